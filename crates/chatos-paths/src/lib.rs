@@ -1,0 +1,1 @@
+//! Where ChatOS keeps its state.
