@@ -1,1 +1,61 @@
-fn main() {}
+//! `cargo xtask`: the project's own build tool.
+//!
+//! One command per file; this one only knows their names. Nothing here is shipped.
+
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a build tool speaks to a terminal")]
+
+mod bench;
+mod ci;
+mod codegen;
+mod deny;
+mod npm;
+mod process;
+mod tidy;
+mod workspace;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+
+use crate::workspace::Workspace;
+
+const HELP: &str = "\
+cargo xtask <command>
+
+  ci [--only A,B] [--skip A,B] [--list]   everything CI runs, in CI's order
+  tidy [--root DIR] [--no-codegen]        layers, file headers and sizes, links, leaks, freshness
+  codegen [--check] [--chatos PATH]       write (or compare) the files generated from the code
+  deny                                    licences, banned crates, sources, duplicates (deny.toml)
+  bench [ARGS…]                           the benchmark, release build
+";
+
+fn main() -> ExitCode {
+    match run(std::env::args().skip(1).collect()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error}");
+            for cause in error.chain().skip(1) {
+                eprintln!("caused by: {cause}");
+            }
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Runs one command. `false` is an answer (a check failed), an error is a breakdown.
+fn run(mut args: Vec<String>) -> Result<bool> {
+    let command = if args.is_empty() { String::from("help") } else { args.remove(0) };
+    match command.as_str() {
+        "ci" => ci::run(&Workspace::find()?, ci::Options::parse(&args)?),
+        "tidy" => tidy::run(&tidy::Options::parse(&args)?),
+        "codegen" => codegen::run(&Workspace::find()?, &codegen::Options::parse(&args)?),
+        "deny" => deny::run(&Workspace::find()?),
+        "bench" => bench::run(&Workspace::find()?, &args),
+        "help" | "-h" | "--help" => {
+            print!("{HELP}");
+            Ok(true)
+        }
+        other => anyhow::bail!("unknown command `{other}`; `cargo xtask help` lists them"),
+    }
+}

@@ -1,0 +1,145 @@
+//! The steps of CI and their order.
+//!
+//! Cheap and independent ones come first. The UI is built before the Rust crates, because the server embeds it;
+//! one `cargo build --all-targets` makes what the tests, the code generator and the browser tests run, so nothing
+//! is compiled twice with other features.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Context as _, Result, ensure};
+
+use crate::ci::count;
+use crate::ci::step::{Context, Step};
+use crate::{npm, process};
+
+/// Folders with a `package-lock.json`.
+const NODE_FOLDERS: [&str; 2] = ["ui", "plugins/tests"];
+
+pub(crate) fn steps() -> Vec<Step> {
+    vec![
+        plain("fmt", "rustfmt has nothing to change", &[], |cx| {
+            Ok(vec![cargo(cx, &["fmt", "--all", "--check"])])
+        }),
+        Step {
+            finish: Some(mark_packages),
+            ..plain("packages", "npm ci where a lock file changed", &[], |cx| Ok(packages(cx)))
+        },
+        plain("tidy", "layers, headers, sizes, links, leaks", &[], |cx| {
+            Ok(vec![own(cx, &["tidy", "--no-codegen"])])
+        }),
+        plain("ui-build", "production build of the UI", &["packages"], |cx| ui(cx, "build")),
+        plain("clippy", "clippy with warnings denied", &[], |cx| {
+            Ok(vec![cargo(
+                cx,
+                &["clippy", "--workspace", "--all-targets", "--locked", "--quiet", "--", "-D", "warnings"],
+            )])
+        }),
+        plain("build", "all crates, tests and tools", &[], |cx| {
+            Ok(vec![cargo(cx, &["build", "--workspace", "--all-targets", "--locked", "--quiet"])])
+        }),
+        plain("codegen", "generated files are fresh", &["packages", "build"], |cx| {
+            let chatos = chatos(cx)?;
+            Ok(vec![own(cx, &["codegen", "--check", "--chatos", &chatos.to_string_lossy()])])
+        }),
+        Step {
+            count: Some(count::rust),
+            ..plain("test", "Rust tests", &["build"], |cx| Ok(vec![rust_tests(cx)]))
+        },
+        Step {
+            count: Some(count::libtest),
+            ..plain("doctest", "examples in Rust documentation", &["build"], |cx| {
+                Ok(vec![cargo(cx, &["test", "--doc", "--workspace", "--locked", "--quiet"])])
+            })
+        },
+        plain("doc", "rustdoc with warnings denied", &[], |cx| {
+            let mut doc = cargo(cx, &["doc", "--workspace", "--no-deps", "--locked", "--quiet"]);
+            doc.env("RUSTDOCFLAGS", "-D warnings");
+            Ok(vec![doc])
+        }),
+        plain("deny", "licences, bans, sources, advisories", &[], |cx| Ok(vec![own(cx, &["deny"])])),
+        Step {
+            count: Some(count::node),
+            ..plain("plugins", "the built-in plugins, over real MCP", &["packages"], |cx| {
+                let mut npm = process::command("npm", &cx.workspace.path("plugins/tests"));
+                npm.args(["run", "--silent", "test"]);
+                Ok(vec![npm])
+            })
+        },
+        plain("ui-check", "svelte-check and TypeScript", &["packages"], |cx| ui(cx, "check")),
+        plain("ui-lint", "eslint", &["packages"], |cx| ui(cx, "lint")),
+        Step {
+            count: Some(count::browser),
+            ..plain("ui-test", "UI unit tests", &["packages"], |cx| ui(cx, "test"))
+        },
+        plain("ui-size", "first view within its size limit", &["ui-build"], |cx| ui(cx, "size")),
+        Step {
+            count: Some(count::browser),
+            ..plain("e2e", "the real binary in a real browser", &["build", "ui-build"], |cx| {
+                let chatos = chatos(cx)?;
+                let mut commands = ui(cx, "e2e")?;
+                for command in &mut commands {
+                    command.env("CHATOS_BIN", &chatos);
+                }
+                Ok(commands)
+            })
+        },
+    ]
+}
+
+fn plain(
+    name: &'static str,
+    what: &'static str,
+    needs: &'static [&'static str],
+    commands: fn(&Context) -> Result<Vec<Command>>,
+) -> Step {
+    Step { name, what, needs, commands, count: None, finish: None }
+}
+
+fn cargo(cx: &Context, args: &[&str]) -> Command {
+    let mut cargo = process::cargo(cx.workspace.root());
+    cargo.args(args);
+    cargo
+}
+
+/// Another command of this tool, as a process of its own so that its output goes to the step's log.
+fn own(cx: &Context, args: &[&str]) -> Command {
+    let mut command = process::command(&cx.xtask.to_string_lossy(), cx.workspace.root());
+    command.args(args);
+    command
+}
+
+fn ui(cx: &Context, script: &str) -> Result<Vec<Command>> {
+    let exists = npm::has_script(cx.workspace, "ui", script)?;
+    ensure!(exists, "`ui/package.json` has no script `{script}`");
+    Ok(vec![npm::script(cx.workspace, "ui", script)])
+}
+
+fn packages(cx: &Context) -> Vec<Command> {
+    let stale = NODE_FOLDERS.iter().filter(|dir| !npm::is_fresh(cx.workspace, dir));
+    let install = stale.map(|dir| {
+        let mut npm = process::command("npm", &cx.workspace.path(dir));
+        npm.args(["ci", "--no-audit", "--no-fund", "--loglevel=error"]);
+        npm
+    });
+    install.collect()
+}
+
+fn mark_packages(cx: &Context) -> Result<()> {
+    NODE_FOLDERS.iter().try_for_each(|dir| npm::mark_fresh(cx.workspace, dir))
+}
+
+/// nextest where it is installed: quicker, and one hung test does not take the others along.
+fn rust_tests(cx: &Context) -> Command {
+    let nextest = process::cargo(cx.workspace.root()).args(["nextest", "--version"]).output();
+    if nextest.is_ok_and(|output| output.status.success()) {
+        return cargo(cx, &["nextest", "run", "--workspace", "--all-targets", "--locked", "--cargo-quiet"]);
+    }
+    cargo(cx, &["test", "--workspace", "--all-targets", "--locked", "--quiet", "--no-fail-fast"])
+}
+
+/// The dev binary that the `build` step made.
+fn chatos(cx: &Context) -> Result<PathBuf> {
+    let binary = cx.workspace.metadata()?.target_directory.join("debug/chatos");
+    binary.canonicalize().with_context(|| format!("cannot find the built program: {}", binary.display()))
+}

@@ -1,0 +1,101 @@
+//! `cargo xtask codegen`: files made from the code, committed, and compared in CI.
+//!
+//! Two steps, each from the one before: the binary prints the OpenAPI document of its own route table,
+//! and the UI's wire types are made from that document. Nobody edits either file.
+
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::workspace::Workspace;
+use crate::{npm, process};
+
+const OPENAPI: &str = "docs/protocols/openapi.json";
+const UI_TYPES: &str = "ui/src/protocol/openapi.d.ts";
+
+/// What the person asked for.
+#[derive(Debug, Default)]
+pub(crate) struct Options {
+    /// Compare instead of write.
+    pub(crate) check: bool,
+    /// A `chatos` binary that is already built; otherwise cargo builds and runs one.
+    pub(crate) chatos: Option<PathBuf>,
+}
+
+impl Options {
+    pub(crate) fn parse(args: &[String]) -> Result<Self> {
+        let mut options = Self::default();
+        let mut args = args.iter();
+        while let Some(arg) = args.next() {
+            match arg.as_str() {
+                "--check" => options.check = true,
+                "--chatos" => options.chatos = Some(args.next().context("`--chatos` needs a path")?.into()),
+                other => bail!("unknown option `{other}` of `codegen`"),
+            }
+        }
+        Ok(options)
+    }
+}
+
+pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<bool> {
+    let stale = stale_files(workspace, options)?;
+    for file in &stale {
+        eprintln!("stale: {file}\n  hint: run `cargo xtask codegen` and commit the result");
+    }
+    if stale.is_empty() {
+        println!("generated files are {}", if options.check { "fresh" } else { "written" });
+    }
+    Ok(stale.is_empty())
+}
+
+/// Generates everything; with `check` nothing stays changed and the files that differ are returned.
+pub(crate) fn stale_files(workspace: &Workspace, options: &Options) -> Result<Vec<&'static str>> {
+    let mut stale = Vec::new();
+    let document = openapi_document(workspace, options)?;
+    if options.check {
+        if fs::read_to_string(workspace.path(OPENAPI)).ok().as_deref() != Some(document.as_str()) {
+            stale.push(OPENAPI);
+        }
+    } else {
+        fs::write(workspace.path(OPENAPI), &document).with_context(|| format!("cannot write `{OPENAPI}`"))?;
+    }
+    if npm::has_script(workspace, "ui", "codegen")? && !ui_types_are_fresh(workspace, options.check)? {
+        stale.push(UI_TYPES);
+    }
+    Ok(stale)
+}
+
+/// The document, pretty-printed the same way whatever the binary's own layout is.
+fn openapi_document(workspace: &Workspace, options: &Options) -> Result<String> {
+    let mut command = match &options.chatos {
+        Some(binary) => process::command(&binary.to_string_lossy(), workspace.root()),
+        None => {
+            let mut cargo = process::cargo(workspace.root());
+            cargo.args(["run", "--quiet", "--package", "chatos-cli", "--bin", "chatos", "--"]);
+            cargo
+        }
+    };
+    let text = process::capture(command.arg("dump-openapi"))?;
+    let document: serde_json::Value =
+        serde_json::from_str(&text).context("`chatos dump-openapi` did not print JSON")?;
+    Ok(serde_json::to_string_pretty(&document)? + "\n")
+}
+
+/// Runs the UI's generator on the committed document. In a check the old file is put back when it differs:
+/// a check that repairs what it checks would pass the second time.
+fn ui_types_are_fresh(workspace: &Workspace, check: bool) -> Result<bool> {
+    let path = workspace.path(UI_TYPES);
+    let before = fs::read(&path).ok();
+    process::capture(&mut npm::script(workspace, "ui", "codegen"))?;
+    let after = fs::read(&path).with_context(|| format!("`npm run codegen` did not write `{UI_TYPES}`"))?;
+    if !check || before.as_ref() == Some(&after) {
+        return Ok(true);
+    }
+    match before {
+        Some(bytes) => fs::write(&path, bytes),
+        None => fs::remove_file(&path),
+    }
+    .with_context(|| format!("cannot put `{UI_TYPES}` back"))?;
+    Ok(false)
+}

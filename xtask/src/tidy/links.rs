@@ -1,0 +1,127 @@
+//! Links between our own documents lead somewhere.
+
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
+
+use anyhow::Result;
+
+use crate::tidy::finding::Finding;
+use crate::tidy::markdown;
+use crate::workspace::{Workspace, extension};
+
+pub(crate) fn check(workspace: &Workspace, files: &[String]) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    let mut anchors = BTreeMap::new();
+    for file in files.iter().filter(|file| is_document(file)) {
+        for link in markdown::parse(&workspace.read(file)?).links {
+            if let Some(problem) = problem(workspace, file, &link.target, &mut anchors)? {
+                findings.push(Finding::error("links", file, problem).line(link.line));
+            }
+        }
+    }
+    Ok(findings)
+}
+
+/// Documents are those at the top, those in `docs/`, and every README.
+fn is_document(file: &str) -> bool {
+    extension(file) == "md"
+        && (!file.contains('/') || file.starts_with("docs/") || file.ends_with("/README.md"))
+}
+
+fn problem(
+    workspace: &Workspace,
+    file: &str,
+    target: &str,
+    anchors: &mut BTreeMap<String, Vec<String>>,
+) -> Result<Option<String>> {
+    if target.is_empty() {
+        return Ok(Some(String::from("has a link without a target")));
+    }
+    if target.contains("://") || target.starts_with("mailto:") {
+        return Ok(None);
+    }
+    let (path, anchor) = target.split_once('#').map_or((target, None), |(path, anchor)| (path, Some(anchor)));
+    let Some(resolved) = resolve(file, path) else {
+        return Ok(Some(format!("links to `{target}`, which leaves the repository")));
+    };
+    if !workspace.has(&resolved) {
+        return Ok(Some(format!("links to `{target}`, which does not exist")));
+    }
+    let Some(anchor) = anchor.filter(|_| is_document(&resolved)) else {
+        return Ok(None);
+    };
+    if !anchors.contains_key(&resolved) {
+        anchors.insert(resolved.clone(), anchors_of(&workspace.read(&resolved)?));
+    }
+    let known = anchors.get(&resolved).is_some_and(|list| list.iter().any(|known| known == anchor));
+    Ok((!known).then(|| format!("links to `{target}`, but `{resolved}` has no heading `#{anchor}`")))
+}
+
+/// The path of a link, relative to the root; an empty one is the document itself.
+fn resolve(file: &str, target: &str) -> Option<String> {
+    if target.is_empty() {
+        return Some(file.to_owned());
+    }
+    let mut resolved = PathBuf::new();
+    let base = Path::new(file).parent().unwrap_or(Path::new(""));
+    for component in base.join(target).components() {
+        match component {
+            Component::Normal(name) => resolved.push(name),
+            Component::CurDir => {}
+            Component::ParentDir => {
+                if !resolved.pop() {
+                    return None;
+                }
+            }
+            Component::RootDir | Component::Prefix(_) => return None,
+        }
+    }
+    Some(resolved.to_string_lossy().into_owned())
+}
+
+/// Heading anchors in order; a repeated heading gets `-1`, `-2`, ….
+fn anchors_of(text: &str) -> Vec<String> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    let headings = markdown::parse(text).headings;
+    let slugs = headings.iter().map(|heading| markdown::slug(&heading.text));
+    slugs
+        .map(|slug| {
+            let count = counts.entry(slug.clone()).or_default();
+            *count += 1;
+            if *count == 1 { slug } else { format!("{slug}-{}", *count - 1) }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn relative_paths_are_resolved_from_the_document() {
+        assert_eq!(resolve("docs/a.md", "../README.md").as_deref(), Some("README.md"));
+        assert_eq!(resolve("docs/a.md", "decisions/").as_deref(), Some("docs/decisions"));
+        assert_eq!(resolve("docs/a.md", "").as_deref(), Some("docs/a.md"));
+        assert_eq!(resolve("README.md", "../x.md"), None);
+        assert_eq!(resolve("README.md", "/etc/hosts"), None);
+    }
+
+    #[test]
+    fn broken_targets_and_anchors_are_found() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("docs")).unwrap();
+        std::fs::write(dir.path().join("docs/b.md"), "# One\n## Two words\n## Two words\n").unwrap();
+        let text = "[1](docs/b.md) [2](docs/c.md) [3](docs/b.md#two-words-1) [4](docs/b.md#three) [5](#top)\n# Top\n";
+        std::fs::write(dir.path().join("A.md"), text).unwrap();
+        let workspace = Workspace::at(dir.path()).unwrap();
+        let found = check(&workspace, &workspace.files().unwrap()).unwrap();
+        let found: Vec<String> = found.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            found,
+            [
+                "error[links] A.md:1: links to `docs/c.md`, which does not exist",
+                "error[links] A.md:1: links to `docs/b.md#three`, but `docs/b.md` has no heading `#three`",
+            ]
+        );
+    }
+}
