@@ -1,0 +1,133 @@
+//! Copies of the database by SQLite's own backup, each checked before it counts as one.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::Connection;
+
+use crate::db::{OpenOptions, Store};
+use crate::error::{StoreError, StoreErrorKind};
+use crate::time::{iso_from_ms, now_ms};
+
+/// A finished copy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Backup {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its size.
+    pub bytes: u64,
+}
+
+impl Store {
+    /// Copies the whole database to a new file while it is in use, and checks the copy.
+    pub fn backup_to(&self, target: &Path) -> Result<Backup, StoreError> {
+        self.read(|connection| copy(connection, target))
+    }
+
+    /// Makes the daily copy when the newest one is older than a day, and removes those beyond `keep`.
+    pub fn daily_backup(&self, keep: usize) -> Result<Option<Backup>, StoreError> {
+        let folder = &self.options().backups;
+        let newest =
+            list_backups(folder).into_iter().filter(|(path, _)| is_daily(path)).map(|(_, age)| age).next();
+        if newest.is_some_and(|age| age < Duration::from_secs(24 * 3600)) {
+            return Ok(None);
+        }
+        make_folder(folder)?;
+        let backup = self.backup_to(&folder.join(format!("daily-{}.db", stamp())))?;
+        for (path, _) in list_backups(folder).into_iter().filter(|(path, _)| is_daily(path)).skip(keep.max(1))
+        {
+            std::fs::remove_file(&path).map_err(|e| io_error("remove an old backup", &path, &e))?;
+        }
+        Ok(Some(backup))
+    }
+}
+
+/// All copies in a folder, newest first, with their age.
+pub fn list_backups(folder: &Path) -> Vec<(PathBuf, Duration)> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let mut found: Vec<_> = entries
+        .flatten()
+        .filter(|entry| entry.path().extension().is_some_and(|e| e == "db"))
+        .filter_map(|entry| Some((entry.path(), entry.metadata().ok()?.modified().ok()?)))
+        .collect();
+    found.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| b.0.cmp(&a.0)));
+    // A file from the future (clock jump) counts as made just now.
+    found.into_iter().map(|(path, time)| (path, time.elapsed().unwrap_or_default())).collect()
+}
+
+pub(crate) fn before_migration(
+    connection: &Connection,
+    options: &OpenOptions,
+    from: u32,
+) -> Result<Backup, StoreError> {
+    make_folder(&options.backups)?;
+    copy(connection, &options.backups.join(format!("before-schema-{from}-{}.db", stamp())))
+}
+
+#[expect(clippy::disallowed_methods, reason = "a copy is a database file of this crate's own making")]
+fn copy(source: &Connection, target: &Path) -> Result<Backup, StoreError> {
+    let partial = target.with_extension("partial");
+    remove_if_there(&partial)?;
+    let made = (|| {
+        let mut copy = Connection::open(&partial)?;
+        {
+            let backup = rusqlite::backup::Backup::new(source, &mut copy)?;
+            backup.run_to_completion(1024, Duration::from_millis(1), None)?;
+        }
+        let verdict: String = copy.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
+        if verdict != "ok" {
+            return Err(StoreError::new(StoreErrorKind::Corrupt, format!("the copy is damaged: {verdict}")));
+        }
+        copy.close().map_err(|(_, error)| StoreError::from(error))
+    })();
+    if let Err(error) = made {
+        // The error of the copy matters more than its leftover.
+        std::fs::remove_file(&partial).ok();
+        return Err(error);
+    }
+    let finish = || -> std::io::Result<u64> {
+        use std::os::unix::fs::PermissionsExt;
+        let file = std::fs::File::open(&partial)?;
+        file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
+        file.sync_all()?;
+        std::fs::rename(&partial, target)?;
+        if let Some(folder) = target.parent() {
+            std::fs::File::open(folder)?.sync_all()?;
+        }
+        Ok(file.metadata()?.len())
+    };
+    let bytes = finish().map_err(|e| io_error("finish a backup", target, &e))?;
+    Ok(Backup { path: target.to_owned(), bytes })
+}
+
+fn is_daily(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("daily-"))
+}
+
+fn stamp() -> String {
+    iso_from_ms(now_ms()).replace([':', '.'], "-")
+}
+
+fn make_folder(folder: &Path) -> Result<(), StoreError> {
+    use std::os::unix::fs::DirBuilderExt;
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder)
+        .map_err(|e| io_error("create the backup folder", folder, &e))
+}
+
+fn remove_if_there(path: &Path) -> Result<(), StoreError> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(io_error("replace", path, &error)),
+        _ => Ok(()),
+    }
+}
+
+fn io_error(action: &str, path: &Path, error: &std::io::Error) -> StoreError {
+    let kind = match error.kind() {
+        std::io::ErrorKind::StorageFull => StoreErrorKind::Full,
+        _ => StoreErrorKind::Unavailable,
+    };
+    StoreError::new(kind, format!("cannot {action}: {error}: {}", path.display()))
+}

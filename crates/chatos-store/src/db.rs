@@ -1,0 +1,309 @@
+//! Opening `state.db`, the one writer thread with group commit, and the pool of readers.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use rusqlite::{Connection, OpenFlags};
+
+use crate::error::{StoreError, StoreErrorKind};
+use crate::migrate;
+
+/// state §3, security §3.5: older versions can corrupt a database when a WAL is reset.
+const MIN_SQLITE: i32 = 3_051_003;
+/// Jobs that arrive within this time share one commit. Longer would delay a lone writer's neighbours,
+/// shorter would fsync once per job under load.
+const GROUP: Duration = Duration::from_millis(5);
+const GROUP_JOBS: usize = 512;
+/// A full queue blocks its callers: back-pressure instead of memory.
+const QUEUE: usize = 4096;
+const READERS: usize = 4;
+
+/// How to open the database.
+#[derive(Debug, Clone)]
+pub struct OpenOptions {
+    /// Where `state.db` lies.
+    pub path: PathBuf,
+    /// Where automatic copies go.
+    pub backups: PathBuf,
+    /// Only the host migrates; other processes refuse an older schema (state §3.4).
+    pub migrate: bool,
+    /// On a network file system WAL is unsafe (state §9).
+    pub wal: bool,
+}
+
+/// A handle on the open database; clones share it. The last one dropped closes it.
+#[derive(Clone)]
+pub struct Store {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    options: OpenOptions,
+    jobs: Mutex<Option<SyncSender<Job>>>,
+    writer: Mutex<Option<JoinHandle<()>>>,
+    readers: Mutex<Vec<Connection>>,
+    migrated_from: Option<u32>,
+}
+
+/// Runs inside the writer's transaction and returns what to do once the commit is decided. Given no
+/// connection (the transaction could not begin) it does nothing but make that finish.
+type Job = Box<dyn FnOnce(Option<&Connection>) -> Finish + Send>;
+type Finish = Box<dyn FnOnce(Result<(), CommitError>) + Send>;
+
+/// The commit's failure, kept in parts because every job of the group gets its own copy.
+#[derive(Clone)]
+struct CommitError(StoreErrorKind, String);
+
+impl Store {
+    /// Opens, checks and where needed migrates the database.
+    pub fn open(options: OpenOptions) -> Result<Self, StoreError> {
+        let version = rusqlite::version_number();
+        if version < MIN_SQLITE {
+            let text = format!("the bundled SQLite is {}, at least 3.51.3 is needed", rusqlite::version());
+            return Err(StoreError::new(StoreErrorKind::Internal, text));
+        }
+        let mut writer = connect(&options, Access::Write)?;
+        let migrated_from = migrate::run(&mut writer, &options)?;
+        let (jobs, inbox) = sync_channel(QUEUE);
+        let thread = std::thread::Builder::new()
+            .name("store-writer".to_owned())
+            .spawn(move || write_loop(&writer, &inbox))
+            .map_err(|e| {
+                StoreError::new(StoreErrorKind::Unavailable, format!("cannot start the writer: {e}"))
+            })?;
+        let shared = Shared {
+            options,
+            jobs: Mutex::new(Some(jobs)),
+            writer: Mutex::new(Some(thread)),
+            readers: Mutex::new(Vec::new()),
+            migrated_from,
+        };
+        Ok(Self { shared: Arc::new(shared) })
+    }
+
+    /// The schema version the database had before this open migrated it.
+    pub fn migrated_from(&self) -> Option<u32> {
+        self.shared.migrated_from
+    }
+
+    /// The database file.
+    pub fn path(&self) -> &Path {
+        &self.shared.options.path
+    }
+
+    pub(crate) fn options(&self) -> &OpenOptions {
+        &self.shared.options
+    }
+
+    /// Runs `work` in the writer's transaction and returns after the commit is durable.
+    ///
+    /// `work` must be short and must not call the store. An error or a panic in it undoes its own
+    /// changes only; other jobs of the same group are not affected.
+    pub(crate) fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (reply, answer) = sync_channel::<Result<T, StoreError>>(1);
+        let job: Job = Box::new(move |connection| {
+            let outcome = connection.map(|connection| in_savepoint(connection, work));
+            Box::new(move |committed| {
+                let result = match (outcome, committed) {
+                    (Some(Err(error)), _) => Err(error),
+                    (_, Err(CommitError(kind, message))) => Err(StoreError::new(kind, message)),
+                    (Some(Ok(value)), Ok(())) => Ok(value),
+                    (None, Ok(())) => Err(StoreError::closed()),
+                };
+                // The caller may have gone; the commit stands either way.
+                reply.send(result).ok();
+            })
+        });
+        let sender = lock(&self.shared.jobs).clone().ok_or_else(StoreError::closed)?;
+        sender.send(job).map_err(|_| StoreError::closed())?;
+        answer.recv().map_err(|_| StoreError::closed())?
+    }
+
+    /// Runs `work` on a reading connection: it sees every commit acknowledged before the call.
+    pub(crate) fn read<T>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let idle = lock(&self.shared.readers).pop();
+        let connection = match idle {
+            Some(connection) => connection,
+            None => connect(&self.shared.options, Access::Read)?,
+        };
+        let result = work(&connection);
+        let mut readers = lock(&self.shared.readers);
+        if readers.len() < READERS {
+            readers.push(connection);
+        }
+        result
+    }
+
+    /// Finishes all queued writes, truncates the WAL and closes. Later calls fail with `Unavailable`.
+    pub fn close(&self) {
+        self.shared.close();
+    }
+}
+
+impl Shared {
+    fn close(&self) {
+        lock(&self.jobs).take();
+        lock(&self.readers).clear();
+        let thread = lock(&self.writer).take();
+        if let Some(thread) = thread {
+            // A panicked writer has already failed its callers; there is nobody left to tell.
+            thread.join().ok();
+        }
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Access {
+    Read,
+    Write,
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the one place that opens state.db")]
+fn connect(options: &OpenOptions, access: Access) -> Result<Connection, StoreError> {
+    let mode = match access {
+        Access::Write => OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
+        Access::Read => OpenFlags::SQLITE_OPEN_READ_ONLY,
+    };
+    if access == Access::Write {
+        create_private(&options.path)?;
+    }
+    let flags = mode | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let connection = Connection::open_with_flags(&options.path, flags)?;
+    connection.busy_timeout(Duration::from_secs(5))?;
+    if access == Access::Write {
+        let mode = if options.wal { "WAL" } else { "DELETE" };
+        connection.pragma_update(None, "journal_mode", mode)?;
+        connection.pragma_update(None, "synchronous", "FULL")?;
+        connection.pragma_update(None, "journal_size_limit", 67_108_864)?;
+    }
+    connection.pragma_update(None, "foreign_keys", true)?;
+    connection.pragma_update(None, "trusted_schema", false)?;
+    connection.pragma_update(None, "cell_size_check", true)?;
+    connection.set_prepared_statement_cache_capacity(64);
+    Ok(connection)
+}
+
+/// SQLite would create the file with the umask's mode; it holds what only this user may read.
+fn create_private(path: &Path) -> Result<(), StoreError> {
+    use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+    let opened = std::fs::OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path);
+    let file = opened.map_err(|error| {
+        let kind = match error.kind() {
+            std::io::ErrorKind::StorageFull => StoreErrorKind::Full,
+            _ => StoreErrorKind::Unavailable,
+        };
+        StoreError::new(kind, format!("cannot open the database: {error}: {}", path.display()))
+    })?;
+    let wide = file.metadata().is_ok_and(|meta| meta.permissions().mode() & 0o077 != 0);
+    if wide {
+        file.set_permissions(std::fs::Permissions::from_mode(0o600)).map_err(|error| {
+            StoreError::new(
+                StoreErrorKind::Unavailable,
+                format!("cannot narrow the database's mode: {error}"),
+            )
+        })?;
+    }
+    Ok(())
+}
+
+fn write_loop(connection: &Connection, inbox: &Receiver<Job>) {
+    while let Ok(first) = inbox.recv() {
+        let group = commit_group(connection, first, inbox);
+        for (finish, outcome) in group {
+            finish(outcome);
+        }
+    }
+    // Every sender is gone: a clean close. A failed checkpoint costs nothing, the WAL stays valid.
+    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).ok();
+}
+
+fn commit_group(
+    connection: &Connection,
+    first: Job,
+    inbox: &Receiver<Job>,
+) -> Vec<(Finish, Result<(), CommitError>)> {
+    let mut finishes = Vec::new();
+    if let Err(error) = connection.execute_batch("BEGIN IMMEDIATE") {
+        let failure = commit_error(error);
+        return vec![(first(None), Err(failure))];
+    }
+    let started = Instant::now();
+    finishes.push(first(Some(connection)));
+    while finishes.len() < GROUP_JOBS && started.elapsed() < GROUP {
+        let job = match inbox.try_recv() {
+            Ok(job) => job,
+            Err(TryRecvError::Disconnected) => break,
+            // Several writers in a row usually come as a burst; a lone one is not kept waiting.
+            Err(TryRecvError::Empty) if finishes.len() > 1 => {
+                match inbox.recv_timeout(Duration::from_micros(200)) {
+                    Ok(job) => job,
+                    Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break,
+                }
+            }
+            Err(TryRecvError::Empty) => break,
+        };
+        finishes.push(job(Some(connection)));
+    }
+    let outcome = connection.execute_batch("COMMIT").map_err(commit_error);
+    if outcome.is_err() && !connection.is_autocommit() {
+        // Nothing of the group may stay half done; a failing rollback leaves SQLite's own recovery.
+        connection.execute_batch("ROLLBACK").ok();
+    }
+    finishes.into_iter().map(|finish| (finish, outcome.clone())).collect()
+}
+
+fn commit_error(error: rusqlite::Error) -> CommitError {
+    let error = StoreError::from(error);
+    CommitError(error.kind, error.message)
+}
+
+fn in_savepoint<T>(
+    connection: &Connection,
+    work: impl FnOnce(&Connection) -> Result<T, StoreError>,
+) -> Result<T, StoreError> {
+    connection.execute_batch("SAVEPOINT job")?;
+    let result = catch_unwind(AssertUnwindSafe(|| work(connection))).unwrap_or_else(|panic| {
+        Err(StoreError::new(
+            StoreErrorKind::Internal,
+            format!("a database job panicked: {}", panic_text(&*panic)),
+        ))
+    });
+    let end = if result.is_ok() { "RELEASE job" } else { "ROLLBACK TO job; RELEASE job" };
+    match connection.execute_batch(end) {
+        Ok(()) => result,
+        // The original error says more than the failed clean-up.
+        Err(error) => result.and_then(|_| Err(error.into())),
+    }
+}
+
+fn panic_text(panic: &(dyn Any + Send)) -> String {
+    panic
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned())
+        .or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "unknown".to_owned())
+}
+
+#[cfg(test)]
+mod tests;

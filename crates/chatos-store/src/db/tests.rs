@@ -1,0 +1,126 @@
+//! Opening, group commit, isolation of failing jobs, newer and foreign databases.
+
+use super::*;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+pub(crate) fn options(dir: &Path) -> OpenOptions {
+    OpenOptions { path: dir.join("state.db"), backups: dir.join("backups"), migrate: true, wal: true }
+}
+
+#[test]
+fn what_was_written_is_there_after_reopening() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(options(dir.path())).unwrap();
+    store.set_meta("k", "v").unwrap();
+    let instance = store.instance_id().unwrap();
+    assert_eq!(instance.len(), 36);
+    store.close();
+    assert_eq!(store.set_meta("k", "w").unwrap_err().kind, StoreErrorKind::Unavailable);
+    let store = Store::open(options(dir.path())).unwrap();
+    assert_eq!(store.meta("k").unwrap().as_deref(), Some("v"));
+    assert_eq!(store.instance_id().unwrap(), instance);
+}
+
+#[test]
+fn a_failing_or_panicking_job_undoes_only_itself() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(options(dir.path())).unwrap();
+    let failed = store.write(|c| {
+        c.execute("INSERT INTO meta (key, value) VALUES ('bad', '1')", [])?;
+        Err::<(), _>(StoreError::new(StoreErrorKind::Invalid, "no"))
+    });
+    assert_eq!(failed.unwrap_err().kind, StoreErrorKind::Invalid);
+    let panicked = store.write(|c| {
+        c.execute("INSERT INTO meta (key, value) VALUES ('worse', '1')", [])?;
+        if c.is_autocommit() { Ok(()) } else { panic!("boom") }
+    });
+    assert!(panicked.unwrap_err().message.contains("boom"));
+    store.set_meta("good", "1").unwrap();
+    assert_eq!(store.meta("bad").unwrap(), None);
+    assert_eq!(store.meta("worse").unwrap(), None);
+    assert_eq!(store.meta("good").unwrap().as_deref(), Some("1"));
+}
+
+#[test]
+fn many_threads_write_and_all_is_there() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(options(dir.path())).unwrap();
+    let done = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for thread in 0..8 {
+            let (store, done) = (&store, &done);
+            scope.spawn(move || {
+                for number in 0..50 {
+                    store.set_meta(&format!("{thread}-{number}"), "x").unwrap();
+                    done.fetch_add(1, Ordering::Relaxed);
+                }
+            });
+        }
+    });
+    assert_eq!(done.load(Ordering::Relaxed), 400);
+    let count: i64 = store
+        .read(|c| Ok(c.query_row("SELECT count(*) FROM meta WHERE value = 'x'", [], |r| r.get(0))?))
+        .unwrap();
+    assert_eq!(count, 400);
+}
+
+#[test]
+fn a_newer_a_foreign_and_a_garbage_file_are_refused_untouched() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(options(dir.path())).unwrap();
+    store
+        .write(|c| Ok(c.execute("INSERT INTO schema_migrations VALUES (999, 'future', 'x', 0)", [])?))
+        .unwrap();
+    store.close();
+    let error = Store::open(options(dir.path())).err().unwrap();
+    assert_eq!(error.kind, StoreErrorKind::Newer);
+    assert!(error.message.contains("newer ChatOS (schema 999"));
+
+    let foreign = tempfile::tempdir().unwrap();
+    Connection::open(foreign.path().join("state.db")).unwrap().execute_batch("CREATE TABLE x (y)").unwrap();
+    assert_eq!(Store::open(options(foreign.path())).err().unwrap().kind, StoreErrorKind::Invalid);
+
+    let garbage = tempfile::tempdir().unwrap();
+    let bytes = vec![b'z'; 8192];
+    std::fs::write(garbage.path().join("state.db"), &bytes).unwrap();
+    assert_eq!(Store::open(options(garbage.path())).err().unwrap().kind, StoreErrorKind::Corrupt);
+    assert_eq!(std::fs::read(garbage.path().join("state.db")).unwrap(), bytes);
+}
+
+#[test]
+fn a_process_that_may_not_migrate_refuses_an_empty_database() {
+    let dir = tempfile::tempdir().unwrap();
+    let refused = Store::open(OpenOptions { migrate: false, ..options(dir.path()) });
+    assert_eq!(refused.err().unwrap().kind, StoreErrorKind::Older);
+}
+
+#[test]
+fn the_file_is_private_and_the_check_is_clean() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(options(dir.path())).unwrap();
+    let mode = std::fs::metadata(dir.path().join("state.db")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    assert_eq!(store.check(crate::CheckDepth::Deep).unwrap(), []);
+}
+
+#[test]
+fn a_backup_taken_while_writing_is_whole_and_daily_copies_are_limited() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(options(dir.path())).unwrap();
+    store.set_meta("before", "1").unwrap();
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| (0..200).for_each(|n| store.set_meta("n", &n.to_string()).unwrap()));
+        let copy = dir.path().join("copy.db");
+        store.backup_to(&copy).unwrap();
+        let found: String = Connection::open(&copy)
+            .unwrap()
+            .query_row("SELECT value FROM meta WHERE key = 'before'", [], |r| r.get(0))
+            .unwrap();
+        assert_eq!(found, "1");
+        writer.join().unwrap();
+    });
+    assert!(store.daily_backup(2).unwrap().is_some());
+    assert!(store.daily_backup(2).unwrap().is_none());
+    assert_eq!(crate::list_backups(&dir.path().join("backups")).len(), 1);
+}

@@ -1,0 +1,27 @@
+//! The database `state.db`: the only crate that opens it.
+//!
+//! One writer thread owns the writing connection and commits in small groups; readers have their
+//! own connections. Callers get typed methods per subject, never SQL. What the host decides
+//! (which directory, which environment values, which key file) is passed in.
+
+mod backup;
+mod check;
+mod db;
+mod error;
+mod key;
+mod meta;
+mod migrate;
+mod settings;
+mod time;
+
+pub use backup::{Backup, list_backups};
+pub use check::{CheckDepth, CheckFinding};
+pub use db::{OpenOptions, Store};
+pub use error::{StoreError, StoreErrorKind};
+pub use key::{KeyPlace, KeyProblem, SealError, StateKey, SubKey};
+pub use migrate::{SCHEMA_VERSION, schema_of};
+pub use settings::{
+    Effective, SETTINGS, Section, SettingIssue, SettingKind, SettingSource, SettingSpec, Settings,
+    SettingsInput, find_setting, nearest_setting,
+};
+pub use time::{iso_from_ms, now_iso, now_ms};

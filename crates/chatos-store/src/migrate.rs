@@ -1,0 +1,133 @@
+//! Bringing a database to this binary's schema, one migration per transaction, never back.
+
+use rusqlite::{Connection, OptionalExtension};
+use sha2::{Digest, Sha256};
+
+use crate::backup;
+use crate::db::OpenOptions;
+use crate::error::{StoreError, StoreErrorKind};
+use crate::time::now_ms;
+
+struct Migration {
+    version: u32,
+    name: &'static str,
+    sql: &'static str,
+}
+
+const MIGRATIONS: &[Migration] =
+    &[Migration { version: 1, name: "first_schema", sql: include_str!("migrations/0001_first_schema.sql") }];
+
+/// The schema this binary reads and writes.
+pub const SCHEMA_VERSION: u32 = MIGRATIONS[MIGRATIONS.len() - 1].version;
+
+/// Applies what is missing. Returns the version found when something was applied to an existing database.
+pub(crate) fn run(connection: &mut Connection, options: &OpenOptions) -> Result<Option<u32>, StoreError> {
+    let found = schema_of(connection)?;
+    if found > SCHEMA_VERSION {
+        return Err(StoreError::new(
+            StoreErrorKind::Newer,
+            format!("made by a newer ChatOS (schema {found}; this one knows {SCHEMA_VERSION})"),
+        ));
+    }
+    if found == SCHEMA_VERSION {
+        return Ok(None);
+    }
+    if !options.migrate {
+        return Err(StoreError::new(
+            StoreErrorKind::Older,
+            format!("the database has schema {found}, this program needs {SCHEMA_VERSION}"),
+        ));
+    }
+    if found > 0 {
+        backup::before_migration(connection, options, found)?;
+    }
+    for migration in MIGRATIONS.iter().filter(|m| m.version > found) {
+        apply(connection, migration)?;
+    }
+    Ok((found > 0).then_some(found))
+}
+
+fn apply(connection: &mut Connection, migration: &Migration) -> Result<(), StoreError> {
+    let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+    transaction.execute_batch(
+        "CREATE TABLE IF NOT EXISTS schema_migrations (
+           version INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at INTEGER NOT NULL
+         ) STRICT",
+    )?;
+    let done: Option<u32> = transaction
+        .query_row("SELECT version FROM schema_migrations WHERE version = ?1", [migration.version], |row| {
+            row.get(0)
+        })
+        .optional()?;
+    if done.is_none() {
+        // Two processes may start on an empty directory at once: the loser finds the work done.
+        transaction.execute_batch(migration.sql)?;
+        if migration.version == 1 {
+            let instance = uuid::Uuid::now_v7().to_string();
+            transaction.execute(
+                "INSERT INTO meta (key, value) VALUES ('instance_id', ?1), ('created_at', ?2), ('schema_min_reader', '1')",
+                (instance, now_ms().to_string()),
+            )?;
+        }
+        transaction.execute(
+            "INSERT INTO schema_migrations (version, name, checksum, applied_at) VALUES (?1, ?2, ?3, ?4)",
+            (migration.version, migration.name, checksum(migration.sql), now_ms()),
+        )?;
+    }
+    transaction.commit()?;
+    Ok(())
+}
+
+/// The newest applied migration, 0 for an empty database.
+pub fn schema_of(connection: &Connection) -> Result<u32, StoreError> {
+    let tables: u32 = connection.query_row(
+        "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'schema_migrations'",
+        [],
+        |row| row.get(0),
+    )?;
+    if tables == 0 {
+        let others: u32 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+        if others > 0 {
+            return Err(StoreError::new(
+                StoreErrorKind::Invalid,
+                "the file is an SQLite database, but not one of ChatOS",
+            ));
+        }
+        return Ok(0);
+    }
+    let version =
+        connection
+            .query_row("SELECT coalesce(max(version), 0) FROM schema_migrations", [], |row| row.get(0))?;
+    Ok(version)
+}
+
+/// Migrations whose recorded text differs from this binary's: the database was made by another build.
+pub(crate) fn changed_migrations(connection: &Connection) -> Result<Vec<u32>, StoreError> {
+    let mut changed = Vec::new();
+    for migration in MIGRATIONS {
+        let recorded: Option<String> = connection
+            .query_row(
+                "SELECT checksum FROM schema_migrations WHERE version = ?1",
+                [migration.version],
+                |row| row.get(0),
+            )
+            .optional()?;
+        if recorded.is_some_and(|text| text != checksum(migration.sql)) {
+            changed.push(migration.version);
+        }
+    }
+    Ok(changed)
+}
+
+fn checksum(sql: &str) -> String {
+    hex(&Sha256::digest(sql.as_bytes()))
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write;
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        // Writing to a String cannot fail.
+        write!(text, "{byte:02x}").ok();
+        text
+    })
+}
