@@ -21,7 +21,7 @@ pub use error::{StoreError, StoreErrorKind};
 pub use key::{KeyPlace, KeyProblem, SealError, StateKey, SubKey};
 pub use migrate::{SCHEMA_VERSION, schema_of};
 pub use settings::{
-    Effective, SETTINGS, Section, SettingIssue, SettingKind, SettingSource, SettingSpec, Settings,
-    SettingsInput, find_setting, nearest_setting,
+    Effective, SETTINGS, Section, SettingError, SettingIssue, SettingKind, SettingSource, SettingSpec,
+    Settings, SettingsInput, find_setting, nearest_setting,
 };
 pub use time::{iso_from_ms, now_iso, now_ms};

@@ -263,6 +263,17 @@ pub struct Effective {
     pub updated_at: Option<i64>,
 }
 
+/// Why a setting was not stored.
+#[derive(Debug, thiserror::Error)]
+pub enum SettingError {
+    /// The value cannot be meant; every reason.
+    #[error("the value is refused")]
+    Refused(Vec<SettingIssue>),
+    /// The database could not.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
 /// What decides besides the database: flags and environment of this process.
 #[derive(Debug, Clone, Default)]
 pub struct SettingsInput {
@@ -324,7 +335,7 @@ impl Settings {
                     });
                 }
                 Ok(None) => {}
-                Err(_) => warning = Some(value::ignored(name)),
+                Err(()) => warning = Some(value::ignored(name)),
             }
         }
         let stored = self.stored.read().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -367,36 +378,28 @@ impl Settings {
         stored.keys().filter(|key| key.starts_with(PLUGIN_ENV.key)).cloned().collect()
     }
 
-    /// Stores a value. `Err(Ok(issues))` says why the value is refused; nothing was changed.
-    pub fn set(
-        &self,
-        store: &Store,
-        key: &str,
-        value: &Value,
-        by: &str,
-    ) -> Result<(), Result<Vec<SettingIssue>, StoreError>> {
+    /// Stores a value; on an error nothing was changed.
+    pub fn set(&self, store: &Store, key: &str, value: &Value, by: &str) -> Result<(), SettingError> {
         let spec = find_setting(key)
-            .ok_or_else(|| Err(StoreError::new(StoreErrorKind::NotFound, format!("no setting `{key}`"))))?;
+            .ok_or_else(|| StoreError::new(StoreErrorKind::NotFound, format!("no setting `{key}`")))?;
         let _order = lock(&self.writing);
-        let value = value::check(spec, value).map_err(|issues| Ok(issues))?;
-        self.check_pair(key, &value).map_err(|issue| Ok(vec![issue]))?;
+        let value = value::check(spec, value).map_err(SettingError::Refused)?;
+        self.check_pair(key, &value).map_err(|issue| SettingError::Refused(vec![issue]))?;
         if value == spec.default_value() {
-            return self.forget(store, key).map_err(Err);
+            return Ok(self.forget(store, key)?);
         }
         let at = now_ms();
         let row = (key.to_owned(), value.to_string(), at, by.to_owned());
-        store
-            .write(move |connection| {
-                connection
-                    .prepare_cached(
-                        "INSERT INTO settings (key, value, updated_at, updated_by) VALUES (?1, ?2, ?3, ?4)
+        store.write(move |connection| {
+            connection
+                .prepare_cached(
+                    "INSERT INTO settings (key, value, updated_at, updated_by) VALUES (?1, ?2, ?3, ?4)
                          ON CONFLICT (key) DO UPDATE SET value = excluded.value,
                            updated_at = excluded.updated_at, updated_by = excluded.updated_by",
-                    )?
-                    .execute(row)?;
-                Ok(())
-            })
-            .map_err(Err)?;
+                )?
+                .execute(row)?;
+            Ok(())
+        })?;
         let mut stored = self.stored.write().unwrap_or_else(std::sync::PoisonError::into_inner);
         stored.insert(key.to_owned(), (value, at));
         Ok(())

@@ -1,4 +1,5 @@
 //! Opening, group commit, isolation of failing jobs, newer and foreign databases.
+#![expect(clippy::disallowed_methods, reason = "tests look into the files with a connection of their own")]
 
 use super::*;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -91,12 +91,14 @@ fn what_is_out_of_range_is_refused_with_the_range_and_changes_nothing() {
         ("mcpTimeoutMs", json!(14_000_000), "exclusive"),
         ("toolServerConcurrency", json!({ "a/b": 0 }), "range"),
     ] {
-        let issues = settings.set(&store, key, &value, "test").unwrap_err().unwrap();
+        let SettingError::Refused(issues) = settings.set(&store, key, &value, "test").unwrap_err() else {
+            panic!("{key} {value}")
+        };
         assert_eq!(issues[0].code, code, "{key} {value}");
         assert_eq!(settings.effective(key).unwrap().source, SettingSource::Default);
     }
-    let unknown = settings.set(&store, "nope", &json!(1), "test").unwrap_err().unwrap_err();
-    assert_eq!(unknown.kind, StoreErrorKind::NotFound);
+    let unknown = settings.set(&store, "nope", &json!(1), "test").unwrap_err();
+    assert!(matches!(unknown, SettingError::Store(StoreError { kind: StoreErrorKind::NotFound, .. })));
     assert_eq!(nearest_setting("shell_timeout_ms"), Some("shellTimeoutMs"));
     assert_eq!(nearest_setting("completely different"), None);
 }

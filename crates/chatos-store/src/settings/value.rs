@@ -130,10 +130,10 @@ pub(super) fn check(spec: &SettingSpec, value: &Value) -> Result<Value, Vec<Sett
                 match item.as_str() {
                     None | Some("") => issues.push(spec.issue(&path, "type")),
                     Some(text) if text.len() > 4096 || text.contains('\0') => {
-                        issues.push(spec.issue(&path, "length"))
+                        issues.push(spec.issue(&path, "length"));
                     }
                     Some(text) if absolute_paths && !text.starts_with('/') => {
-                        issues.push(spec.issue(&path, "format"))
+                        issues.push(spec.issue(&path, "format"));
                     }
                     Some(_) => {}
                 }
