@@ -1,0 +1,287 @@
+//! The audit log: who allowed what, as a chain in which tampering shows (security T22).
+//!
+//! Each record is one line with `seq`, `prev` and `hash = HMAC(audit key, prev ‖ record)`. The head
+//! is also in the database, so that cutting the tail of the file shows. No arguments, no secrets.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use chatos_store::{Store, StoreError, SubKey, now_iso};
+use serde_json::{Map, Value};
+
+/// Writes records and verifies the chain.
+pub struct Audit {
+    folder: PathBuf,
+    key: SubKey,
+    store: Store,
+    head: Mutex<Head>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Head {
+    seq: u64,
+    hash: String,
+}
+
+/// Why a record could not be kept.
+#[derive(Debug, thiserror::Error)]
+pub enum AuditError {
+    /// The file.
+    #[error("cannot write the audit log: {}", path.display())]
+    Io {
+        /// The audit file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// The head in the database.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// The result of checking the whole chain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AuditVerdict {
+    /// Every record is in place.
+    Whole {
+        /// How many.
+        records: u64,
+    },
+    /// The first place where it is not.
+    Broken {
+        /// The file.
+        file: PathBuf,
+        /// The line, from 1.
+        line: u64,
+        /// What is wrong there.
+        reason: &'static str,
+    },
+    /// The database knows of records the files no longer hold.
+    Shortened {
+        /// Records in the files.
+        found: u64,
+        /// Records that were written.
+        expected: u64,
+    },
+}
+
+impl Audit {
+    /// Continues the chain.
+    pub fn open(folder: PathBuf, key: SubKey, store: Store) -> Result<Self, AuditError> {
+        let wrap = |source| AuditError::Io { path: folder.clone(), source };
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(wrap)?;
+        let stored = Head {
+            seq: store.meta("audit_seq")?.and_then(|text| text.parse().ok()).unwrap_or_default(),
+            hash: store.meta("audit_hash")?.unwrap_or_default(),
+        };
+        // A stop between file and database leaves the file one record ahead; that record is ours.
+        let last = last_record(&folder).map_err(wrap)?;
+        let head = last.filter(|last| last.seq > stored.seq).unwrap_or(stored);
+        Ok(Self { folder, key, store, head: Mutex::new(head) })
+    }
+
+    /// Appends one record, durable on return.
+    pub fn record(&self, kind: &str, fields: Map<String, Value>) -> Result<(), AuditError> {
+        let mut head = self.head.lock().unwrap_or_else(PoisonError::into_inner);
+        let ts = now_iso();
+        let path = self.folder.join(format!("audit-{}.jsonl", &ts[..4]));
+        let mut record = Map::new();
+        record.insert("seq".to_owned(), Value::from(head.seq + 1));
+        record.insert("ts".to_owned(), Value::from(ts));
+        record.insert("type".to_owned(), Value::from(kind));
+        for (name, value) in fields {
+            record.entry(name).or_insert(value);
+        }
+        record.insert("prev".to_owned(), Value::from(head.hash.clone()));
+        let hash = hash_of(&self.key, &head.hash, &record);
+        record.insert("hash".to_owned(), Value::from(hash.clone()));
+        let mut line = Value::Object(record).to_string();
+        line.push('\n');
+        append(&path, line.as_bytes()).map_err(|source| AuditError::Io { path: path.clone(), source })?;
+        *head = Head { seq: head.seq + 1, hash };
+        self.store.set_meta("audit_seq", &head.seq.to_string())?;
+        self.store.set_meta("audit_hash", &head.hash)?;
+        Ok(())
+    }
+
+    /// Reads every file and checks every link of the chain.
+    pub fn verify(&self) -> Result<AuditVerdict, AuditError> {
+        let mut head = Head::default();
+        for file in
+            files(&self.folder).map_err(|source| AuditError::Io { path: self.folder.clone(), source })?
+        {
+            let wrap = |source| AuditError::Io { path: file.clone(), source };
+            let reader = BufReader::new(File::open(&file).map_err(wrap)?);
+            for (number, line) in reader.split(b'\n').enumerate() {
+                let line = line.map_err(wrap)?;
+                if let Err(reason) = follow(&self.key, &mut head, &line) {
+                    return Ok(AuditVerdict::Broken { file, line: number as u64 + 1, reason });
+                }
+            }
+        }
+        let expected = self.head.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if head != expected {
+            return Ok(AuditVerdict::Shortened { found: head.seq, expected: expected.seq });
+        }
+        Ok(AuditVerdict::Whole { records: head.seq })
+    }
+}
+
+fn follow(key: &SubKey, head: &mut Head, line: &[u8]) -> Result<(), &'static str> {
+    let Ok(Value::Object(mut record)) = serde_json::from_slice::<Value>(line) else {
+        return Err("not a record");
+    };
+    let Some(hash) = record.remove("hash").and_then(|v| v.as_str().map(str::to_owned)) else {
+        return Err("no hash");
+    };
+    if record.get("seq").and_then(Value::as_u64) != Some(head.seq + 1) {
+        return Err("a record is missing or out of order before this one");
+    }
+    if record.get("prev").and_then(Value::as_str) != Some(&head.hash) {
+        return Err("does not follow the record before it");
+    }
+    if hash_of(key, &head.hash, &record) != hash {
+        return Err("the record was changed");
+    }
+    *head = Head { seq: head.seq + 1, hash };
+    Ok(())
+}
+
+/// Key order is kept by the map, and the writer is the only one who makes these lines, so the text
+/// of the record is its canonical form.
+fn hash_of(key: &SubKey, prev: &str, record: &Map<String, Value>) -> String {
+    use std::fmt::Write;
+    let text = Value::Object(record.clone()).to_string();
+    key.sign(&[prev.as_bytes(), text.as_bytes()]).iter().fold(String::new(), |mut hex, byte| {
+        // Writing to a String cannot fail.
+        write!(hex, "{byte:02x}").ok();
+        hex
+    })
+}
+
+/// One write of a whole line. A torn last line was never acknowledged and is cut off first: the host
+/// alone writes this file, and a remainder would read as tampering for ever.
+fn append(path: &Path, line: &[u8]) -> io::Result<()> {
+    let flags = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
+    let mut file =
+        OpenOptions::new().read(true).append(true).create(true).mode(0o600).custom_flags(flags).open(path)?;
+    if file.metadata()?.len() > 0 {
+        file.seek(SeekFrom::End(-1))?;
+        let mut last = [0];
+        file.read_exact(&mut last)?;
+        if last != *b"\n" {
+            let whole = std::fs::read(path)?.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+            file.set_len(whole as u64)?;
+        }
+    }
+    file.write_all(line)?;
+    file.sync_data()
+}
+
+fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut found: Vec<_> = std::fs::read_dir(folder)?
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|e| e == "jsonl"))
+        .collect();
+    found.sort();
+    Ok(found)
+}
+
+/// The last complete record of the newest file.
+fn last_record(folder: &Path) -> io::Result<Option<Head>> {
+    let Some(file) = files(folder)?.pop() else { return Ok(None) };
+    let mut file = File::open(file)?;
+    let length = file.metadata()?.len();
+    // Records are far smaller than this; reading the end is enough.
+    file.seek(SeekFrom::Start(length.saturating_sub(256 * 1024)))?;
+    let mut tail = Vec::new();
+    file.read_to_end(&mut tail)?;
+    let parsed = tail.split(|byte| *byte == b'\n').rev().find_map(|line| {
+        let record: Value = serde_json::from_slice(line).ok()?;
+        Some(Head { seq: record.get("seq")?.as_u64()?, hash: record.get("hash")?.as_str()?.to_owned() })
+    });
+    Ok(parsed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chatos_store::{KeyPlace, OpenOptions as StoreOptions, StateKey};
+
+    fn audit(dir: &Path) -> Audit {
+        let store = Store::open(StoreOptions {
+            path: dir.join("state.db"),
+            backups: dir.join("backups"),
+            migrate: true,
+            wal: true,
+        })
+        .unwrap();
+        let key = StateKey::open(&KeyPlace { dir: dir.join("keys"), override_file: None }, "x").unwrap();
+        Audit::open(dir.join("audit"), key.sub_key("audit"), store).unwrap()
+    }
+
+    fn with_three() -> (tempfile::TempDir, PathBuf) {
+        let dir = tempfile::tempdir().unwrap();
+        let audit = audit(dir.path());
+        for number in 0..3 {
+            let mut fields = Map::new();
+            fields.insert("n".into(), number.into());
+            audit.record("start", fields).unwrap();
+        }
+        assert_eq!(audit.verify().unwrap(), AuditVerdict::Whole { records: 3 });
+        let file = files(&dir.path().join("audit")).unwrap().pop().unwrap();
+        (dir, file)
+    }
+
+    #[test]
+    fn the_chain_continues_after_a_restart() {
+        let (dir, _) = with_three();
+        let again = audit(dir.path());
+        again.record("stop", Map::new()).unwrap();
+        assert_eq!(again.verify().unwrap(), AuditVerdict::Whole { records: 4 });
+    }
+
+    #[test]
+    fn a_torn_last_line_is_not_tampering() {
+        let (dir, file) = with_three();
+        OpenOptions::new().append(true).open(&file).unwrap().write_all(b"{\"seq\":4,\"ts").unwrap();
+        let again = audit(dir.path());
+        again.record("start", Map::new()).unwrap();
+        assert_eq!(again.verify().unwrap(), AuditVerdict::Whole { records: 4 });
+    }
+
+    #[test]
+    fn flip_drop_reorder_and_truncate_all_show() {
+        type Change = fn(Vec<String>) -> Vec<String>;
+        let tamper: [(&str, Change); 4] = [
+            ("flip", |mut lines| {
+                lines[1] = lines[1].replace("\"n\":1", "\"n\":7");
+                lines
+            }),
+            ("drop", |mut lines| {
+                lines.remove(1);
+                lines
+            }),
+            ("reorder", |mut lines| {
+                lines.swap(0, 1);
+                lines
+            }),
+            ("truncate", |mut lines| {
+                lines.pop();
+                lines
+            }),
+        ];
+        for (name, change) in tamper {
+            let (dir, file) = with_three();
+            let lines = std::fs::read_to_string(&file).unwrap().lines().map(str::to_owned).collect();
+            std::fs::write(&file, change(lines).join("\n") + "\n").unwrap();
+            let verdict = audit(dir.path()).verify().unwrap();
+            assert!(!matches!(verdict, AuditVerdict::Whole { .. }), "{name}: {verdict:?}");
+        }
+    }
+}

@@ -1,0 +1,519 @@
+//! Opening and closing a host: every resource in its order, each failure with its own words.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::time::Duration;
+
+use chatos_paths::{FileLock, LegacyWarning, Locations, StateDir, ensure_link, move_legacy};
+use chatos_store::{OpenOptions, Settings, SettingsInput, StateKey, Store, now_iso, now_ms};
+use chatos_tool::{ErrorCode, Fault, Lang, Text};
+use serde_json::{Map, Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::audit::Audit;
+use crate::environment::Environment;
+use crate::events::EventHub;
+use crate::fault::{key_fault, path_fault, setting_fault, store_fault, unknown_setting};
+use crate::host_log;
+use crate::instance::{Announcement, take_lock};
+use crate::node::{self, NodeInfo};
+
+/// What a caller decides about a host.
+#[derive(Debug, Clone)]
+pub struct HostConfig {
+    /// The environment, read once.
+    pub environment: Environment,
+    /// `--state-dir`.
+    pub state_dir: Option<PathBuf>,
+    /// `--project`; the current directory otherwise.
+    pub project: Option<PathBuf>,
+    /// `--allow-network-fs`.
+    pub allow_network_fs: bool,
+    /// Settings given as flags.
+    pub flags: std::collections::BTreeMap<String, Value>,
+    /// A host that serves; a command that opens the state for a moment writes no start records.
+    pub serving: bool,
+    /// Also log to stderr.
+    pub log_to_stderr: bool,
+}
+
+impl HostConfig {
+    /// The plain configuration of this process.
+    pub fn new(environment: Environment) -> Self {
+        Self {
+            environment,
+            state_dir: None,
+            project: None,
+            allow_network_fs: false,
+            flags: std::collections::BTreeMap::new(),
+            serving: false,
+            log_to_stderr: false,
+        }
+    }
+}
+
+/// Something a person should know about this start.
+#[derive(Debug, Clone)]
+pub struct Notice {
+    /// Stable code.
+    pub code: String,
+    /// `warning` or `info`.
+    pub severity: &'static str,
+    /// What happened.
+    pub message: Text,
+    /// What to do.
+    pub hint: Option<Text>,
+}
+
+/// Everything of one state directory, open.
+pub struct Host {
+    config: HostConfig,
+    places: Locations,
+    dir: StateDir,
+    project: PathBuf,
+    started_at: i64,
+    store: Store,
+    settings: Settings,
+    key: StateKey,
+    audit: Audit,
+    events: EventHub,
+    notices: RwLock<Vec<Notice>>,
+    node: OnceLock<Option<NodeInfo>>,
+    shutdown: CancellationToken,
+    closed: AtomicBool,
+    // Released last: while it is held nobody else opens this state.
+    lock: Mutex<Option<FileLock>>,
+}
+
+impl Host {
+    /// Opens the state in the order of state §1. A failure names the step; nothing later runs.
+    pub fn open(config: HostConfig) -> Result<Arc<Self>, Fault> {
+        let started_at = now_ms();
+        let places = config.environment.locations(config.state_dir.clone()).map_err(|e| path_fault(&e))?;
+        let legacy = move_legacy(&places, &now_iso()).map_err(|e| path_fault(&e))?;
+        let (dir, path_notices) =
+            StateDir::prepare(&places.state_dir, config.allow_network_fs).map_err(|e| path_fault(&e))?;
+        let network = matches!(
+            chatos_paths::file_system_kind(dir.path()),
+            Ok(chatos_paths::FileSystemKind::Network(_))
+        );
+        let lock = take_lock(&dir, Duration::from_secs(3))?;
+        let store = Store::open(OpenOptions {
+            path: dir.database(),
+            backups: dir.backups(),
+            migrate: true,
+            wal: !network,
+        })
+        .map_err(|e| store_fault(&e))?;
+        let input =
+            SettingsInput { flags: config.flags.clone(), env: config.environment.variables().clone() };
+        let settings = Settings::load(&store, input).map_err(|e| store_fault(&e))?;
+        host_log::start(&dir.host_log(), &settings.text("logLevel"), config.log_to_stderr);
+        let (key, key_notice) = open_key(&config.environment, &places, &store)?;
+        let audit = Audit::open(dir.audit(), key.sub_key("audit"), store.clone()).map_err(|error| {
+            Fault::new(ErrorCode::Unavailable, Text::new(error.to_string(), "无法打开审计日志"))
+                .code("audit_unusable")
+                .caused_by(&error)
+        })?;
+        let project = project_root(&config)?;
+        let host = Self {
+            places,
+            dir,
+            project,
+            started_at,
+            store,
+            settings,
+            key,
+            audit,
+            events: EventHub::new(started_at),
+            notices: RwLock::new(Vec::new()),
+            node: OnceLock::new(),
+            shutdown: CancellationToken::new(),
+            closed: AtomicBool::new(false),
+            lock: Mutex::new(Some(lock)),
+            config,
+        };
+        host.collect_notices(legacy.moved, legacy.warning, path_notices, key_notice, network);
+        if host.config.serving {
+            host.begin_serving();
+        }
+        Ok(Arc::new(host))
+    }
+
+    fn begin_serving(&self) {
+        let unclean = self.store.meta("clean_stop").is_ok_and(|value| value.as_deref() == Some("0"));
+        if unclean {
+            tracing::info!("the last stop was not clean");
+        }
+        if let Err(error) = self.store.set_meta("clean_stop", "0") {
+            tracing::warn!(%error, "cannot note the start");
+        }
+        let mut fields = Map::new();
+        fields.insert("version".to_owned(), Value::from(env!("CARGO_PKG_VERSION")));
+        fields.insert("pid".to_owned(), Value::from(std::process::id()));
+        self.audit("start", fields);
+    }
+
+    /// Work that must not delay the start: looking for Node, the daily copy, a deep check after an
+    /// unclean stop. The returned task ends by itself when the host closes.
+    pub fn background(self: &Arc<Self>) -> tokio::task::JoinHandle<()> {
+        let host = Arc::clone(self);
+        tokio::spawn(async move {
+            host.find_node().await;
+            let mut tick = tokio::time::interval(Duration::from_secs(3600));
+            loop {
+                tokio::select! {
+                    () = host.shutdown.cancelled() => return,
+                    _ = tick.tick() => {
+                        let host = Arc::clone(&host);
+                        let done = tokio::task::spawn_blocking(move || host.daily()).await;
+                        if let Err(error) = done {
+                            tracing::error!(%error, "the daily work failed");
+                        }
+                    }
+                }
+            }
+        })
+    }
+
+    fn daily(&self) {
+        if !self.settings.bool("backupDaily") {
+            return;
+        }
+        let keep = usize::try_from(self.settings.int("backupKeep")).unwrap_or(7);
+        match self.store.daily_backup(keep) {
+            Ok(Some(backup)) => {
+                tracing::info!(path = %backup.path.display(), bytes = backup.bytes, "daily backup");
+            }
+            Ok(None) => {}
+            Err(error) => self.notice(Notice {
+                code: "backup_failed".to_owned(),
+                severity: "warning",
+                message: Text::new(
+                    format!("the daily copy of the database failed: {error}"),
+                    format!("数据库每日备份失败：{error}"),
+                ),
+                hint: Some(Text::fixed("check the free space on the disk", "请检查磁盘剩余空间")),
+            }),
+        }
+    }
+
+    /// Asks for Node once and remembers the answer.
+    pub async fn find_node(&self) -> Option<NodeInfo> {
+        if let Some(known) = self.node.get() {
+            return known.clone();
+        }
+        let found = node::find(&self.settings.text("nodePath"), self.config.environment.get("PATH")).await;
+        self.node.get_or_init(|| found).clone()
+    }
+
+    /// Node as far as it is known without waiting.
+    pub fn known_node(&self) -> Option<NodeInfo> {
+        self.node.get().cloned().flatten()
+    }
+
+    /// Tells other processes of this user how to reach the host.
+    pub fn announce(&self, announcement: &Announcement) -> Result<(), Fault> {
+        announcement.publish(&self.dir).map_err(|error| {
+            Fault::new(
+                ErrorCode::Unavailable,
+                Text::new(
+                    format!("cannot write host.json: {}", self.dir.host_json().display()),
+                    format!("无法写入 host.json：{}", self.dir.host_json().display()),
+                ),
+            )
+            .caused_by(&error)
+        })
+    }
+
+    /// Stores a setting, audits it where it weakens safety, tells everybody.
+    pub fn set_setting(&self, key: &str, value: &Value, by: &str) -> Result<(), Fault> {
+        let spec = chatos_store::find_setting(key).ok_or_else(|| unknown_setting(key))?;
+        self.settings.set(&self.store, key, value, by).map_err(|e| setting_fault(key, &e))?;
+        if spec.weakens_with(value) {
+            let mut fields = Map::new();
+            fields.insert("key".to_owned(), Value::from(key));
+            fields.insert("by".to_owned(), Value::from(by));
+            self.audit("setting_weakened", fields);
+        }
+        self.events.publish("admin", "settings_changed", &json!({ "key": key }));
+        Ok(())
+    }
+
+    /// Goes back to the default of a setting.
+    pub fn reset_setting(&self, key: &str) -> Result<(), Fault> {
+        chatos_store::find_setting(key).ok_or_else(|| unknown_setting(key))?;
+        self.settings.reset(&self.store, key).map_err(|e| store_fault(&e))?;
+        self.events.publish("admin", "settings_changed", &json!({ "key": key }));
+        Ok(())
+    }
+
+    /// Keeps an audit record; a failure is logged and shown, the caller goes on.
+    pub fn audit(&self, kind: &str, fields: Map<String, Value>) {
+        if let Err(error) = self.audit.record(kind, fields) {
+            tracing::error!(%error, "an audit record was lost");
+            self.notice(Notice {
+                code: "audit_failed".to_owned(),
+                severity: "warning",
+                message: Text::new(
+                    format!("an audit record could not be kept: {error}"),
+                    format!("无法保存审计记录：{error}"),
+                ),
+                hint: None,
+            });
+        }
+    }
+
+    /// Adds a notice for the start page and the doctor.
+    pub fn notice(&self, notice: Notice) {
+        let data = json!({ "code": notice.code, "severity": notice.severity, "message": notice.message.en });
+        self.notices.write().unwrap_or_else(PoisonError::into_inner).push(notice);
+        self.events.publish("host", "notice", &data);
+    }
+
+    /// Stops everything and releases the state. Calling it twice is harmless.
+    pub fn close(&self) {
+        if self.closed.swap(true, Ordering::SeqCst) {
+            return;
+        }
+        self.shutdown.cancel();
+        if self.config.serving {
+            self.audit("stop", Map::new());
+            if let Err(error) = self.store.set_meta("clean_stop", "1") {
+                tracing::warn!(%error, "cannot note the clean stop");
+            }
+            // The lock decides who runs; a leftover file would only confuse people who read it.
+            std::fs::remove_file(self.dir.host_json()).ok();
+        }
+        self.store.close();
+        self.lock.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+
+    fn collect_notices(
+        &self,
+        moved: bool,
+        legacy: Option<LegacyWarning>,
+        paths: Vec<chatos_paths::Notice>,
+        key: Option<Notice>,
+        network: bool,
+    ) {
+        if moved {
+            self.notice(Notice {
+                code: "legacy_moved".to_owned(),
+                severity: "info",
+                message: Text::new(
+                    format!("your data was moved to {}", self.dir.path().display()),
+                    format!("您的数据已移动到 {}", self.dir.path().display()),
+                ),
+                hint: None,
+            });
+        }
+        let link = if self.settings.bool("legacyLink") { ensure_link(&self.places) } else { None };
+        for warning in [legacy, link].into_iter().flatten() {
+            self.notice(legacy_notice(&warning));
+        }
+        for notice in paths {
+            self.notice(Notice {
+                code: notice.code.to_owned(),
+                severity: "info",
+                message: Text::new(
+                    format!(
+                        "others could read the state directory; that was changed: {}",
+                        notice.path.display()
+                    ),
+                    format!("其他用户原本可以读取状态目录，现已收紧权限：{}", notice.path.display()),
+                ),
+                hint: None,
+            });
+        }
+        if network {
+            self.notice(Notice {
+                code: "network_fs".to_owned(),
+                severity: "warning",
+                message: Text::fixed(
+                    "the state directory is on a network file system; locks and durability are weaker there",
+                    "状态目录位于网络文件系统，锁与持久性较弱",
+                ),
+                hint: None,
+            });
+        }
+        if let Some(notice) = key {
+            self.notice(notice);
+        }
+        if let Some(from) = self.store.migrated_from() {
+            self.notice(Notice {
+                code: "database_migrated".to_owned(),
+                severity: "info",
+                message: Text::new(
+                    format!(
+                        "the database was brought from schema {from} to {}",
+                        chatos_store::SCHEMA_VERSION
+                    ),
+                    format!("数据库已从结构 {from} 升级到 {}", chatos_store::SCHEMA_VERSION),
+                ),
+                hint: None,
+            });
+        }
+    }
+
+    /// Notices of this start, oldest first.
+    pub fn notices(&self) -> Vec<Notice> {
+        self.notices.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The state directory.
+    pub fn dir(&self) -> &StateDir {
+        &self.dir
+    }
+
+    /// All locations.
+    pub fn places(&self) -> &Locations {
+        &self.places
+    }
+
+    /// The project the host was started in.
+    pub fn project(&self) -> &Path {
+        &self.project
+    }
+
+    /// Milliseconds since 1970 of the start.
+    pub fn started_at(&self) -> i64 {
+        self.started_at
+    }
+
+    /// The database.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// The settings.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The state key.
+    pub fn key(&self) -> &StateKey {
+        &self.key
+    }
+
+    /// The audit log.
+    pub fn audit_log(&self) -> &Audit {
+        &self.audit
+    }
+
+    /// The event stream.
+    pub fn events(&self) -> &EventHub {
+        &self.events
+    }
+
+    /// Cancelled when the host closes or somebody asked it to stop.
+    pub fn shutdown(&self) -> &CancellationToken {
+        &self.shutdown
+    }
+
+    /// The environment of this process.
+    pub fn environment(&self) -> &Environment {
+        &self.config.environment
+    }
+
+    /// The language of messages when a caller names none.
+    pub fn lang(&self) -> Lang {
+        match self.settings.text("language").as_str() {
+            "zh" => Lang::Zh,
+            "en" => Lang::En,
+            _ => self.config.environment.lang(),
+        }
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+fn project_root(config: &HostConfig) -> Result<PathBuf, Fault> {
+    let current = config.environment.current_dir();
+    let asked = config.project.as_ref().map_or_else(|| current.to_owned(), |path| current.join(path));
+    std::fs::canonicalize(&asked).ok().filter(|path| path.is_dir()).ok_or_else(|| {
+        Fault::new(
+            ErrorCode::NotFound,
+            Text::new(
+                format!("the project directory does not exist: {}", asked.display()),
+                format!("项目目录不存在：{}", asked.display()),
+            ),
+        )
+        .hint(Text::fixed("name an existing directory with --project", "请用 --project 指定已存在的目录"))
+    })
+}
+
+fn open_key(
+    environment: &Environment,
+    places: &Locations,
+    store: &Store,
+) -> Result<(StateKey, Option<Notice>), Fault> {
+    let instance = store.instance_id().map_err(|e| store_fault(&e))?;
+    let known = store.meta("key_id").map_err(|e| store_fault(&e))?;
+    let key = StateKey::open(&environment.key_place(places), &instance).map_err(|e| key_fault(&e))?;
+    let mut notice = None;
+    if known.as_deref() != Some(key.id()) {
+        // state §6: a lost or other key never stops the host; what it sealed stays sealed.
+        if let Some(known) = known {
+            notice = Some(Notice {
+                code: "state_key_changed".to_owned(),
+                severity: "warning",
+                message: Text::new(
+                    format!(
+                        "the state key is another one ({}, was {known}); older secrets cannot be opened",
+                        key.id()
+                    ),
+                    format!("状态密钥已改变（{}，原为 {known}）；旧的密钥内容无法打开", key.id()),
+                ),
+                hint: Some(Text::new(
+                    format!("put the former key file back into {}", places.key_dir.display()),
+                    format!("请将原来的密钥文件放回 {}", places.key_dir.display()),
+                )),
+            });
+        }
+        store.set_meta("key_id", key.id()).map_err(|e| store_fault(&e))?;
+    }
+    Ok((key, notice))
+}
+
+fn legacy_notice(warning: &LegacyWarning) -> Notice {
+    let (message, hint) = match warning {
+        LegacyWarning::BothPresent { legacy, state_dir } => (
+            Text::new(
+                format!(
+                    "an older state exists beside this one: {} and {}",
+                    legacy.display(),
+                    state_dir.display()
+                ),
+                format!("同时存在旧状态与当前状态：{} 与 {}", legacy.display(), state_dir.display()),
+            ),
+            Text::fixed(
+                "nothing was moved; merge them by hand or remove the one you do not need",
+                "没有移动任何内容；请手动合并或删除不需要的一个",
+            ),
+        ),
+        LegacyWarning::Unexpected { legacy } => (
+            Text::new(
+                format!("the older state location is something unexpected: {}", legacy.display()),
+                format!("旧状态位置不是预期的内容：{}", legacy.display()),
+            ),
+            Text::fixed("it was left alone", "已保持原样"),
+        ),
+        LegacyWarning::LinkFailed { legacy, reason } => (
+            Text::new(
+                format!("no link could be left at {}: {reason}", legacy.display()),
+                format!("无法在 {} 创建链接：{reason}", legacy.display()),
+            ),
+            Text::fixed(
+                "plugins that look there will not find their data; set legacyLink to false to stop trying",
+                "在该位置查找数据的插件将找不到数据；可将 legacyLink 设为 false 停止尝试",
+            ),
+        ),
+    };
+    Notice { code: warning.code().to_owned(), severity: "warning", message, hint: Some(hint) }
+}

@@ -1,0 +1,148 @@
+//! One host per state directory: the lock that decides, and the file that tells others about it.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use chatos_paths::{FileLock, LockError, StateDir, replace_file};
+use chatos_tool::{ErrorCode, Fault, Text};
+use serde::{Deserialize, Serialize};
+
+use crate::process::{hostname, start_time};
+
+/// The content of `host.json`, mode 0600: how to reach the running host.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Announcement {
+    /// The host's process.
+    pub pid: u32,
+    /// Where it listens.
+    pub port: u16,
+    /// The API token of this start.
+    pub token: String,
+    /// ISO time of its start.
+    pub started_at: String,
+    /// Its version.
+    pub version: String,
+    /// Start time of the process in ticks, so that a reused pid is not taken for it.
+    pub pid_start: Option<u64>,
+    /// The machine it runs on.
+    pub hostname: String,
+    /// The address a browser uses.
+    pub url: String,
+}
+
+impl Announcement {
+    /// Describes this process.
+    pub fn of_this_process(port: u16, url: String, token: String, started_at: String) -> Self {
+        let pid = std::process::id();
+        Self {
+            pid,
+            port,
+            token,
+            started_at,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            pid_start: start_time(pid),
+            hostname: hostname(),
+            url,
+        }
+    }
+
+    /// Writes it for other processes of this user.
+    pub(crate) fn publish(&self, dir: &StateDir) -> std::io::Result<()> {
+        let text = serde_json::to_vec(self).map_err(std::io::Error::other)?;
+        replace_file(&dir.host_json(), &text, 0o600)
+    }
+
+    /// The process it names is alive and the same one.
+    pub fn is_alive(&self) -> bool {
+        self.hostname != hostname()
+            || start_time(self.pid).is_some_and(|now| self.pid_start.is_none_or(|then| then == now))
+    }
+}
+
+/// What `host.json` says, whether or not it is still true.
+pub fn read_announcement(dir: &StateDir) -> Option<Announcement> {
+    serde_json::from_slice(&std::fs::read(dir.host_json()).ok()?).ok()
+}
+
+/// The host that runs on this state directory, if one does. The lock decides, not the file.
+pub fn running_host(dir: &StateDir) -> Option<Announcement> {
+    match FileLock::try_exclusive(&dir.host_lock()) {
+        Err(LockError::Held { .. }) => read_announcement(dir).filter(Announcement::is_alive),
+        // Free, or not even lockable (read-only): nobody serves it.
+        _ => None,
+    }
+}
+
+/// Takes the lock for the life of a host.
+///
+/// A command without a host holds it for a moment too, so a lock without a living announcement is
+/// waited for; a lock with one is a running host and is reported at once.
+pub(crate) fn take_lock(dir: &StateDir, patience: Duration) -> Result<FileLock, Fault> {
+    let started = Instant::now();
+    loop {
+        match FileLock::try_exclusive(&dir.host_lock()) {
+            Ok(lock) => return Ok(lock),
+            Err(LockError::Held { path }) => {
+                if let Some(other) = read_announcement(dir).filter(Announcement::is_alive) {
+                    return Err(already_running(dir.path(), &other));
+                }
+                if started.elapsed() >= patience {
+                    return Err(busy(&path));
+                }
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            Err(error @ LockError::Io { .. }) => {
+                return Err(Fault::new(
+                    ErrorCode::Unavailable,
+                    Text::new(error.to_string(), format!("无法锁定状态目录：{}", dir.path().display())),
+                )
+                .code("host_lock_unusable")
+                .caused_by(&error)
+                .hint(Text::fixed(
+                    "check the permissions of host.lock, or choose another directory with --state-dir",
+                    "请检查 host.lock 的权限，或用 --state-dir 选择其他目录",
+                )));
+            }
+        }
+    }
+}
+
+fn already_running(dir: &Path, other: &Announcement) -> Fault {
+    let since = other.started_at.get(11..16).unwrap_or(&other.started_at);
+    Fault::new(
+        ErrorCode::Unavailable,
+        Text::new(
+            format!(
+                "ChatOS already runs on {} (pid {}, {}, since {since} UTC)",
+                dir.display(),
+                other.pid,
+                other.url
+            ),
+            format!(
+                "ChatOS 已在 {} 上运行（进程 {}，{}，自 {since} UTC 起）",
+                dir.display(),
+                other.pid,
+                other.url
+            ),
+        ),
+    )
+    .code("already_running")
+    .hint(Text::fixed(
+        "open that address, stop it with \"chatos stop\", or choose another directory with --state-dir",
+        "请打开该地址，用 \"chatos stop\" 停止它，或用 --state-dir 选择其他目录",
+    ))
+    .details(serde_json::json!({ "pid": other.pid, "url": other.url, "startedAt": other.started_at }))
+}
+
+fn busy(lock: &Path) -> Fault {
+    Fault::new(
+        ErrorCode::Unavailable,
+        Text::new(
+            format!("another chatos command is using the state directory: {}", lock.display()),
+            format!("另一个 chatos 命令正在使用状态目录：{}", lock.display()),
+        ),
+    )
+    .code("host_locked")
+    .hint(Text::fixed("wait for it to finish and try again", "请等待其结束后重试"))
+}

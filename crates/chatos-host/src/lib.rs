@@ -1,0 +1,32 @@
+//! The wiring: opens every resource of one state directory in the right order and closes it again.
+//!
+//! This is the only crate that reads environment variables. It holds no rules of its own: those
+//! live in the contract and resource crates below. The edges (HTTP, command line) see the product
+//! through [`Host`] and through the types re-exported here.
+
+mod audit;
+mod doctor;
+mod environment;
+mod events;
+mod fault;
+mod host;
+mod host_log;
+mod instance;
+mod node;
+mod process;
+
+pub use audit::{Audit, AuditVerdict};
+pub use chatos_paths::{Locations, StateDir};
+pub use chatos_store::{
+    Effective, SETTINGS, Section, SettingError, SettingIssue, SettingKind, SettingSource, SettingSpec,
+    StoreError, StoreErrorKind, find_setting, iso_from_ms, nearest_setting, now_iso, now_ms,
+};
+pub use chatos_tool::{ErrorCode, Fault, Lang, Text};
+pub use doctor::{Finding, Severity, failed_to_open};
+pub use environment::Environment;
+pub use events::{EventHub, Frame, Resume, Subscription};
+pub use fault::{setting_fault, store_fault};
+pub use host::{Host, HostConfig, Notice};
+pub use instance::{Announcement, read_announcement, running_host};
+pub use node::NodeInfo;
+pub use process::resident_bytes;

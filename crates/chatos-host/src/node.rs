@@ -1,0 +1,50 @@
+//! Which Node this machine has. Plugins need one; ChatOS itself does not.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+/// A Node program that answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NodeInfo {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What it said, e.g. `v20.20.2`.
+    pub version: String,
+    /// Its major number.
+    pub major: u32,
+}
+
+impl NodeInfo {
+    /// Plugins may rely on Node 20 and newer.
+    pub fn is_new_enough(&self) -> bool {
+        self.major >= 20
+    }
+}
+
+/// Looks for Node where the setting says, else in PATH, and asks it for its version.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "asks one program for its version; owns and reaps that child here"
+)]
+pub(crate) async fn find(setting: &str, path_variable: Option<&str>) -> Option<NodeInfo> {
+    let path = if setting.is_empty() { in_path("node", path_variable?)? } else { PathBuf::from(setting) };
+    let command = std::process::Command::new(&path);
+    let child = tokio::process::Command::from(command)
+        .arg("--version")
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .kill_on_drop(true)
+        .output();
+    let output = tokio::time::timeout(Duration::from_secs(5), child).await.ok()?.ok()?;
+    let version = String::from_utf8(output.stdout).ok()?.trim().to_owned();
+    let major = version.strip_prefix('v')?.split('.').next()?.parse().ok()?;
+    Some(NodeInfo { path, version, major })
+}
+
+fn in_path(name: &str, variable: &str) -> Option<PathBuf> {
+    use std::os::unix::fs::PermissionsExt;
+    variable.split(':').filter(|dir| !dir.is_empty()).map(|dir| Path::new(dir).join(name)).find(|candidate| {
+        candidate.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+    })
+}
