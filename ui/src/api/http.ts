@@ -1,0 +1,142 @@
+// JSON over HTTP to the host of this origin: bearer token, language, deadline, one error type.
+// It keeps no state but the last ETags; who is signed in is the session's business.
+
+import { ApiError } from './error';
+
+export interface HttpOptions {
+  token: () => string | null;
+  language: () => 'zh' | 'en';
+  /** Called when the host no longer accepts the token. */
+  onUnauthorized: () => void;
+  fetch?: typeof fetch;
+  timeoutMs?: number;
+}
+
+export type Query = Record<string, string | number | boolean | null | undefined>;
+
+export interface RequestOptions {
+  query?: Query;
+  body?: unknown;
+  signal?: AbortSignal;
+  timeoutMs?: number;
+  /** Calls made before sign-in send no token, and their 401 is theirs to explain. */
+  anonymous?: boolean;
+}
+
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** Long enough for a slow disk, short enough that a hung host is noticed. */
+const DEFAULT_TIMEOUT_MS = 30_000;
+
+export class Http {
+  readonly #options: HttpOptions;
+  readonly #etags = new Map<string, { etag: string; value: unknown }>();
+
+  constructor(options: HttpOptions) {
+    this.#options = options;
+  }
+
+  get<T>(path: string, options: RequestOptions = {}): Promise<T> {
+    return this.request<T>('GET', path, options);
+  }
+
+  post<T>(path: string, body: unknown, options: RequestOptions = {}): Promise<T> {
+    return this.request<T>('POST', path, { ...options, body });
+  }
+
+  put<T>(path: string, body: unknown, options: RequestOptions = {}): Promise<T> {
+    return this.request<T>('PUT', path, { ...options, body });
+  }
+
+  delete<T>(path: string, options: RequestOptions = {}): Promise<T> {
+    return this.request<T>('DELETE', path, options);
+  }
+
+  async request<T>(method: Method, path: string, options: RequestOptions = {}): Promise<T> {
+    const url = buildUrl(path, options.query);
+    const headers = this.#headers(options.anonymous === true);
+    const init: RequestInit = { method, headers, cache: 'no-store', credentials: 'omit', redirect: 'error' };
+    if (method !== 'GET') {
+      headers.set('Content-Type', 'application/json');
+      init.body = JSON.stringify(options.body ?? {});
+    }
+    // Problems and findings are texts, so an answer is kept per language.
+    const key = `${this.#options.language()} ${url}`;
+    const known = method === 'GET' ? this.#etags.get(key) : undefined;
+    if (known) headers.set('If-None-Match', known.etag);
+
+    const response = await this.#send(url, init, options);
+    if (response.status === 304 && known) return known.value as T;
+    const value = await this.#read<T>(response, options.anonymous === true);
+    const etag = response.headers.get('ETag');
+    if (method === 'GET' && etag) this.#etags.set(key, { etag, value });
+    return value;
+  }
+
+  /** Sends bytes (a package) with upload progress, which `fetch` cannot report. */
+  upload<T>(path: string, data: Blob, type: string, options: RequestOptions & { onProgress?: (sent: number) => void } = {}) {
+    return new Promise<T>((resolve, reject) => {
+      const request = new XMLHttpRequest();
+      request.open('POST', buildUrl(path, options.query));
+      this.#headers(false).forEach((value, name) => request.setRequestHeader(name, value));
+      request.setRequestHeader('Content-Type', type);
+      request.upload.onprogress = (event) => options.onProgress?.(event.loaded);
+      request.onerror = () => reject(ApiError.page('page_unreachable', 'the upload was interrupted'));
+      request.onabort = () => reject(ApiError.page('page_canceled', 'the upload was canceled'));
+      request.onload = () => {
+        const response = new Response(request.responseText, { status: request.status });
+        this.#read<T>(response, false).then(resolve, reject);
+      };
+      options.signal?.addEventListener('abort', () => request.abort(), { once: true });
+      request.send(data);
+    });
+  }
+
+  /** Forgets cached answers, for a new session or a restarted host. */
+  forget(): void {
+    this.#etags.clear();
+  }
+
+  #headers(anonymous: boolean): Headers {
+    const headers = new Headers({ Accept: 'application/json', 'Accept-Language': this.#options.language() });
+    const token = anonymous ? null : this.#options.token();
+    if (token) headers.set('Authorization', `Bearer ${token}`);
+    return headers;
+  }
+
+  async #send(url: string, init: RequestInit, options: RequestOptions): Promise<Response> {
+    const deadline = AbortSignal.timeout(options.timeoutMs ?? this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS);
+    const signal = options.signal ? AbortSignal.any([options.signal, deadline]) : deadline;
+    try {
+      return await (this.#options.fetch ?? fetch)(url, { ...init, signal });
+    } catch (error) {
+      if (deadline.aborted) throw ApiError.page('page_timeout', `no answer from ${url}`);
+      if (options.signal?.aborted) throw ApiError.page('page_canceled', `${url} was canceled`);
+      throw ApiError.page('page_unreachable', error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  async #read<T>(response: Response, anonymous: boolean): Promise<T> {
+    if (!response.ok) {
+      const error = await ApiError.fromResponse(response);
+      if (response.status === 401 && !anonymous) this.#options.onUnauthorized();
+      throw error;
+    }
+    const text = await response.text();
+    if (text === '') return undefined as T;
+    try {
+      return JSON.parse(text) as T;
+    } catch {
+      throw new ApiError(response.status, 'page_bad_answer', text.slice(0, 200));
+    }
+  }
+}
+
+function buildUrl(path: string, query: Query | undefined): string {
+  const params = new URLSearchParams();
+  for (const [name, value] of Object.entries(query ?? {})) {
+    if (value !== null && value !== undefined && value !== '') params.set(name, String(value));
+  }
+  const text = params.toString();
+  return text === '' ? path : `${path}?${text}`;
+}

@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'vitest';
+import { linkHost, renderMarkdown } from './markdown';
+
+const note = (host: string) => `opens ${host}`;
+const render = (source: string) => renderMarkdown(source, note);
+
+/** What the browser would make of it. */
+function dom(source: string): HTMLElement {
+  const element = document.createElement('div');
+  element.innerHTML = render(source);
+  return element;
+}
+
+describe('hostile text', () => {
+  test.each([
+    '<script>alert(1)</script>',
+    '<img src=x onerror=alert(1)>',
+    '<a href="javascript:alert(1)">x</a>',
+    '<style>*{display:none}</style>',
+    '<iframe src="https://example.com"></iframe>',
+    '<svg onload=alert(1)>',
+    '<!-- <b>x</b> -->',
+  ])('raw HTML stays text: %s', (source) => {
+    expect(dom(source).querySelector('script, img, a[href^="javascript"], style, iframe, svg, b')).toBeNull();
+  });
+
+  test.each([
+    '[x](javascript:alert(1))',
+    '[x](JaVaScRiPt:alert(1))',
+    '[x](&#106;avascript:alert(1))',
+    '[x](vbscript:x)',
+    '[x](file:///etc/passwd)',
+    '[x](data:text/html,<script>alert(1)</script>)',
+    '<javascript:alert(1)>',
+  ])('a link elsewhere than web and mail is no link: %s', (source) => {
+    const links = [...dom(source).querySelectorAll('a')];
+    expect(links.every((link) => link.getAttribute('href') === '#')).toBe(true);
+  });
+
+  test('a data: picture used as a link leads nowhere', () => {
+    const link = dom('[x](data:image/png;base64,AAAA)').querySelector('a');
+    expect(link?.getAttribute('href')).toBe('#');
+  });
+
+  test.each(['![a](https://example.com/x.png)', '![a](//example.com/x.png)', '![a](/x.png)', '![a](data:image/svg+xml,<svg/>)'])(
+    'a picture that would be fetched is not shown: %s',
+    (source) => {
+      expect(dom(source).querySelector('img')).toBeNull();
+    },
+  );
+
+  test('quotes cannot break out of an attribute', () => {
+    const element = dom('![a" onerror="alert(1)](data:image/png;base64,AA"x)\n\n[t](https://a.example/"onmouseover="x)');
+    expect(element.querySelector('[onerror], [onmouseover]')).toBeNull();
+  });
+
+  test('nothing carries a style attribute, which the CSP would refuse', () => {
+    const element = dom('| a | b |\n|:-:|--:|\n| 1 | 2 |');
+    expect(element.querySelectorAll('[style]')).toHaveLength(0);
+    expect(element.querySelector('th')?.className).toBe('align-center');
+    expect(element.querySelectorAll('td')[1]?.className).toBe('align-right');
+  });
+});
+
+describe('links', () => {
+  test('open apart and say where they lead', () => {
+    const link = dom('[click me](https://evil.example/path)').querySelector('a');
+    expect(link?.getAttribute('rel')).toBe('noopener noreferrer');
+    expect(link?.getAttribute('target')).toBe('_blank');
+    expect(link?.getAttribute('title')).toBe('opens evil.example');
+    expect(dom('[click me](https://evil.example/path)').textContent).toContain('(evil.example)');
+  });
+
+  test('a text that looks like another host shows the real one', () => {
+    expect(dom('[good.example](https://evil.example/)').textContent).toContain('(evil.example)');
+  });
+
+  test('a bare address is not repeated', () => {
+    expect(dom('https://a.example/x').textContent?.trim()).toBe('https://a.example/x');
+  });
+
+  test('two links in one paragraph keep their own hosts', () => {
+    expect(dom('[a](https://one.example) [b](https://two.example)').textContent).toMatch(/a \(one\.example\) b \(two\.example\)/);
+  });
+
+  test('mail shows its address', () => {
+    expect(linkHost('mailto:a@b.example')).toBe('a@b.example');
+  });
+});
+
+test('ordinary Markdown, Chinese emphasis included', () => {
+  const element = dom('# 标题\n\n一段**重点**和 `code`。\n\n- 一\n- 二\n\n```js\nlet a = 1 < 2;\n```');
+  expect(element.querySelector('h1')?.textContent).toBe('标题');
+  expect(element.querySelector('strong')?.textContent).toBe('重点');
+  expect(element.querySelectorAll('li')).toHaveLength(2);
+  expect(element.querySelector('pre')?.textContent).toContain('1 < 2');
+});
+
+test('inline pictures whose bytes are here are shown', () => {
+  expect(dom('![dot](data:image/png;base64,iVBORw0KGgo=)').querySelector('img')?.alt).toBe('dot');
+});

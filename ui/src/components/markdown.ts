@@ -1,0 +1,92 @@
+// Markdown of strangers (models, plugins, other programs) to HTML that is safe to insert:
+// no raw HTML, no remote images, no scripts, links that say where they lead (ui-prompts §13).
+
+import MarkdownIt, { type MarkdownIt as Renderer, type Token } from 'markdown-it';
+
+/** A link may lead to the web or to mail; anything else stays text. */
+const LINK = /^(https?:|mailto:)/i;
+/** Pictures are shown only when their bytes are already here. */
+const IMAGE = /^(data:image\/(png|jpeg|gif|webp);|blob:)/i;
+
+/** The host part of a link, as the person must see it; punycode is left as it is on purpose. */
+export function linkHost(href: string): string {
+  try {
+    const url = new URL(href);
+    return url.protocol === 'mailto:' ? url.pathname : url.host;
+  } catch {
+    // Not a URL; markdown-it only calls this for links it accepted, so the text itself is honest.
+    return href;
+  }
+}
+
+/** An attribute as text; markdown-it may also hold numbers (`start` of a list). */
+function attribute(token: Token | undefined, name: string): string {
+  return String(token?.attrGet(name) ?? '');
+}
+
+function build(linkNote: (host: string) => string): Renderer {
+  const md = new MarkdownIt({ html: false, linkify: true, breaks: false, typographer: false });
+  md.validateLink = (url: string) => LINK.test(url.trim()) || IMAGE.test(url.trim());
+
+  md.renderer.rules['link_open'] = (tokens, index, options, _env, self) => {
+    const token = tokens[index];
+    if (!token) return '';
+    const href = attribute(token, 'href');
+    // A data: address passes validateLink for images only; as a link it leads nowhere.
+    if (!LINK.test(href)) token.attrSet('href', '#');
+    token.attrSet('target', '_blank');
+    token.attrSet('rel', 'noopener noreferrer');
+    token.attrSet('title', linkNote(linkHost(href)));
+    return self.renderToken(tokens, index, options);
+  };
+
+  md.renderer.rules['link_close'] = (tokens, index, options, _env, self) => {
+    const open = findOpen(tokens, index);
+    const href = attribute(open, 'href');
+    const host = LINK.test(href) ? linkHost(href) : '';
+    const text = tokens
+      .slice(open ? tokens.indexOf(open) + 1 : index, index)
+      .map((token) => token.content)
+      .join('');
+    // The target is shown beside the text unless the text already is the target.
+    const note = host !== '' && !text.includes(host) ? ` <span class="link-host">(${md.utils.escapeHtml(host)})</span>` : '';
+    return self.renderToken(tokens, index, options) + note;
+  };
+
+  md.renderer.rules['image'] = (tokens, index) => {
+    const token = tokens[index];
+    const src = attribute(token, 'src');
+    const alt = md.utils.escapeHtml(token?.content ?? '');
+    if (IMAGE.test(src)) return `<img src="${md.utils.escapeHtml(src)}" alt="${alt}">`;
+    return `<span class="blocked-image">${alt === '' ? '▧' : `▧ ${alt}`}</span>`;
+  };
+
+  // Column alignment is a style attribute by default, which the page's CSP refuses.
+  for (const cell of ['th_open', 'td_open']) {
+    md.renderer.rules[cell] = (tokens, index, options, _env, self) => {
+      const token = tokens[index];
+      const align = /text-align:\s*(left|center|right)/.exec(attribute(token, 'style'))?.[1];
+      if (token?.attrs) token.attrs = token.attrs.filter(([name]) => name !== 'style');
+      if (align) token?.attrSet('class', `align-${align}`);
+      return self.renderToken(tokens, index, options);
+    };
+  }
+  return md;
+}
+
+function findOpen(tokens: Token[], close: number): Token | undefined {
+  for (let index = close - 1; index >= 0; index -= 1) {
+    if (tokens[index]?.type === 'link_open') return tokens[index];
+  }
+  return undefined;
+}
+
+/** One renderer per language's wording. */
+const renderers = new Map<(host: string) => string, Renderer>();
+
+/** Renders untrusted Markdown. `linkNote` words the tooltip of links. */
+export function renderMarkdown(source: string, linkNote: (host: string) => string): string {
+  const known = renderers.get(linkNote) ?? build(linkNote);
+  renderers.set(linkNote, known);
+  return known.render(source);
+}

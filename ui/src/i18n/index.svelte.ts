@@ -1,0 +1,98 @@
+// The language of the page. `i18n.t` is the dictionary of the chosen language; components that read
+// it follow a change at once. Both dictionaries have one type, so a missing text does not compile.
+
+import { en } from './en';
+import { zh } from './zh';
+
+export type Dictionary = typeof en;
+export type Language = 'zh' | 'en';
+
+const STORAGE_KEY = 'chatos.language';
+const DICTIONARIES: Record<Language, Dictionary> = { en, zh };
+
+/** The language a browser asks for: Chinese in any form is zh, everything else is en. */
+export function languageOf(tags: readonly string[]): Language {
+  for (const tag of tags) {
+    const primary = tag.toLowerCase().split('-')[0];
+    if (primary === 'zh') return 'zh';
+    if (primary === 'en') return 'en';
+  }
+  return 'en';
+}
+
+class I18n {
+  language: Language = $state(stored() ?? languageOf(navigator.languages));
+  readonly t: Dictionary = $derived(DICTIONARIES[this.language]);
+  /** The tag for Intl and for `<html lang>`. */
+  readonly tag: string = $derived(this.language === 'zh' ? 'zh-CN' : 'en');
+
+  choose(language: Language): void {
+    this.language = language;
+    localStorage.setItem(STORAGE_KEY, language);
+  }
+
+  /** Picks a text the host sent in both languages; an empty one falls back to the other. */
+  pick(text: { zh: string; en: string }): string {
+    return (this.language === 'zh' ? text.zh : text.en) || text.en || text.zh;
+  }
+
+  number(value: number): string {
+    return new Intl.NumberFormat(this.tag).format(value);
+  }
+
+  bytes(value: number): string {
+    const units = ['B', 'KiB', 'MiB', 'GiB'];
+    let size = value;
+    let unit = 0;
+    while (size >= 1024 && unit < units.length - 1) {
+      size /= 1024;
+      unit += 1;
+    }
+    const digits = size < 10 && unit > 0 ? 1 : 0;
+    return `${new Intl.NumberFormat(this.tag, { maximumFractionDigits: digits }).format(size)} ${units[unit]}`;
+  }
+
+  dateTime(moment: string | number | Date): string {
+    return new Intl.DateTimeFormat(this.tag, { dateStyle: 'medium', timeStyle: 'medium' }).format(new Date(moment));
+  }
+
+  /** “3 minutes ago”; at most one unit, so it stays short in a list. */
+  relative(moment: string | number | Date, now: number = Date.now()): string {
+    const seconds = Math.round((new Date(moment).getTime() - now) / 1000);
+    const format = new Intl.RelativeTimeFormat(this.tag, { numeric: 'auto' });
+    const steps: [Intl.RelativeTimeFormatUnit, number][] = [
+      ['day', 86_400],
+      ['hour', 3_600],
+      ['minute', 60],
+    ];
+    for (const [unit, size] of steps) {
+      if (Math.abs(seconds) >= size) return format.format(Math.trunc(seconds / size), unit);
+    }
+    return Math.abs(seconds) < 5 ? this.t.common.justNow : format.format(seconds, 'second');
+  }
+
+  /** “2 d 4 h”, “3 min”: the two largest units of a duration. */
+  duration(ms: number): string {
+    const units = this.t.common.durationUnits;
+    const parts: [number, string][] = [
+      [Math.floor(ms / 86_400_000), units.day],
+      [Math.floor(ms / 3_600_000) % 24, units.hour],
+      [Math.floor(ms / 60_000) % 60, units.minute],
+      [Math.floor(ms / 1000) % 60, units.second],
+    ];
+    const first = parts.findIndex(([count]) => count > 0);
+    if (first < 0) return `0 ${units.second}`;
+    return parts
+      .slice(first, first + 2)
+      .filter(([count]) => count > 0)
+      .map(([count, unit]) => `${count} ${unit}`)
+      .join(' ');
+  }
+}
+
+function stored(): Language | null {
+  const value = localStorage.getItem(STORAGE_KEY);
+  return value === 'zh' || value === 'en' ? value : null;
+}
+
+export const i18n = new I18n();

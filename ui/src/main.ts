@@ -1,0 +1,21 @@
+// Entry of the page. Order matters: the sign-in code leaves the address bar before anything else.
+
+import { mount } from 'svelte';
+import './theme/tokens.css';
+import './theme/base.css';
+import { session, toasts } from './state';
+import { i18n } from './i18n/index.svelte';
+import App from './App.svelte';
+
+session.takeCodeFromAddress();
+addEventListener('hashchange', (event) => session.takeCodeFromAddress(new URL(event.oldURL).hash || '#/'));
+
+addEventListener('error', (event) => toasts.error(i18n.t.shell.unexpected, event.message));
+addEventListener('unhandledrejection', (event) => {
+  const reason: unknown = event.reason;
+  toasts.error(i18n.t.shell.unexpected, reason instanceof Error ? reason.message : String(reason));
+});
+
+const target = document.getElementById('app');
+if (!target) throw new Error('index.html has no #app element');
+mount(App, { target });

@@ -1,0 +1,228 @@
+// The shapes the host speaks, under the names the page uses. Everything below `api` and `state`
+// takes its wire types from here and from nowhere else.
+
+/** An open ISO 8601 moment in UTC, as the host writes it. */
+export type Moment = string;
+
+/** Texts the host gives in both languages at once. */
+export interface Bilingual {
+  zh: string;
+  en: string;
+}
+
+/** The error object of every failed call (cli-and-api, HTTP API). */
+export interface ErrorBody {
+  error: {
+    code: string;
+    message: string;
+    hint?: string;
+    details?: unknown;
+  };
+}
+
+/** One entry of `details.errors` of a 422. */
+export interface FieldError {
+  path: string;
+  code: string;
+  message: string;
+  hint?: string;
+}
+
+export type Severity = 'error' | 'warning' | 'info' | 'ok';
+
+export interface Notice {
+  code: string;
+  severity: Severity;
+  message: string;
+  hint?: string | null;
+}
+
+export interface Counts {
+  needsYou: number;
+  results: number;
+  plugins: number;
+  pluginProblems: number;
+  runningChats: number;
+}
+
+export interface HostStatus {
+  version: string;
+  pid: number;
+  startedAt: Moment;
+  uptimeMs: number;
+  stateDir: string;
+  projectRoot: string;
+  url: string;
+  hostApp: string;
+  remote: boolean;
+  rssBytes: number;
+  sqliteVersion: string;
+  node: { path: string; version: string } | null;
+  counts: Counts;
+  readOnly: boolean;
+  notices: Notice[];
+}
+
+export interface DoctorFinding {
+  code: string;
+  severity: Severity;
+  title: string;
+  message: string;
+  path: string | null;
+  action: string | null;
+  fixable: boolean;
+}
+
+export interface DoctorReport {
+  ok: boolean;
+  checkedAt: Moment;
+  findings: DoctorFinding[];
+}
+
+export type SettingType =
+  | { kind: 'bool' }
+  | { kind: 'int'; min: number; max: number; zeroMeansOff?: boolean }
+  | { kind: 'enum'; options: string[] }
+  | { kind: 'string' }
+  | { kind: 'list'; maxItems: number }
+  | { kind: 'map' };
+
+export type SettingSource = 'flag' | 'env' | 'setting' | 'default';
+
+export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
+
+export interface Setting {
+  key: string;
+  value: JsonValue;
+  default: JsonValue;
+  source: SettingSource;
+  /** The flag or variable that decides, when one does. */
+  sourceName: string | null;
+  section: string;
+  type: SettingType;
+  restart: boolean;
+  weakensSafety: boolean;
+  editable: boolean;
+  warning: string | null;
+  label: Bilingual;
+  description: Bilingual;
+  updatedAt: Moment | null;
+}
+
+// ---- plugins (plugins §4, §6) ----
+
+export interface Problem {
+  path: string;
+  code: string;
+  severity: 'error' | 'warning';
+  message: string;
+  hint: string;
+  dir?: string;
+  pluginId?: string | null;
+  appId?: string | null;
+  source?: string;
+}
+
+export type TrustState = 'trusted' | 'untrusted' | 'changed';
+export type PluginSource = 'builtin' | 'user' | 'dev';
+
+export interface Backend {
+  entry: string;
+  available: boolean;
+  state?: 'stopped' | 'starting' | 'running' | 'backoff' | 'failed';
+}
+
+export interface AppEntry {
+  type: 'module';
+  path: string;
+  url: string;
+  compact?: { type: 'module'; path: string; url: string } | null;
+}
+
+export interface AppMcp {
+  name: string;
+  url: string;
+  description: string;
+  tags: string[];
+  enabled: boolean;
+  allowMain: boolean;
+  allowSub: boolean;
+  hasAuth: boolean;
+}
+
+export interface AppMcpPrompt {
+  title?: string | null;
+  zh?: { path?: string } | null;
+  en?: { path?: string } | null;
+  names: { zh?: string | null; en?: string | null };
+}
+
+export interface AppAi {
+  mcp?: AppMcp | null;
+  mcpPrompt?: AppMcpPrompt | null;
+  mcpServers?: boolean | string[] | null;
+  prompts?: boolean | string[] | null;
+  agent?: { name: string; description?: string; modelId?: string } | null;
+}
+
+export interface PluginApp {
+  id: string;
+  name: string;
+  description: string;
+  icon: string;
+  entry: AppEntry;
+  ai: AppAi | null;
+  route: string;
+  plugin: { id: string; name: string; version: string; source: PluginSource; trusted: boolean };
+}
+
+export interface Plugin {
+  id: string;
+  name: string;
+  version: string;
+  description: string;
+  publisher: string | { name?: string; url?: string; email?: string } | null;
+  source: PluginSource;
+  trusted: boolean;
+  shadows: string | null;
+  trust: { state: TrustState; digest: string | null; decidedAt: Moment | null };
+  backend: Backend | null;
+  apps: PluginApp[];
+  extra?: Record<string, unknown>;
+}
+
+export interface PluginListing {
+  ok: boolean;
+  revision: number;
+  pluginDirs: { builtin: string; user: string };
+  plugins: Plugin[];
+  apps: PluginApp[];
+  errors: Problem[];
+}
+
+// ---- operations ----
+
+export interface Operation<T = unknown> {
+  id: string;
+  kind: string;
+  state: 'running' | 'done' | 'failed' | 'canceled';
+  progress: { done: number; total: number | null; unit: string; message: string } | null;
+  result: T | null;
+  error: ErrorBody['error'] | null;
+}
+
+// ---- events ----
+
+/** One frame of the event socket. */
+export interface EventFrame {
+  seq: number;
+  topic: string;
+  type: string;
+  data: unknown;
+}
+
+export interface HelloData {
+  version: string;
+  bootId: string;
+  resumed: boolean;
+}

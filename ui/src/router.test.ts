@@ -1,0 +1,33 @@
+import { describe, expect, test } from 'vitest';
+import { PAGES, parseHash, toHash } from './router';
+
+describe('parseHash', () => {
+  test.each([
+    ['', { page: 'chat', rest: [], query: {} }],
+    ['#', { page: 'chat', rest: [], query: {} }],
+    ['#/', { page: 'chat', rest: [], query: {} }],
+    ['#/settings/doctor', { page: 'settings', rest: ['doctor'], query: {} }],
+    ['#/settings?q=a%20b', { page: 'settings', rest: [], query: { q: 'a b' } }],
+    ['#/apps/plugin/com.example.tools/db-client', { page: 'apps', rest: ['plugin', 'com.example.tools', 'db-client'], query: {} }],
+    ['#/apps/a%2Fb', { page: 'apps', rest: ['a/b'], query: {} }],
+    ['#/apps/100%', { page: 'apps', rest: ['100%'], query: {} }],
+    ['#//apps//', { page: 'apps', rest: [], query: {} }],
+    ['#/nowhere', { page: 'chat', rest: [], query: {} }],
+    ['#/__proto__', { page: 'chat', rest: [], query: {} }],
+    ['#code=abc', { page: 'chat', rest: [], query: {} }],
+  ])('%s', (hash, route) => {
+    expect(parseHash(hash)).toEqual(route);
+  });
+});
+
+test('every page and awkward text survives the way to the address and back', () => {
+  for (const page of PAGES) {
+    const rest = ['a/b', 'ä?#%', '中文'];
+    const query = { q: 'x&y=z #1', lang: '中' };
+    expect(parseHash(toHash(page, rest, query))).toEqual({ page, rest, query });
+  }
+});
+
+test('empty query values are left out', () => {
+  expect(toHash('settings', [], { q: '' })).toBe('#/settings');
+});

@@ -1,0 +1,71 @@
+// A hash router: the address after `#/` names a page, the rest is its path, then an optional query.
+// Pages are few and known, so there are no patterns; a page reads its own `rest`.
+
+import { createSubscriber } from 'svelte/reactivity';
+
+export const PAGES = ['chat', 'queue', 'apps', 'agents', 'tasks', 'runs', 'settings'] as const;
+export type PageName = (typeof PAGES)[number];
+
+export interface Route {
+  page: PageName;
+  /** Decoded path parts after the page name. */
+  rest: string[];
+  query: Record<string, string>;
+}
+
+const HOME: Route = { page: 'chat', rest: [], query: {} };
+
+/** Reads a hash such as `#/settings/doctor?q=node`. What it does not know leads home. */
+export function parseHash(hash: string): Route {
+  const text = hash.replace(/^#\/?/, '');
+  const cut = text.indexOf('?');
+  const path = cut < 0 ? text : text.slice(0, cut);
+  const [name, ...rest] = path.split('/').filter((part) => part !== '').map(decodePart);
+  const page = PAGES.find((known) => known === name);
+  if (!page) return HOME;
+  const query = Object.fromEntries(new URLSearchParams(cut < 0 ? '' : text.slice(cut + 1)));
+  return { page, rest, query };
+}
+
+/** Builds the hash that `parseHash` reads back to the same route. Empty query values are left out. */
+export function toHash(page: PageName, rest: string[] = [], query: Record<string, string> = {}): string {
+  const path = [page, ...rest].map(encodeURIComponent).join('/');
+  const params = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== '')).toString();
+  return params === '' ? `#/${path}` : `#/${path}?${params}`;
+}
+
+function decodePart(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    // A stray percent sign typed by hand is an ordinary character.
+    return part;
+  }
+}
+
+class Router {
+  readonly #subscribe = createSubscriber((update) => {
+    addEventListener('hashchange', update);
+    return () => removeEventListener('hashchange', update);
+  });
+
+  /** The route on screen; reading it in a component follows it. */
+  get current(): Route {
+    this.#subscribe();
+    return parseHash(location.hash);
+  }
+
+  go(page: PageName, rest: string[] = [], query: Record<string, string> = {}): void {
+    location.hash = toHash(page, rest, query);
+  }
+
+  /** Changes the address without a step in the history, for state such as a search text. */
+  replace(page: PageName, rest: string[] = [], query: Record<string, string> = {}): void {
+    const hash = toHash(page, rest, query);
+    if (hash === location.hash) return;
+    history.replaceState(history.state, '', hash);
+    dispatchEvent(new HashChangeEvent('hashchange'));
+  }
+}
+
+export const router = new Router();

@@ -1,0 +1,87 @@
+// The one place where the page's state is put together: each resource, its events, and what
+// happens when a session starts or ends. Features import from here and build nothing themselves.
+
+import { Client } from '../api/client';
+import { Http } from '../api/http';
+import { i18n } from '../i18n/index.svelte';
+import { Events } from './events.svelte';
+import { Host } from './host.svelte';
+import { Plugins } from './plugins.svelte';
+import { Prompts } from './prompts.svelte';
+import { Session } from './session.svelte';
+import { Settings } from './settings.svelte';
+import { Theme } from './theme.svelte';
+import { Toasts } from './toasts.svelte';
+
+export { describe } from './describe';
+export { toApiError } from '../api/error';
+export type { ApiError } from '../api/error';
+
+const http: Http = new Http({
+  token: () => session.token,
+  language: () => i18n.language,
+  onUnauthorized: () => endSession(),
+});
+
+export const client = new Client(http);
+export const session: Session = new Session((code) => client.exchange(code));
+export const theme = new Theme();
+export const toasts = new Toasts();
+export const host = new Host(client);
+export const settings = new Settings(client);
+export const plugins = new Plugins(client);
+export const prompts = new Prompts();
+export const events = new Events(
+  async () => (await client.ticket()).ticket,
+  (message) => toasts.error(i18n.t.shell.unexpected, message),
+);
+
+events.on('admin', (frame) => settings.onEvent(frame));
+events.on('plugins', (frame) => {
+  plugins.onEvent(frame);
+  void loadStatus();
+});
+events.on('prompts', (frame) => prompts.onEvent(frame));
+events.on('host', (frame) => {
+  if (frame.type === 'notice') void loadStatus();
+});
+events.onResync(() => {
+  http.forget();
+  void loadStatus();
+  void refreshAll();
+});
+
+/** Reads the status and hands its counts on. */
+export async function loadStatus(): Promise<void> {
+  await host.status.load();
+  prompts.setCounts(host.status.data?.counts ?? null);
+}
+
+/** Called once when the page has a session: reads what the shell shows and follows events. */
+export function startSession(): void {
+  void loadStatus();
+  events.start();
+}
+
+export function endSession(): void {
+  events.stop();
+  session.end();
+  http.forget();
+  host.clear();
+  settings.clear();
+  plugins.clear();
+  prompts.clear();
+}
+
+/** Texts from the host come in the page's language, so a change of language reads them again. */
+export function chooseLanguage(language: 'zh' | 'en'): void {
+  i18n.choose(language);
+  if (session.status === 'signedIn') {
+    void loadStatus();
+    void refreshAll();
+  }
+}
+
+async function refreshAll(): Promise<void> {
+  await Promise.all([settings.list.refresh(), plugins.listing.refresh(), host.doctor.refresh()]);
+}

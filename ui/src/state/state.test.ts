@@ -1,0 +1,163 @@
+import { describe, expect, test } from 'vitest';
+import { ApiError } from '../api/error';
+import { i18n } from '../i18n/index.svelte';
+import type { Plugin, Setting } from '../protocol';
+import { describe as words } from './describe';
+import { matchesPlugin, publisherName } from './plugins.svelte';
+import { badgeText, Prompts } from './prompts.svelte';
+import { Resource } from './resource.svelte';
+import { codeFrom, Session } from './session.svelte';
+import { groupBySection, matchesSetting } from './settings.svelte';
+import { Toasts } from './toasts.svelte';
+
+describe('codeFrom', () => {
+  test.each([
+    ['http://127.0.0.1:7878/#code=AbC-123_xyz', 'AbC-123_xyz'],
+    ['  #code=AbC-123_xyz\n', 'AbC-123_xyz'],
+    ['code=AbC-123_xyz', 'AbC-123_xyz'],
+    ['AbC-123_xyz', 'AbC-123_xyz'],
+    ['', null],
+    ['http://127.0.0.1:7878/', null],
+    ['http://127.0.0.1:7878/#/chat', null],
+    ['two words', null],
+    ['short', null],
+    [`x${'y'.repeat(300)}`, null],
+  ])('%s', (text, code) => {
+    expect(codeFrom(text)).toBe(code);
+  });
+});
+
+describe('Session', () => {
+  test('a code is exchanged, kept for the tab, and gone from the address', async () => {
+    sessionStorage.clear();
+    const session = new Session((code) => Promise.resolve({ token: `token-of-${code}` }));
+    location.hash = '#code=one-time-code';
+    session.takeCodeFromAddress();
+    expect(location.hash).not.toContain('code');
+    await expect.poll(() => session.status).toBe('signedIn');
+    expect(session.token).toBe('token-of-one-time-code');
+    expect(new Session(() => Promise.reject(new Error('unused'))).token).toBe('token-of-one-time-code');
+    session.end();
+    expect(session).toMatchObject({ status: 'signedOut', ended: true, token: null });
+    expect(sessionStorage.getItem('chatos.token')).toBeNull();
+  });
+
+  test('a refused code keeps its reason; a working session survives it', async () => {
+    sessionStorage.clear();
+    let good = false;
+    const session = new Session(() =>
+      good ? Promise.resolve({ token: 't' }) : Promise.reject(new ApiError(401, 'unauthorized', 'no')),
+    );
+    await session.signIn('used-code');
+    expect(session).toMatchObject({ status: 'signedOut', token: null });
+    expect(session.error?.status).toBe(401);
+    good = true;
+    await session.signIn('fresh-code');
+    good = false;
+    await session.signIn('used-code');
+    expect(session).toMatchObject({ status: 'signedIn', token: 't' });
+    session.end();
+  });
+});
+
+describe('Resource', () => {
+  test('calls while loading cause exactly one more', async () => {
+    const waiting: ((value: number) => void)[] = [];
+    const resource = new Resource(() => new Promise<number>((resolve) => waiting.push(resolve)));
+    const done = resource.load();
+    void resource.load();
+    void resource.load();
+    waiting[0]?.(1);
+    await expect.poll(() => waiting.length).toBe(2);
+    waiting[1]?.(2);
+    await done;
+    expect(resource).toMatchObject({ data: 2, loading: false, error: null });
+    expect(waiting).toHaveLength(2);
+  });
+
+  test('keeps the old value beside a new error', async () => {
+    let fail = false;
+    const resource = new Resource(() => (fail ? Promise.reject(new ApiError(503, 'unavailable', 'no')) : Promise.resolve('old')));
+    await resource.load();
+    fail = true;
+    await resource.load();
+    expect(resource.data).toBe('old');
+    expect(resource.error?.code).toBe('unavailable');
+  });
+
+  test('an answer that arrives after clear is dropped', async () => {
+    let answer: (value: string) => void = () => undefined;
+    const resource = new Resource(() => new Promise<string>((resolve) => (answer = resolve)));
+    const done = resource.load();
+    resource.clear();
+    answer('of another session');
+    await done;
+    expect(resource.data).toBeNull();
+    expect(resource.loading).toBe(false);
+  });
+
+  test('refresh reads only what was read before', async () => {
+    let calls = 0;
+    const resource = new Resource(() => Promise.resolve((calls += 1)));
+    await resource.refresh();
+    expect(calls).toBe(0);
+    await resource.load();
+    await resource.refresh();
+    expect(calls).toBe(2);
+  });
+});
+
+describe('words for errors', () => {
+  test("the host's own words win; ours stand in where it gave none", () => {
+    i18n.choose('zh');
+    expect(words(new ApiError(409, 'conflict', '已被占用', '稍后再试'))).toEqual({ message: '已被占用', hint: '稍后再试' });
+    expect(words(ApiError.page('page_unreachable', 'Failed to fetch')).message).toBe('ChatOS 没有响应。');
+    expect(words(new ApiError(403, 'permission_denied', 'HTTP 403')).message).toBe('主机拒绝了此操作。');
+  });
+
+  test('the same failure is shown once; a canceled call not at all', () => {
+    const toasts = new Toasts();
+    toasts.failure(new ApiError(500, 'internal', 'boom'));
+    toasts.failure(new ApiError(500, 'internal', 'boom'));
+    toasts.failure(ApiError.page('page_canceled', 'x'));
+    expect(toasts.items.map((item) => item.message)).toEqual(['boom']);
+    toasts.dismiss(toasts.items[0]?.id ?? 0);
+    expect(toasts.items).toEqual([]);
+  });
+});
+
+test('badge text', () => {
+  expect([-1, 0, 1, 99, 100].map(badgeText)).toEqual(['', '', '1', '99', '99+']);
+});
+
+test('prompt counts ignore what is no number', () => {
+  const prompts = new Prompts();
+  prompts.onEvent({ seq: 1, topic: 'prompts', type: 'prompt_counts', data: { needsYou: 3, results: 'x' } });
+  expect([prompts.needsYou, prompts.results]).toEqual([3, 0]);
+  prompts.onEvent({ seq: 2, topic: 'prompts', type: 'prompt_counts', data: null });
+  expect(prompts.needsYou).toBe(3);
+});
+
+test('settings are found by key, label in either language, description and value', () => {
+  const setting = {
+    key: 'shellTimeoutMs',
+    value: 300_000,
+    section: 'Limits',
+    label: { zh: '命令时限', en: 'Command time limit' },
+    description: { zh: '', en: 'ended' },
+  } as Setting;
+  for (const text of ['', 'shelltimeout', '时限', 'time command', '300000', 'ENDED']) {
+    expect(matchesSetting(setting, text), text).toBe(true);
+  }
+  expect(matchesSetting(setting, 'command network')).toBe(false);
+  expect(groupBySection([setting, { ...setting, section: 'A' }, setting]).map((group) => [group.section, group.items.length]))
+    .toEqual([['Limits', 2], ['A', 1]]);
+});
+
+test('plugins are found by their apps; publishers in any form', () => {
+  const plugin = { id: 'com.example.a', name: 'A', description: '', publisher: null, apps: [{ id: 'db', name: '数据库', description: '' }] };
+  expect(matchesPlugin(plugin as unknown as Plugin, '数据库')).toBe(true);
+  expect(matchesPlugin(plugin as unknown as Plugin, 'zebra')).toBe(false);
+  const publisher = (value: Plugin['publisher']) => publisherName({ ...plugin, publisher: value } as unknown as Plugin);
+  expect([publisher(null), publisher(''), publisher('P'), publisher({ url: 'u' }), publisher({})]).toEqual([null, null, 'P', 'u', null]);
+});

@@ -1,0 +1,107 @@
+// What every browser test gets: a Chromium, a host, and pages that are watched for console errors.
+// When a test fails, screenshot and trace of each of its pages stay in test-results/.
+
+import { mkdirSync } from 'node:fs';
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { test as base } from 'vitest';
+import { Host } from './host';
+import { chromiumBinary, RESULTS } from './programs';
+
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+export interface OpenOptions extends BrowserContextOptions {
+  language?: 'zh' | 'en';
+  theme?: 'light' | 'dark';
+  /** Console messages that the test provokes on purpose. */
+  expectConsole?: RegExp;
+  /** Where to go after signing in; false to stay signed out. */
+  at?: string | false;
+  /** Another host than the file's own. */
+  host?: Host;
+}
+
+interface Fixtures {
+  browser: Browser;
+  host: Host;
+  /** Opens a page in a browser profile of its own, signed in unless `at` is false. */
+  open: (options?: OpenOptions) => Promise<Page>;
+}
+
+export const test = base.extend<Fixtures>({
+  browser: [
+    // eslint-disable-next-line no-empty-pattern -- vitest reads the fixture's needs from this pattern
+    async ({}, use) => {
+      const browser = await chromium.launch({ executablePath: chromiumBinary(), args: FLAGS });
+      await use(browser);
+      await browser.close();
+    },
+    { scope: 'file' },
+  ],
+
+  host: [
+    // eslint-disable-next-line no-empty-pattern -- as above
+    async ({}, use) => {
+      const host = await Host.start();
+      await use(host);
+      await host.stop();
+    },
+    { scope: 'file' },
+  ],
+
+  open: async ({ browser, host, task }, use) => {
+    const contexts: BrowserContext[] = [];
+    const problems: string[] = [];
+    await use(async (options = {}) => {
+      const { language = 'en', theme = 'light', expectConsole, at = '#/', host: other, ...rest } = options;
+      const context = await browser.newContext({
+        viewport: { width: 1440, height: 900 },
+        locale: language === 'zh' ? 'zh-CN' : 'en-US',
+        colorScheme: theme,
+        ...rest,
+      });
+      contexts.push(context);
+      await context.tracing.start({ screenshots: true, snapshots: true });
+      const page = await context.newPage();
+      const note = (text: string) => {
+        if (!expectConsole?.test(text)) problems.push(text);
+      };
+      page.on('console', (message) => {
+        if (message.type() === 'error' || message.type() === 'warning') note(message.text());
+      });
+      page.on('pageerror', (error) => note(error.message));
+      if (at === false) return page;
+      await signIn(page, other ?? host);
+      await page.evaluate((hash) => (location.hash = hash), at);
+      return page;
+    });
+    const failed = task.result?.state === 'fail';
+    for (const [index, context] of contexts.entries()) await close(context, failed ? `${task.name}-${index + 1}` : null);
+    if (!failed && problems.length > 0) throw new Error(`the browser console was not quiet:\n${problems.join('\n')}`);
+  },
+});
+
+/** Opens a fresh one-time link and waits for the shell. */
+export async function signIn(page: Page, host: Host): Promise<void> {
+  await page.goto(await host.signInLink());
+  await page.getByRole('navigation').first().waitFor();
+}
+
+async function close(context: BrowserContext, keepAs: string | null): Promise<void> {
+  if (keepAs !== null) {
+    const name = keepAs.replaceAll(/[^\p{L}\p{N}]+/gu, '-').slice(0, 100);
+    mkdirSync(RESULTS, { recursive: true });
+    for (const [index, page] of context.pages().entries()) {
+      await page.screenshot({ path: `${RESULTS}/${name}-page${index + 1}.png`, fullPage: true, timeout: 10_000 });
+    }
+    await context.tracing.stop({ path: `${RESULTS}/${name}.zip` });
+  }
+  await context.close();
+}
