@@ -1,0 +1,28 @@
+//! What an app offers to agents (`docs/protocols/ai-contributions.md`).
+//!
+//! Pure: it is given manifests, the bytes of the files they name and the paths that were proven to
+//! be inside the plugin, and answers with names, addresses, texts and exposure. It opens nothing,
+//! starts nothing and stores nothing. No other crate derives a server name, a prompt name, a tool
+//! name or a `cmd://` address.
+
+pub mod call_meta;
+pub mod cmd_url;
+mod config;
+mod contribution;
+mod defaults;
+pub mod exposure;
+mod merge;
+pub mod names;
+pub mod sync;
+mod yaml;
+
+pub use cmd_url::CmdError;
+pub use config::{ConfigFault, parse_config};
+pub use contribution::{
+    AppContribution, Endpoint, LoadedAi, PromptContribution, PromptText, ResolvedAi, ServerContribution,
+    resolve,
+};
+pub use defaults::DefaultLists;
+pub use exposure::{Exposed, Layer, Outcome};
+pub use merge::{Merged, merge};
+pub use names::{NameBook, PromptNames, ServerIdentity, normalize_server, normalize_tool, server_name};
