@@ -7,8 +7,11 @@ use chatos_manifest::{
 
 use crate::parse_config;
 
-/// Every file of `defaults/ui-apps-expose/`; a test keeps this list complete.
-const EMBEDDED: &[(&str, &str)] = &[];
+/// Every file of `plugins/ui-apps-expose/`; a test keeps this list complete.
+const EMBEDDED: &[(&str, &str)] = &[(
+    "com.chatos.taskboard__board.yaml",
+    include_str!("../../../plugins/ui-apps-expose/com.chatos.taskboard__board.yaml"),
+)];
 
 /// The lists of one host.
 #[derive(Debug, Clone, Default)]
@@ -126,7 +129,7 @@ mod tests {
 
     #[test]
     fn every_shipped_list_is_embedded_and_valid() {
-        let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("defaults/ui-apps-expose");
+        let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins/ui-apps-expose");
         let mut on_disk: Vec<String> = std::fs::read_dir(dir)
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())

@@ -1,8 +1,10 @@
 //! A path proven to lie inside a directory, resolved by the kernel and never by comparing strings.
 
+mod walk;
+
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FileType, Mode, OFlags, ResolveFlags};
@@ -68,8 +70,13 @@ impl Beneath {
         // NONBLOCK: opening a FIFO must not hang (plugins §2.1); the type is checked before any read.
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
-        let opened =
-            retrying(|| rustix::fs::openat2(self.root.as_fd(), relative, flags, Mode::empty(), resolve));
+        let opened = match retrying(|| {
+            rustix::fs::openat2(self.root.as_fd(), relative, flags, Mode::empty(), resolve)
+        }) {
+            // Kernels before 5.6 and some container filters do not have the call.
+            Err(Errno::NOSYS | Errno::PERM) => retrying(|| walk::open(self.root.as_fd(), relative, flags)),
+            other => other,
+        };
         let fd = match opened {
             Ok(fd) => fd,
             Err(Errno::XDEV | Errno::LOOP) => return Err(InsideError::Outside(named())),
@@ -85,6 +92,13 @@ impl Beneath {
             return Err(InsideError::NotFile(named()));
         }
         Ok(Inside { file: File::from(fd), relative: named(), absolute: self.path.join(relative) })
+    }
+}
+
+impl AsFd for Beneath {
+    /// The directory's handle, for callers that look at entries themselves.
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.root.as_fd()
     }
 }
 
