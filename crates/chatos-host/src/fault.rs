@@ -6,7 +6,7 @@ use chatos_tool::{ErrorCode, Fault, Text};
 use serde_json::json;
 
 /// A failure to find or prepare the state directory.
-pub(crate) fn path_fault(error: &PathError) -> Fault {
+pub fn path_fault(error: &PathError) -> Fault {
     let class = match error {
         PathError::ForeignOwner { .. } => ErrorCode::PermissionDenied,
         _ => ErrorCode::Unavailable,

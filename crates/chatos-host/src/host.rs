@@ -249,6 +249,16 @@ impl Host {
         Ok(())
     }
 
+    /// What to say about a setting nobody knows.
+    pub fn unknown_setting(&self, key: &str) -> Fault {
+        unknown_setting(key)
+    }
+
+    /// The version of the bundled SQLite.
+    pub fn sqlite_version(&self) -> &'static str {
+        chatos_store::sqlite_version()
+    }
+
     /// Keeps an audit record; a failure is logged and shown, the caller goes on.
     pub fn audit(&self, kind: &str, fields: Map<String, Value>) {
         if let Err(error) = self.audit.record(kind, fields) {

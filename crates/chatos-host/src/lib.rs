@@ -25,8 +25,11 @@ pub use chatos_tool::{ErrorCode, Fault, Lang, Text};
 pub use doctor::{Finding, Severity, failed_to_open};
 pub use environment::Environment;
 pub use events::{EventHub, Frame, Resume, Subscription};
-pub use fault::{setting_fault, store_fault};
+pub use fault::{path_fault, setting_fault, store_fault};
 pub use host::{Host, HostConfig, Notice};
 pub use instance::{Announcement, read_announcement, running_host};
 pub use node::NodeInfo;
-pub use process::resident_bytes;
+pub use process::{port_owner, resident_bytes};
+
+/// The version of ChatOS, the one number every surface shows.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");

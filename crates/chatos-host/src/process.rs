@@ -23,9 +23,44 @@ pub(crate) fn hostname() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
+/// The process of this user that listens on a TCP port of this machine, as far as `/proc` tells.
+pub fn port_owner(port: u16) -> Option<u32> {
+    let wanted = format!(":{port:04X}");
+    let sockets: Vec<String> = ["/proc/net/tcp", "/proc/net/tcp6"]
+        .iter()
+        .filter_map(|table| fs::read_to_string(table).ok())
+        .flat_map(|table| {
+            table
+                .lines()
+                .filter_map(|line| {
+                    let fields: Vec<&str> = line.split_whitespace().collect();
+                    // Local address, state (0A = listening), inode.
+                    let listens = fields.get(1)?.ends_with(&wanted) && *fields.get(3)? == "0A";
+                    listens.then(|| fields.get(9).map(|inode| format!("socket:[{inode}]")))?
+                })
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    fs::read_dir("/proc").ok()?.flatten().find_map(|entry| {
+        let pid: u32 = entry.file_name().to_str()?.parse().ok()?;
+        let owns = fs::read_dir(entry.path().join("fd")).ok()?.flatten().any(|fd| {
+            fs::read_link(fd.path())
+                .is_ok_and(|link| sockets.iter().any(|socket| link.as_os_str() == socket.as_str()))
+        });
+        owns.then_some(pid)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_listening_port_leads_to_this_process() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        assert_eq!(port_owner(port), Some(std::process::id()));
+    }
 
     #[test]
     fn this_process_has_memory_and_a_start_time() {

@@ -169,6 +169,11 @@ impl Drop for Shared {
     }
 }
 
+/// The version of the bundled SQLite.
+pub fn sqlite_version() -> &'static str {
+    rusqlite::version()
+}
+
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

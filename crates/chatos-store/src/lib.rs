@@ -16,7 +16,7 @@ mod time;
 
 pub use backup::{Backup, list_backups};
 pub use check::{CheckDepth, CheckFinding};
-pub use db::{OpenOptions, Store};
+pub use db::{OpenOptions, Store, sqlite_version};
 pub use error::{StoreError, StoreErrorKind};
 pub use key::{KeyPlace, KeyProblem, SealError, StateKey, SubKey};
 pub use migrate::{SCHEMA_VERSION, schema_of};

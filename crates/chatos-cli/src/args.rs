@@ -1,0 +1,194 @@
+//! The command line as clap reads it. Names and flags here are a contract with scripts.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+use chatos_host::Lang;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// A local-first host for AI plugin apps.
+#[derive(Debug, Parser)]
+#[command(
+    name = "chatos",
+    version,
+    about = "ChatOS: a local-first host for AI plugin apps",
+    after_help = "Without a command, `chatos` starts the host and opens the browser (`chatos serve`).",
+    disable_help_subcommand = false,
+    max_term_width = 100
+)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+/// Flags every command takes.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Global {
+    /// Where ChatOS keeps its state [env: CHATOS_STATE_DIR]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) state_dir: Option<PathBuf>,
+    /// The project to work in [default: the current directory]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) project: Option<PathBuf>,
+    /// Language of messages: zh or en [default: from the environment]
+    #[arg(long, global = true, value_name = "LANG", value_parser = parse_lang)]
+    pub(crate) lang: Option<Lang>,
+    /// Print one JSON value (or JSON lines) and nothing else on stdout
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Say less
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+    /// Say more, on stderr
+    #[arg(short, long, global = true)]
+    pub(crate) verbose: bool,
+    /// When to use colours [env: NO_COLOR]
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub(crate) color: Color,
+}
+
+fn parse_lang(text: &str) -> Result<Lang, String> {
+    text.parse()
+}
+
+/// When to use colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal.
+    Auto,
+    /// Everywhere.
+    Always,
+    /// Nowhere.
+    Never,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Start the host and open the browser
+    Serve(Serve),
+    /// Is a host running, since when, what waits
+    Status,
+    /// Stop the running host
+    Stop,
+    /// Open the running host in the browser with a fresh sign-in link
+    Open(Open),
+    /// Check everything ChatOS stands on
+    Doctor(Doctor),
+    /// Show and change settings
+    #[command(subcommand)]
+    Settings(Settings),
+    /// The audit log
+    #[command(subcommand)]
+    Audit(Audit),
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the description of the HTTP API
+    #[command(hide = true)]
+    DumpOpenapi,
+}
+
+impl Command {
+    /// `chatos` alone is `chatos serve`.
+    pub(crate) fn default_serve() -> Self {
+        Self::Serve(Serve {
+            port: None,
+            host: IpAddr::from([127, 0, 0, 1]),
+            allow_remote: false,
+            allow_host: Vec::new(),
+            allow_network_fs: false,
+            no_open: false,
+            ready_json: false,
+            ui_dir: None,
+        })
+    }
+}
+
+/// `chatos serve`.
+#[derive(Debug, Args)]
+pub(crate) struct Serve {
+    /// Port to listen on; 0 is any free one [default: 7878, or the next free one]
+    #[arg(long)]
+    pub(crate) port: Option<u16>,
+    /// Address to listen on
+    #[arg(long, default_value = "127.0.0.1")]
+    pub(crate) host: IpAddr,
+    /// Allow an address that the network can reach
+    #[arg(long)]
+    pub(crate) allow_remote: bool,
+    /// A name accepted in the Host header besides loopback; repeatable
+    #[arg(long, value_name = "NAME")]
+    pub(crate) allow_host: Vec<String>,
+    /// Start although the state directory is on a network file system
+    #[arg(long)]
+    pub(crate) allow_network_fs: bool,
+    /// Do not open a browser
+    #[arg(long)]
+    pub(crate) no_open: bool,
+    /// Print one line of JSON when ready (it holds the token: keep it private)
+    #[arg(long)]
+    pub(crate) ready_json: bool,
+    /// Serve the web UI from this folder (for people who work on the UI)
+    #[arg(long, value_name = "DIR", hide = true)]
+    pub(crate) ui_dir: Option<PathBuf>,
+}
+
+/// `chatos open`.
+#[derive(Debug, Args)]
+pub(crate) struct Open {
+    /// Only print the link
+    #[arg(long)]
+    pub(crate) no_open: bool,
+}
+
+/// `chatos doctor`.
+#[derive(Debug, Args)]
+pub(crate) struct Doctor {
+    /// Check the whole database, however long it takes
+    #[arg(long)]
+    pub(crate) deep: bool,
+    /// Do the repairs that lose nothing
+    #[arg(long)]
+    pub(crate) fix: bool,
+}
+
+/// `chatos settings …`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Settings {
+    /// Every setting with its value and where it comes from
+    List {
+        /// Only those that differ from their default
+        #[arg(long)]
+        changed: bool,
+    },
+    /// One setting
+    Get {
+        /// Its name
+        key: String,
+    },
+    /// Store a value
+    Set {
+        /// Its name
+        key: String,
+        /// The value: JSON, or plain as in `on`, `2MiB`, `a:b`
+        #[arg(allow_hyphen_values = true)]
+        value: String,
+    },
+    /// Go back to the default
+    Reset {
+        /// Its name
+        key: String,
+    },
+}
+
+/// `chatos audit …`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Audit {
+    /// Check that no record was changed, dropped or cut
+    Verify,
+}

@@ -1,0 +1,161 @@
+//! The API as commands see it: the running host over loopback, or the state opened for a moment.
+//!
+//! Every command is written once against the routes; whether a host runs only decides who answers.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use bytes::Bytes;
+use chatos_host::{
+    Announcement, Environment, ErrorCode, Fault, Host, HostConfig, Lang, StateDir, Text, running_host,
+};
+use chatos_server::LocalApi;
+use http_body_util::{BodyExt, Full};
+use hyper::{Method, Request};
+use hyper_util::rt::TokioIo;
+use serde_json::Value;
+use tokio::net::TcpStream;
+
+use crate::args::Global;
+use crate::output::Output;
+
+/// A call that takes longer than this has lost its host.
+const CALL_TIME: Duration = Duration::from_secs(120);
+
+/// Who answers.
+pub(crate) enum Api {
+    /// The running host.
+    Remote(Announcement),
+    /// This process, holding the state while the command runs.
+    Embedded(LocalApi),
+}
+
+impl Api {
+    /// The running host of this state directory, if there is one.
+    pub(crate) fn running(global: &Global, environment: &Environment) -> Result<Option<Announcement>, Fault> {
+        let Some(dir) = existing_dir(global, environment)? else { return Ok(None) };
+        Ok(running_host(&dir))
+    }
+
+    /// The running host, or the state opened by this process.
+    pub(crate) fn connect(global: &Global, environment: Environment) -> Result<Self, Fault> {
+        if let Some(host) = Self::running(global, &environment)? {
+            return Ok(Self::Remote(host));
+        }
+        let host = Host::open(HostConfig {
+            state_dir: global.state_dir.clone(),
+            project: global.project.clone(),
+            log_to_stderr: global.verbose,
+            ..HostConfig::new(environment)
+        })?;
+        Ok(Self::Embedded(LocalApi::new(host)))
+    }
+
+    /// Calls a route and gives its answer, or its error as a fault.
+    pub(crate) async fn call(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+        lang: Lang,
+    ) -> Result<Value, Fault> {
+        let (status, value) = match self {
+            Self::Embedded(api) => {
+                let (status, value) = api.call(method, path, body, lang).await;
+                (status.as_u16(), value)
+            }
+            Self::Remote(host) => remote(host, method, path, body, lang).await?,
+        };
+        if (200..300).contains(&status) { Ok(value) } else { Err(Output::remote_fault(status, &value)) }
+    }
+
+    /// Reads a resource.
+    pub(crate) async fn get(&self, path: &str, lang: Lang) -> Result<Value, Fault> {
+        self.call(Method::GET, path, None, lang).await
+    }
+}
+
+impl Drop for Api {
+    fn drop(&mut self) {
+        if let Self::Embedded(api) = self {
+            api.host().close();
+        }
+    }
+}
+
+/// The state directory, when it exists.
+pub(crate) fn existing_dir(global: &Global, environment: &Environment) -> Result<Option<StateDir>, Fault> {
+    let places =
+        environment.locations(global.state_dir.clone()).map_err(|error| chatos_host::path_fault(&error))?;
+    Ok(StateDir::existing(&places.state_dir).ok())
+}
+
+/// The path where the state is or would be, for messages.
+pub(crate) fn state_path(global: &Global, environment: &Environment) -> Result<PathBuf, Fault> {
+    let places =
+        environment.locations(global.state_dir.clone()).map_err(|error| chatos_host::path_fault(&error))?;
+    Ok(places.state_dir)
+}
+
+/// A runtime for one command: one thread, nothing heavy.
+pub(crate) fn block_on<T>(future: impl Future<Output = Result<T, Fault>>) -> Result<T, Fault> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime
+        .map_err(|error| Fault::new(ErrorCode::Unavailable, Text::same("cannot start")).caused_by(&error))?
+        .block_on(future)
+}
+
+async fn remote(
+    host: &Announcement,
+    method: Method,
+    path: &str,
+    body: Option<&Value>,
+    lang: Lang,
+) -> Result<(u16, Value), Fault> {
+    let exchange = async {
+        let stream =
+            TcpStream::connect(("127.0.0.1", host.port)).await.map_err(|error| unreachable(host, &error))?;
+        let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
+            .await
+            .map_err(|e| unreachable(host, &e))?;
+        let driver = tokio::spawn(connection);
+        let bytes = body.map(|value| Bytes::from(value.to_string())).unwrap_or_default();
+        let mut request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header("host", format!("127.0.0.1:{}", host.port))
+            .header("authorization", format!("Bearer {}", host.token))
+            .header("accept-language", lang.as_str());
+        if body.is_some() {
+            request = request.header("content-type", "application/json");
+        }
+        let request = request.body(Full::new(bytes)).map_err(|e| unreachable(host, &e))?;
+        let response = sender.send_request(request).await.map_err(|e| unreachable(host, &e))?;
+        let status = response.status().as_u16();
+        let bytes = response.into_body().collect().await.map_err(|e| unreachable(host, &e))?.to_bytes();
+        driver.abort();
+        Ok((status, serde_json::from_slice(&bytes).unwrap_or(Value::Null)))
+    };
+    tokio::time::timeout(CALL_TIME, exchange).await.unwrap_or_else(|_| {
+        Err(Fault::new(
+            ErrorCode::Timeout,
+            Text::new(
+                format!("the host did not answer in time (pid {})", host.pid),
+                format!("主机未及时响应（进程 {}）", host.pid),
+            ),
+        ))
+    })
+}
+
+fn unreachable(host: &Announcement, error: &dyn std::error::Error) -> Fault {
+    Fault::new(
+        ErrorCode::Unavailable,
+        Text::new(
+            format!("the running host does not answer (pid {}, {})", host.pid, host.url),
+            format!("正在运行的主机没有响应（进程 {}，{}）", host.pid, host.url),
+        ),
+    )
+    .code("host_unreachable")
+    .caused_by(error)
+    .hint(Text::fixed("try again, or stop it with `chatos stop`", "请重试，或用 `chatos stop` 停止它"))
+}

@@ -1,0 +1,10 @@
+//! The commands, one file each.
+
+pub(crate) mod audit;
+pub(crate) mod completions;
+pub(crate) mod doctor;
+pub(crate) mod open;
+pub(crate) mod serve;
+pub(crate) mod settings;
+pub(crate) mod status;
+pub(crate) mod stop;

@@ -1,0 +1,40 @@
+//! The `chatos` command: parses what a person typed, calls the host or its API, prints the answer.
+//!
+//! Only this crate prints and exits. Nothing heavy happens before the command is known, so that
+//! `chatos --version` and small commands start in a few milliseconds.
+
+mod args;
+mod client;
+mod command;
+mod output;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::{Cli, Command};
+use crate::output::Output;
+
+fn main() -> ExitCode {
+    let environment = chatos_host::Environment::read();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return output::usage(&error),
+    };
+    let output = Output::new(&cli.global, &environment);
+    let result = match cli.command.unwrap_or_else(Command::default_serve) {
+        Command::Serve(options) => command::serve::run(&cli.global, environment, &output, options),
+        Command::Status => command::status::run(&cli.global, environment, &output),
+        Command::Stop => command::stop::run(&cli.global, environment, &output),
+        Command::Open(options) => command::open::run(&cli.global, environment, &output, &options),
+        Command::Doctor(options) => command::doctor::run(&cli.global, environment, &output, &options),
+        Command::Settings(action) => command::settings::run(&cli.global, environment, &output, action),
+        Command::Audit(action) => command::audit::run(&cli.global, environment, &output, &action),
+        Command::Completions { shell } => Ok(command::completions::run(shell, &output)),
+        Command::DumpOpenapi => output.json_pretty(&chatos_server::openapi_document()),
+    };
+    match result {
+        Ok(code) => code,
+        Err(fault) => output.fault(&fault),
+    }
+}

@@ -1,0 +1,221 @@
+//! Printing: for people aligned and coloured, for scripts one JSON value; errors in one form.
+
+use std::fmt::Write as _;
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+
+use chatos_host::{Environment, ErrorCode, Fault, Lang, Text};
+use serde_json::{Value, json};
+
+use crate::args::{Color, Global};
+
+/// How this command speaks.
+#[derive(Debug, Clone)]
+pub(crate) struct Output {
+    pub(crate) json: bool,
+    pub(crate) quiet: bool,
+    pub(crate) lang: Lang,
+    color: bool,
+    color_errors: bool,
+}
+
+/// A colour with a meaning.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Paint {
+    Bold,
+    Dim,
+    Good,
+    Warn,
+    Bad,
+}
+
+impl Output {
+    pub(crate) fn new(global: &Global, environment: &Environment) -> Self {
+        let allowed = |terminal: bool| match global.color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => terminal && environment.get("NO_COLOR").is_none(),
+        };
+        Self {
+            json: global.json,
+            quiet: global.quiet,
+            lang: global.lang.unwrap_or_else(|| environment.lang()),
+            color: allowed(io::stdout().is_terminal()),
+            color_errors: allowed(io::stderr().is_terminal()),
+        }
+    }
+
+    /// Prints a line on stdout. A closed pipe is not an error: the reader has seen enough.
+    pub(crate) fn line(&self, text: &str) {
+        let mut out = io::stdout().lock();
+        writeln!(out, "{text}").and_then(|()| out.flush()).ok();
+    }
+
+    /// Prints a line for people only.
+    pub(crate) fn say(&self, text: &Text) {
+        if !self.json && !self.quiet {
+            self.line(text.get(self.lang));
+        }
+    }
+
+    /// Prints one JSON value on one line.
+    pub(crate) fn json_line(&self, value: &Value) {
+        self.line(&value.to_string());
+    }
+
+    /// Prints one JSON value to be read by people too.
+    pub(crate) fn json_pretty(&self, value: &Value) -> Result<ExitCode, Fault> {
+        let text = serde_json::to_string_pretty(value)
+            .map_err(|error| Fault::new(ErrorCode::Internal, Text::same(error.to_string())))?;
+        self.line(&text);
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// Paints text for stdout where colours are wanted.
+    pub(crate) fn paint(&self, paint: Paint, text: &str) -> String {
+        dress(self.color, paint, text)
+    }
+
+    /// Prints an error in its form and gives its exit status.
+    pub(crate) fn fault(&self, fault: &Fault) -> ExitCode {
+        let status = ExitCode::from(fault.class.exit_status());
+        if self.json {
+            self.json_line(&fault.to_json(self.lang));
+            return status;
+        }
+        let mut text = format!(
+            "{} {}\n",
+            dress(self.color_errors, Paint::Bad, "error:"),
+            visible(fault.message.get(self.lang))
+        );
+        for cause in &fault.causes {
+            writeln!(text, "  {} {}", dress(self.color_errors, Paint::Dim, "caused by:"), visible(cause))
+                .ok();
+        }
+        if let Some(hint) = &fault.hint {
+            writeln!(
+                text,
+                "{} {}",
+                dress(self.color_errors, Paint::Good, "hint:"),
+                visible(hint.get(self.lang))
+            )
+            .ok();
+        }
+        io::stderr().write_all(text.as_bytes()).ok();
+        status
+    }
+
+    /// An error object that came over the API, with the exit status of its HTTP status.
+    pub(crate) fn remote_fault(status: u16, body: &Value) -> Fault {
+        let error = &body["error"];
+        let text = |name: &str| error[name].as_str().map(str::to_owned);
+        let class = match status {
+            400 | 415 | 422 => ErrorCode::InvalidArgument,
+            401 | 403 => ErrorCode::PermissionDenied,
+            404 => ErrorCode::NotFound,
+            409 => ErrorCode::Conflict,
+            413 | 507 => ErrorCode::ResourceExhausted,
+            429 => ErrorCode::RateLimited,
+            501 => ErrorCode::NotSupported,
+            503 => ErrorCode::Unavailable,
+            504 => ErrorCode::Timeout,
+            _ => ErrorCode::Internal,
+        };
+        let class = text("code").and_then(|code| ErrorCode::parse(&code)).unwrap_or(class);
+        let message = text("message").unwrap_or_else(|| format!("the host answered with status {status}"));
+        let mut fault = Fault::new(class, Text::same(message));
+        if let Some(code) = text("code") {
+            fault = fault.code(code);
+        }
+        if let Some(hint) = text("hint") {
+            fault = fault.hint(Text::same(hint));
+        }
+        if !error["details"].is_null() {
+            fault = fault.details(error["details"].clone());
+        }
+        fault
+    }
+}
+
+/// What clap has to say: help and version are no errors; wrong usage is exit 2, as JSON on request.
+pub(crate) fn usage(error: &clap::Error) -> ExitCode {
+    use clap::error::ErrorKind;
+    let harmless = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+    if !harmless && std::env::args_os().any(|arg| arg == "--json") {
+        let text = error.render().to_string();
+        let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+        let body = json!({ "error": {
+            "code": "usage", "message": message, "hint": "see `chatos help`",
+        } });
+        writeln!(io::stdout(), "{body}").ok();
+        return ExitCode::from(2);
+    }
+    error.print().ok();
+    if harmless { ExitCode::SUCCESS } else { ExitCode::from(2) }
+}
+
+/// A wrong value that clap could not see: exit 2 all the same.
+pub(crate) fn usage_fault(output: &Output, fault: &Fault) -> ExitCode {
+    output.fault(fault);
+    ExitCode::from(2)
+}
+
+fn dress(color: bool, paint: Paint, text: &str) -> String {
+    if !color {
+        return text.to_owned();
+    }
+    let code = match paint {
+        Paint::Bold => "1",
+        Paint::Dim => "2",
+        Paint::Good => "32",
+        Paint::Warn => "33",
+        Paint::Bad => "1;31",
+    };
+    format!("\u{1b}[{code}m{text}\u{1b}[0m")
+}
+
+/// Text from elsewhere must not move the cursor or hide itself: control and bidi characters are
+/// shown as escapes (security T19).
+pub(crate) fn visible(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        let bidi = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200b}'..='\u{200f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}');
+        if (c.is_control() && c != '\n' && c != '\t') || bidi {
+            write!(shown, "\\u{{{:x}}}", c as u32).ok();
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
+}
+
+/// How many columns a text takes on a terminal: CJK characters take two.
+pub(crate) fn width(text: &str) -> usize {
+    text.chars().map(|c| if is_wide(c) { 2 } else { 1 }).sum()
+}
+
+fn is_wide(c: char) -> bool {
+    matches!(c as u32, 0x1100..=0x115F | 0x2E80..=0xA4CF | 0xAC00..=0xD7A3 | 0xF900..=0xFAFF | 0xFE30..=0xFE6F | 0xFF00..=0xFF60 | 0xFFE0..=0xFFE6 | 0x1F300..=0x1FAFF | 0x20000..=0x3FFFD)
+}
+
+/// Pads a text to a number of columns.
+pub(crate) fn pad(text: &str, columns: usize) -> String {
+    let missing = columns.saturating_sub(width(text));
+    format!("{text}{}", " ".repeat(missing))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hostile_text_is_made_visible() {
+        assert_eq!(visible("a\u{1b}[2Jb\u{202e}c\nd"), "a\\u{1b}[2Jb\\u{202e}c\nd");
+    }
+
+    #[test]
+    fn chinese_takes_two_columns() {
+        assert_eq!(width("语言 a"), 6);
+        assert_eq!(pad("语言", 6), "语言  ");
+    }
+}

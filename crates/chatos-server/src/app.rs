@@ -1,0 +1,182 @@
+//! The application: its state, its route table, and the one function every request goes through.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::Request;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::Response;
+use chatos_host::Host;
+use tower::ServiceExt;
+
+use crate::api::{Routes, bare, lang_of, render};
+use crate::assets;
+use crate::auth::{Auth, random};
+use crate::guard::{Names, Target, admit};
+use crate::route;
+
+/// What an application is made with.
+#[derive(Debug, Clone, Default)]
+pub struct AppOptions {
+    /// The port it is reached on.
+    pub port: u16,
+    /// Names accepted in `Host` besides loopback.
+    pub allow_hosts: Vec<String>,
+    /// The network can reach it.
+    pub remote: bool,
+    /// Serve the UI from this folder instead of the embedded one (for people who work on the UI).
+    pub ui_dir: Option<PathBuf>,
+}
+
+/// The API and UI of one host; clones share it.
+#[derive(Clone)]
+pub struct App {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    host: Arc<Host>,
+    auth: Auth,
+    token: String,
+    boot_id: String,
+    names: Names,
+    options: AppOptions,
+    router: std::sync::OnceLock<Router>,
+}
+
+impl App {
+    /// Makes the application and its token, which is new at each start.
+    pub fn new(host: Arc<Host>, options: AppOptions) -> Self {
+        let token = random(32);
+        let inner = Inner {
+            host,
+            auth: Auth::new(&token),
+            token,
+            boot_id: random(9),
+            names: Names::new(options.port, options.allow_hosts.clone()),
+            options,
+            router: std::sync::OnceLock::new(),
+        };
+        let app = Self { inner: Arc::new(inner) };
+        let router = routes().router.with_state(app.clone());
+        app.inner.router.get_or_init(|| router);
+        app
+    }
+
+    /// The host behind it.
+    pub fn host(&self) -> &Arc<Host> {
+        &self.inner.host
+    }
+
+    /// The API token of this start. Goes to `host.json` and nowhere else.
+    pub fn token(&self) -> &str {
+        &self.inner.token
+    }
+
+    /// A fresh one-time link, the code in its fragment so that it reaches no server log.
+    pub fn sign_in_url(&self) -> String {
+        format!("{}#code={}", self.url(), self.inner.auth.new_code())
+    }
+
+    /// The address a browser on this machine uses.
+    pub fn url(&self) -> String {
+        format!("http://127.0.0.1:{}/", self.inner.options.port)
+    }
+
+    /// The port it is reached on.
+    pub fn port(&self) -> u16 {
+        self.inner.options.port
+    }
+
+    pub(crate) fn auth(&self) -> &Auth {
+        &self.inner.auth
+    }
+
+    pub(crate) fn boot_id(&self) -> &str {
+        &self.inner.boot_id
+    }
+
+    pub(crate) fn options(&self) -> &AppOptions {
+        &self.inner.options
+    }
+
+    /// Answers a request from the network: admission first, then routing, then the headers that
+    /// every answer carries.
+    pub(crate) async fn answer(&self, mut request: Request) -> Response {
+        let lang = lang_of(request.headers(), self.inner.host.lang());
+        let is_api = request.uri().path().starts_with("/api");
+        let (method, uri) = (request.method().clone(), request.uri().clone());
+        let mut origin = format!("http://127.0.0.1:{}", self.inner.options.port);
+        let admitted =
+            admit(&self.inner.names, &self.inner.auth, &method, &uri, request.version(), request.headers());
+        let mut response = match admitted {
+            Err(status) => bare(status),
+            Ok(admitted) => {
+                if let Target::Ui(authority) = &admitted.target {
+                    origin = format!("http://{authority}");
+                }
+                if let Some(session) = admitted.session {
+                    request.extensions_mut().insert(session);
+                }
+                render(self.route(request).await, lang)
+            }
+        };
+        self.add_headers(&mut response, is_api, &origin);
+        response
+    }
+
+    /// Routes a request that was admitted, or that comes from this very process.
+    pub(crate) async fn route(&self, request: Request) -> Response {
+        let Some(router) = self.inner.router.get() else { return bare(StatusCode::SERVICE_UNAVAILABLE) };
+        match router.clone().oneshot(request).await {
+            Ok(response) => response,
+            Err(never) => match never {},
+        }
+    }
+
+    /// security T3.
+    fn add_headers(&self, response: &mut Response, is_api: bool, origin: &str) {
+        let port = self.inner.options.port;
+        let headers = response.headers_mut();
+        let fixed = [
+            ("x-content-type-options", "nosniff"),
+            ("referrer-policy", "no-referrer"),
+            ("x-frame-options", "DENY"),
+            ("cross-origin-opener-policy", "same-origin"),
+            ("cross-origin-resource-policy", "same-origin"),
+            ("permissions-policy", "camera=(), microphone=(), geolocation=(), usb=(), serial=(), hid=()"),
+        ];
+        for (name, value) in fixed {
+            headers.insert(name, HeaderValue::from_static(value));
+        }
+        let policy = format!(
+            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; \
+             connect-src 'self'; worker-src 'self'; frame-src http://*.localhost:{port} {origin}/plugin-frame/; \
+             form-action 'none'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'"
+        );
+        if let Ok(policy) = HeaderValue::from_str(&policy) {
+            headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+        }
+        if is_api {
+            headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        }
+    }
+}
+
+/// The one table of routes.
+pub(crate) fn routes() -> Routes {
+    let mut routes = Routes::new();
+    route::auth::add(&mut routes);
+    route::status::add(&mut routes);
+    route::doctor::add(&mut routes);
+    route::settings::add(&mut routes);
+    route::audit::add(&mut routes);
+    route::events::add(&mut routes);
+    routes.router = std::mem::take(&mut routes.router)
+        .route("/api/v1/openapi.json", axum::routing::get(route::openapi))
+        .route("/healthz", axum::routing::get(route::healthz))
+        .fallback(assets::serve)
+        .method_not_allowed_fallback(|| async { bare(StatusCode::METHOD_NOT_ALLOWED) });
+    routes
+}

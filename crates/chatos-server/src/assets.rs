@@ -1,0 +1,85 @@
+//! The web UI: embedded at build time, or read from a folder while somebody works on it.
+
+use std::path::Path;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use sha2::{Digest, Sha256};
+
+use crate::api::bare;
+use crate::app::App;
+
+mod embedded {
+    include!(concat!(env!("OUT_DIR"), "/assets.rs"));
+}
+
+/// Serves a file of the UI; everything else is 404.
+pub(crate) async fn serve(State(app): State<App>, request: Request) -> Response {
+    let path = request.uri().path();
+    if path.starts_with("/api") {
+        return bare(StatusCode::NOT_FOUND);
+    }
+    let name = match path.trim_start_matches('/') {
+        "" => "index.html",
+        name => name,
+    };
+    let body: Option<std::borrow::Cow<'static, [u8]>> = match &app.options().ui_dir {
+        Some(folder) => from_disk(folder, name).map(Into::into),
+        None => embedded_file(name).map(Into::into),
+    };
+    let Some(body) = body else { return bare(StatusCode::NOT_FOUND) };
+    let tag = format!("\"{}\"", hex(&Sha256::digest(&body)[..12]));
+    let known = request.headers().get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok());
+    let mut response = if known == Some(tag.as_str()) {
+        StatusCode::NOT_MODIFIED.into_response()
+    } else {
+        body.into_owned().into_response()
+    };
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type(name)));
+    // Names under assets/ carry a hash of their content, so they never change.
+    let cache = if name.starts_with("assets/") { "public, max-age=31536000, immutable" } else { "no-cache" };
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(cache));
+    if let Ok(tag) = HeaderValue::from_str(&tag) {
+        headers.insert(header::ETAG, tag);
+    }
+    response
+}
+
+fn embedded_file(name: &str) -> Option<&'static [u8]> {
+    let found = embedded::FILES.iter().find(|(known, _)| *known == name).map(|(_, bytes)| *bytes);
+    let placeholder = embedded::FILES.is_empty() && name == "index.html";
+    found.or_else(|| placeholder.then_some(include_bytes!("placeholder.html").as_slice()))
+}
+
+fn from_disk(folder: &Path, name: &str) -> Option<Vec<u8>> {
+    let plain = name.split('/').all(|part| !part.is_empty() && !part.starts_with('.'));
+    plain.then(|| std::fs::read(folder.join(name)).ok())?
+}
+
+fn media_type(name: &str) -> &'static str {
+    match name.rsplit('.').next().unwrap_or_default() {
+        "html" => "text/html; charset=utf-8",
+        "js" | "mjs" => "text/javascript; charset=utf-8",
+        "css" => "text/css; charset=utf-8",
+        "svg" => "image/svg+xml",
+        "png" => "image/png",
+        "webp" => "image/webp",
+        "ico" => "image/x-icon",
+        "json" | "webmanifest" => "application/json",
+        "woff2" => "font/woff2",
+        "wasm" => "application/wasm",
+        "txt" => "text/plain; charset=utf-8",
+        _ => "application/octet-stream",
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write;
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a String cannot fail.
+        write!(text, "{byte:02x}").ok();
+        text
+    })
+}

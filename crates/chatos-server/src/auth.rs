@@ -1,0 +1,179 @@
+//! Sign-in codes, session tokens and WebSocket tickets (security T1, T2.7). All in memory, all
+//! compared as digests in constant time, none ever logged.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use sha2::{Digest, Sha256};
+
+const CODE_LIFE: Duration = Duration::from_secs(60);
+/// How long a WebSocket ticket may wait for its socket.
+pub(crate) const TICKET_LIFE: Duration = Duration::from_secs(30);
+/// More browser sessions than this and the oldest is signed out: memory stays bounded.
+const SESSIONS: usize = 64;
+const CODES: usize = 32;
+const TICKETS: usize = 256;
+
+/// Which session a request belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SessionId(pub(crate) u64);
+
+/// The session of the token in `host.json`.
+pub(crate) const HOST_SESSION: SessionId = SessionId(0);
+
+type Fingerprint = [u8; 32];
+
+/// Everything that opens the API during this start.
+pub(crate) struct Auth {
+    token: Fingerprint,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    next_session: u64,
+    sessions: Vec<(Fingerprint, SessionId)>,
+    codes: Vec<(Fingerprint, Instant)>,
+    tickets: Vec<(Fingerprint, SessionId, Instant)>,
+}
+
+impl Auth {
+    /// Accepts `token` and what is derived from it by signing in.
+    pub(crate) fn new(token: &str) -> Self {
+        Self { token: fingerprint(token), state: Mutex::default() }
+    }
+
+    /// The session a bearer token belongs to.
+    pub(crate) fn session(&self, token: &str) -> Option<SessionId> {
+        let given = fingerprint(token);
+        let mut found = same(&given, &self.token).then_some(HOST_SESSION);
+        for (known, id) in &self.lock().sessions {
+            if same(&given, known) {
+                found = Some(*id);
+            }
+        }
+        found
+    }
+
+    /// Makes a one-time sign-in code of 128 bits.
+    pub(crate) fn new_code(&self) -> String {
+        let code = random(16);
+        let mut state = self.lock();
+        state.codes.retain(|(_, made)| made.elapsed() < CODE_LIFE);
+        if state.codes.len() >= CODES {
+            state.codes.remove(0);
+        }
+        state.codes.push((fingerprint(&code), Instant::now()));
+        code
+    }
+
+    /// Exchanges a code for a session token. A used, expired or wrong code is the same nothing.
+    pub(crate) fn exchange(&self, code: &str) -> Option<String> {
+        let given = fingerprint(code);
+        let mut state = self.lock();
+        let place = state.codes.iter().position(|(known, _)| same(&given, known))?;
+        let (_, made) = state.codes.remove(place);
+        if made.elapsed() >= CODE_LIFE {
+            return None;
+        }
+        let token = random(32);
+        state.next_session += 1;
+        let id = SessionId(state.next_session);
+        if state.sessions.len() >= SESSIONS {
+            state.sessions.remove(0);
+        }
+        state.sessions.push((fingerprint(&token), id));
+        Some(token)
+    }
+
+    /// Makes a ticket with which this session may open one WebSocket.
+    pub(crate) fn new_ticket(&self, session: SessionId) -> String {
+        let ticket = random(16);
+        let mut state = self.lock();
+        state.tickets.retain(|(_, _, made)| made.elapsed() < TICKET_LIFE);
+        if state.tickets.len() >= TICKETS {
+            state.tickets.remove(0);
+        }
+        state.tickets.push((fingerprint(&ticket), session, Instant::now()));
+        ticket
+    }
+
+    /// Uses up a ticket. Two sockets with one ticket: exactly one wins, because both take this lock.
+    pub(crate) fn take_ticket(&self, ticket: &str) -> Option<SessionId> {
+        let given = fingerprint(ticket);
+        let mut state = self.lock();
+        let place = state.tickets.iter().position(|(known, _, _)| same(&given, known))?;
+        let (_, session, made) = state.tickets.remove(place);
+        (made.elapsed() < TICKET_LIFE).then_some(session)
+    }
+
+    /// Ends a browser session.
+    pub(crate) fn sign_out(&self, session: SessionId) {
+        let mut state = self.lock();
+        state.sessions.retain(|(_, id)| *id != session);
+        state.tickets.retain(|(_, id, _)| *id != session);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// `bytes` random bytes as URL-safe text.
+///
+/// A system without random bytes cannot keep any promise about tokens; the text is then one that no
+/// client can know either, because its fingerprint is refused.
+pub(crate) fn random(bytes: usize) -> String {
+    let mut buffer = vec![0; bytes];
+    if let Err(error) = getrandom::fill(&mut buffer) {
+        tracing::error!(%error, "the system gives no random bytes");
+        return String::new();
+    }
+    URL_SAFE_NO_PAD.encode(buffer)
+}
+
+fn fingerprint(text: &str) -> Fingerprint {
+    Sha256::digest(text.as_bytes()).into()
+}
+
+/// Compares without stopping at the first difference. The empty text matches nothing.
+fn same(left: &Fingerprint, right: &Fingerprint) -> bool {
+    let difference = left.iter().zip(right).fold(0, |sum, (a, b)| sum | (a ^ b));
+    difference == 0 && *left != fingerprint("")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_code_works_once_and_gives_a_session() {
+        let auth = Auth::new("host-token");
+        let code = auth.new_code();
+        let token = auth.exchange(&code).unwrap();
+        assert_eq!(auth.exchange(&code), None);
+        assert!(auth.session(&token).is_some());
+        assert_eq!(auth.session("host-token"), Some(HOST_SESSION));
+        for wrong in ["", "host-toke", "host-token ", &code] {
+            assert_eq!(auth.session(wrong), None, "{wrong}");
+        }
+        auth.sign_out(auth.session(&token).unwrap());
+        assert_eq!(auth.session(&token), None);
+    }
+
+    #[test]
+    fn a_ticket_opens_one_socket() {
+        let auth = Auth::new("t");
+        let ticket = auth.new_ticket(HOST_SESSION);
+        assert_eq!(auth.take_ticket(&ticket), Some(HOST_SESSION));
+        assert_eq!(auth.take_ticket(&ticket), None);
+        assert_eq!(auth.take_ticket(""), None);
+    }
+
+    #[test]
+    fn an_empty_token_never_matches() {
+        assert_eq!(Auth::new("").session(""), None);
+    }
+}

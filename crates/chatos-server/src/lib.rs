@@ -1,0 +1,20 @@
+//! The HTTP edge: the API under `/api/v1`, the event WebSocket, the embedded web UI.
+//!
+//! Only this crate knows HTTP. It imports the host and nothing below it. Every route is registered
+//! in one table ([`app`]), from which routing, the OpenAPI document and the security tests follow.
+
+mod api;
+mod app;
+mod assets;
+mod auth;
+mod guard;
+mod local;
+mod openapi;
+mod route;
+mod serve;
+mod socket;
+
+pub use app::{App, AppOptions};
+pub use local::LocalApi;
+pub use openapi::document as openapi_document;
+pub use serve::{BindError, ServeOptions, Server};

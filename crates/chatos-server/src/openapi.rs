@@ -1,0 +1,119 @@
+//! The OpenAPI 3.1 document, made from the route table and the schemas of its types.
+
+use serde_json::{Map, Value, json};
+
+use crate::api::RouteDoc;
+use crate::app::routes;
+
+/// The document as it is served at `/api/v1/openapi.json` and kept in `docs/protocols/openapi.json`.
+pub fn document() -> Value {
+    let mut routes = routes();
+    let mut paths = Map::new();
+    for doc in &routes.docs {
+        let item = paths.entry(doc.path.to_owned()).or_insert_with(|| json!({}));
+        item[doc.method.as_str().to_ascii_lowercase()] = operation(doc);
+    }
+    let mut schemas = routes.schemas.take_definitions(true);
+    schemas.insert("Error".to_owned(), error_schema());
+    for schema in schemas.values_mut() {
+        strip_format(schema);
+    }
+    let mut paths = Value::Object(paths);
+    strip_format(&mut paths);
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "ChatOS",
+            "version": chatos_host::VERSION,
+            "description": "The local API of a ChatOS host. Loopback only; every route needs the bearer token of host.json or of a signed-in page.",
+        },
+        "servers": [{ "url": "http://127.0.0.1:7878" }],
+        "security": [{ "bearer": [] }],
+        "paths": paths,
+        "components": {
+            "schemas": schemas,
+            "securitySchemes": { "bearer": { "type": "http", "scheme": "bearer" } },
+        },
+    })
+}
+
+fn operation(doc: &RouteDoc) -> Value {
+    let parameters: Vec<Value> = path_names(doc.path)
+        .map(|name| json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string" } }))
+        .chain(doc.query.iter().map(|(name, text)| {
+            json!({ "name": name, "in": "query", "description": text, "schema": { "type": "string" } })
+        }))
+        .collect();
+    let content = |schema: &schemars::Schema| json!({ "application/json": { "schema": schema } });
+    let failure = json!({
+        "description": "The error object",
+        "content": { "application/json": { "schema": { "$ref": "#/components/schemas/Error" } } },
+    });
+    let mut answer = json!({ "description": doc.summary });
+    if let Some(schema) = &doc.response {
+        answer["content"] = content(schema);
+    }
+    let mut operation = json!({
+        "summary": doc.summary,
+        "operationId": operation_id(doc),
+        "responses": { (doc.status.to_string()): answer, "default": failure },
+    });
+    if !parameters.is_empty() {
+        operation["parameters"] = Value::Array(parameters);
+    }
+    if let Some(schema) = &doc.request {
+        operation["requestBody"] = json!({ "required": true, "content": content(schema) });
+    }
+    operation
+}
+
+fn path_names(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
+}
+
+/// `GET /api/v1/settings/{key}` → `getSettingsKey`.
+fn operation_id(doc: &RouteDoc) -> String {
+    let mut id = doc.method.as_str().to_ascii_lowercase();
+    for word in doc.path.trim_start_matches("/api/v1/").split(['/', '-', '_', '.', '{', '}']) {
+        let mut letters = word.chars();
+        if let Some(first) = letters.next() {
+            id.extend(first.to_uppercase());
+            id.push_str(letters.as_str());
+        }
+    }
+    id
+}
+
+/// Number formats such as `uint64` are Rust's, not JSON Schema's; strict readers stumble over them.
+fn strip_format(value: &mut Value) {
+    match value {
+        Value::Object(map) => {
+            if map.get("type").is_some_and(|kind| kind != "string") {
+                map.remove("format");
+            }
+            map.remove("$schema");
+            map.values_mut().for_each(strip_format);
+        }
+        Value::Array(items) => items.iter_mut().for_each(strip_format),
+        _ => {}
+    }
+}
+
+fn error_schema() -> Value {
+    json!({
+        "type": "object",
+        "required": ["error"],
+        "properties": {
+            "error": {
+                "type": "object",
+                "required": ["code", "message"],
+                "properties": {
+                    "code": { "type": "string", "description": "Stable, never translated" },
+                    "message": { "type": "string", "description": "What was being done to what" },
+                    "hint": { "type": "string", "description": "What to do about it" },
+                    "details": { "description": "Machine-readable detail; `errors` holds JSON pointers" },
+                },
+            },
+        },
+    })
+}

@@ -1,0 +1,20 @@
+//! The handlers, one file per resource.
+
+pub(crate) mod audit;
+pub(crate) mod auth;
+pub(crate) mod doctor;
+pub(crate) mod events;
+pub(crate) mod settings;
+pub(crate) mod status;
+
+use axum::response::{IntoResponse, Response};
+
+/// Is the process there? The one route of the API that needs no token; it tells nothing else.
+pub(crate) async fn healthz() -> Response {
+    axum::Json(serde_json::json!({ "ok": true })).into_response()
+}
+
+/// The description of the API.
+pub(crate) async fn openapi() -> Response {
+    axum::Json(crate::openapi::document()).into_response()
+}

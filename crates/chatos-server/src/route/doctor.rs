@@ -1,0 +1,84 @@
+//! The doctor over HTTP.
+
+use axum::Json;
+use axum::extract::{Query, State};
+use axum::http::{HeaderMap, Method};
+use axum::routing::{get, post};
+use chatos_host::{Finding, Lang, Severity, now_iso};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::api::{Body, Empty, Routes, lang_of};
+use crate::app::App;
+
+/// Everything the doctor looked at, worst first.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Report {
+    /// No errors; warnings are allowed.
+    ok: bool,
+    checked_at: String,
+    findings: Vec<FindingView>,
+}
+
+/// One thing it looked at.
+#[derive(Debug, Serialize, JsonSchema)]
+struct FindingView {
+    code: String,
+    /// `error`, `warning`, `info` or `ok`.
+    severity: String,
+    title: String,
+    message: String,
+    path: Option<String>,
+    /// What to do.
+    action: Option<String>,
+    /// `--fix` can do it.
+    fixable: bool,
+}
+
+#[derive(Debug, Deserialize)]
+struct Depth {
+    #[serde(default)]
+    deep: bool,
+}
+
+pub(crate) fn add(routes: &mut Routes) {
+    let query = &[("deep", "true: check the whole database")];
+    routes.read::<Report>("/api/v1/doctor", "Look at everything ChatOS stands on", query, get(look));
+    routes.write::<Empty, Report>(
+        Method::POST,
+        "/api/v1/doctor/fix",
+        "Do the lossless repairs",
+        200,
+        post(fix),
+    );
+}
+
+async fn look(State(app): State<App>, headers: HeaderMap, Query(depth): Query<Depth>) -> Json<Report> {
+    let findings = app.host().doctor(depth.deep).await;
+    Json(report(findings, lang_of(&headers, app.host().lang())))
+}
+
+async fn fix(State(app): State<App>, headers: HeaderMap, _body: Body<Empty>) -> Json<Report> {
+    let findings = app.host().doctor_fix().await;
+    Json(report(findings, lang_of(&headers, app.host().lang())))
+}
+
+fn report(findings: Vec<Finding>, lang: Lang) -> Report {
+    Report {
+        ok: findings.iter().all(|finding| finding.severity != Severity::Error),
+        checked_at: now_iso(),
+        findings: findings
+            .into_iter()
+            .map(|finding| FindingView {
+                code: finding.code,
+                severity: finding.severity.as_str().to_owned(),
+                title: finding.title.get(lang).to_owned(),
+                message: finding.message.get(lang).to_owned(),
+                path: finding.path.map(|path| path.display().to_string()),
+                action: finding.action.map(|action| action.get(lang).to_owned()),
+                fixable: finding.fixable,
+            })
+            .collect(),
+    }
+}

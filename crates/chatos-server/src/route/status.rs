@@ -1,0 +1,119 @@
+//! What the host is and how it does; and stopping it.
+
+use axum::extract::State;
+use axum::http::{HeaderMap, Method, StatusCode};
+use axum::routing::{get, post};
+use axum::{Json, response::IntoResponse, response::Response};
+use chatos_host::{Lang, iso_from_ms, now_ms, resident_bytes};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::api::{Body, Done, Empty, Routes, lang_of};
+use crate::app::App;
+
+/// The running host.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Status {
+    /// Always true in an answer; `chatos status` says false when nobody answers.
+    running: bool,
+    version: String,
+    pid: u32,
+    /// ISO time.
+    started_at: String,
+    uptime_ms: i64,
+    state_dir: String,
+    project_root: String,
+    url: String,
+    host_app: String,
+    /// The network can reach it.
+    remote: bool,
+    rss_bytes: u64,
+    sqlite_version: String,
+    /// Null until it was looked for, or when there is none.
+    node: Option<Node>,
+    counts: Counts,
+    /// The state cannot be written.
+    read_only: bool,
+    notices: Vec<NoticeView>,
+}
+
+/// The Node that plugins run with.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Node {
+    path: String,
+    version: String,
+}
+
+/// Numbers for badges and the status line.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Counts {
+    needs_you: u64,
+    results: u64,
+    plugins: u64,
+    plugin_problems: u64,
+    running_chats: u64,
+}
+
+/// Something about this start worth knowing.
+#[derive(Debug, Serialize, JsonSchema)]
+struct NoticeView {
+    code: String,
+    /// `warning` or `info`.
+    severity: String,
+    message: String,
+    hint: Option<String>,
+}
+
+pub(crate) fn add(routes: &mut Routes) {
+    routes.read::<Status>("/api/v1/status", "The running host", &[], get(status));
+    routes.write::<Empty, Done>(Method::POST, "/api/v1/stop", "Stop the host", 202, post(stop));
+}
+
+async fn status(State(app): State<App>, headers: HeaderMap) -> Json<Status> {
+    let host = app.host();
+    let lang = lang_of(&headers, host.lang());
+    Json(Status {
+        running: true,
+        version: chatos_host::VERSION.to_owned(),
+        pid: std::process::id(),
+        started_at: iso_from_ms(host.started_at()),
+        uptime_ms: now_ms() - host.started_at(),
+        state_dir: host.dir().path().display().to_string(),
+        project_root: host.project().display().to_string(),
+        url: app.url(),
+        host_app: host.places().host_app.clone(),
+        remote: app.options().remote,
+        rss_bytes: resident_bytes(),
+        sqlite_version: host.sqlite_version().to_owned(),
+        node: host
+            .known_node()
+            .map(|node| Node { path: node.path.display().to_string(), version: node.version }),
+        counts: counts(&app),
+        read_only: false,
+        notices: notices(&app, lang),
+    })
+}
+
+fn counts(_app: &App) -> Counts {
+    Counts::default()
+}
+
+fn notices(app: &App, lang: Lang) -> Vec<NoticeView> {
+    app.host()
+        .notices()
+        .into_iter()
+        .map(|notice| NoticeView {
+            code: notice.code,
+            severity: notice.severity.to_owned(),
+            message: notice.message.get(lang).to_owned(),
+            hint: notice.hint.map(|hint| hint.get(lang).to_owned()),
+        })
+        .collect()
+}
+
+async fn stop(State(app): State<App>, _body: Body<Empty>) -> Response {
+    app.host().shutdown().cancel();
+    (StatusCode::ACCEPTED, Json(Done { ok: true })).into_response()
+}
