@@ -63,6 +63,8 @@ export default ts.config(
       ],
       // Maps inside state classes are bookkeeping; what is shown is marked with $state by hand.
       'svelte/prefer-svelte-reactivity': 'off',
+      // {' '} keeps a space that the compiler would trim.
+      'svelte/no-useless-mustaches': 'off',
       // Hash routes are plain links here: there is no SvelteKit resolver.
       'svelte/no-navigation-without-resolve': 'off',
     },

@@ -16,6 +16,7 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     manifest: 'manifest.json',
+    rolldownOptions: { checks: { pluginTimings: false } },
   },
   server: {
     proxy: {

@@ -1,6 +1,19 @@
 // The host's routes as functions. One line each; no logic lives here.
 
-import type { DoctorReport, HostStatus, JsonValue, Operation, PluginListing, Setting } from '../protocol';
+import type {
+  DoctorReport,
+  FileDiff,
+  HostStatus,
+  InstallResult,
+  JsonValue,
+  Operation,
+  Plugin,
+  PluginDetails,
+  PluginListing,
+  PluginLog,
+  Setting,
+  UninstallResult,
+} from '../protocol';
 import type { Http } from './http';
 
 const V1 = '/api/v1';
@@ -44,7 +57,63 @@ export class Client {
     return this.http.get(`${V1}/plugins`);
   }
 
+  plugin(id: string): Promise<PluginDetails> {
+    return this.http.get(pluginPath(id));
+  }
+
+  pluginDiff(id: string, path: string): Promise<FileDiff> {
+    return this.http.get(`${pluginPath(id)}/diff`, { query: { path } });
+  }
+
+  pluginLog(id: string, limit: number): Promise<PluginLog> {
+    return this.http.get(`${pluginPath(id)}/log`, { query: { limit } });
+  }
+
+  /** Trusts exactly the bytes that were shown; another digest on disk is a conflict. */
+  trustPlugin(id: string, digest: string): Promise<Plugin> {
+    return this.http.post(`${pluginPath(id)}/trust`, { digest });
+  }
+
+  untrustPlugin(id: string): Promise<Plugin> {
+    return this.http.post(`${pluginPath(id)}/untrust`, {});
+  }
+
+  uninstallPlugin(id: string, data: 'keep' | 'delete'): Promise<UninstallResult> {
+    return this.http.delete(pluginPath(id), { query: { data }, timeoutMs: 120_000 });
+  }
+
+  refreshPlugins(deep: boolean): Promise<PluginListing> {
+    return this.http.post(`${V1}/plugins/refresh`, { deep }, { timeoutMs: 120_000 });
+  }
+
+  installFromPath(path: string, allowProblems: boolean): Promise<Operation<InstallResult>> {
+    return this.http.post(`${V1}/plugins/install`, { path, allowProblems });
+  }
+
+  installFromZip(
+    zip: Blob,
+    name: string,
+    allowProblems: boolean,
+    signal: AbortSignal,
+    onProgress: (sent: number) => void,
+  ): Promise<Operation<InstallResult>> {
+    const options = { query: { name, allowProblems }, signal, onProgress };
+    return this.http.upload(`${V1}/plugins/install`, zip, 'application/zip', options);
+  }
+
+  appIcon(pluginId: string, appId: string): Promise<Blob> {
+    return this.http.blob(`${pluginPath(pluginId)}/apps/${encodeURIComponent(appId)}/icon`);
+  }
+
+  cancelOperation<T>(id: string): Promise<Operation<T>> {
+    return this.http.post(`${V1}/operations/${encodeURIComponent(id)}/cancel`, {});
+  }
+
   operation<T>(id: string): Promise<Operation<T>> {
     return this.http.get(`${V1}/operations/${encodeURIComponent(id)}`);
   }
+}
+
+function pluginPath(id: string): string {
+  return `${V1}/plugins/${encodeURIComponent(id)}`;
 }

@@ -92,6 +92,13 @@ export class Http {
     });
   }
 
+  /** Reads bytes, such as a picture, which an `<img>` could not fetch with the token. */
+  async blob(path: string, options: RequestOptions = {}): Promise<Blob> {
+    const response = await this.#send(path, { headers: this.#headers(false), credentials: 'omit', redirect: 'error' }, options);
+    if (!response.ok) await this.#read(response, false);
+    return response.blob();
+  }
+
   /** Forgets cached answers, for a new session or a restarted host. */
   forget(): void {
     this.#etags.clear();

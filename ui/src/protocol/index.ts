@@ -200,6 +200,91 @@ export interface PluginListing {
   errors: Problem[];
 }
 
+/** One server an app would run or connect to, as the trust sheet shows it (plugins §7). */
+export interface ServerReview {
+  appId: string;
+  name: string;
+  /** The exact command, one token each; null when it is a connection. */
+  argv: string[] | null;
+  url: string | null;
+  unusualCommand: boolean;
+  authHosts: string[];
+  enabled: boolean;
+  allowMain: boolean;
+  allowSub: boolean;
+  /** `callMeta.workdir` when it leaves the data directory. */
+  workdirOutside: string | null;
+}
+
+export type Exposure = boolean | string[] | null;
+
+export interface PluginFile {
+  path: string;
+  size: number;
+  executable?: boolean;
+}
+
+export interface PluginDetails {
+  plugin: Plugin;
+  dir: string;
+  homepage: string | null;
+  license: string | null;
+  capabilities: string[] | null;
+  digest: string;
+  fileCount: number;
+  totalBytes: number;
+  servers: ServerReview[];
+  exposure: { appId: string; mcpServers: Exposure; prompts: Exposure }[];
+  prompts: { appId: string; language: 'zh' | 'en'; name: string; title: string | null; bytes: number }[];
+  files: PluginFile[];
+  /** Against the files that were trusted; null when none were. */
+  changes: { added: PluginFile[]; removed: PluginFile[]; changed: (PluginFile & { oldSize: number })[] } | null;
+  overridesBuiltin: boolean;
+  data: { dir: string; exists: boolean; bytes: number };
+  problems: Problem[];
+}
+
+export interface FileDiff {
+  path: string;
+  kind: 'text' | 'binary' | 'too_large' | 'unavailable';
+  oldText: string | null;
+  newText: string | null;
+}
+
+export interface PluginLog {
+  path: string;
+  lines: string[];
+}
+
+/** Result of an installation (plugins §8). */
+export interface InstallResult {
+  ok: boolean;
+  logId: string;
+  pluginsRoot: string;
+  plugins: {
+    id: string;
+    name: string;
+    version: string;
+    previousVersion: string | null;
+    pluginDir: string;
+    replaced: boolean;
+    trust: TrustState;
+    digest: string;
+    files: number;
+    bytes: number;
+    excluded: number;
+  }[];
+  warnings: Problem[];
+}
+
+export interface UninstallResult {
+  ok: boolean;
+  pluginId: string;
+  removed: boolean;
+  data: 'kept' | 'deleted';
+  rowsRemoved: number;
+}
+
 // ---- operations ----
 
 export interface Operation<T = unknown> {

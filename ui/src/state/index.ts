@@ -6,6 +6,8 @@ import { Http } from '../api/http';
 import { i18n } from '../i18n/index.svelte';
 import { Events } from './events.svelte';
 import { Host } from './host.svelte';
+import { Install } from './install.svelte';
+import { Operations } from './operations.svelte';
 import { Plugins } from './plugins.svelte';
 import { Prompts } from './prompts.svelte';
 import { Session } from './session.svelte';
@@ -31,12 +33,17 @@ export const host = new Host(client);
 export const settings = new Settings(client);
 export const plugins = new Plugins(client);
 export const prompts = new Prompts();
+export const operations = new Operations(client);
+export const install = new Install(client, operations);
 export const events = new Events(
   async () => (await client.ticket()).ticket,
   (message) => toasts.error(i18n.t.shell.unexpected, message),
 );
 
-events.on('admin', (frame) => settings.onEvent(frame));
+events.on('admin', (frame) => {
+  settings.onEvent(frame);
+  operations.onEvent(frame);
+});
 events.on('plugins', (frame) => {
   plugins.onEvent(frame);
   void loadStatus();
