@@ -23,6 +23,8 @@ export const style = `
 .notes .button { padding: 6px 12px; border: 1px solid var(--ds-panel-border, #ccc); border-radius: 8px; cursor: pointer;
   background: var(--ds-panel-bg, #fff); color: inherit; font: inherit; }
 .notes .button.primary { background: var(--ds-accent-app, var(--ds-accent, #3056d3)); border-color: transparent; color: #fff; }
+.notes .button[aria-pressed="true"] { background: var(--ds-selected-bg, #e4ecff); }
+.notes form { display: flex; gap: 8px; }
 .notes .button:disabled { opacity: .5; cursor: default; }
 .notes :focus-visible { outline: 2px solid var(--ds-focus-ring, #3056d3); outline-offset: 1px; }
 .notes .page { flex: 1; overflow: auto; padding: 16px 20px; overflow-wrap: anywhere; }

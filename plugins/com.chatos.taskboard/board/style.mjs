@@ -12,6 +12,7 @@ export const style = `
 .board .button { padding: 6px 12px; border: 1px solid var(--ds-panel-border, #ccc); border-radius: 8px; cursor: pointer;
   background: var(--ds-panel-bg, #fff); color: inherit; font: inherit; }
 .board .button.primary { background: var(--ds-accent-app, var(--ds-accent, #3056d3)); border-color: transparent; color: #fff; }
+.board .button[aria-pressed="true"] { background: var(--ds-selected-bg, #e4ecff); }
 .board .button:disabled { opacity: .5; cursor: default; }
 .board :focus-visible { outline: 2px solid var(--ds-focus-ring, #3056d3); outline-offset: 1px; }
 .board .columns { flex: 1; display: grid; grid-auto-flow: column; grid-auto-columns: minmax(220px, 1fr); gap: 12px; padding: 14px; overflow: auto; }
@@ -32,6 +33,6 @@ export const style = `
 .board form { display: flex; gap: 8px; padding: 10px 14px; border-top: 1px solid var(--ds-panel-border, #ddd); background: var(--ds-panel-bg, #fff); }
 .board form input { flex: 1; }
 .board .page { padding: 18px 20px; overflow: auto; max-width: 72ch; }
-.board pre { background: var(--ds-code-bg, #f4f4f6); border: 1px solid var(--ds-code-border, #e2e2e6); color: var(--ds-code-text, inherit); border-radius: 8px; padding: 12px; overflow: auto; }
+.board pre { background: var(--ds-code-bg, #f4f4f6); border: 1px solid var(--ds-code-border, #e2e2e6); color: var(--ds-code-text, inherit); border-radius: 8px; padding: 12px; white-space: pre-wrap; overflow-wrap: anywhere; }
 .board .list { list-style: none; margin: 0; padding: 12px; display: flex; flex-direction: column; gap: 8px; overflow: auto; flex: 1; }
 `;
