@@ -20,7 +20,7 @@ export const style = `
 .notes input[type="search"], .notes input[type="text"], .notes textarea { width: 100%; padding: 8px 10px; font: inherit; color: inherit;
   background: var(--ds-panel-bg, #fff); border: 1px solid var(--ds-panel-border, #ccc); border-radius: 8px; }
 .notes textarea { flex: 1; border: 0; border-radius: 0; padding: 16px; resize: none; font: 14px/1.7 ui-monospace, monospace; }
-.notes .button { padding: 6px 12px; border: 1px solid var(--ds-panel-border, #ccc); border-radius: 8px; cursor: pointer;
+.notes .button { white-space: nowrap; padding: 6px 12px; border: 1px solid var(--ds-panel-border, #ccc); border-radius: 8px; cursor: pointer;
   background: var(--ds-panel-bg, #fff); color: inherit; font: inherit; }
 .notes .button.primary { background: var(--ds-accent-app, var(--ds-accent, #3056d3)); border-color: transparent; color: #fff; }
 .notes .button[aria-pressed="true"] { background: var(--ds-selected-bg, #e4ecff); }

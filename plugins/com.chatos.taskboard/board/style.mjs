@@ -9,7 +9,7 @@ export const style = `
 .board label { display: inline-flex; gap: 6px; align-items: center; color: var(--ds-text-secondary, #555); }
 .board select, .board input { padding: 6px 8px; font: inherit; color: var(--ds-text-primary, #1c1c1e); background: var(--ds-panel-bg, #fff);
   border: 1px solid var(--ds-panel-border, #ccc); border-radius: 8px; max-width: 100%; }
-.board .button { padding: 6px 12px; border: 1px solid var(--ds-panel-border, #ccc); border-radius: 8px; cursor: pointer;
+.board .button { white-space: nowrap; padding: 6px 12px; border: 1px solid var(--ds-panel-border, #ccc); border-radius: 8px; cursor: pointer;
   background: var(--ds-panel-bg, #fff); color: inherit; font: inherit; }
 .board .button.primary { background: var(--ds-accent-app, var(--ds-accent, #3056d3)); border-color: transparent; color: #fff; }
 .board .button[aria-pressed="true"] { background: var(--ds-selected-bg, #e4ecff); }
