@@ -7,21 +7,26 @@
 mod backup;
 mod check;
 mod db;
+mod dedupe;
 mod error;
+mod journal;
 mod key;
 mod meta;
 mod migrate;
 mod settings;
+mod tasks;
 mod time;
 
 pub use backup::{Backup, list_backups};
 pub use check::{CheckDepth, CheckFinding};
 pub use db::{OpenOptions, Store, sqlite_version};
 pub use error::{StoreError, StoreErrorKind};
+pub use journal::{JournalEntry, NewJournalEntry, ProjectInfo, ProjectIteration, ProjectPatch};
 pub use key::{KeyPlace, KeyProblem, SealError, StateKey, SubKey};
 pub use migrate::{SCHEMA_VERSION, schema_of};
 pub use settings::{
     Effective, SETTINGS, Section, SettingError, SettingIssue, SettingKind, SettingSource, SettingSpec,
     Settings, SettingsInput, find_setting, nearest_setting,
 };
+pub use tasks::{AddedTasks, NewTask, Task, TaskContext, TaskFilter, TaskNote, TaskPatch};
 pub use time::{iso_from_ms, now_iso, now_ms};

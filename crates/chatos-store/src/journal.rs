@@ -1,0 +1,447 @@
+//! The project journal: entries and facts per project, in one transaction per change (servers §7).
+
+use rusqlite::types::Value as Sql;
+use rusqlite::{Connection, OptionalExtension, params_from_iter};
+use serde::Serialize;
+
+use crate::db::Store;
+use crate::dedupe;
+use crate::error::{StoreError, StoreErrorKind};
+use crate::time::now_ms;
+
+/// An entry to be added.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names are those of the protocol")]
+pub struct NewJournalEntry {
+    pub title: String,
+    pub summary: String,
+    pub details: String,
+    pub tags: Vec<String>,
+    pub files: Vec<String>,
+    pub highlights: Vec<String>,
+    pub next_steps: Vec<String>,
+    pub run_id: String,
+    pub session_id: String,
+    pub dedupe_key: Option<String>,
+}
+
+/// An entry as stored.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "the names are those of the protocol")]
+pub struct JournalEntry {
+    pub id: String,
+    pub created_at: i64,
+    pub title: String,
+    pub tags: Vec<String>,
+    pub summary: String,
+    pub details: String,
+    pub files: Vec<String>,
+    pub highlights: Vec<String>,
+    pub next_steps: Vec<String>,
+    pub run_id: String,
+    pub session_id: String,
+}
+
+/// Facts about a project.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "the names are those of the protocol")]
+pub struct ProjectInfo {
+    pub created_at: i64,
+    pub updated_at: i64,
+    pub summary: String,
+    pub background: String,
+    pub git_url: String,
+    pub main_config: String,
+    pub notes: String,
+    pub tags: Vec<String>,
+}
+
+/// One iteration of a project.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "the names are those of the protocol")]
+pub struct ProjectIteration {
+    pub id: String,
+    pub created_at: i64,
+    pub title: String,
+    pub summary: String,
+    pub details: String,
+    pub tags: Vec<String>,
+}
+
+/// Facts to change; `None` stays, or is cleared when overwriting.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names are those of the protocol")]
+pub struct ProjectPatch {
+    pub summary: Option<String>,
+    pub background: Option<String>,
+    pub git_url: Option<String>,
+    pub main_config: Option<String>,
+    pub notes: Option<String>,
+    pub tags: Option<Vec<String>>,
+    pub overwrite: bool,
+}
+
+impl Store {
+    /// Adds an entry; a used key gives the entry it made and `true`.
+    pub fn add_journal_entry(
+        &self,
+        root: &str,
+        entry: NewJournalEntry,
+        ttl_days: i64,
+    ) -> Result<(JournalEntry, bool), StoreError> {
+        let root = root.to_owned();
+        self.write(move |connection| {
+            let now = now_ms();
+            let scope = format!("journal::{root}::exec_log|run={}|session={}", entry.run_id, entry.session_id);
+            let payload = dedupe::payload_hash(&[&entry.title, &entry.summary, &entry.details]);
+            if let Some(key) = &entry.dedupe_key
+                && let Some(hit) = dedupe::look_up(connection, &scope, key, &payload, now, ttl_days)?
+                && let Some(known) = hit.ids.first().map(|id| entry_of(connection, &root, id)).transpose()?.flatten()
+            {
+                return Ok((known, true));
+            }
+            let id = uuid::Uuid::now_v7().to_string();
+            connection
+                .prepare_cached(
+                    "INSERT INTO journal_entries (id, project_root, title, summary, details, run_id, session_id, created_at)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                )?
+                .execute(rusqlite::params![
+                    id, root, entry.title, entry.summary, entry.details, entry.run_id, entry.session_id, now
+                ])?;
+            let lists = [
+                ("tag", &entry.tags),
+                ("file", &entry.files),
+                ("highlight", &entry.highlights),
+                ("next_step", &entry.next_steps),
+            ];
+            for (kind, values) in lists {
+                let mut statement = connection.prepare_cached(
+                    "INSERT INTO journal_entry_items (entry_id, kind, position, value) VALUES (?1, ?2, ?3, ?4)",
+                )?;
+                for (position, value) in values.iter().enumerate() {
+                    statement.execute((&id, kind, position as i64, value))?;
+                }
+            }
+            if let Some(key) = &entry.dedupe_key {
+                dedupe::remember(connection, &scope, key, &payload, &id, now)?;
+            }
+            let stored = entry_of(connection, &root, &id)?
+                .ok_or_else(|| StoreError::new(StoreErrorKind::Internal, "the entry vanished"))?;
+            Ok((stored, false))
+        })
+    }
+
+    /// Entries of a project, newest first, with the total. A query is found anywhere in the texts.
+    pub fn list_journal(
+        &self,
+        root: &str,
+        tag: &str,
+        query: &str,
+        limit: u32,
+        offset: u32,
+    ) -> Result<(Vec<JournalEntry>, u64), StoreError> {
+        self.read(|connection| {
+            let (condition, mut values) = condition(root, tag, query);
+            let total = connection
+                .prepare_cached(&format!("SELECT count(*) FROM journal_entries e WHERE {condition}"))?
+                .query_row(params_from_iter(values.iter()), |row| row.get::<_, i64>(0))? as u64;
+            values.push(Sql::from(limit));
+            values.push(Sql::from(offset));
+            let sql = format!(
+                "SELECT id FROM journal_entries e WHERE {condition} ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?"
+            );
+            let ids = connection
+                .prepare_cached(&sql)?
+                .query_map(params_from_iter(values.iter()), |row| row.get::<_, String>(0))?
+                .collect::<Result<Vec<_>, _>>()?;
+            let entries =
+                ids.iter().map(|id| entry_of(connection, root, id)).collect::<Result<Vec<_>, _>>()?;
+            Ok((entries.into_iter().flatten().collect(), total))
+        })
+    }
+
+    /// One entry of a project.
+    pub fn get_journal_entry(&self, root: &str, id: &str) -> Result<Option<JournalEntry>, StoreError> {
+        self.read(|connection| entry_of(connection, root, id))
+    }
+
+    /// Every project with a journal, most recent first, with the number of entries.
+    pub fn journal_projects(&self) -> Result<Vec<(String, u64)>, StoreError> {
+        self.read(|connection| {
+            let rows = connection
+                .prepare_cached(
+                    "SELECT project_root, count(*) FROM journal_entries GROUP BY project_root ORDER BY max(created_at) DESC",
+                )?
+                .query_map([], |row| Ok((row.get(0)?, row.get::<_, i64>(1)? as u64)))?
+                .collect::<Result<Vec<_>, _>>()?;
+            Ok(rows)
+        })
+    }
+
+    /// Facts about a project and its iterations, newest first, with their total.
+    pub fn project_info(
+        &self,
+        root: &str,
+        iterations: u32,
+    ) -> Result<(Option<ProjectInfo>, Vec<ProjectIteration>, u64), StoreError> {
+        self.read(|connection| {
+            let total = connection
+                .prepare_cached("SELECT count(*) FROM project_iterations WHERE root = ?1")?
+                .query_row([root], |row| row.get::<_, i64>(0))? as u64;
+            Ok((info_of(connection, root)?, iterations_of(connection, root, iterations)?, total))
+        })
+    }
+
+    /// Changes facts; iterations and the creation time always stay. `false` when nothing changed.
+    pub fn set_project_info(
+        &self,
+        root: &str,
+        patch: ProjectPatch,
+    ) -> Result<(ProjectInfo, bool), StoreError> {
+        let root = root.to_owned();
+        self.write(move |connection| {
+            let now = now_ms();
+            let known = info_of(connection, &root)?;
+            let before =
+                known.clone().unwrap_or_else(|| ProjectInfo { created_at: now, ..ProjectInfo::default() });
+            let choose = |new: &Option<String>, old: &String| match new {
+                Some(new) => new.clone(),
+                None if patch.overwrite => String::new(),
+                None => old.clone(),
+            };
+            let mut tags = patch.tags.clone().unwrap_or_else(|| before.tags.clone());
+            tags.sort();
+            tags.dedup();
+            let after = ProjectInfo {
+                created_at: before.created_at,
+                updated_at: before.updated_at,
+                summary: choose(&patch.summary, &before.summary),
+                background: choose(&patch.background, &before.background),
+                git_url: choose(&patch.git_url.as_deref().map(without_user), &before.git_url),
+                main_config: choose(&patch.main_config, &before.main_config),
+                notes: choose(&patch.notes, &before.notes),
+                tags,
+            };
+            if known.is_some() && after == before {
+                return Ok((before, false));
+            }
+            let after = ProjectInfo { updated_at: now, ..after };
+            write_info(connection, &root, &after)?;
+            Ok((after, true))
+        })
+    }
+
+    /// Adds an iteration; a used key gives the one it made and `true`.
+    pub fn add_project_iteration(
+        &self,
+        root: &str,
+        iteration: ProjectIteration,
+        dedupe_key: Option<String>,
+        ttl_days: i64,
+    ) -> Result<(ProjectIteration, bool), StoreError> {
+        let root = root.to_owned();
+        self.write(move |connection| {
+            let now = now_ms();
+            let scope = format!("journal::{root}::iteration");
+            let payload = dedupe::payload_hash(&[&iteration.title, &iteration.summary, &iteration.details]);
+            if let Some(key) = &dedupe_key
+                && let Some(hit) = dedupe::look_up(connection, &scope, key, &payload, now, ttl_days)?
+                && let Some(id) = hit.ids.first()
+                && let Some(known) =
+                    iterations_of(connection, &root, u32::MAX)?.into_iter().find(|one| one.id == *id)
+            {
+                return Ok((known, true));
+            }
+            if info_of(connection, &root)?.is_none() {
+                let fresh = ProjectInfo { created_at: now, updated_at: now, ..ProjectInfo::default() };
+                write_info(connection, &root, &fresh)?;
+            }
+            let stored =
+                ProjectIteration { id: uuid::Uuid::now_v7().to_string(), created_at: now, ..iteration };
+            connection
+                .prepare_cached(
+                    "INSERT INTO project_iterations (id, root, title, summary, details, created_at)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                )?
+                .execute((&stored.id, &root, &stored.title, &stored.summary, &stored.details, now))?;
+            for tag in &stored.tags {
+                connection
+                    .prepare_cached(
+                        "INSERT OR IGNORE INTO project_iteration_tags (iteration_id, tag) VALUES (?1, ?2)",
+                    )?
+                    .execute((&stored.id, tag))?;
+            }
+            if let Some(key) = &dedupe_key {
+                dedupe::remember(connection, &scope, key, &payload, &stored.id, now)?;
+            }
+            Ok((stored, false))
+        })
+    }
+}
+
+/// Full text where the trigram index can serve it; shorter queries look at this project's rows.
+fn condition(root: &str, tag: &str, query: &str) -> (String, Vec<Sql>) {
+    let mut parts = vec!["e.project_root = ?".to_owned()];
+    let mut values = vec![Sql::from(root.to_owned())];
+    if !tag.is_empty() {
+        parts.push(
+            "EXISTS (SELECT 1 FROM journal_entry_items i WHERE i.entry_id = e.id AND i.kind = 'tag' AND i.value = ?)"
+                .to_owned(),
+        );
+        values.push(Sql::from(tag.to_owned()));
+    }
+    if !query.is_empty() {
+        let items = "EXISTS (SELECT 1 FROM journal_entry_items i WHERE i.entry_id = e.id \
+                     AND i.kind IN ('file', 'highlight') AND instr(lower(i.value), lower(?)) > 0)";
+        if query.chars().count() >= 3 {
+            parts.push(format!(
+                "(e.rowid IN (SELECT rowid FROM journal_fts WHERE journal_fts MATCH ?) OR {items})"
+            ));
+            values.push(Sql::from(format!("\"{}\"", query.replace('"', "\"\""))));
+        } else {
+            parts.push(format!("(instr(lower(e.title || char(10) || e.summary || char(10) || e.details), lower(?)) > 0 OR {items})"));
+            values.push(Sql::from(query.to_owned()));
+        }
+        values.push(Sql::from(query.to_owned()));
+    }
+    (parts.join(" AND "), values)
+}
+
+fn entry_of(connection: &Connection, root: &str, id: &str) -> Result<Option<JournalEntry>, StoreError> {
+    let entry = connection
+        .prepare_cached(
+            "SELECT id, created_at, title, summary, details, run_id, session_id
+             FROM journal_entries WHERE id = ?1 AND project_root = ?2",
+        )?
+        .query_row((id, root), |row| {
+            Ok(JournalEntry {
+                id: row.get(0)?,
+                created_at: row.get(1)?,
+                title: row.get(2)?,
+                summary: row.get(3)?,
+                details: row.get(4)?,
+                run_id: row.get(5)?,
+                session_id: row.get(6)?,
+                ..JournalEntry::default()
+            })
+        })
+        .optional()?;
+    let Some(mut entry) = entry else { return Ok(None) };
+    let mut statement = connection.prepare_cached(
+        "SELECT kind, value FROM journal_entry_items WHERE entry_id = ?1 ORDER BY kind, position",
+    )?;
+    let rows = statement.query_map([id], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
+    for row in rows {
+        let (kind, value) = row?;
+        match kind.as_str() {
+            "tag" => entry.tags.push(value),
+            "file" => entry.files.push(value),
+            "highlight" => entry.highlights.push(value),
+            _ => entry.next_steps.push(value),
+        }
+    }
+    Ok(Some(entry))
+}
+
+fn info_of(connection: &Connection, root: &str) -> Result<Option<ProjectInfo>, StoreError> {
+    let info = connection
+        .prepare_cached(
+            "SELECT created_at, updated_at, summary, background, git_url, main_config, notes FROM projects WHERE root = ?1",
+        )?
+        .query_row([root], |row| {
+            Ok(ProjectInfo {
+                created_at: row.get(0)?,
+                updated_at: row.get(1)?,
+                summary: row.get(2)?,
+                background: row.get(3)?,
+                git_url: row.get(4)?,
+                main_config: row.get(5)?,
+                notes: row.get(6)?,
+                tags: Vec::new(),
+            })
+        })
+        .optional()?;
+    let Some(mut info) = info else { return Ok(None) };
+    info.tags = connection
+        .prepare_cached("SELECT tag FROM project_tags WHERE root = ?1 ORDER BY tag")?
+        .query_map([root], |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
+    Ok(Some(info))
+}
+
+fn write_info(connection: &Connection, root: &str, info: &ProjectInfo) -> Result<(), StoreError> {
+    connection
+        .prepare_cached(
+            "INSERT INTO projects (root, summary, background, git_url, main_config, notes, created_at, updated_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+             ON CONFLICT (root) DO UPDATE SET summary = excluded.summary, background = excluded.background,
+               git_url = excluded.git_url, main_config = excluded.main_config, notes = excluded.notes,
+               updated_at = excluded.updated_at",
+        )?
+        .execute(rusqlite::params![
+            root,
+            info.summary,
+            info.background,
+            info.git_url,
+            info.main_config,
+            info.notes,
+            info.created_at,
+            info.updated_at,
+        ])?;
+    connection.prepare_cached("DELETE FROM project_tags WHERE root = ?1")?.execute([root])?;
+    for tag in &info.tags {
+        connection
+            .prepare_cached("INSERT INTO project_tags (root, tag) VALUES (?1, ?2)")?
+            .execute((root, tag))?;
+    }
+    Ok(())
+}
+
+fn iterations_of(
+    connection: &Connection,
+    root: &str,
+    limit: u32,
+) -> Result<Vec<ProjectIteration>, StoreError> {
+    let mut found = connection
+        .prepare_cached(
+            "SELECT id, created_at, title, summary, details FROM project_iterations
+             WHERE root = ?1 ORDER BY created_at DESC, id DESC LIMIT ?2",
+        )?
+        .query_map((root, limit), |row| {
+            Ok(ProjectIteration {
+                id: row.get(0)?,
+                created_at: row.get(1)?,
+                title: row.get(2)?,
+                summary: row.get(3)?,
+                details: row.get(4)?,
+                tags: Vec::new(),
+            })
+        })?
+        .collect::<Result<Vec<_>, _>>()?;
+    for iteration in &mut found {
+        iteration.tags = connection
+            .prepare_cached("SELECT tag FROM project_iteration_tags WHERE iteration_id = ?1 ORDER BY tag")?
+            .query_map([&iteration.id], |row| row.get(0))?
+            .collect::<Result<_, _>>()?;
+    }
+    Ok(found)
+}
+
+/// `https://user:token@host/x` → `https://host/x`: a journal is read by many, a token is not theirs.
+fn without_user(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let (authority, path) =
+        rest.split_once('/').map_or((rest, None), |(authority, path)| (authority, Some(path)));
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    match path {
+        Some(path) => format!("{scheme}://{host}/{path}"),
+        None => format!("{scheme}://{host}"),
+    }
+}
+
+#[cfg(test)]
+mod tests;
