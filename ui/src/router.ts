@@ -63,8 +63,9 @@ class Router {
   replace(page: PageName, rest: string[] = [], query: Record<string, string> = {}): void {
     const hash = toHash(page, rest, query);
     if (hash === location.hash) return;
+    const oldURL = location.href;
     history.replaceState(history.state, '', hash);
-    dispatchEvent(new HashChangeEvent('hashchange'));
+    dispatchEvent(new HashChangeEvent('hashchange', { oldURL, newURL: location.href }));
   }
 }
 

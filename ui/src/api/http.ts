@@ -21,6 +21,8 @@ export interface RequestOptions {
   timeoutMs?: number;
   /** Calls made before sign-in send no token, and their 401 is theirs to explain. */
   anonymous?: boolean;
+  /** The call outlives the page, for what must be saved while it is left. */
+  keepalive?: boolean;
 }
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -56,6 +58,7 @@ export class Http {
     const url = buildUrl(path, options.query);
     const headers = this.#headers(options.anonymous === true);
     const init: RequestInit = { method, headers, cache: 'no-store', credentials: 'omit', redirect: 'error' };
+    if (options.keepalive) init.keepalive = true;
     if (method !== 'GET') {
       headers.set('Content-Type', 'application/json');
       init.body = JSON.stringify(options.body ?? {});

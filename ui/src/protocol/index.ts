@@ -1,24 +1,17 @@
 // The shapes the host speaks, under the names the page uses. Everything below `api` and `state`
 // takes its wire types from here and from nowhere else.
 
-/** An open ISO 8601 moment in UTC, as the host writes it. */
+import type { components } from './openapi';
+
+type Schemas = components['schemas'];
+
+/** An ISO 8601 moment in UTC, as the host writes it. */
 export type Moment = string;
 
-/** Texts the host gives in both languages at once. */
-export interface Bilingual {
-  zh: string;
-  en: string;
-}
+export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
 
 /** The error object of every failed call (cli-and-api, HTTP API). */
-export interface ErrorBody {
-  error: {
-    code: string;
-    message: string;
-    hint?: string;
-    details?: unknown;
-  };
-}
+export type ErrorBody = Schemas['Error'];
 
 /** One entry of `details.errors` of a 422. */
 export interface FieldError {
@@ -30,84 +23,14 @@ export interface FieldError {
 
 export type Severity = 'error' | 'warning' | 'info' | 'ok';
 
-export interface Notice {
-  code: string;
-  severity: Severity;
-  message: string;
-  hint?: string | null;
-}
+export type Notice = Schemas['NoticeView'] & { severity: Severity };
+export type HostStatus = Omit<Schemas['Status'], 'notices'> & { notices: Notice[] };
+export type DoctorFinding = Schemas['FindingView'] & { severity: Severity };
+export type DoctorReport = Omit<Schemas['Report'], 'findings'> & { findings: DoctorFinding[] };
 
-export interface Counts {
-  needsYou: number;
-  results: number;
-  plugins: number;
-  pluginProblems: number;
-  runningChats: number;
-}
-
-export interface HostStatus {
-  version: string;
-  pid: number;
-  startedAt: Moment;
-  uptimeMs: number;
-  stateDir: string;
-  projectRoot: string;
-  url: string;
-  hostApp: string;
-  remote: boolean;
-  rssBytes: number;
-  sqliteVersion: string;
-  node: { path: string; version: string } | null;
-  counts: Counts;
-  readOnly: boolean;
-  notices: Notice[];
-}
-
-export interface DoctorFinding {
-  code: string;
-  severity: Severity;
-  title: string;
-  message: string;
-  path: string | null;
-  action: string | null;
-  fixable: boolean;
-}
-
-export interface DoctorReport {
-  ok: boolean;
-  checkedAt: Moment;
-  findings: DoctorFinding[];
-}
-
-export type SettingType =
-  | { kind: 'bool' }
-  | { kind: 'int'; min: number; max: number; zeroMeansOff?: boolean }
-  | { kind: 'enum'; options: string[] }
-  | { kind: 'string' }
-  | { kind: 'list'; maxItems: number }
-  | { kind: 'map' };
-
-export type SettingSource = 'flag' | 'env' | 'setting' | 'default';
-
-export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
-
-export interface Setting {
-  key: string;
-  value: JsonValue;
-  default: JsonValue;
-  source: SettingSource;
-  /** The flag or variable that decides, when one does. */
-  sourceName: string | null;
-  section: string;
-  type: SettingType;
-  restart: boolean;
-  weakensSafety: boolean;
-  editable: boolean;
-  warning: string | null;
-  label: Bilingual;
-  description: Bilingual;
-  updatedAt: Moment | null;
-}
+export type SettingType = Schemas['Kind'];
+export type SettingSource = Schemas['Source'];
+export type Setting = Schemas['Setting'] & { value: JsonValue; default: JsonValue };
 
 // ---- plugins (plugins §4, §6) ----
 

@@ -68,7 +68,8 @@ export const test = base.extend<Fixtures>({
         ...rest,
       });
       contexts.push(context);
-      await context.tracing.start({ screenshots: true, snapshots: true });
+      // Snapshots of the page are enough to see what went wrong; a film of it costs a core.
+      await context.tracing.start({ screenshots: false, snapshots: true });
       const page = await context.newPage();
       const note = (text: string) => {
         if (!expectConsole?.test(text)) problems.push(text);

@@ -1,11 +1,11 @@
 // A real host in a temporary home: started with port 0, stopped by its process id.
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { chatosBinary } from './programs';
+import { builtPage, chatosBinary } from './programs';
 
 /** The line `chatos serve --ready-json` prints. */
 interface Ready {
@@ -39,6 +39,7 @@ export class Host {
   static async start(options: HostOptions = {}): Promise<Host> {
     const home = options.home ?? mkdtempSync(join(tmpdir(), 'chatos-e2e-'));
     const args = ['serve', '--port', String(options.port ?? 0), '--no-open', '--ready-json', '--state-dir', join(home, 'state')];
+    if (existsSync(builtPage)) args.push('--ui-dir', builtPage);
     const child = spawn(chatosBinary(), [...args, ...(options.args ?? [])], {
       cwd: home,
       env: { PATH: process.env['PATH'] ?? '', HOME: home, LANG: 'C.UTF-8', ...options.env },
@@ -74,17 +75,21 @@ export class Host {
 
   /** A fresh one-time link, from the same command a person would run. */
   async signInLink(): Promise<string> {
-    const out = await run(['open', '--print', '--json', '--state-dir', join(this.home, 'state')], this.home);
+    const out = await run(['open', '--no-open', '--json', '--state-dir', join(this.home, 'state')], this.home);
     return (JSON.parse(out) as { signInUrl: string }).signInUrl;
   }
 
-  /** Ends the host and waits until its process is gone. */
-  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
-    if (this.child.exitCode === null && this.child.signalCode === null) {
-      const gone = new Promise((resolve) => this.child.once('exit', resolve));
-      this.child.kill(signal);
-      await gone;
-    }
+  /** Ends the process and keeps its home. */
+  async halt(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return;
+    const gone = new Promise((resolve) => this.child.once('exit', resolve));
+    this.child.kill(signal);
+    await gone;
+  }
+
+  /** Ends the process and removes its home, if it was made for it. */
+  async stop(): Promise<void> {
+    await this.halt();
     if (this.ownsHome) rmSync(this.home, { recursive: true, force: true });
   }
 }

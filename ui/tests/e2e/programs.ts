@@ -8,6 +8,9 @@ const ui = fileURLToPath(new URL('../../', import.meta.url));
 /** Screenshots and traces of failed tests; emptied at each run. */
 export const RESULTS = `${ui}test-results`;
 
+/** The page as built last; a host that was compiled with an older one serves this instead. */
+export const builtPage = `${ui}dist`;
+
 export function chatosBinary(): string {
   return process.env['CHATOS_BIN'] ?? fileURLToPath(new URL('../target/debug/chatos', `file://${ui}`));
 }

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { fromText, sameValue, toText } from './draft';
 
-const int = { kind: 'int', min: 0, max: 10 } as const;
+const int = { kind: 'int', min: 0, max: 10, zeroMeansOff: false } as const;
 const list = { kind: 'list', maxItems: 3 } as const;
-const map = { kind: 'map' } as const;
+const map = { kind: 'map', min: 1, max: 64 } as const;
 
 describe('fromText', () => {
   test.each([

@@ -1,0 +1,57 @@
+// The prompt routes as functions (ui-prompts §12.2).
+
+import type { AnswerReceipt, ArchiveResult, PromptPage, PromptQuery, WireObject, WirePrompt } from '../protocol/prompts';
+import type { Http, Query } from './http';
+
+const BASE = '/api/v1/prompts';
+const CLIENT_KEY = 'chatos.client';
+
+export class PromptsApi {
+  constructor(private readonly http: Http) {}
+
+  list(query: PromptQuery, signal?: AbortSignal): Promise<PromptPage> {
+    return this.http.get(BASE, { query: { ...query }, ...(signal ? { signal } : {}) });
+  }
+
+  get(id: string): Promise<WirePrompt> {
+    return this.http.get(...at(id));
+  }
+
+  respond(id: string, response: WireObject, shown: string | null): Promise<AnswerReceipt> {
+    const [path, options] = at(id, '/response');
+    return this.http.post(path, shown === null ? { response } : { response, shown }, options);
+  }
+
+  draft(id: string): Promise<{ draft: WireObject | null }> {
+    return this.http.get(...at(id, '/draft', { client: clientId() }));
+  }
+
+  /** `leaving`: the page is going away, and the call must outlive it. */
+  putDraft(id: string, draft: WireObject, leaving: boolean): Promise<void> {
+    const [path, options] = at(id, '/draft', { client: clientId() });
+    return this.http.put(path, { draft }, { ...options, keepalive: leaving });
+  }
+
+  deleteDraft(id: string): Promise<void> {
+    return this.http.delete(...at(id, '/draft', { client: clientId() }));
+  }
+
+  archive(before: string): Promise<ArchiveResult> {
+    return this.http.post(`${BASE}/archive`, { before }, { timeoutMs: 600_000 });
+  }
+}
+
+/** Browsers fold `.` and `..` out of a path even when escaped, so such an id travels in the query. */
+function at(id: string, rest = '', query: Query = {}): [string, { query: Query }] {
+  if (id === '.' || id === '..') return [`${BASE}/_${rest}`, { query: { ...query, id } }];
+  return [`${BASE}/${encodeURIComponent(id)}${rest}`, { query }];
+}
+
+/** Drafts are kept per browser; this names the browser and nothing else. */
+function clientId(): string {
+  const known = localStorage.getItem(CLIENT_KEY);
+  if (known) return known;
+  const made = crypto.randomUUID();
+  localStorage.setItem(CLIENT_KEY, made);
+  return made;
+}

@@ -1,0 +1,320 @@
+// One prompt as the page uses it. This is the only file that reads the host's prompt objects; their
+// content was written by anybody, so a part of the wrong type counts as absent.
+
+import type { FieldError } from '../../protocol';
+import type { WireAnswer, WireLine, WireObject, WirePrompt } from '../../protocol/prompts';
+import { type Schema, readSchema } from './schema';
+
+export const KINDS = ['kv', 'choice', 'task_confirm', 'file_change_confirm', 'result'] as const;
+export type Kind = (typeof KINDS)[number];
+
+export interface KvField {
+  key: string;
+  label: string;
+  description: string;
+  placeholder: string;
+  default: string;
+  required: boolean;
+  multiline: boolean;
+  secret: boolean;
+}
+
+export interface Option {
+  value: string;
+  label: string;
+  description: string;
+}
+
+export const PRIORITIES = ['high', 'medium', 'low'] as const;
+export const STATUSES = ['todo', 'doing', 'blocked', 'done'] as const;
+
+export interface Task {
+  draftId: string;
+  title: string;
+  details: string;
+  priority: (typeof PRIORITIES)[number];
+  status: (typeof STATUSES)[number];
+  tags: string[];
+  /** Keys we do not know; they go back as they came. */
+  extra: WireObject;
+}
+
+export type ResultForm = 'markdown' | 'text' | 'json' | 'empty';
+
+export type Body =
+  | { kind: 'kv'; fields: KvField[]; schema: Schema | null }
+  | { kind: 'choice'; options: Option[]; multiple: boolean; min: number; max: number; default: string[]; url: string | null }
+  | { kind: 'task_confirm'; tasks: Task[]; defaultRemark: string }
+  | { kind: 'file_change_confirm'; path: string; command: string; cwd: string; diff: string | null; defaultRemark: string }
+  | { kind: 'result'; form: ResultForm; text: string; mimeType: string | null }
+  /** Not drawn: unknown kind, a problem card, metadata only, or still to be read whole. */
+  | { kind: 'none' };
+
+export type AnswerStatus = 'ok' | 'canceled' | 'timeout' | 'error';
+
+export interface Answer {
+  status: AnswerStatus;
+  at: number;
+  by: string | null;
+  verified: boolean;
+  auto: boolean;
+  declined: boolean;
+  code: string | null;
+  message: string | null;
+  remark: string | null;
+  values: Record<string, string> | null;
+  selection: string[] | null;
+  tasks: Task[] | null;
+  /** In minimal log mode: how many values, selections or tasks there were. */
+  count: number | null;
+  hasRemark: boolean;
+}
+
+export interface PromptItem {
+  id: string;
+  kind: Kind | null;
+  /** As written, also when this page does not know it. */
+  kindText: string;
+  title: string | null;
+  message: string;
+  source: string | null;
+  /** Asked through the host, which vouches for the owner. */
+  served: boolean;
+  owner: string | null;
+  runId: string | null;
+  at: number;
+  position: number | null;
+  expiresAt: number | null;
+  state: 'pending' | 'closed' | 'lost';
+  needsYou: boolean;
+  body: Body;
+  partial: boolean;
+  metadataOnly: boolean;
+  allowCancel: boolean;
+  canDecline: boolean;
+  shown: string | null;
+  /** The answer decides an effect: it must carry `shown`, and its button waits a moment. */
+  effect: boolean;
+  plainSecrets: boolean;
+  chain: { id: string; step: number; of: number | null } | null;
+  answer: Answer | null;
+  problem: FieldError | null;
+  raw: string | null;
+  warnings: FieldError[];
+  ignored: number;
+  forged: number;
+  ignoredLines: WireLine[];
+  forgedLines: WireLine[];
+}
+
+/** Reads an item; null when it is none (no id), which only a broken host would send. */
+export function readItem(wire: WirePrompt | null | undefined): PromptItem | null {
+  if (typeof wire?.requestId !== 'string' || wire.requestId === '') return null;
+  const prompt = object(wire.prompt);
+  const kindText = text(wire.kind);
+  const kind = KINDS.find((known) => known === kindText) ?? null;
+  const partial = wire.partial === true;
+  const metadataOnly = wire.metadataOnly === true;
+  const drawn = kind !== null && !partial && !metadataOnly && !wire.problem;
+  const ignoredLines = lines(wire.ignoredLines);
+  const forgedLines = lines(wire.foreignLines);
+  return {
+    id: wire.requestId,
+    kind,
+    kindText,
+    title: notBlank(wire.title) ?? notBlank(prompt['title']),
+    message: text(prompt['message']),
+    source: notBlank(wire.source) ?? notBlank(prompt['source']),
+    served: wire.class === 'served',
+    owner: notBlank(wire.owner),
+    runId: notBlank(wire.runId),
+    at: time(wire.ts) ?? Date.now(),
+    position: number(wire.positions?.request),
+    expiresAt: time(wire.expiresAt),
+    state: wire.state === 'closed' || wire.state === 'lost' ? wire.state : 'pending',
+    needsYou: wire.state === 'pending' && kind !== 'result',
+    body: drawn ? readBody(kind, prompt) : { kind: 'none' },
+    partial,
+    metadataOnly,
+    allowCancel: prompt['allowCancel'] !== false,
+    canDecline: wire.canDecline === true,
+    shown: notBlank(wire.shown),
+    effect: wire.shownRequired === true || notBlank(wire.effect) !== null || kind === 'task_confirm' || kind === 'file_change_confirm',
+    plainSecrets: wire.plainSecrets === true,
+    chain: readChain(prompt['chain']),
+    answer: wire.answer ? readAnswer(wire.answer) : null,
+    problem: wire.problem ?? null,
+    raw: notBlank(wire.raw),
+    warnings: Array.isArray(wire.warnings) ? wire.warnings : [],
+    ignored: number(wire.ignoredResponses) ?? ignoredLines.length,
+    forged: number(wire.foreignResponses) ?? forgedLines.length,
+    ignoredLines,
+    forgedLines,
+  };
+}
+
+function readBody(kind: Kind, prompt: WireObject): Body {
+  switch (kind) {
+    case 'kv':
+      return { kind, fields: list(prompt['fields']).map(readField).filter((field) => field.key !== ''), schema: readSchema(prompt['requestedSchema']) };
+    case 'choice':
+      return readChoice(prompt);
+    case 'task_confirm':
+      return { kind, tasks: readTasks(prompt['tasks']), defaultRemark: text(prompt['defaultRemark']) };
+    case 'file_change_confirm':
+      return {
+        kind,
+        path: text(prompt['path']),
+        command: text(prompt['command']),
+        cwd: text(prompt['cwd']),
+        diff: typeof prompt['diff'] === 'string' ? prompt['diff'] : null,
+        defaultRemark: text(prompt['defaultRemark']),
+      };
+    case 'result':
+      return { kind, ...resultText(prompt), mimeType: notBlank(prompt['mimeType']) };
+  }
+}
+
+function readField(value: unknown): KvField {
+  const field = object(value);
+  const key = text(field['key']).trim();
+  return {
+    key,
+    label: notBlank(field['label']) ?? key,
+    description: text(field['description']),
+    placeholder: text(field['placeholder']),
+    // A secret's default is never shown (ui-prompts §5).
+    default: field['secret'] === true ? '' : text(field['default']),
+    required: field['required'] === true,
+    multiline: field['multiline'] === true,
+    secret: field['secret'] === true,
+  };
+}
+
+function readChoice(prompt: WireObject): Body {
+  const options = list(prompt['options'])
+    .map((value): Option => {
+      const option = object(value);
+      const id = text(option['value']).trim();
+      return { value: id, label: notBlank(option['label']) ?? id, description: text(option['description']) };
+    })
+    .filter((option, index, all) => option.value !== '' && all.findIndex((other) => other.value === option.value) === index);
+  const multiple = prompt['multiple'] === true;
+  const bound = (key: string, low: number, absent: number) => Math.min(options.length, Math.max(low, number(prompt[key]) ?? absent));
+  const max = multiple ? bound('maxSelections', 1, options.length) : 1;
+  const min = multiple ? Math.min(max, bound('minSelections', 0, 0)) : 1;
+  const wanted = multiple ? list(prompt['default']).map(text) : [text(prompt['default'])];
+  const chosen = options.map((option) => option.value).filter((value) => wanted.includes(value));
+  return { kind: 'choice', options, multiple, min, max, default: chosen.slice(0, max), url: notBlank(prompt['url']) };
+}
+
+export function readTasks(value: unknown): Task[] {
+  return list(value).map((entry, index) => {
+    const { draftId, title, details, priority, status, tags, ...extra } = object(entry);
+    return {
+      draftId: notBlank(draftId) ?? `task-${index + 1}`,
+      title: text(title),
+      details: text(details),
+      priority: PRIORITIES.find((known) => known === priority) ?? 'medium',
+      status: STATUSES.find((known) => known === status) ?? 'todo',
+      tags: list(tags).map((tag) => text(tag).trim()).filter((tag) => tag !== ''),
+      extra,
+    };
+  });
+}
+
+/** The first non-blank string, else the first object or array as JSON (ui-prompts §5). */
+function resultText(prompt: WireObject): { form: ResultForm; text: string } {
+  const sources = [prompt['markdown'], prompt['result'], prompt['content']];
+  const words = sources.find((value) => typeof value === 'string' && value.trim() !== '');
+  if (typeof words === 'string') {
+    const mime = text(prompt['mimeType']).toLowerCase().split(';')[0]?.trim() ?? '';
+    const plain = mime !== '' && !mime.includes('markdown');
+    return { form: plain ? 'text' : 'markdown', text: words };
+  }
+  const data = sources.find((value) => typeof value === 'object' && value !== null);
+  return data === undefined ? { form: 'empty', text: '' } : { form: 'json', text: JSON.stringify(data, null, 2) };
+}
+
+function readAnswer(wire: WireAnswer): Answer {
+  const response = object(wire.response);
+  const { values, selection } = response;
+  const counted = number(response['valueCount']) ?? number(response['selectionCount']) ?? number(response['taskCount']);
+  return {
+    status: readStatus(wire.status),
+    at: time(wire.ts) ?? Date.now(),
+    by: notBlank(wire.by),
+    verified: wire.verified === true,
+    auto: wire.auto === true || response['auto'] === true,
+    declined: response['declined'] === true,
+    code: notBlank(response['code']),
+    message: notBlank(response['message']),
+    remark: notBlank(response['remark']),
+    values: isObject(values) ? Object.fromEntries(Object.entries(values).map(([key, value]) => [key, typeof value === 'string' ? value : JSON.stringify(value)])) : null,
+    selection: typeof selection === 'string' ? [selection] : Array.isArray(selection) ? selection.map((value) => text(value)) : null,
+    tasks: Array.isArray(response['tasks']) ? readTasks(response['tasks']) : null,
+    count: counted,
+    hasRemark: response['hasRemark'] === true || notBlank(response['remark']) !== null,
+  };
+}
+
+/** ui-prompts §4, status as read: whatever is not known is not a confirmation. */
+export function readStatus(status: unknown): AnswerStatus {
+  switch (text(status).trim()) {
+    case 'ok':
+      return 'ok';
+    case 'timeout':
+      return 'timeout';
+    case 'canceled':
+    case 'cancel':
+    case 'cancelled':
+    case 'dismissed':
+    case 'rejected':
+      return 'canceled';
+    default:
+      return 'error';
+  }
+}
+
+function readChain(value: unknown): PromptItem['chain'] {
+  if (!isObject(value)) return null;
+  const id = notBlank(value['id']);
+  const step = number(value['step']);
+  return id === null || step === null ? null : { id, step, of: number(value['of']) };
+}
+
+function lines(value: unknown): WireLine[] {
+  return list(value)
+    .map(object)
+    .map((line) => ({ offset: number(line['offset']) ?? 0, line: text(line['line']) }));
+}
+
+function isObject(value: unknown): value is WireObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function object(value: unknown): WireObject {
+  return isObject(value) ? value : {};
+}
+
+function list(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function notBlank(value: unknown): string | null {
+  return typeof value === 'string' && value.trim() !== '' ? value : null;
+}
+
+function number(value: unknown): number | null {
+  return typeof value === 'number' && Number.isFinite(value) ? value : null;
+}
+
+function time(value: unknown): number | null {
+  if (typeof value !== 'string') return null;
+  const ms = Date.parse(value);
+  return Number.isNaN(ms) ? null : ms;
+}

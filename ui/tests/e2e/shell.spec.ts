@@ -1,0 +1,157 @@
+// The shell against the real host: signing in, every page in both languages and themes, widths,
+// reconnecting.
+
+import type { Page } from 'playwright-core';
+import { describe, expect } from 'vitest';
+import { violations } from './axe';
+import { signIn, test } from './fixtures';
+import { Host } from './host';
+
+const PAGES = ['chat', 'queue', 'apps', 'agents', 'tasks', 'runs', 'settings', 'settings/host', 'settings/doctor', 'settings/appearance'];
+const TITLES = {
+  en: ['Chat', 'Queue', 'Apps', 'Agents', 'Tasks', 'Runs', 'Settings', 'Settings', 'Settings', 'Settings'],
+  zh: ['对话', '队列', '应用', '智能体', '任务', '运行', '设置', '设置', '设置', '设置'],
+};
+
+/** Waits until the page of the route is drawn and nothing on it is still loading. */
+async function settled(page: Page, title: string): Promise<void> {
+  await page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor();
+  await page.waitForFunction(() => document.querySelector('.skeleton') === null);
+  await page.waitForFunction(() => document.querySelector('[data-connection="open"]') !== null);
+}
+
+async function overflow(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const main = document.querySelector('main');
+    const wide: string[] = [];
+    if (document.documentElement.scrollWidth > innerWidth) wide.push('the document');
+    if (main && main.scrollWidth > main.clientWidth) wide.push('the content');
+    return wide;
+  });
+}
+
+describe('sign-in', () => {
+  test('a one-time link signs in once and leaves no code in the address', async ({ host, open }) => {
+    const link = await host.signInLink();
+    const page = await open({ at: false });
+    await page.goto(link);
+    await page.getByRole('navigation').first().waitFor();
+    expect(page.url()).not.toContain('code');
+    expect(await page.evaluate(() => document.cookie)).toBe('');
+    await page.reload();
+    await page.getByRole('heading', { level: 1, name: 'Chat' }).waitFor();
+
+    const second = await open({ at: false, expectConsole: /401/ });
+    await second.goto(link);
+    await second.getByRole('alert').filter({ hasText: 'used already' }).waitFor();
+    expect(second.url()).not.toContain('code');
+    expect(await second.getByRole('navigation').count()).toBe(0);
+
+    await second.getByLabel('Link or code').fill('not a link');
+    await second.getByRole('button', { name: 'Sign in' }).click();
+    await second.getByText('does not look like').waitFor();
+    await second.getByLabel('Link or code').fill(await host.signInLink());
+    await second.getByRole('button', { name: 'Sign in' }).click();
+    await second.getByRole('heading', { level: 1, name: 'Chat' }).waitFor();
+  });
+
+  test('a fresh link in a tab that is signed in already keeps its page', async ({ host, open }) => {
+    const page = await open({ at: '#/settings/host' });
+    await page.getByText('SQLite').waitFor();
+    const link = await host.signInLink();
+    await page.evaluate((hash) => (location.hash = hash), new URL(link).hash);
+    await page.waitForFunction(() => location.hash === '#/settings/host');
+    await page.getByText('SQLite').waitFor();
+  });
+
+  test('signing out forgets the session', async ({ open }) => {
+    const page = await open({ at: '#/settings/appearance' });
+    await page.getByRole('button', { name: 'Sign out of this tab' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await page.reload();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  });
+});
+
+describe.each([
+  ['zh', 'light'],
+  ['zh', 'dark'],
+  ['en', 'light'],
+  ['en', 'dark'],
+] as const)('%s, %s', (language, theme) => {
+  test('every page is drawn, quiet, and accessible', async ({ open }) => {
+    const page = await open({ language, theme, bypassCSP: true });
+    const found: string[] = [];
+    for (const [index, route] of PAGES.entries()) {
+      await page.evaluate((hash) => (location.hash = hash), `#/${route}`);
+      await settled(page, TITLES[language][index] ?? '');
+      expect(await page.evaluate(() => document.documentElement.lang)).toBe(language === 'zh' ? 'zh-CN' : 'en');
+      expect(await page.evaluate(() => document.documentElement.dataset['theme'])).toBe(theme);
+      found.push(...(await violations(page)).map((line) => `${route}: ${line}`));
+    }
+    expect(found).toEqual([]);
+  });
+});
+
+test('the page keeps its own policy: no inline style or script is needed', async ({ open }) => {
+  // Opened with the real CSP: a refused style or script would be a console error, which fails the test.
+  const page = await open();
+  for (const [index, route] of PAGES.entries()) {
+    await page.evaluate((hash) => (location.hash = hash), `#/${route}`);
+    await settled(page, TITLES.en[index] ?? '');
+  }
+  await page.keyboard.press('Control+j');
+  await page.getByRole('dialog').waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Appearance and language' }).first().click();
+  await page.getByRole('menuitemradio', { name: 'Dark' }).click();
+  await page.waitForFunction(() => document.documentElement.dataset['theme'] === 'dark');
+  await page.reload();
+  await page.waitForFunction(() => document.documentElement.dataset['theme'] === 'dark');
+});
+
+test.for([1440, 1024, 390])('%i px: everything has room', async (width, { open }) => {
+  for (const language of ['zh', 'en'] as const) {
+    const page = await open({ language, viewport: { width, height: 844 } });
+    for (const [index, route] of PAGES.entries()) {
+      await page.evaluate((hash) => (location.hash = hash), `#/${route}`);
+      await settled(page, TITLES[language][index] ?? '');
+      expect(await overflow(page), `${route} ${language}`).toEqual([]);
+    }
+    const box = await page.getByRole('navigation').first().boundingBox();
+    expect(box && box.width > box.height).toBe(width === 390);
+  }
+});
+
+test('the language can be changed on the page and is kept', async ({ open }) => {
+  const page = await open({ at: '#/settings/appearance' });
+  await page.getByRole('radio', { name: '中文' }).check();
+  await page.getByRole('heading', { level: 1, name: '设置' }).waitFor();
+  await page.evaluate(() => (location.hash = '#/settings/doctor'));
+  await page.getByText('检查于').waitFor();
+  await page.reload();
+  await page.getByRole('heading', { level: 1, name: '设置' }).waitFor();
+});
+
+test('a lost host is announced, and a new link brings the page back where it was', async ({ open }) => {
+  const first = await Host.start();
+  const page = await open({ host: first, at: '#/settings/host', expectConsole: /401|ERR_CONNECTION_REFUSED|WebSocket/ });
+  await settled(page, 'Settings');
+  const { port } = first.ready;
+  await first.halt();
+  await page.locator('[data-banner="connection"]').waitFor();
+
+  const again = await Host.start({ home: first.home, port });
+  try {
+    // The tokens of the first process are worth nothing to the second (security T1).
+    await page.getByText('Your session has ended').waitFor();
+    await signIn(page, again);
+    await page.getByText('SQLite').waitFor();
+    expect(page.url()).toContain('#/settings/host');
+    await page.waitForFunction(() => document.querySelector('[data-connection="open"]') !== null);
+  } finally {
+    await again.stop();
+    await first.stop();
+  }
+});
