@@ -83,6 +83,20 @@ impl Drop for Api {
     }
 }
 
+/// Text from a person as part of an address: what is not a plain name is percent-encoded.
+pub(crate) fn encode(text: &str) -> String {
+    use std::fmt::Write;
+    text.bytes().fold(String::with_capacity(text.len()), |mut out, byte| {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_' | b'~') {
+            out.push(char::from(byte));
+        } else {
+            // Writing to a String cannot fail.
+            write!(out, "%{byte:02X}").ok();
+        }
+        out
+    })
+}
+
 /// The state directory, when it exists.
 pub(crate) fn existing_dir(global: &Global, environment: &Environment) -> Result<Option<StateDir>, Fault> {
     let places =

@@ -3,8 +3,10 @@
 pub(crate) mod audit;
 pub(crate) mod completions;
 pub(crate) mod doctor;
+pub(crate) mod journal;
 pub(crate) mod open;
 pub(crate) mod serve;
 pub(crate) mod settings;
 pub(crate) mod status;
 pub(crate) mod stop;
+pub(crate) mod tasks;

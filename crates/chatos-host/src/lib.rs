@@ -14,12 +14,14 @@ mod host_log;
 mod instance;
 mod node;
 mod process;
+mod tasks;
 
 pub use audit::{Audit, AuditVerdict};
 pub use chatos_paths::{Locations, StateDir};
 pub use chatos_store::{
-    Effective, SETTINGS, Section, SettingError, SettingIssue, SettingKind, SettingSource, SettingSpec,
-    StoreError, StoreErrorKind, find_setting, iso_from_ms, nearest_setting, now_iso, now_ms,
+    AddedTasks, Effective, JournalEntry, NewJournalEntry, NewTask, SETTINGS, Section, SettingError,
+    SettingIssue, SettingKind, SettingSource, SettingSpec, StoreError, StoreErrorKind, Task, TaskContext,
+    TaskFilter, TaskPatch, find_setting, iso_from_ms, nearest_setting, now_iso, now_ms,
 };
 pub use chatos_tool::{ErrorCode, Fault, Lang, Text};
 pub use doctor::{Finding, Severity, failed_to_open};

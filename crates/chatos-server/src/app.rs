@@ -172,6 +172,8 @@ pub(crate) fn routes() -> Routes {
     route::doctor::add(&mut routes);
     route::settings::add(&mut routes);
     route::audit::add(&mut routes);
+    route::tasks::add(&mut routes);
+    route::journal::add(&mut routes);
     route::events::add(&mut routes);
     routes.router = std::mem::take(&mut routes.router)
         .route("/api/v1/openapi.json", axum::routing::get(route::openapi))

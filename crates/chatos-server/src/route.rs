@@ -4,8 +4,10 @@ pub(crate) mod audit;
 pub(crate) mod auth;
 pub(crate) mod doctor;
 pub(crate) mod events;
+pub(crate) mod journal;
 pub(crate) mod settings;
 pub(crate) mod status;
+pub(crate) mod tasks;
 
 use axum::response::{IntoResponse, Response};
 

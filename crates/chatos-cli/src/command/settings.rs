@@ -7,7 +7,7 @@ use hyper::Method;
 use serde_json::{Value, json};
 
 use crate::args::{Global, Settings};
-use crate::client::{Api, block_on};
+use crate::client::{Api, block_on, encode};
 use crate::command::status::plain;
 use crate::output::{Output, Paint, pad, usage_fault, visible, width};
 
@@ -57,18 +57,8 @@ pub(crate) fn run(
     })
 }
 
-/// Keys come from a person: what is not a plain name must not change the path.
 fn path(key: &str) -> String {
-    use std::fmt::Write;
-    key.bytes().fold(String::from("/api/v1/settings/"), |mut path, byte| {
-        if byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_') {
-            path.push(char::from(byte));
-        } else {
-            // Writing to a String cannot fail.
-            write!(path, "%{byte:02X}").ok();
-        }
-        path
-    })
+    format!("/api/v1/settings/{}", encode(key))
 }
 
 fn print_list(output: &Output, list: &Value) {

@@ -1,0 +1,125 @@
+//! `chatos journal`: what was done in a project, in a terminal.
+
+use std::process::ExitCode;
+
+use chatos_host::{Environment, ErrorCode, Fault, Text};
+use hyper::Method;
+use serde_json::{Value, json};
+
+use crate::args::{Global, Journal};
+use crate::client::{Api, block_on, encode};
+use crate::output::{Output, Paint, visible};
+
+pub(crate) fn run(
+    global: &Global,
+    environment: Environment,
+    output: &Output,
+    action: Journal,
+) -> Result<ExitCode, Fault> {
+    let root = project(global, &environment)?;
+    let place = format!("projectRoot={}", encode(&root));
+    let api = Api::connect(global, environment)?;
+    block_on(async {
+        match action {
+            Journal::List { query, tag, limit } => {
+                let mut path = format!("/api/v1/journal?{place}&limit={limit}");
+                for (name, value) in [("q", query), ("tag", tag)] {
+                    if let Some(value) = value {
+                        path.push_str(&format!("&{name}={}", encode(&value)));
+                    }
+                }
+                let list = api.get(&path, output.lang).await?;
+                if output.json { output.json_line(&list) } else { print_list(output, &list) }
+            }
+            Journal::Show { id } => {
+                let entry = api.get(&format!("/api/v1/journal/{}?{place}", encode(&id)), output.lang).await?;
+                if output.json { output.json_line(&entry) } else { print_entry(output, &entry) }
+            }
+            Journal::Add { summary, title, details, tag } => {
+                let body = json!({
+                    "projectRoot": root, "summary": summary, "title": title.unwrap_or_default(),
+                    "details": details.unwrap_or_default(), "tags": tag,
+                });
+                let entry = api.call(Method::POST, "/api/v1/journal", Some(&body), output.lang).await?;
+                if output.json { output.json_line(&entry) } else { print_entry(output, &entry) }
+            }
+            Journal::Export => {
+                // One JSON object per line, oldest first: the form other programs keep their logs in.
+                let mut pages = Vec::new();
+                let mut cursor = String::from("0");
+                loop {
+                    let path = format!("/api/v1/journal?{place}&limit=200&cursor={cursor}");
+                    let page = api.get(&path, output.lang).await?;
+                    pages.extend(page["items"].as_array().cloned().unwrap_or_default());
+                    match page["nextCursor"].as_str() {
+                        Some(next) => cursor = next.to_owned(),
+                        None => break,
+                    }
+                }
+                for entry in pages.iter().rev() {
+                    output.json_line(entry);
+                }
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    })
+}
+
+/// Journals are kept by the real path of the project the command runs in.
+fn project(global: &Global, environment: &Environment) -> Result<String, Fault> {
+    let current = environment.current_dir();
+    let asked = global.project.as_ref().map_or_else(|| current.to_owned(), |path| current.join(path));
+    std::fs::canonicalize(&asked).map(|path| path.display().to_string()).map_err(|error| {
+        Fault::new(
+            ErrorCode::NotFound,
+            Text::new(
+                format!("the project directory does not exist: {}", asked.display()),
+                format!("项目目录不存在：{}", asked.display()),
+            ),
+        )
+        .caused_by(&error)
+    })
+}
+
+fn print_list(output: &Output, list: &Value) {
+    let items = list["items"].as_array().map(Vec::as_slice).unwrap_or_default();
+    if items.is_empty() {
+        output.say(&Text::fixed("The journal is empty.", "日志为空。"));
+    }
+    for entry in items {
+        let text = |name: &str| visible(entry[name].as_str().unwrap_or_default());
+        output.line(&format!(
+            "{} {}",
+            output.paint(Paint::Dim, &text("ts")),
+            output.paint(Paint::Bold, &text("title"))
+        ));
+        output.line(&format!("    {} {}", text("summary"), output.paint(Paint::Dim, &text("id"))));
+    }
+}
+
+fn print_entry(output: &Output, entry: &Value) {
+    let text = |name: &str| visible(entry[name].as_str().unwrap_or_default());
+    output.line(&output.paint(Paint::Bold, &text("title")));
+    output.line(&format!(
+        "{} {}",
+        output.paint(Paint::Dim, &text("ts")),
+        output.paint(Paint::Dim, &text("id"))
+    ));
+    for name in ["summary", "details"] {
+        if !text(name).is_empty() {
+            output.line(&text(name));
+        }
+    }
+    let lists =
+        [("files", "files", "文件"), ("highlights", "highlights", "要点"), ("nextSteps", "next", "下一步")];
+    for (name, en, zh) in lists {
+        for item in entry[name].as_array().map(Vec::as_slice).unwrap_or_default() {
+            let label = Text::fixed(en, zh);
+            output.line(&format!(
+                "- {}: {}",
+                label.get(output.lang),
+                visible(item.as_str().unwrap_or_default())
+            ));
+        }
+    }
+}
