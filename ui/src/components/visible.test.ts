@@ -19,3 +19,10 @@ test.each([
 ])('%j', (text, seen) => {
   expect(show(text)).toBe(seen);
 });
+
+test('line feeds may stay', () => {
+  expect(visiblePieces('a\nb\u202e', true)).toEqual([
+    { text: 'a\nb', special: false },
+    { text: 'U+202E', special: true },
+  ]);
+});

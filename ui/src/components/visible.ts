@@ -14,11 +14,13 @@ const HIDDEN =
   /[\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff9-\ufffc]|[\u{e0000}-\u{e0fff}]|[\u{1d173}-\u{1d17a}]/gu;
 /* eslint-enable no-control-regex, no-misleading-character-class */
 
-/** Splits a text into what can be read as it is and numbers for what cannot. */
-export function visiblePieces(text: string): Piece[] {
+/** Splits a text into what can be read as it is and numbers for what cannot. With `lines`, line feeds
+    are left as they are, for texts that may have several lines. */
+export function visiblePieces(text: string, lines = false): Piece[] {
   const pieces: Piece[] = [];
   let from = 0;
   for (const match of text.matchAll(HIDDEN)) {
+    if (lines && match[0] === '\n') continue;
     if (match.index > from) pieces.push({ text: text.slice(from, match.index), special: false });
     pieces.push({ text: codeOf(match[0]), special: true });
     from = match.index + match[0].length;

@@ -3,6 +3,7 @@
 
 import { Client } from '../api/client';
 import { Http } from '../api/http';
+import { PromptsApi } from '../api/prompts';
 import { i18n } from '../i18n/index.svelte';
 import { Events } from './events.svelte';
 import { Host } from './host.svelte';
@@ -10,6 +11,7 @@ import { Install } from './install.svelte';
 import { Operations } from './operations.svelte';
 import { Plugins } from './plugins.svelte';
 import { Prompts } from './prompts.svelte';
+import { Desktop } from './prompts/desktop.svelte';
 import { Session } from './session.svelte';
 import { Settings } from './settings.svelte';
 import { Theme } from './theme.svelte';
@@ -32,7 +34,16 @@ export const toasts = new Toasts();
 export const host = new Host(client);
 export const settings = new Settings(client);
 export const plugins = new Plugins(client);
-export const prompts = new Prompts();
+export const prompts: Prompts = new Prompts({
+  api: new PromptsApi(http),
+  onArrivals: (items) => desktop.arrivals(items),
+});
+export const desktop = new Desktop({
+  enabled: () => settings.value('promptNotifications') !== false,
+  minimal: () => settings.value('uiPromptLogMode') === 'minimal',
+  isClosed: (id) => prompts.isClosed(id),
+  open: (id) => prompts.openHub(id, true),
+});
 export const operations = new Operations(client);
 export const install = new Install(client, operations);
 export const events = new Events(
@@ -56,6 +67,7 @@ events.onResync(() => {
   http.forget();
   void loadStatus();
   void refreshAll();
+  prompts.resync();
 });
 
 /** Reads the status and hands its counts on. */
@@ -67,6 +79,8 @@ export async function loadStatus(): Promise<void> {
 /** Called once when the page has a session: reads what the shell shows and follows events. */
 export function startSession(): void {
   void loadStatus();
+  // Whether a new prompt may be announced on the desktop is a setting.
+  if (desktop.permission === 'granted') void settings.list.load();
   events.start();
 }
 
@@ -86,6 +100,7 @@ export function chooseLanguage(language: 'zh' | 'en'): void {
   if (session.status === 'signedIn') {
     void loadStatus();
     void refreshAll();
+    prompts.resync();
   }
 }
 

@@ -1,10 +1,65 @@
-// How many prompts wait for the person, for the hub's badge and the title.
+// The queue of prompts on this page: counts, lists kept current by events, open forms, the hub, and
+// what is said about new arrivals.
 
+import type { PromptsApi } from '../api/prompts';
 import type { EventFrame } from '../protocol';
+import type { ArchiveResult, PromptHealth, PromptPage, PromptView, WirePrompt } from '../protocol/prompts';
+import { PromptForm } from './prompts/form.svelte';
+import { History } from './prompts/history.svelte';
+import { type PromptItem, readItem } from './prompts/item';
+import { LiveList } from './prompts/live.svelte';
+
+const PAGE = 200;
+/** Forms kept in memory for switching back and forth; more would only hold stale items. */
+const MAX_FORMS = 60;
+const MAX_CLOSED = 500;
+/** The last results that went straight to a tool call (ui-prompts §13). */
+const DELIVERED = 50;
+/** Events are applied together this often while the page is hidden; in view, once per frame. */
+const HIDDEN_FLUSH_MS = 200;
+
+export interface PromptsOptions {
+  api: PromptsApi;
+  /** Hears of prompts that were not there before. */
+  onArrivals?: (items: PromptItem[]) => void;
+  /** Runs the next batch of events; once per animation frame unless a test says otherwise. */
+  schedule?: (run: () => void) => void;
+}
 
 export class Prompts {
   needsYou = $state(0);
   results = $state(0);
+  health: PromptHealth | null = $state.raw(null);
+  /** The hub's drawer. `entered` is false when an app opened it: then the focus stays where it is. */
+  hub = $state({ open: false, entered: false, id: null as string | null });
+  /** The newest arrivals, for the polite live region. */
+  arrivals: PromptItem[] = $state.raw([]);
+  delivered: PromptItem[] = $state.raw([]);
+  acknowledging = $state(false);
+  readonly pending: LiveList;
+  readonly unread: LiveList;
+  readonly history: History;
+  readonly #api: PromptsApi;
+  readonly #options: PromptsOptions;
+  readonly #forms = new Map<string, PromptForm>();
+  #queue: EventFrame[] = [];
+  #scheduled = false;
+  #deliveredRead = false;
+  /** Ids closed of late, for those who waited a moment before speaking of a prompt. */
+  readonly #closed = new Set<string>();
+  readonly #arrivalListeners = new Set<(items: PromptItem[]) => void>();
+
+  constructor(options: PromptsOptions) {
+    this.#options = options;
+    this.#api = options.api;
+    this.pending = new LiveList('oldest', (cursor) => this.#page('needs_you', cursor));
+    this.unread = new LiveList('newest', (cursor) => this.#page('results', cursor));
+    this.history = new History(options.api);
+    addEventListener('pagehide', () => this.#saveAll(true));
+    document.addEventListener('visibilitychange', () => {
+      if (document.visibilityState === 'hidden') this.#saveAll(false);
+    });
+  }
 
   /** Takes the counts of a status answer or of a `prompt_counts` event. */
   setCounts(counts: { needsYou?: unknown; results?: unknown } | null): void {
@@ -13,13 +68,200 @@ export class Prompts {
   }
 
   onEvent(frame: EventFrame): void {
-    if (frame.type === 'prompt_counts') this.setCounts(frame.data as { needsYou?: unknown; results?: unknown } | null);
+    this.#queue.push(frame);
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    (this.#options.schedule ?? nextFrame)(() => this.#flush());
+  }
+
+  /** Everything read before may be out of date. */
+  resync(): void {
+    void this.pending.reload();
+    void this.unread.reload();
+    if (this.history.started) void this.history.search();
+    if (this.#deliveredRead) void this.readDelivered();
+    for (const form of this.#forms.values()) if (form.ready) void form.refresh();
+  }
+
+  /** Is told of new pending prompts; the answer stops it. */
+  onArrivals(listener: (items: PromptItem[]) => void): () => void {
+    this.#arrivalListeners.add(listener);
+    return () => this.#arrivalListeners.delete(listener);
+  }
+
+  /** The form of a prompt; the same one for every surface. */
+  form(id: string): PromptForm {
+    const known = this.#forms.get(id);
+    if (known) return known;
+    const item = this.pending.get(id) ?? this.unread.get(id);
+    const form = new PromptForm(id, this.#api, item);
+    this.#forms.set(id, form);
+    if (this.#forms.size > MAX_FORMS) this.#forget();
+    return form;
+  }
+
+  /** A prompt was answered on this page: it leaves the lists at once. */
+  answered(id: string): void {
+    this.pending.drop(id);
+    this.unread.drop(id);
+  }
+
+  isClosed(id: string): boolean {
+    return this.#closed.has(id);
+  }
+
+  async readDelivered(): Promise<void> {
+    this.#deliveredRead = true;
+    const page = await this.#api.list({ view: 'history', kind: 'result', auto: true, limit: DELIVERED });
+    this.delivered = page.items.map(readItem).filter((item) => item?.answer?.auto === true) as PromptItem[];
+  }
+
+  /** “Got it, all”: answers every pending result. Rejects at the first failure; the rest stay. */
+  async acknowledgeAll(): Promise<number> {
+    this.acknowledging = true;
+    let count = 0;
+    try {
+      for (;;) {
+        const page = await this.#api.list({ view: 'results', limit: PAGE });
+        if (page.items.length === 0) return count;
+        for (const item of page.items) {
+          try {
+            await this.#api.respond(item.requestId, { status: 'ok' }, item.shown);
+          } catch (error) {
+            // Consumed by a waiting call meanwhile: that is what was wanted.
+            if ((error as { code?: string }).code !== 'already_answered') throw error;
+          }
+          this.answered(item.requestId);
+          count += 1;
+        }
+      }
+    } finally {
+      this.acknowledging = false;
+    }
+  }
+
+  async archive(before: string): Promise<ArchiveResult> {
+    const result = await this.#api.archive(before);
+    if (this.history.started) await this.history.search();
+    return result;
+  }
+
+  openHub(id: string | null, entered: boolean): void {
+    this.hub = { open: true, entered, id: id ?? this.hub.id };
+  }
+
+  closeHub(): void {
+    this.hub = { ...this.hub, open: false, entered: false };
+  }
+
+  toggleHub(entered: boolean): void {
+    if (this.hub.open) this.closeHub();
+    else this.openHub(null, entered);
   }
 
   clear(): void {
     this.needsYou = 0;
     this.results = 0;
+    this.health = null;
+    this.hub = { open: false, entered: false, id: null };
+    this.arrivals = [];
+    this.delivered = [];
+    this.#deliveredRead = false;
+    this.#queue = [];
+    this.#closed.clear();
+    this.#forms.clear();
+    this.pending.clear();
+    this.unread.clear();
+    this.history.clear();
   }
+
+  async #page(view: PromptView, cursor: string | null): Promise<PromptPage> {
+    const page = await this.#api.list({ view, cursor, limit: PAGE });
+    this.setCounts(page.counts);
+    this.health = page.problems ?? null;
+    return page;
+  }
+
+  #flush(): void {
+    this.#scheduled = false;
+    const frames = this.#queue;
+    this.#queue = [];
+    const arrived = new Map<string, PromptItem>();
+    let reload = false;
+    for (const { type, data } of frames) {
+      switch (type) {
+        case 'prompt_counts':
+          this.setCounts(data as { needsYou?: unknown; results?: unknown } | null);
+          break;
+        case 'prompt_log_problem':
+          this.health = (data as PromptHealth | null) ?? this.health;
+          break;
+        case 'prompt_resync':
+          reload = true;
+          break;
+        default:
+          this.#apply(type, itemOf(data), arrived);
+      }
+    }
+    if (reload) this.resync();
+    if (arrived.size === 0) return;
+    const items = [...arrived.values()];
+    this.arrivals = items;
+    this.#options.onArrivals?.(items);
+    this.#arrivalListeners.forEach((listener) => listener(items));
+  }
+
+  #apply(type: string, item: PromptItem | null, arrived: Map<string, PromptItem>): void {
+    if (!item) return;
+    this.#forms.get(item.id)?.take(item);
+    if (item.state === 'pending') {
+      const list = item.kind === 'result' ? this.unread : this.pending;
+      list.put(item);
+      if (type === 'prompt_requested') arrived.set(item.id, item);
+      return;
+    }
+    arrived.delete(item.id);
+    this.#closed.add(item.id);
+    if (this.#closed.size > MAX_CLOSED) this.#closed.delete([...this.#closed][0] ?? '');
+    this.pending.drop(item.id);
+    this.unread.drop(item.id);
+    this.history.closed(item);
+    if (this.#deliveredRead && item.kind === 'result' && item.answer?.auto) {
+      this.delivered = [item, ...this.delivered.filter((other) => other.id !== item.id)].slice(0, DELIVERED);
+    }
+  }
+
+  #saveAll(leaving: boolean): void {
+    for (const form of this.#forms.values()) void form.flush(leaving);
+  }
+
+  /** Lets go of a form that holds nothing of the person's: a closed one, else the oldest, saved. */
+  #forget(): void {
+    const closed = [...this.#forms.values()].find((form) => form.closed);
+    const [oldest] = this.#forms.values();
+    const victim = closed ?? oldest;
+    if (!victim) return;
+    void victim.flush();
+    this.#forms.delete(victim.id);
+  }
+}
+
+/** The item of an event; `prompt_forged` wraps it. */
+function itemOf(data: unknown): PromptItem | null {
+  const wrapped = data as { item?: WirePrompt } | null;
+  return readItem(wrapped?.item ?? (data as WirePrompt | null));
+}
+
+/** Once per frame; a page that is hidden draws no frames, so time counts as well. */
+function nextFrame(run: () => void): void {
+  let ran = false;
+  const once = () => {
+    if (ran) return;
+    ran = true;
+    run();
+  };
+  if (document.visibilityState === 'visible') requestAnimationFrame(once);
+  setTimeout(once, HIDDEN_FLUSH_MS);
 }
 
 /** The badge's text: nothing for none, at most two digits (ui-prompts §13). */

@@ -166,6 +166,7 @@ export const apps = {
     filesCount: (n: number, size: string) => `${n} ${n === 1 ? 'file' : 'files'}, ${size}`,
     executable: 'executable',
     log: 'Output of its programs',
+    logRefresh: 'Read again',
     logEmpty: 'Nothing was written yet: no program of it has run.',
     untrust: 'Withdraw trust',
     untrusted: (name: string) => `${name} is no longer trusted; its programs are stopped.`,

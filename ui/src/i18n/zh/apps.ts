@@ -167,6 +167,7 @@ export const apps: typeof source = {
     filesCount: (n, size) => `${n} 个文件，${size}`,
     executable: '可执行',
     log: '它的程序的输出',
+    logRefresh: '重新读取',
     logEmpty: '还没有内容：它的程序尚未运行过。',
     untrust: '撤销信任',
     untrusted: (name) => `已不再信任 ${name}，它的程序已停止。`,

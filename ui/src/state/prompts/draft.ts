@@ -126,9 +126,10 @@ export function okResponse(item: PromptItem, draft: Draft, secrets: Record<strin
   if (body.kind === 'kv') {
     response['values'] = Object.fromEntries(
       body.fields.map((field) => {
+        const control = controlOf(field, body.schema);
         const text = (field.secret ? secrets[field.key] : draft.values[field.key]) ?? '';
         // An empty list is an empty answer, not the text "[]".
-        return [field.key, isEmpty(controlOf(field, body.schema), text) && !field.multiline && text === '[]' ? '' : text];
+        return [field.key, control.type === 'multi' && isEmpty(control, text) ? '' : text];
       }),
     );
   }

@@ -1,0 +1,226 @@
+// One open prompt: its item, what the person has put in, saving that, and sending the answer. All
+// surfaces that show the same prompt share one form, hence one draft.
+
+import type { ApiError } from '../../api/error';
+import { toApiError } from '../../api/error';
+import type { PromptsApi } from '../../api/prompts';
+import type { AnswerReceipt, WireObject } from '../../protocol/prompts';
+import { type Draft, type DraftTask, cancelResponse, checkDraft, hostIssues, initialDraft, isPristine, keptTasks, mergeDraft, okResponse, storedDraft } from './draft';
+import { type PromptItem, readItem } from './item';
+import type { Issue } from './schema';
+
+/** Long enough not to write at every key, short enough that a crash costs a word. */
+const SAVE_AFTER_MS = 400;
+
+export type Verdict = 'ok' | 'canceled' | 'declined';
+
+/** How sending ended: recorded; refused and said why in the form; or the prompt is closed already. */
+export type Outcome = { kind: 'answered'; receipt: AnswerReceipt } | { kind: 'refused' } | { kind: 'closed' };
+
+export class PromptForm {
+  item: PromptItem | null = $state.raw(null);
+  /** The item and its draft are here. */
+  ready = $state(false);
+  /** Why the item could not be read. */
+  error: ApiError | null = $state.raw(null);
+  draft: Draft = $state({ values: {}, selection: [], tasks: [], remark: '' });
+  /** Secret values live here only: never saved, gone when the prompt closes. */
+  secrets: Record<string, string> = $state({});
+  sending: Verdict | null = $state(null);
+  issues: Issue[] = $state.raw([]);
+  /** Grows with each refused attempt, so that the surface can go to the first issue. */
+  attempts = $state(0);
+  failure: ApiError | null = $state.raw(null);
+  /** The question changed under the answer and is shown again (security T24). */
+  changed = $state(false);
+  /** Recorded by this page; the item follows when the host says so. */
+  done = $state(false);
+  /** Another surface was faster. */
+  beaten = $state(false);
+  /** The draft could not be saved; said once, tried again at the next change. */
+  unsaved = $state(false);
+  readonly id: string;
+  readonly #api: PromptsApi;
+  #loading: Promise<void> | null = null;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #dirty = false;
+  #saving: Promise<void> = Promise.resolve();
+  #hasSaved = false;
+
+  constructor(id: string, api: PromptsApi, known: PromptItem | null) {
+    this.id = id;
+    this.#api = api;
+    this.item = known;
+  }
+
+  get closed(): boolean {
+    return this.item !== null && this.item.state !== 'pending';
+  }
+
+  load(): Promise<void> {
+    if (this.ready) return Promise.resolve();
+    this.#loading ??= this.#load().finally(() => (this.#loading = null));
+    return this.#loading;
+  }
+
+  async #load(): Promise<void> {
+    this.error = null;
+    try {
+      const [item, saved] = await Promise.all([this.#read(), this.#savedDraft()]);
+      this.item = item;
+      this.draft = mergeDraft(item, saved);
+      this.#hasSaved = saved !== null;
+      this.ready = true;
+    } catch (thrown) {
+      this.error = toApiError(thrown);
+    }
+  }
+
+  async #read(): Promise<PromptItem> {
+    const item = readItem(await this.#api.get(this.id));
+    if (!item) throw new Error(`the host sent no prompt for ${this.id}`);
+    return item;
+  }
+
+  /** A draft that cannot be read is as good as none: the question must stay answerable. */
+  async #savedDraft(): Promise<WireObject | null> {
+    try {
+      return (await this.#api.draft(this.id))?.draft ?? null;
+    } catch (thrown) {
+      if (toApiError(thrown).status !== 404) this.unsaved = true;
+      return null;
+    }
+  }
+
+  /** Reads the item again, for texts in another language or after a refusal. */
+  async refresh(): Promise<void> {
+    try {
+      this.take(await this.#read());
+      this.error = null;
+    } catch (thrown) {
+      if (!this.item) this.error = toApiError(thrown);
+      else this.failure = toApiError(thrown);
+    }
+  }
+
+  /** Takes what an event says about this prompt. */
+  take(next: PromptItem): void {
+    const old = this.item;
+    const whole = old && next.body.kind === 'none' && next.partial && old.body.kind !== 'none' && next.shown === old.shown;
+    const lines = { ignoredLines: next.ignoredLines, forgedLines: next.forgedLines };
+    if (old && next.forgedLines.length === 0) lines.forgedLines = old.forgedLines;
+    if (old && next.ignoredLines.length === 0) lines.ignoredLines = old.ignoredLines;
+    this.item = whole ? { ...next, ...lines, body: old.body, partial: false } : { ...next, ...lines };
+    if (this.item.state !== 'pending') this.#close();
+    else if (old && next.shown !== old.shown && this.ready) this.#reproposed();
+  }
+
+  /** Called by the form's controls after each change. */
+  edited(): void {
+    if (!this.ready || this.closed || this.done) return;
+    this.#dirty = true;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.flush(), SAVE_AFTER_MS);
+  }
+
+  /** Saves now what is not saved yet. */
+  flush(leaving = false): Promise<void> {
+    clearTimeout(this.#timer);
+    if (!this.#dirty || !this.item || this.closed || this.done) return this.#saving;
+    this.#dirty = false;
+    const draft = $state.snapshot(this.draft) as Draft;
+    const item = this.item;
+    const pristine = isPristine(item, draft);
+    if (pristine && !this.#hasSaved) return this.#saving;
+    const save = () => (pristine ? this.#api.deleteDraft(this.id) : this.#api.putDraft(this.id, storedDraft(item, draft), leaving));
+    // One after the other, or an older draft could be written last. A page that is being left cannot wait.
+    const turn = leaving ? Promise.resolve() : this.#saving;
+    this.#saving = turn.then(save).then(
+      () => {
+        this.#hasSaved = !pristine;
+        this.unsaved = false;
+      },
+      () => {
+        // Shown in the form; the text itself is still on the page and is tried again at the next change.
+        if (!this.closed) this.unsaved = true;
+        this.#dirty = true;
+      },
+    );
+    return this.#saving;
+  }
+
+  /** Checks and sends. While one answer is on its way there is no second (ui-prompts §13). */
+  async send(verdict: Verdict): Promise<Outcome> {
+    const item = this.item;
+    if (!item || this.sending || this.done || !this.ready || this.closed) return { kind: 'refused' };
+    const draft = $state.snapshot(this.draft) as Draft;
+    const secrets = $state.snapshot(this.secrets);
+    this.failure = null;
+    this.issues = verdict === 'ok' ? checkDraft(item, draft, secrets) : [];
+    if (this.issues.length > 0) {
+      this.attempts += 1;
+      return { kind: 'refused' };
+    }
+    this.sending = verdict;
+    clearTimeout(this.#timer);
+    try {
+      const response = verdict === 'ok' ? okResponse(item, draft, secrets) : cancelResponse(item, draft, verdict === 'declined');
+      await this.#saving;
+      const receipt = await this.#api.respond(item.id, response, item.shown);
+      this.done = true;
+      this.#close();
+      // The event says so, too; this is for a page that has lost its events.
+      void this.refresh();
+      return { kind: 'answered', receipt };
+    } catch (thrown) {
+      return await this.#refused(toApiError(thrown), keptTasks(draft));
+    } finally {
+      this.sending = null;
+    }
+  }
+
+  async #refused(error: ApiError, sent: DraftTask[]): Promise<Outcome> {
+    if (error.code === 'already_answered') {
+      await this.refresh();
+      this.beaten = true;
+      return { kind: 'closed' };
+    }
+    if (error.code === 'shown_mismatch') {
+      await this.refresh();
+      this.changed = true;
+      return { kind: 'refused' };
+    }
+    if (error.status === 422) this.issues = hostIssues(error.fields, sent);
+    if (this.issues.length === 0) this.failure = error;
+    this.attempts += 1;
+    return { kind: 'refused' };
+  }
+
+  /** The proposal is another one now: what was put in is kept as far as it fits. */
+  #reproposed(): void {
+    if (!this.item) return;
+    const saved = { ...storedDraft(this.item, $state.snapshot(this.draft) as Draft), shown: null };
+    this.draft = mergeDraft(this.item, saved);
+    this.issues = [];
+    this.changed = true;
+  }
+
+  #close(): void {
+    clearTimeout(this.#timer);
+    this.#dirty = false;
+    this.secrets = {};
+    this.issues = [];
+    this.failure = null;
+    this.changed = false;
+    this.unsaved = false;
+  }
+
+  /** Puts everything back as it was asked. */
+  reset(): void {
+    if (!this.item) return;
+    this.draft = initialDraft(this.item);
+    this.secrets = {};
+    this.issues = [];
+    this.edited();
+  }
+}

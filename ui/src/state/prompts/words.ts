@@ -1,0 +1,30 @@
+// Words about a prompt that several surfaces use.
+
+import { i18n } from '../../i18n/index.svelte';
+import type { Answer, PromptItem } from './item';
+import type { Issue } from './schema';
+
+/** The asker's title, or one by kind. */
+export function titleOf(item: PromptItem): string {
+  const { titles } = i18n.t.prompts;
+  if (item.title !== null) return item.title;
+  if (item.problem || item.kind === null) return titles.problem;
+  if (item.body.kind === 'choice' && item.body.url !== null) return titles.url;
+  return titles[item.kind];
+}
+
+/** Who gave the answer. */
+export function whoAnswered(answer: Answer): string {
+  const { by } = i18n.t.prompts;
+  if (answer.by === null) return by.program;
+  if (answer.by.startsWith('app:')) return by.app(answer.by.slice(4));
+  const known = by.known as Record<string, string | undefined>;
+  return known[answer.by] ?? answer.by;
+}
+
+/** An issue in words: the host's own, else ours for the code. */
+export function issueText(issue: Issue): string {
+  if (issue.message) return issue.message;
+  const words = i18n.t.prompts.issues as Record<string, ((...args: (string | number)[]) => string) | undefined>;
+  return words[issue.code]?.(...issue.args) ?? issue.code;
+}
