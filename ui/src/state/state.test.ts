@@ -4,7 +4,7 @@ import { i18n } from '../i18n/index.svelte';
 import type { Plugin, Setting } from '../protocol';
 import { describe as words } from './describe';
 import { matchesPlugin, publisherName } from './plugins.svelte';
-import { badgeText, Prompts } from './prompts.svelte';
+import { badgeText } from './prompts.svelte';
 import { Resource } from './resource.svelte';
 import { codeFrom, Session } from './session.svelte';
 import { groupBySection, matchesSetting } from './settings.svelte';
@@ -128,14 +128,6 @@ describe('words for errors', () => {
 
 test('badge text', () => {
   expect([-1, 0, 1, 99, 100].map(badgeText)).toEqual(['', '', '1', '99', '99+']);
-});
-
-test('prompt counts ignore what is no number', () => {
-  const prompts = new Prompts();
-  prompts.onEvent({ seq: 1, topic: 'prompts', type: 'prompt_counts', data: { needsYou: 3, results: 'x' } });
-  expect([prompts.needsYou, prompts.results]).toEqual([3, 0]);
-  prompts.onEvent({ seq: 2, topic: 'prompts', type: 'prompt_counts', data: null });
-  expect(prompts.needsYou).toBe(3);
 });
 
 test('settings are found by key, label in either language, description and value', () => {
