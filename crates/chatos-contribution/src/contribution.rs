@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use chatos_manifest::url::HostClass;
 use chatos_manifest::{
     AgentTemplate, AppId, AppManifest, AsyncTask, Auth, Dropped, MASK, McpDecl, McpProgram, McpTarget,
-    PluginId, Problem, Source, Text,
+    PluginId, Problem, PromptSource, Source, Text,
 };
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -57,14 +57,27 @@ pub enum Endpoint {
 pub struct ResolvedAi {
     /// The app's own server.
     pub mcp: Option<ResolvedServer>,
-    /// The app's own prompt: title and texts.
-    pub prompt: Option<(String, PromptText)>,
+    /// The app's own prompt.
+    pub prompt: Option<ResolvedPrompt>,
     /// Selectable servers.
     pub mcp_servers: Outcome,
     /// Selectable prompts.
     pub prompts: Outcome,
     /// Agent template.
     pub agent: Option<AgentTemplate>,
+}
+
+/// The app's own prompt before names are given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResolvedPrompt {
+    /// Shown to people.
+    pub title: String,
+    /// The texts.
+    pub text: PromptText,
+    /// File of the Chinese text, when it comes from one.
+    pub zh_path: Option<String>,
+    /// File of the English text, when it comes from one.
+    pub en_path: Option<String>,
 }
 
 /// The app's own server before names are given.
@@ -110,9 +123,12 @@ pub fn resolve(plugin: &PluginId, app: &AppManifest, loaded: LoadedAi) -> (Resol
         }
     });
     let prompt = match (merged.mcp_prompt, prompt) {
-        (Some((decl, _)), Some(text)) => {
-            Some((decl.title.unwrap_or_else(|| format!("{} MCP Prompt", app.name)), text))
-        }
+        (Some((decl, _)), Some(text)) => Some(ResolvedPrompt {
+            title: decl.title.unwrap_or_else(|| format!("{} MCP Prompt", app.name)),
+            zh_path: text.zh.as_ref().and(decl.zh).and_then(path_of),
+            en_path: text.en.as_ref().and(decl.en).and_then(path_of),
+            text,
+        }),
         _ => None,
     };
     let resolved = ResolvedAi {
@@ -123,6 +139,13 @@ pub fn resolve(plugin: &PluginId, app: &AppManifest, loaded: LoadedAi) -> (Resol
         agent: merged.agent,
     };
     (resolved, problems)
+}
+
+fn path_of(source: PromptSource) -> Option<String> {
+    match source {
+        PromptSource::File { path, .. } => Some(path.as_str().to_owned()),
+        PromptSource::Inline(_) => None,
+    }
 }
 
 type Refusal = (chatos_manifest::ProblemCode, Text);
@@ -235,12 +258,13 @@ impl AppContribution {
             allow_sub: server.decl.allow_sub.unwrap_or(true),
             auth: server.decl.auth.clone(),
         });
-        let mcp_prompt = resolved.prompt.as_ref().map(|(title, text)| PromptContribution {
-            title: title.clone(),
-            names: prompt_names.clone(),
-            zh: text.zh.clone().unwrap_or_default(),
-            en: text.en.clone().unwrap_or_default(),
-        });
+        let mcp_prompt =
+            resolved.prompt.as_ref().map(|ResolvedPrompt { title, text, .. }| PromptContribution {
+                title: title.clone(),
+                names: prompt_names.clone(),
+                zh: text.zh.clone().unwrap_or_default(),
+                en: text.en.clone().unwrap_or_default(),
+            });
         Self {
             plugin_id: plugin.clone(),
             app_id: app.clone(),

@@ -167,6 +167,9 @@ codes! {
     Error RootUnreadable "root_unreadable"
         "Give your user read access to the plugin directory."
         "请为当前用户授予插件目录的读取权限。";
+    Error NamesUnusable "names_unusable"
+        "Names may be given anew; make the file readable and writable, or remove it."
+        "名称可能会被重新分配；请让该文件可读可写，或将其删除。";
     Error TrustUnreadable "trust_unreadable"
         "Plugins are treated as not trusted until the state database can be read; run chatos doctor."
         "在状态数据库可读之前，插件一律视为未信任；请运行 chatos doctor。";
