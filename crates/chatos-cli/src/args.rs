@@ -204,7 +204,7 @@ pub(crate) enum Tasks {
         #[arg(long)]
         tag: Option<String>,
         /// Only with this text in title or details
-        #[arg(long)]
+        #[arg(long, allow_hyphen_values = true)]
         query: Option<String>,
         /// Finished ones too
         #[arg(long)]
@@ -218,7 +218,7 @@ pub(crate) enum Tasks {
         /// What is to be done
         title: String,
         /// More about it
-        #[arg(long, default_value = "")]
+        #[arg(long, default_value = "", allow_hyphen_values = true)]
         details: String,
         /// high, medium or low
         #[arg(long, default_value = "medium")]
@@ -237,10 +237,10 @@ pub(crate) enum Tasks {
         /// Its id
         id: String,
         /// New title
-        #[arg(long)]
+        #[arg(long, allow_hyphen_values = true)]
         title: Option<String>,
         /// New details
-        #[arg(long)]
+        #[arg(long, allow_hyphen_values = true)]
         details: Option<String>,
         /// high, medium or low
         #[arg(long)]
@@ -249,7 +249,7 @@ pub(crate) enum Tasks {
         #[arg(long)]
         status: Option<String>,
         /// A note to add
-        #[arg(long)]
+        #[arg(long, allow_hyphen_values = true)]
         note: Option<String>,
     },
     /// Finish a task with a note
@@ -257,7 +257,7 @@ pub(crate) enum Tasks {
         /// Its id
         id: String,
         /// How it ended
-        #[arg(long, default_value = "")]
+        #[arg(long, default_value = "", allow_hyphen_values = true)]
         note: String,
     },
     /// Delete a task
@@ -279,7 +279,7 @@ pub(crate) enum Journal {
     /// Entries of this project, newest first
     List {
         /// Only with this text
-        #[arg(long)]
+        #[arg(long, allow_hyphen_values = true)]
         query: Option<String>,
         /// Only with this tag
         #[arg(long)]
@@ -298,10 +298,10 @@ pub(crate) enum Journal {
         /// What was done
         summary: String,
         /// Its heading
-        #[arg(long)]
+        #[arg(long, allow_hyphen_values = true)]
         title: Option<String>,
         /// More about it
-        #[arg(long)]
+        #[arg(long, allow_hyphen_values = true)]
         details: Option<String>,
         /// A tag; repeatable
         #[arg(long)]

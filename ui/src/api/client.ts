@@ -5,13 +5,18 @@ import type {
   FileDiff,
   HostStatus,
   InstallResult,
+  JournalPage,
   JsonValue,
+  NewTask,
   Operation,
   Plugin,
   PluginDetails,
   PluginListing,
   PluginLog,
   Setting,
+  Task,
+  TaskChange,
+  TaskPage,
   UninstallResult,
 } from '../protocol';
 import type { Http } from './http';
@@ -23,6 +28,10 @@ export class Client {
 
   exchange(code: string): Promise<{ token: string }> {
     return this.http.post(`${V1}/auth/exchange`, { code }, { anonymous: true });
+  }
+
+  signOut(): Promise<unknown> {
+    return this.http.post(`${V1}/auth/sign-out`, {});
   }
 
   status(): Promise<HostStatus> {
@@ -103,6 +112,30 @@ export class Client {
 
   appIcon(pluginId: string, appId: string): Promise<Blob> {
     return this.http.blob(`${pluginPath(pluginId)}/apps/${encodeURIComponent(appId)}/icon`);
+  }
+
+  tasks(query: { q: string; limit: number }): Promise<TaskPage> {
+    return this.http.get(`${V1}/tasks`, { query });
+  }
+
+  addTask(task: NewTask): Promise<Task> {
+    return this.http.post(`${V1}/tasks`, task);
+  }
+
+  changeTask(id: string, change: TaskChange): Promise<Task> {
+    return this.http.patch(`${V1}/tasks/${encodeURIComponent(id)}`, change);
+  }
+
+  deleteTask(id: string): Promise<{ ok: boolean }> {
+    return this.http.delete(`${V1}/tasks/${encodeURIComponent(id)}`);
+  }
+
+  clearTasks(mode: 'done' | 'all'): Promise<{ cleared: number; remaining: number }> {
+    return this.http.post(`${V1}/tasks/clear`, { mode });
+  }
+
+  journal(query: { q: string; limit: number }): Promise<JournalPage> {
+    return this.http.get(`${V1}/journal`, { query });
   }
 
   cancelOperation<T>(id: string): Promise<Operation<T>> {

@@ -50,6 +50,10 @@ export class Http {
     return this.request<T>('PUT', path, { ...options, body });
   }
 
+  patch<T>(path: string, body: unknown, options: RequestOptions = {}): Promise<T> {
+    return this.request<T>('PATCH', path, { ...options, body });
+  }
+
   delete<T>(path: string, options: RequestOptions = {}): Promise<T> {
     return this.request<T>('DELETE', path, options);
   }

@@ -2,6 +2,7 @@
 
 import { apps } from './en/apps';
 import { prompts } from './en/prompts';
+import { tasks } from './en/tasks';
 
 export const en = {
   common: {
@@ -112,13 +113,7 @@ export const en = {
     exampleIntro: 'See the limits that will apply to every run:',
     example: 'chatos settings list',
   },
-  tasks: {
-    title: 'Tasks',
-    empty: 'No tasks: they are written by agents and by the task server, which this version does not have yet.',
-    emptyButton: 'Settings for task confirmation',
-    exampleIntro: 'Decide now whether new tasks must be confirmed by you:',
-    example: 'chatos settings set confirmMainTaskCreate true',
-  },
+  tasks,
   runs: {
     title: 'Runs',
     empty: 'No runs: each chat turn will leave a run here with its steps, once this version can chat.',

@@ -3,6 +3,7 @@
 import type { en } from './en';
 import { apps } from './zh/apps';
 import { prompts } from './zh/prompts';
+import { tasks } from './zh/tasks';
 
 export const zh: typeof en = {
   common: {
@@ -113,13 +114,7 @@ export const zh: typeof en = {
     exampleIntro: '查看将来每次运行都要遵守的限额：',
     example: 'chatos settings list',
   },
-  tasks: {
-    title: '任务',
-    empty: '没有任务：任务由智能体和任务服务器写入，此版本尚不具备。',
-    emptyButton: '任务确认设置',
-    exampleIntro: '现在就可以决定新任务是否必须由你确认：',
-    example: 'chatos settings set confirmMainTaskCreate true',
-  },
+  tasks,
   runs: {
     title: '运行',
     empty: '没有运行记录：等此版本支持对话后，每一轮对话都会在这里留下各个步骤。',

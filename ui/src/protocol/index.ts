@@ -219,6 +219,15 @@ export interface Operation<T = unknown> {
   error: ErrorBody['error'] | null;
 }
 
+// ---- tasks and journal ----
+
+export type Task = Schemas['TaskView'];
+export type TaskPage = Schemas['TaskList'];
+export type TaskChange = Schemas['TaskChange'];
+export type NewTask = Pick<Schemas['TaskInput'], 'title'> & Partial<Schemas['TaskInput']>;
+export type JournalEntry = Schemas['EntryView'];
+export type JournalPage = Schemas['EntryList'];
+
 // ---- events ----
 
 /** One frame of the event socket. */

@@ -173,6 +173,129 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/tasks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tasks, most recently updated first */
+        get: operations["getTasks"];
+        put?: never;
+        /** Make a task */
+        post: operations["postTasks"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One task */
+        get: operations["getTasksId"];
+        put?: never;
+        post?: never;
+        /** Delete a task */
+        delete: operations["deleteTasksId"];
+        options?: never;
+        head?: never;
+        /** Change a task */
+        patch: operations["patchTasksId"];
+        trace?: never;
+    };
+    "/api/v1/tasks/{id}/complete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Mark a task done with a note */
+        post: operations["postTasksIdComplete"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/clear": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Delete finished or all tasks */
+        post: operations["postTasksClear"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/journal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Journal entries, newest first */
+        get: operations["getJournal"];
+        put?: never;
+        /** Add an entry */
+        post: operations["postJournal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/journal/projects": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Projects with a journal */
+        get: operations["getJournalProjects"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/journal/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One entry */
+        get: operations["getJournalId"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/events/ticket": {
         parameters: {
             query?: never;
@@ -358,6 +481,137 @@ export interface components {
             file?: string | null;
             line?: number | null;
             reason?: string | null;
+        };
+        /** @description A page of tasks. */
+        TaskList: {
+            items: components["schemas"]["TaskView"][];
+            total: number;
+            open: number;
+            nextCursor?: string | null;
+        };
+        /** @description One task. */
+        TaskView: {
+            id: string;
+            title: string;
+            details: string;
+            /** @description `todo`, `doing`, `blocked` or `done`. */
+            status: string;
+            /** @description `high`, `medium` or `low`. */
+            priority: string;
+            /** @description `default`, `cli` or `chat`. */
+            scope: string;
+            tags: string[];
+            runId: string;
+            sessionId: string;
+            createdAt: string;
+            updatedAt: string;
+            completedAt?: string | null;
+            notes: components["schemas"]["NoteView"][];
+        };
+        /** @description A remark on a task. */
+        NoteView: {
+            /** @description `note` or `completion`. */
+            kind: string;
+            text: string;
+            createdAt: string;
+        };
+        /** @description A task to be made. */
+        TaskInput: {
+            title: string;
+            /** @default  */
+            details: string;
+            /** @default medium */
+            priority: string;
+            /** @default todo */
+            status: string;
+            /** @default [] */
+            tags: string[];
+            /** @default default */
+            scope: string;
+            /** @default  */
+            sessionId: string;
+            /** @default  */
+            runId: string;
+            /** @description The same key makes one task. */
+            dedupeKey?: string | null;
+        };
+        /** @description Fields to change. */
+        TaskChange: {
+            title?: string | null;
+            details?: string | null;
+            appendNote?: string | null;
+            priority?: string | null;
+            status?: string | null;
+            tags?: string[] | null;
+        };
+        /** @description Why a task is done. */
+        Completion: {
+            note: string;
+        };
+        /** @description Which tasks go. */
+        Clearing: {
+            /** @description `done` or `all`. */
+            mode: string;
+            /** @default  */
+            scope: string;
+            /** @default  */
+            sessionId: string;
+            /** @default  */
+            runId: string;
+        };
+        /** @description What clearing did. */
+        Cleared: {
+            cleared: number;
+            remaining: number;
+        };
+        /** @description A page of entries. */
+        EntryList: {
+            projectRoot: string;
+            items: components["schemas"]["EntryView"][];
+            total: number;
+            nextCursor?: string | null;
+        };
+        /** @description One entry. */
+        EntryView: {
+            id: string;
+            ts: string;
+            title: string;
+            tags: string[];
+            summary: string;
+            details: string;
+            files: string[];
+            highlights: string[];
+            nextSteps: string[];
+            runId: string;
+            sessionId: string;
+        };
+        /** @description An entry to be added. */
+        EntryInput: {
+            /** @description The host's project when absent. */
+            projectRoot?: string | null;
+            /** @default  */
+            title: string;
+            summary: string;
+            /** @default  */
+            details: string;
+            /** @default [] */
+            tags: string[];
+            /** @default [] */
+            files: string[];
+            /** @default [] */
+            highlights: string[];
+            /** @default [] */
+            nextSteps: string[];
+            dedupeKey?: string | null;
+        };
+        /** @description Projects that have a journal, most recent first. */
+        Projects: {
+            items: components["schemas"]["Project"][];
+        };
+        /** @description One of them. */
+        Project: {
+            root: string;
+            entries: number;
         };
         /** @description Opens one WebSocket. */
         Ticket: {
@@ -754,6 +1008,388 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Verdict"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getTasks: {
+        parameters: {
+            query?: {
+                /** @description default, cli or chat */
+                scope?: string;
+                /** @description only this session */
+                sessionId?: string;
+                /** @description only this run */
+                runId?: string;
+                /** @description todo, doing, blocked or done */
+                status?: string;
+                /** @description exact */
+                tag?: string;
+                /** @description in title or details */
+                q?: string;
+                /** @description true: leave finished ones out */
+                open?: string;
+                /** @description 1 to 200 */
+                limit?: string;
+                /** @description from the page before */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Tasks, most recently updated first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskList"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postTasks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TaskInput"];
+            };
+        };
+        responses: {
+            /** @description Make a task */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskView"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getTasksId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One task */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskView"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteTasksId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Delete a task */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    patchTasksId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TaskChange"];
+            };
+        };
+        responses: {
+            /** @description Change a task */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskView"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postTasksIdComplete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Completion"];
+            };
+        };
+        responses: {
+            /** @description Mark a task done with a note */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskView"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postTasksClear: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Clearing"];
+            };
+        };
+        responses: {
+            /** @description Delete finished or all tasks */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Cleared"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getJournal: {
+        parameters: {
+            query?: {
+                /** @description the host's project when absent */
+                projectRoot?: string;
+                /** @description exact */
+                tag?: string;
+                /** @description in all texts */
+                q?: string;
+                /** @description 1 to 200 */
+                limit?: string;
+                /** @description from the page before */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Journal entries, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EntryList"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postJournal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EntryInput"];
+            };
+        };
+        responses: {
+            /** @description Add an entry */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EntryView"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getJournalProjects: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Projects with a journal */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Projects"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getJournalId: {
+        parameters: {
+            query?: {
+                /** @description the host's project when absent */
+                projectRoot?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One entry */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EntryView"];
                 };
             };
             /** @description The error object */

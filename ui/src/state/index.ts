@@ -14,6 +14,7 @@ import { Prompts } from './prompts.svelte';
 import { Desktop } from './prompts/desktop.svelte';
 import { Session } from './session.svelte';
 import { Settings } from './settings.svelte';
+import { Journal, Tasks } from './tasks.svelte';
 import { Theme } from './theme.svelte';
 import { Toasts } from './toasts.svelte';
 
@@ -44,6 +45,8 @@ export const desktop = new Desktop({
   isClosed: (id) => prompts.isClosed(id),
   open: (id) => prompts.openHub(id, true),
 });
+export const tasks = new Tasks(client);
+export const journal = new Journal(client);
 export const operations = new Operations(client);
 export const install = new Install(client, operations);
 export const events = new Events(
@@ -54,6 +57,8 @@ export const events = new Events(
 events.on('admin', (frame) => {
   settings.onEvent(frame);
   operations.onEvent(frame);
+  tasks.onEvent(frame);
+  journal.onEvent(frame);
 });
 events.on('plugins', (frame) => {
   plugins.onEvent(frame);
@@ -84,6 +89,16 @@ export function startSession(): void {
   events.start();
 }
 
+/** Ends the session on the host, too; this tab forgets it even when the host does not answer. */
+export async function signOut(): Promise<void> {
+  try {
+    await client.signOut();
+  } catch (thrown) {
+    toasts.failure(thrown);
+  }
+  endSession();
+}
+
 export function endSession(): void {
   events.stop();
   session.end();
@@ -91,6 +106,8 @@ export function endSession(): void {
   host.clear();
   settings.clear();
   plugins.clear();
+  tasks.clear();
+  journal.clear();
   prompts.clear();
 }
 
@@ -105,5 +122,5 @@ export function chooseLanguage(language: 'zh' | 'en'): void {
 }
 
 async function refreshAll(): Promise<void> {
-  await Promise.all([settings.list.refresh(), plugins.listing.refresh(), host.doctor.refresh()]);
+  await Promise.all([settings.list.refresh(), plugins.listing.refresh(), host.doctor.refresh(), tasks.list.refresh(), journal.page.refresh()]);
 }
