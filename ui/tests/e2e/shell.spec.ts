@@ -64,12 +64,17 @@ describe('sign-in', () => {
     await page.getByText('SQLite').waitFor();
   });
 
-  test('signing out forgets the session', async ({ open }) => {
+  test('signing out ends the session here and on the host', async ({ host, open }) => {
     const page = await open({ at: '#/settings/appearance' });
+    const token = await page.evaluate(() => sessionStorage.getItem('chatos.token'));
+    const status = async () =>
+      (await fetch(new URL('/api/v1/status', host.url), { headers: { Authorization: `Bearer ${token}` } })).status;
+    expect(await status()).toBe(200);
     await page.getByRole('button', { name: 'Sign out of this tab' }).click();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     await page.reload();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    expect(await status()).toBe(401);
   });
 });
 
@@ -122,6 +127,31 @@ test.for([1440, 1024, 390])('%i px: everything has room', async (width, { open }
     const box = await page.getByRole('navigation').first().boundingBox();
     expect(box && box.width > box.height).toBe(width === 390);
   }
+});
+
+test('the keyboard reaches everything that matters', async ({ open }) => {
+  const page = await open({ at: '#/settings/host' });
+  await settled(page, 'Settings');
+  const focused = () => page.evaluate(() => document.activeElement?.textContent?.trim() ?? '');
+  await page.keyboard.press('Tab');
+  expect(await focused()).toBe('Skip to content');
+  await page.keyboard.press('Enter');
+  expect(await page.evaluate(() => document.activeElement?.id)).toBe('content');
+  expect(page.url()).toContain('#/settings/host');
+
+  // Tabs by arrow keys, as the pattern asks.
+  await page.getByRole('tab', { name: 'Host' }).focus();
+  await page.keyboard.press('ArrowRight');
+  await page.getByRole('tab', { name: 'Doctor', selected: true }).waitFor();
+  expect(page.url()).toContain('#/settings/doctor');
+
+  // The hub opens by its shortcut and gives the focus back.
+  await page.getByRole('button', { name: 'Check again' }).focus();
+  await page.keyboard.press('Control+j');
+  await page.getByRole('dialog').waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  expect(await focused()).toBe('Check again');
 });
 
 test('the language can be changed on the page and is kept', async ({ open }) => {
