@@ -92,7 +92,9 @@ export interface PluginApp {
   id: string;
   name: string;
   description: string;
+  /** As written in the manifest; what may be drawn is `iconView`. */
   icon: string;
+  iconView: { kind: 'text' | 'file' | 'letter'; value: string };
   entry: AppEntry;
   ai: AppAi | null;
   route: string;
@@ -107,6 +109,8 @@ export interface Plugin {
   publisher: string | { name?: string; url?: string; email?: string } | null;
   source: PluginSource;
   trusted: boolean;
+  /** False for a user plugin that waits for trust while the built-in of its id is used. */
+  active: boolean;
   shadows: string | null;
   trust: { state: TrustState; digest: string | null; decidedAt: Moment | null };
   backend: Backend | null;
