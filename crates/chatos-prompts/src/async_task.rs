@@ -1,0 +1,187 @@
+//! AsyncTask (seed 003, `ai-contributions §11`): the result of a tool call that arrives in the prompt log.
+//!
+//! The dispatcher sends the call; this module mints the id, recognises the result, waits for it and
+//! says how it ended.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::ids::{RequestId, TWIN_PREFIX, TaskId};
+use crate::json::Object;
+use crate::kind::result::ResultText;
+use crate::prompts::{Cursor, Prompts, ResultWait, WaitError};
+
+/// Bounds of the safety poll.
+pub const MIN_POLL: Duration = Duration::from_millis(200);
+pub const MAX_POLL: Duration = Duration::from_secs(5);
+
+/// An id a server says it minted itself must have this many characters.
+const ACK_ID_CHARS: std::ops::RangeInclusive<usize> = 8..=256;
+
+/// How a task ended well.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TaskResult {
+    /// As written in the log: the task id or its twin.
+    pub request_id: RequestId,
+    pub text: ResultText,
+    /// `prompt.isError === true`.
+    pub is_error: bool,
+    /// Matched by an id from the server's ACK, not by the minted one.
+    pub id_from_ack: bool,
+    task: String,
+}
+
+impl TaskResult {
+    /// The text for the caller; a task without one says so.
+    pub fn text(&self) -> String {
+        match self.text.as_str() {
+            Some(text) => text.to_owned(),
+            None => format!("The task finished without a result text (task {}).", self.task),
+        }
+    }
+
+    /// True when there was no text: worth a warning in the tool log.
+    pub fn is_empty(&self) -> bool {
+        self.text == ResultText::Empty
+    }
+}
+
+/// How a task ended otherwise.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TaskError {
+    #[error("No result for task {task} after {} in {}; {seen} result entries were seen, none with this id.", human(*after), file.display())]
+    Timeout { task: String, after: Duration, file: PathBuf, seen: u64 },
+    #[error("Canceled while waiting for task {task}.")]
+    Canceled { task: String },
+    #[error("The prompt log {} cannot be read: {reason}", file.display())]
+    Unavailable { file: PathBuf, reason: String },
+}
+
+/// A task whose result is waited for. Begin it before the call is sent; drop it to give up.
+pub struct AsyncTask {
+    prompts: Prompts,
+    wait: ResultWait,
+    id: TaskId,
+    ack_id: Option<String>,
+    cursor: Cursor,
+    began: Instant,
+}
+
+impl AsyncTask {
+    /// Takes the cursor and registers the id and its twin. Call this before sending.
+    pub fn begin(prompts: &Prompts, id: TaskId) -> std::io::Result<Self> {
+        let cursor = prompts.cursor()?;
+        Ok(Self::resume(prompts, id, cursor))
+    }
+
+    /// Goes on with a wait that was recorded with its cursor before a restart.
+    pub fn resume(prompts: &Prompts, id: TaskId, cursor: Cursor) -> Self {
+        let wait = prompts.expect_result(&spellings(id.as_str()), cursor);
+        Self { prompts: prompts.clone(), wait, id, ack_id: None, cursor, began: Instant::now() }
+    }
+
+    pub fn id(&self) -> &TaskId {
+        &self.id
+    }
+
+    /// The offset to store with the call record.
+    pub fn cursor(&self) -> Cursor {
+        self.cursor
+    }
+
+    /// Looks at the ACK: a server that ignores `_meta` and mints its own id names it there
+    /// (`ai-contributions §11.2` step 3). `structured` and `texts` are the content of the ACK.
+    pub fn acknowledged(&mut self, structured: Option<&Value>, texts: &[&str], task_id_key: &str) {
+        let named = |value: &Value| value.get(task_id_key).and_then(Value::as_str).map(str::to_owned);
+        let from_text = || {
+            texts.iter().find_map(|text| {
+                let value: Value = serde_json::from_str(text.trim()).ok()?;
+                value.is_object().then(|| named(&value)).flatten()
+            })
+        };
+        let Some(id) = structured.and_then(named).or_else(from_text) else { return };
+        if id == self.id.as_str() || !ACK_ID_CHARS.contains(&id.chars().count()) {
+            return;
+        }
+        for spelling in spellings(&id) {
+            self.wait.also(&spelling);
+        }
+        self.ack_id = Some(id);
+    }
+
+    /// Waits until a result line appears. The first matching line in file order counts. The result is
+    /// acknowledged in the log, so that it does not stay open.
+    pub async fn finish(
+        &mut self,
+        poll: Duration,
+        timeout: Duration,
+        cancel: &CancellationToken,
+    ) -> Result<TaskResult, TaskError> {
+        let deadline = self.began + timeout;
+        let found = match self.wait.wait(poll.clamp(MIN_POLL, MAX_POLL), Some(deadline), cancel).await {
+            Ok(found) => found,
+            Err(error) => return Err(self.ended(error, timeout)),
+        };
+        let (prompts, id) = (self.prompts.clone(), found.request_id.clone());
+        let consumed = tokio::task::spawn_blocking(move || prompts.consume_result(&id)).await;
+        if let Ok(Err(error)) = consumed {
+            // The result counts all the same; it only stays listed.
+            tracing::warn!(%error, task = %self.id, "cannot acknowledge the result of a task");
+        }
+        let id_from_ack = !is_spelling_of(found.request_id.as_str(), self.id.as_str());
+        Ok(TaskResult {
+            text: ResultText::of(&found.prompt),
+            is_error: found.prompt.get("isError") == Some(&Value::Bool(true)),
+            request_id: found.request_id,
+            id_from_ack,
+            task: self.id.as_str().to_owned(),
+        })
+    }
+
+    fn ended(&self, error: WaitError, timeout: Duration) -> TaskError {
+        let task = self.id.as_str().to_owned();
+        let file = self.prompts.paths().log.clone();
+        match error {
+            WaitError::Timeout => {
+                TaskError::Timeout { task, after: timeout, file, seen: self.wait.results_seen() }
+            }
+            WaitError::LogUnreadable { path, reason } => TaskError::Unavailable { file: path, reason },
+            WaitError::Canceled | WaitError::Closed | WaitError::UnknownRequest(_) => {
+                TaskError::Canceled { task }
+            }
+        }
+    }
+}
+
+/// True when `entry` (a whole line) is the result of `task` (seed 003 §4). The waiting above uses the
+/// index; this is the rule in one place, for sandboxes and tests.
+pub fn is_result_of(entry: &Object, task: &str) -> bool {
+    let text = |key: &str| entry.get(key).and_then(Value::as_str);
+    text("type") == Some("ui_prompt")
+        && text("action") == Some("request")
+        && entry.get("prompt").and_then(|p| p.get("kind")).and_then(Value::as_str) == Some("result")
+        && text("requestId").is_some_and(|id| is_spelling_of(id.trim(), task))
+}
+
+fn is_spelling_of(id: &str, task: &str) -> bool {
+    id == task || id.strip_prefix(TWIN_PREFIX) == Some(task)
+}
+
+fn spellings(id: &str) -> Vec<RequestId> {
+    let twin = format!("{TWIN_PREFIX}{id}");
+    [id, &twin].into_iter().filter_map(|id| RequestId::parse(id).ok()).collect()
+}
+
+fn human(duration: Duration) -> String {
+    let seconds = duration.as_secs();
+    match seconds {
+        0 => format!("{} ms", duration.as_millis()),
+        s if s % 3600 == 0 => format!("{} h", s / 3600),
+        s if s % 60 == 0 => format!("{} min", s / 60),
+        s => format!("{s} s"),
+    }
+}

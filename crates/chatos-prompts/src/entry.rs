@@ -1,0 +1,289 @@
+//! One line of the log: how it is built, what the fold reads of it, and how it is read in full
+//! (`ui-prompts §2`).
+
+use std::borrow::Cow;
+
+use serde_json::{Value, json};
+
+use crate::clock;
+use crate::ids::{self, Owner, RequestId, RunId};
+use crate::json::scan::{self, Raw};
+use crate::json::{Object, line};
+use crate::kind::Kind;
+use crate::response::Status;
+use crate::sign::{self, Signer};
+
+/// Longest lines the host writes, in bytes (`ui-prompts §3.1`).
+pub(crate) const MAX_REQUEST_LINE: usize = 1 << 20;
+pub(crate) const MAX_RESULT_LINE: usize = 8 << 20;
+pub(crate) const MAX_RESPONSE_LINE: usize = 1 << 20;
+
+/// The process of an asker outside the host, for the orphan rule (`ui-prompts §9`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Origin {
+    pub pid: u32,
+    /// Start time of that process in clock ticks since boot, so a reused pid is not mistaken for it.
+    pub pid_start: u64,
+}
+
+/// What the host stamps on a request it serves.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct RequestStamp {
+    pub(crate) owner: Owner,
+    pub(crate) origin: Option<Origin>,
+    pub(crate) session_id: Option<String>,
+    /// The nine trace fields, as given.
+    pub(crate) trace: Option<Value>,
+    pub(crate) expires_at: Option<i64>,
+    pub(crate) shown: String,
+    /// Why the prompt decides an effect although its kind does not say so: `tool_approval`, `trust`, …
+    pub(crate) effect: Option<String>,
+}
+
+/// The signed entry of a served request.
+pub(crate) fn request(
+    ts: i64,
+    id: &RequestId,
+    run_id: Option<&RunId>,
+    prompt: &Object,
+    stamp: &RequestStamp,
+    signer: &dyn Signer,
+) -> Value {
+    let mut chatos = json!({"v": 1, "owner": stamp.owner});
+    if let Value::Object(map) = &mut chatos {
+        if let Some(origin) = stamp.origin {
+            map.insert("origin".into(), json!({"pid": origin.pid, "pidStart": origin.pid_start}));
+        }
+        if let Some(session) = &stamp.session_id {
+            map.insert("sessionId".into(), session.as_str().into());
+        }
+        if let Some(trace) = &stamp.trace {
+            map.insert("trace".into(), trace.clone());
+        }
+        if let Some(at) = stamp.expires_at {
+            map.insert("expiresAt".into(), clock::format_ms(at).into());
+        }
+        map.insert("shown".into(), stamp.shown.as_str().into());
+        if let Some(effect) = &stamp.effect {
+            map.insert("effect".into(), effect.as_str().into());
+        }
+    }
+    build(ts, "request", id, run_id, "prompt", prompt.clone().into(), chatos, signer)
+}
+
+/// The signed entry of a response given through the host.
+pub(crate) fn response(
+    ts: i64,
+    id: &RequestId,
+    run_id: Option<&RunId>,
+    response: &Object,
+    by: &str,
+    shown: Option<&str>,
+    signer: &dyn Signer,
+) -> Value {
+    let mut chatos = json!({"v": 1});
+    if let Value::Object(map) = &mut chatos {
+        if let Some(shown) = shown {
+            map.insert("shown".into(), shown.into());
+        }
+        map.insert("by".into(), by.into());
+    }
+    build(ts, "response", id, run_id, "response", response.clone().into(), chatos, signer)
+}
+
+#[expect(clippy::too_many_arguments, reason = "one private constructor behind two typed ones")]
+fn build(
+    ts: i64,
+    action: &str,
+    id: &RequestId,
+    run_id: Option<&RunId>,
+    body_key: &str,
+    body: Value,
+    chatos: Value,
+    signer: &dyn Signer,
+) -> Value {
+    let mut entry = Object::new();
+    entry.insert("ts".into(), clock::format_ms(ts).into());
+    entry.insert("type".into(), "ui_prompt".into());
+    entry.insert("action".into(), action.into());
+    entry.insert("requestId".into(), id.as_str().into());
+    if let Some(run) = run_id {
+        entry.insert("runId".into(), run.as_str().into());
+    }
+    entry.insert(body_key.into(), body);
+    entry.insert("chatos".into(), chatos);
+    let mut entry = Value::Object(entry);
+    sign::sign_entry(signer, &mut entry);
+    entry
+}
+
+/// The line of an entry with its final newline. `None` if it were to hold a raw newline inside, which
+/// the serialiser never produces; the assertion is `security T16`.
+pub(crate) fn to_line(entry: &Value) -> Option<Vec<u8>> {
+    let mut bytes = line::to_string(entry).into_bytes();
+    if bytes.is_empty() || memchr::memchr(b'\n', &bytes).is_some() {
+        return None;
+    }
+    bytes.push(b'\n');
+    Some(bytes)
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Action {
+    Request,
+    Response,
+}
+
+/// What the fold reads of an entry, borrowed from the line.
+#[derive(Debug, Clone)]
+pub(crate) struct Head<'a> {
+    pub(crate) action: Action,
+    pub(crate) id: Cow<'a, str>,
+    pub(crate) run: Option<Cow<'a, str>>,
+    /// `None`: missing or unreadable; the time of reading is used.
+    pub(crate) ts: Option<i64>,
+    /// Of a request; `None` = a kind this host does not know.
+    pub(crate) kind: Option<Kind>,
+    /// Of a request; only a value the host would accept.
+    pub(crate) timeout_ms: Option<u32>,
+    /// Of a response.
+    pub(crate) status: Status,
+    /// Carries something in `chatos.sig`; whether it is ours is checked where it matters.
+    pub(crate) signed: bool,
+}
+
+/// A scanned object as the log understands it.
+pub(crate) enum Read<'a> {
+    Entry(Head<'a>),
+    /// Of another type: ignored, not bad.
+    Other,
+    /// `bad_entry`
+    Bad,
+}
+
+/// Reads the head of the object `scanned` out of `b`. `b` must be valid UTF-8 over the object.
+pub(crate) fn read_head<'a>(b: &'a [u8], scanned: &scan::Object) -> Read<'a> {
+    if text(b, scanned.kind_of_line).as_deref() != Some("ui_prompt") {
+        return Read::Other;
+    }
+    let action = match text(b, scanned.action).as_deref() {
+        Some("request") => Action::Request,
+        Some("response") => Action::Response,
+        _ => return Read::Bad,
+    };
+    let Some(id) = text(b, scanned.request_id).and_then(checked) else { return Read::Bad };
+    let mut head = Head {
+        action,
+        id,
+        run: text(b, scanned.run_id).and_then(checked),
+        ts: ts(b, scanned.ts),
+        kind: None,
+        timeout_ms: None,
+        status: Status::Error,
+        signed: matches!(scanned.sig, Raw::Str { .. }),
+    };
+    match (action, scanned.prompt, scanned.response) {
+        (Action::Request, Raw::Object { .. }, _) => {
+            head.kind = text(b, scanned.kind).and_then(|k| Kind::parse(&k));
+            head.timeout_ms = timeout(b, scanned.timeout);
+        }
+        (Action::Response, _, Raw::Object { .. }) => match text(b, scanned.status) {
+            Some(status) if !status.trim().is_empty() => head.status = Status::read(&status),
+            _ => return Read::Bad,
+        },
+        _ => return Read::Bad,
+    }
+    Read::Entry(head)
+}
+
+fn text(b: &[u8], raw: Raw) -> Option<Cow<'_, str>> {
+    let Raw::Str { start, end, escaped } = raw else { return None };
+    let (start, end) = (start as usize, end as usize);
+    if escaped {
+        return scan::decode(b, start, end).map(Cow::Owned);
+    }
+    std::str::from_utf8(&b[start..end]).ok().map(Cow::Borrowed)
+}
+
+fn checked(id: Cow<'_, str>) -> Option<Cow<'_, str>> {
+    match id {
+        Cow::Borrowed(id) => ids::checked(id).ok().map(Cow::Borrowed),
+        Cow::Owned(id) => ids::checked(&id).ok().map(|id| Cow::Owned(id.to_owned())),
+    }
+}
+
+fn ts(b: &[u8], raw: Raw) -> Option<i64> {
+    match raw {
+        Raw::Str { start, end, escaped: false } => {
+            let bytes = &b[start as usize..end as usize];
+            clock::parse_fixed(bytes).or_else(|| clock::parse_iso(std::str::from_utf8(bytes).ok()?))
+        }
+        Raw::Num { start, end } => {
+            let number: f64 = std::str::from_utf8(&b[start as usize..end as usize]).ok()?.parse().ok()?;
+            clock::from_number(number)
+        }
+        _ => None,
+    }
+}
+
+fn timeout(b: &[u8], raw: Raw) -> Option<u32> {
+    let Raw::Num { start, end } = raw else { return None };
+    let number: f64 = std::str::from_utf8(&b[start as usize..end as usize]).ok()?.parse().ok()?;
+    let whole = number.fract() == 0.0 && (1_000.0..=2_147_483_647.0).contains(&number);
+    whole.then_some(number as u32)
+}
+
+/// An entry read in full.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Entry {
+    pub(crate) object: Object,
+}
+
+impl Entry {
+    pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
+        crate::json::parse_object(bytes).ok().map(|object| Self { object })
+    }
+
+    pub(crate) fn str(&self, key: &str) -> Option<&str> {
+        self.object.get(key).and_then(Value::as_str)
+    }
+
+    pub(crate) fn id(&self) -> Option<RequestId> {
+        self.str("requestId").and_then(|id| RequestId::parse(id).ok())
+    }
+
+    pub(crate) fn run_id(&self) -> Option<RunId> {
+        self.str("runId").and_then(|id| RunId::parse(id).ok())
+    }
+
+    pub(crate) fn ts(&self) -> Option<i64> {
+        match self.object.get("ts")? {
+            Value::String(text) => clock::parse_iso(text),
+            value => clock::from_number(value.as_f64()?),
+        }
+    }
+
+    pub(crate) fn prompt(&self) -> Option<&Object> {
+        self.object.get("prompt").and_then(Value::as_object)
+    }
+
+    pub(crate) fn response(&self) -> Option<&Object> {
+        self.object.get("response").and_then(Value::as_object)
+    }
+
+    pub(crate) fn stamp(&self, key: &str) -> Option<&Value> {
+        self.object.get("chatos").and_then(|c| c.get(key))
+    }
+
+    pub(crate) fn origin(&self) -> Option<Origin> {
+        let origin = self.stamp("origin")?;
+        Some(Origin {
+            pid: u32::try_from(origin.get("pid")?.as_u64()?).ok()?,
+            pid_start: origin.get("pidStart")?.as_u64()?,
+        })
+    }
+
+    pub(crate) fn is_ours(&self, signer: Option<&dyn Signer>) -> bool {
+        signer.is_some_and(|signer| sign::is_ours(signer, &self.object))
+    }
+}

@@ -1,0 +1,195 @@
+//! Follows the file behind the path: notices growth, truncation, replacement and rewriting, and hands
+//! new bytes to [`Tail`] (`ui-prompts §3.3–3.4`).
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::fs::{Fs, Stat};
+use crate::tail::{Sink, Tail};
+
+/// Read in pieces of this size: large enough that the system call does not count, small enough to
+/// stay in the cache while it is scanned.
+const CHUNK: usize = 256 << 10;
+
+/// How many bytes before the offset are remembered to notice a rewrite.
+const FINGERPRINT: u64 = 4 << 10;
+
+/// What happened to the file since the last look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// Nothing new.
+    Same,
+    /// More bytes after the offset.
+    Grown,
+    /// Another file is behind the path, or this one was cut or rewritten: read from the start.
+    Restart,
+    /// Nothing is behind the path.
+    Missing,
+}
+
+/// The reading position: `(device, inode, offset, fingerprint)`.
+pub(crate) struct Reader {
+    fs: Arc<dyn Fs>,
+    path: PathBuf,
+    open: Option<Open>,
+    buf: Vec<u8>,
+}
+
+struct Open {
+    file: Arc<File>,
+    stat: Stat,
+    tail: Tail,
+    fingerprint: Vec<u8>,
+    /// `changed` of the last look at which everything had been read.
+    settled: i128,
+}
+
+impl Reader {
+    pub(crate) fn new(fs: Arc<dyn Fs>, path: &Path) -> Self {
+        Self { fs, path: path.to_owned(), open: None, buf: Vec::new() }
+    }
+
+    /// The open file and what is read of it.
+    pub(crate) fn file(&self) -> Option<&Arc<File>> {
+        self.open.as_ref().map(|o| &o.file)
+    }
+
+    pub(crate) fn stat(&self) -> Option<Stat> {
+        self.open.as_ref().map(|o| o.stat)
+    }
+
+    /// Looks at the path without reading entries.
+    pub(crate) fn look(&mut self) -> io::Result<Found> {
+        let now = self.fs.stat(&self.path)?;
+        let Some(open) = &mut self.open else {
+            return Ok(if now.is_some() { Found::Restart } else { Found::Missing });
+        };
+        let Some(now) = now else { return Ok(Found::Missing) };
+        if !now.is_file {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+        }
+        if !now.same_file(&open.stat) || now.size < open.tail.offset() {
+            return Ok(Found::Restart);
+        }
+        if now.size == open.tail.offset() && now.changed == open.settled {
+            return Ok(Found::Same);
+        }
+        if !fingerprint_matches(&*self.fs, open)? {
+            return Ok(Found::Restart);
+        }
+        open.stat = now;
+        if now.size == open.tail.offset() {
+            open.settled = now.changed;
+            return Ok(Found::Same);
+        }
+        Ok(Found::Grown)
+    }
+
+    /// Opens what is behind the path now, to be read from the start. `false`: nothing is there.
+    pub(crate) fn restart(&mut self) -> io::Result<bool> {
+        self.open = None;
+        let file = match self.fs.open_read(&self.path) {
+            Ok(file) => file,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(false),
+            Err(e) => return Err(e),
+        };
+        let stat = self.fs.fstat(&file)?;
+        self.open = Some(Open {
+            file: Arc::new(file),
+            stat,
+            tail: Tail::default(),
+            fingerprint: Vec::new(),
+            settled: i128::MIN,
+        });
+        Ok(true)
+    }
+
+    /// The same from an offset that is the start of a line.
+    pub(crate) fn restart_at(&mut self, offset: u64) -> io::Result<bool> {
+        let there = self.restart()?;
+        if let Some(open) = &mut self.open {
+            open.tail = Tail::at(offset);
+        }
+        Ok(there)
+    }
+
+    /// Begins at the end of the file instead of its start, at the next line.
+    pub(crate) fn skip_to_end(&mut self) -> io::Result<()> {
+        let Some(open) = &mut self.open else { return Ok(()) };
+        open.stat = self.fs.fstat(&open.file)?;
+        open.tail = Tail::at(open.stat.size);
+        open.fingerprint = read_fingerprint(&*self.fs, &open.file, open.stat.size)?;
+        Ok(())
+    }
+
+    /// Reads everything up to the end, also of a file that has no name any more. Calls `progress`
+    /// after each piece.
+    pub(crate) fn drain<S: Sink>(
+        &mut self,
+        sink: &mut S,
+        mut progress: impl FnMut(&mut S, u64),
+    ) -> io::Result<()> {
+        let Some(open) = &mut self.open else { return Ok(()) };
+        if self.buf.is_empty() {
+            self.buf = vec![0; CHUNK];
+        }
+        let before = open.tail.offset();
+        let changed = self.fs.fstat(&open.file)?.changed;
+        loop {
+            let read = self.fs.read_at(&open.file, &mut self.buf, open.tail.offset())?;
+            if read == 0 {
+                break;
+            }
+            open.tail.feed(&self.buf[..read], sink);
+            progress(sink, open.tail.offset());
+            if read < self.buf.len() {
+                // Short: the end, unless somebody is still writing; the next look will tell.
+                break;
+            }
+        }
+        open.tail.settle(sink);
+        progress(sink, open.tail.offset());
+        if open.tail.offset() != before || open.fingerprint.is_empty() {
+            open.fingerprint = read_fingerprint(&*self.fs, &open.file, open.tail.offset())?;
+        }
+        // Taken before reading: a write during the read shows as a change at the next look.
+        open.settled = changed;
+        if self.buf.len() > CHUNK {
+            self.buf.truncate(CHUNK);
+        }
+        Ok(())
+    }
+}
+
+fn read_fingerprint(fs: &dyn Fs, file: &File, offset: u64) -> io::Result<Vec<u8>> {
+    let length = offset.min(FINGERPRINT);
+    let mut bytes = vec![0; length as usize];
+    let mut filled = 0;
+    while filled < bytes.len() {
+        match fs.read_at(file, &mut bytes[filled..], offset - length + filled as u64)? {
+            0 => break,
+            n => filled += n,
+        }
+    }
+    bytes.truncate(filled);
+    Ok(bytes)
+}
+
+fn fingerprint_matches(fs: &dyn Fs, open: &Open) -> io::Result<bool> {
+    Ok(read_fingerprint(fs, &open.file, open.tail.offset())? == open.fingerprint)
+}
+
+/// Reads `len` bytes at `at`, or `None` when the file is shorter now.
+pub(crate) fn read_exact_at(fs: &dyn Fs, file: &File, at: u64, len: usize) -> io::Result<Option<Vec<u8>>> {
+    let mut bytes = vec![0; len];
+    let mut filled = 0;
+    while filled < len {
+        match fs.read_at(file, &mut bytes[filled..], at + filled as u64)? {
+            0 => return Ok(None),
+            n => filled += n,
+        }
+    }
+    Ok(Some(bytes))
+}

@@ -1,0 +1,471 @@
+//! Prompts asked through the host: recorded, mirrored, answered once, never by a line in the file.
+
+mod common;
+
+use std::time::Duration;
+
+use chatos_prompts::{
+    Answerer, Ask, AskError, Code, Effect, Event, Owner, Policy, RequestId, RespondError, Scope, Status,
+    Surface, SystemAskers, UseError, View, WaitError,
+};
+use common::*;
+use serde_json::{Value, json};
+
+#[test]
+fn a_question_is_one_signed_line_in_the_order_of_the_protocol() {
+    let world = World::new();
+    let mut ask = Ask::new(Owner::host_server("ui_prompter"), "ui_prompter/prompt_key_values", kv());
+    ask.run_id = json!("run-1");
+    let asked = world.prompts.request(&ask).unwrap();
+    assert!(asked.mirrored && !asked.repeated);
+    let text = std::fs::read_to_string(world.log()).unwrap();
+    assert_eq!(text.matches('\n').count(), 1);
+    let line: Value = serde_json::from_str(&text).unwrap();
+    let keys: Vec<&String> = line.as_object().unwrap().keys().collect();
+    assert_eq!(keys, ["ts", "type", "action", "requestId", "runId", "prompt", "chatos"]);
+    let stamp: Vec<&String> = line["chatos"].as_object().unwrap().keys().collect();
+    assert_eq!(stamp, ["v", "owner", "shown", "sig"]);
+    assert_eq!(line["prompt"]["source"], "ui_prompter/prompt_key_values");
+    assert_eq!(line["chatos"]["shown"], asked.shown.as_str());
+    use std::os::unix::fs::PermissionsExt;
+    assert_eq!(std::fs::metadata(world.log()).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(world.ids(View::NeedsYou), [asked.request_id.as_str()]);
+}
+
+#[test]
+fn the_answer_is_recorded_then_mirrored() {
+    let world = World::new();
+    let asked = world.ask(kv());
+    let id = asked.request_id.as_str();
+    assert!(world.answer(id, json!({"status":"ok","values":{"a":" x "}})).unwrap().mirrored);
+    assert_eq!(world.ids(View::NeedsYou), [""; 0]);
+    assert_eq!(world.ids(View::History), [id]);
+    let lines = world.lines();
+    assert_eq!(lines[1]["response"], json!({"status":"ok","values":{"a":" x "}}));
+    assert_eq!(lines[1]["chatos"]["by"], "person:ui");
+    let again = world.answer(id, json!({"status":"canceled"})).unwrap_err();
+    let RespondError::AlreadyAnswered { status, by, .. } = &again else { panic!("{again}") };
+    assert_eq!((status.as_str(), by.as_str()), ("ok", "person:ui"));
+    assert_eq!(world.lines().len(), 2, "nothing was written for the loser");
+    world.eventually("rows are marked", |w| w.records.unmarked() == 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_waiter_gets_the_answer_given_before_or_after_it_waits() {
+    let world = World::new();
+    let before = world.ask(choice());
+    world.answer(before.request_id.as_str(), json!({"status":"ok","selection":"x"})).unwrap();
+    let got = world.prompts.wait_for_response(&before.request_id, soon(), &never()).await.unwrap();
+    assert_eq!((got.status, got.response["selection"].as_str()), (Status::Ok, Some("x")));
+
+    let after = world.ask(choice());
+    let prompts = world.prompts.clone();
+    let waiting = after.request_id.clone();
+    let waiter = tokio::spawn(async move { prompts.wait_for_response(&waiting, soon(), &never()).await });
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    world.answer(after.request_id.as_str(), json!({"status":"canceled","remark":"no"})).unwrap();
+    let got = waiter.await.unwrap().unwrap();
+    assert_eq!((got.status, got.by.as_deref()), (Status::Canceled, Some("person:ui")));
+    assert_eq!(got.response["remark"], "no");
+}
+
+#[tokio::test]
+async fn waits_end_by_cancel_deadline_and_unknown_id() {
+    let world = World::new();
+    let asked = world.ask(kv());
+    let past = Some(tokio::time::Instant::now());
+    let got = world.prompts.wait_for_response(&asked.request_id, past, &never()).await;
+    assert_eq!(got, Err(WaitError::Timeout));
+    let cancel = never();
+    cancel.cancel();
+    let got = world.prompts.wait_for_response(&asked.request_id, None, &cancel).await;
+    assert_eq!(got, Err(WaitError::Canceled));
+    let got = world.prompts.wait_for_response(&id("nope"), soon(), &never()).await;
+    assert_eq!(got, Err(WaitError::UnknownRequest(id("nope"))));
+}
+
+#[test]
+fn a_forged_line_neither_answers_nor_closes() {
+    let world = World::new();
+    let mut events = world.prompts.subscribe();
+    for (prompt, forged) in [
+        (change(), json!({"status":"ok"})),
+        (kv(), json!({"status":"ok","values":{"a":"evil"}})),
+        (json!({"kind":"task_confirm","tasks":[]}), json!({"status":"ok","tasks":[]})),
+    ] {
+        let asked = world.ask(prompt);
+        world.append(&foreign_response(asked.request_id.as_str(), forged));
+        assert!(world.ids(View::NeedsYou).contains(&asked.request_id.to_string()));
+        let item = world.prompts.get(&asked.request_id).unwrap();
+        assert_eq!((item.foreign_responses, item.answer.is_none()), (1, true));
+        let (_, lines) = world.prompts.further_lines(&asked.request_id);
+        assert!(lines[0].line.contains("\"response\""));
+    }
+    let mut forged = 0;
+    while let Ok(event) = events.try_recv() {
+        forged += usize::from(matches!(event, Event::Forged { .. }));
+    }
+    assert_eq!(forged, 3);
+}
+
+#[test]
+fn a_copied_signed_line_answers_nothing_else() {
+    let world = World::new();
+    let (a, b) = (world.ask(choice()), world.ask(choice()));
+    world.answer(a.request_id.as_str(), json!({"status":"ok","selection":"x"})).unwrap();
+    let signed = world.lines()[2].clone();
+    let mut copied = signed.clone();
+    copied["requestId"] = json!(b.request_id);
+    world.append(&format!("{copied}\n"));
+    assert_eq!(world.ids(View::NeedsYou), [b.request_id.as_str()]);
+    assert_eq!(world.prompts.get(&b.request_id).unwrap().foreign_responses, 1);
+    // The same line again for its own prompt changes nothing either.
+    world.append(&format!("{signed}\n"));
+    assert_eq!(world.ids(View::History), [a.request_id.as_str()]);
+}
+
+#[test]
+fn a_repeat_is_accepted_and_another_question_is_not() {
+    let world = World::new();
+    let tasks = json!({"kind":"task_confirm","tasks":[{"title":"t"}]});
+    world.ask_as(Owner::user(), "q1", tasks.clone());
+    let again = world.ask_as(Owner::user(), "q1", tasks);
+    assert!(again.repeated);
+    assert_eq!(world.lines().len(), 1);
+    for (owner, prompt) in [
+        (Owner::user(), kv()),
+        (Owner::app("p", "a"), json!({"kind":"task_confirm","tasks":[{"title":"t"}]})),
+    ] {
+        let mut ask = Ask::new(owner, "test", prompt);
+        ask.request_id = json!("q1");
+        let error = world.prompts.request(&ask).unwrap_err();
+        assert!(matches!(&error, AskError::Conflict(p) if p.code == Code::IdConflict), "{error}");
+    }
+    world.append(&foreign_request("theirs", kv()));
+    world.append(&foreign_response("early", json!({"status":"ok"})));
+    for taken in ["theirs", "early"] {
+        let mut ask = Ask::new(Owner::user(), "test", kv());
+        ask.request_id = json!(taken);
+        assert!(matches!(world.prompts.request(&ask), Err(AskError::Conflict(_))));
+    }
+}
+
+#[test]
+fn who_may_answer() {
+    let world = World::new();
+    let (app, other) = (Owner::app("p", "a"), Owner::app("p", "b"));
+    let ok = || json!({"status":"ok","values":{"a":"1"}});
+    world.ask_as(app.clone(), "mine", kv());
+    world.ask_as(Owner::user(), "users", kv());
+    world.append(&foreign_request("foreign", kv()));
+    for (asker, who) in [("mine", &other), ("users", &app), ("foreign", &app)] {
+        let error = world.answer_by(Answerer::App(who.clone()), asker, ok()).unwrap_err();
+        assert!(matches!(error, RespondError::NotOwner { .. }), "{asker}: {error}");
+    }
+    world.answer_by(Answerer::App(app.clone()), "mine", ok()).unwrap();
+    world.answer_by(Answerer::Person(Surface::Cli), "users", ok()).unwrap();
+    world.answer_by(Answerer::Person(Surface::Api), "foreign", ok()).unwrap();
+    assert_eq!(world.ids(View::NeedsYou), [""; 0]);
+    // The owner may also say that it failed; a person may not; nobody but the host says timeout.
+    world.ask_as(app.clone(), "mine2", kv());
+    for (by, status) in [(Answerer::Person(Surface::Ui), "error"), (Answerer::App(app.clone()), "timeout")] {
+        let error = world.answer_by(by, "mine2", json!({"status": status})).unwrap_err();
+        assert_eq!(error.code(), Some(Code::StatusUnsupported));
+    }
+    world.answer_by(Answerer::App(app), "mine2", json!({"status":"error","message":"gone"})).unwrap();
+}
+
+#[test]
+fn what_was_shown_is_what_is_approved_and_only_once() {
+    let world = World::new();
+    let mut ask = Ask::new(Owner::host_server("code_writer"), "code_writer/write_file", change());
+    ask.effect = Some(Effect { name: String::new(), material: json!({"target":"sha256:1"}) });
+    let asked = world.prompts.request(&ask).unwrap();
+    let respond = |shown: Option<&str>| {
+        world.prompts.respond(&chatos_prompts::Respond {
+            id: &asked.request_id,
+            response: &json!({"status":"ok"}),
+            shown,
+            run_id: &Value::Null,
+            by: Answerer::Person(Surface::Ui),
+        })
+    };
+    for wrong in [None, Some("sha256:00"), Some("")] {
+        let error = respond(wrong).unwrap_err();
+        let RespondError::ShownMismatch { item } = &error else { panic!("{error}") };
+        assert_eq!(item.shown.as_deref(), Some(asked.shown.as_str()));
+    }
+    assert_eq!(world.lines().len(), 1, "nothing was recorded");
+    assert!(matches!(world.prompts.use_approval(&asked.request_id, None), Err(UseError::NotConfirmed(None))));
+    respond(Some(&asked.shown)).unwrap();
+    let now = json!({"target":"sha256:2"});
+    assert!(matches!(world.prompts.use_approval(&asked.request_id, Some(&now)), Err(UseError::Changed)));
+    let same = json!({"target":"sha256:1"});
+    world.prompts.use_approval(&asked.request_id, Some(&same)).unwrap();
+    assert!(matches!(world.prompts.use_approval(&asked.request_id, Some(&same)), Err(UseError::AlreadyUsed)));
+}
+
+#[test]
+fn an_effect_makes_a_choice_need_its_digest() {
+    let world = World::new();
+    let mut ask = Ask::new(Owner::host_run(), "run", choice());
+    ask.effect = Some(Effect { name: "tool_approval".into(), material: json!({"argv":["rm"]}) });
+    let asked = world.prompts.request(&ask).unwrap();
+    let item = world.prompts.get(&asked.request_id).unwrap();
+    assert_eq!((item.shown_required, item.effect.as_deref()), (true, Some("tool_approval")));
+    let (run_id, response) = (Value::Null, json!({"status":"ok","selection":"x"}));
+    let blind = chatos_prompts::Respond {
+        id: &asked.request_id,
+        response: &response,
+        shown: None,
+        run_id: &run_id,
+        by: Answerer::Person(Surface::Ui),
+    };
+    assert!(matches!(world.prompts.respond(&blind), Err(RespondError::ShownMismatch { .. })));
+    let plain = world.ask(choice());
+    world.prompts.respond(&chatos_prompts::Respond { id: &plain.request_id, ..blind }).unwrap();
+}
+
+#[test]
+fn secrets_go_to_the_asker_and_nowhere_else() {
+    let world = World::new();
+    let canary = "c4n4ry-value";
+    let prompt = json!({"kind":"kv","fields":[{"key":"user"},{"key":"pw","secret":true,"default":"dflt-secret"},{"key":"pin","secret":true}]});
+    let asked = world.ask(prompt);
+    assert_eq!(asked.warnings[0].code, Code::SecretDefault);
+    let id = asked.request_id.as_str();
+    world.answer(id, json!({"status":"ok","values":{"user":"u","pw":canary}})).unwrap();
+    let text = std::fs::read_to_string(world.log()).unwrap();
+    assert!(!text.contains(canary) && !text.contains("dflt-secret"));
+    assert_eq!(world.lines()[1]["response"]["values"], json!({"user":"u","pw":"******","pin":""}));
+    let item = world.prompts.get(&asked.request_id).unwrap();
+    assert!(!format!("{item:?}").contains(canary));
+    assert_eq!(world.records.private_count(), 1);
+    let full = world.prompts.deliver(&asked.request_id).unwrap().unwrap();
+    assert_eq!(full["values"]["pw"], canary);
+    assert_eq!(world.records.private_count(), 0);
+    let masked = world.prompts.deliver(&asked.request_id).unwrap().unwrap();
+    assert_eq!(masked["values"]["pw"], "******");
+}
+
+#[test]
+fn an_app_reads_its_secret_until_it_consumes_it_or_time_is_over() {
+    let clock = manual(1_768_089_600_000);
+    let world = World::with(|config| config.clock = clock.clone());
+    let app = Owner::app("p", "a");
+    let prompt = json!({"kind":"kv","fields":[{"key":"pw","secret":true}]});
+    for q in ["one", "two"] {
+        world.ask_as(app.clone(), q, prompt.clone());
+        world.answer(q, json!({"status":"ok","values":{"pw":"v4lue"}})).unwrap();
+    }
+    let pw = |q: &str, owner: &Owner| {
+        world.prompts.peek(&id(q), owner).unwrap().map(|r| r["values"]["pw"].clone())
+    };
+    assert_eq!(pw("one", &app), Some(json!("v4lue")));
+    assert_eq!(pw("one", &app), Some(json!("v4lue")), "until it is consumed");
+    assert_eq!(pw("one", &Owner::app("p", "b")), None);
+    world.prompts.consume_private(&id("one")).unwrap();
+    assert_eq!(pw("one", &app), Some(json!("******")));
+    clock.advance(Duration::from_secs(601));
+    assert_eq!(pw("two", &app), Some(json!("******")));
+    world.prompts.tick(Policy::default(), &SystemAskers);
+    assert_eq!(world.records.private_count(), 0);
+}
+
+#[test]
+fn minimal_mode_keeps_metadata_only_after_the_answer() {
+    let world = World::with(|config| config.mode = chatos_prompts::LogMode::Minimal);
+    let prompt = json!({"kind":"choice","title":"T","message":"long text","multiple":true,"options":[{"value":"left"},{"value":"right"}]});
+    let asked = world.ask(prompt);
+    assert_eq!(world.lines()[0]["prompt"]["message"], "long text", "the request line stays complete");
+    let id = asked.request_id.as_str();
+    world.answer(id, json!({"status":"ok","selection":["left"],"remark":"because"})).unwrap();
+    assert_eq!(world.lines()[1]["response"], json!({"status":"ok","selectionCount":1,"hasRemark":true}));
+    let item = world.prompts.get(&asked.request_id).unwrap();
+    assert!(item.metadata_only && !item.prompt.contains_key("message"));
+    assert_eq!(item.prompt["optionCount"], 2);
+    let full = world.prompts.deliver(&asked.request_id).unwrap().unwrap();
+    assert_eq!(json!(full), json!({"status":"ok","selection":["left"],"remark":"because"}));
+    // A program that reads the file has no other way to its answer.
+    world.append(&foreign_request("f", choice()));
+    world.answer("f", json!({"status":"ok","selection":"y"})).unwrap();
+    assert_eq!(world.lines()[3]["response"]["selection"], "y");
+    let report = world.prompts.archive(i64::MAX).unwrap();
+    assert_eq!((report.moved, report.kept), (4, 0));
+    let archived = std::fs::read_to_string(report.file.unwrap()).unwrap();
+    for content in ["long text", "left", "because", "\"y\""] {
+        assert!(!archived.contains(content), "{content}");
+    }
+    use chatos_prompts::Records;
+    let record = world.records.get(&asked.request_id).unwrap().unwrap();
+    assert!(!record.entry.to_string().contains("long text"));
+}
+
+#[test]
+fn timeouts_count_real_time_whatever_the_wall_clock_does() {
+    let clock = manual(1_768_089_600_000);
+    let mut world = World::with(|config| config.clock = clock.clone());
+    let prompt = |ms: u64| json!({"kind":"kv","fields":[{"key":"a"}],"timeoutMs":ms});
+    let asked = world.ask(prompt(60_000));
+    assert_eq!(world.lines()[0]["chatos"]["expiresAt"], "2026-01-11T00:01:00.000Z");
+    for jump in [10 * 365 * 86_400_000_i64, -20 * 365 * 86_400_000] {
+        clock.jump(jump);
+        assert_eq!(world.prompts.tick(Policy::default(), &SystemAskers), 0, "a jump of {jump} ms");
+    }
+    clock.advance(Duration::from_secs(59));
+    assert_eq!(world.prompts.tick(Policy::default(), &SystemAskers), 0);
+    clock.advance(Duration::from_secs(1));
+    assert_eq!(world.prompts.tick(Policy::default(), &SystemAskers), 1);
+    let last = world.lines().pop().unwrap();
+    assert_eq!(
+        (&last["response"], &last["chatos"]["by"]),
+        (&json!({"status":"timeout"}), &json!("host:timeout"))
+    );
+    let item = world.prompts.get(&asked.request_id).unwrap();
+    assert_eq!(item.answer.unwrap().status, Status::Timeout);
+
+    // The host was down when it expired: closed before anybody can wait.
+    clock.jump(10 * 365 * 86_400_000);
+    let asked = world.ask(prompt(60_000));
+    world.prompts.close();
+    clock.advance(Duration::from_secs(61));
+    let same = clock.clone();
+    world.reopen(|config| config.clock = same);
+    let item = world.prompts.get(&asked.request_id).unwrap();
+    assert_eq!(item.answer.unwrap().by.as_deref(), Some("host:timeout"));
+    // A clock set back far while it was down does not keep it longer than it was given.
+    let asked = world.ask(prompt(60_000));
+    world.prompts.close();
+    clock.jump(-365 * 86_400_000);
+    let same = clock.clone();
+    world.reopen(|config| config.clock = same);
+    clock.advance(Duration::from_secs(61));
+    world.prompts.tick(Policy::default(), &SystemAskers);
+    assert!(world.prompts.get(&asked.request_id).unwrap().answer.is_some());
+}
+
+#[test]
+fn aborts_and_orphans_cancel_what_they_name() {
+    let world = World::new();
+    let ask = |owner: Owner, run: &str, session: Option<&str>| {
+        let mut ask = Ask::new(owner, "t", json!({"kind":"kv","fields":[{"key":"a"}],"allowCancel":false}));
+        ask.run_id = json!(run);
+        ask.session_id = session.map(str::to_owned);
+        world.prompts.request(&ask).unwrap().request_id
+    };
+    let code = |id: &RequestId| {
+        let answer = world.prompts.get(id).unwrap().answer;
+        answer.map(|a| (a.response["code"].as_str().unwrap_or("").to_owned(), a.by.unwrap_or_default()))
+    };
+    let run = ask(Owner::host_run(), "r1", None);
+    let app = ask(Owner::app("com.x", "a"), "r2", None);
+    let server = ask(Owner::mcp("app:com.x/a"), "r3", None);
+    let session = ask(Owner::user(), "r4", Some("s1"));
+    let other = ask(Owner::app("com.xy", "a"), "r5", None);
+    assert_eq!(world.prompts.abort(Scope::Run(&chatos_prompts::RunId::parse("r1").unwrap())), 1);
+    assert_eq!(code(&run), Some(("aborted".into(), "host:abort".into())));
+    assert_eq!(world.prompts.orphan(Scope::Plugin("com.x")), 2);
+    assert_eq!(code(&app), Some(("asker_gone".into(), "host:orphan".into())));
+    assert_eq!(code(&server), code(&app));
+    assert_eq!(world.prompts.abort(Scope::Session("s1")), 1);
+    assert_eq!(world.prompts.abort(Scope::Request(&session)), 0);
+    assert_eq!(world.prompts.abort(Scope::Owner(&Owner::app("com.xy", "a"))), 1);
+    assert!(code(&other).is_some());
+}
+
+#[test]
+fn a_question_of_a_process_that_is_gone_is_canceled() {
+    let world = World::new();
+    let mut child = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
+    let mut ask = Ask::new(Owner::host_server("ui_prompter"), "t", kv());
+    ask.origin = chatos_prompts::Origin::of(child.id());
+    assert!(ask.origin.is_some());
+    let asked = world.prompts.request(&ask).unwrap();
+    assert_eq!(world.prompts.tick(Policy::default(), &SystemAskers), 0);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(world.prompts.tick(Policy::default(), &SystemAskers), 1);
+    let answer = world.prompts.get(&asked.request_id).unwrap().answer.unwrap();
+    assert_eq!(answer.response["code"], "asker_gone");
+}
+
+#[test]
+fn an_older_database_never_confirms() {
+    let mut world = World::new();
+    let (gone, half) = (world.ask(choice()), world.ask(choice()));
+    for asked in [&gone, &half] {
+        world.answer(asked.request_id.as_str(), json!({"status":"ok","selection":"x"})).unwrap();
+    }
+    world.records.forget(&gone.request_id);
+    world.records.forget_answer(&half.request_id);
+    world.reopen(|_| {});
+    for asked in [&gone, &half] {
+        let item = world.prompts.get(&asked.request_id).unwrap();
+        let answer = item.answer.unwrap();
+        assert_eq!((answer.status, answer.response["code"].as_str()), (Status::Error, Some("unrecorded")));
+    }
+    assert_eq!(world.ids(View::NeedsYou), [""; 0]);
+    // A signed request alone gets its record back and can be answered.
+    let open = world.ask(choice());
+    world.records.forget(&open.request_id);
+    world.reopen(|_| {});
+    assert_eq!(world.ids(View::NeedsYou), [open.request_id.as_str()]);
+    assert_eq!(world.prompts.get(&open.request_id).unwrap().owner, Some(Owner::user()));
+    world.answer(open.request_id.as_str(), json!({"status":"ok","selection":"x"})).unwrap();
+}
+
+#[test]
+fn two_surfaces_answer_at_once_and_exactly_one_wins() {
+    let world = World::new();
+    for round in 0..100 {
+        let served = world.ask(choice()).request_id;
+        let foreign = format!("f{round}");
+        world.append(&foreign_request(&foreign, choice()));
+        world.prompts.catch_up();
+        for question in [served.as_str(), &foreign] {
+            let barrier = std::sync::Barrier::new(2);
+            let results: Vec<bool> = std::thread::scope(|scope| {
+                let answer = |by: Surface, value: &'static str| {
+                    let (world, barrier) = (&world, &barrier);
+                    scope.spawn(move || {
+                        barrier.wait();
+                        match world.answer_by(
+                            Answerer::Person(by),
+                            question,
+                            json!({"status":"ok","selection":value}),
+                        ) {
+                            Ok(_) => true,
+                            Err(RespondError::AlreadyAnswered { .. }) => false,
+                            Err(error) => panic!("{error}"),
+                        }
+                    })
+                };
+                let all = [answer(Surface::Ui, "x"), answer(Surface::Cli, "y")];
+                all.into_iter().map(|t| t.join().unwrap()).collect()
+            });
+            assert_eq!(results.iter().filter(|won| **won).count(), 1, "{question}");
+        }
+    }
+    assert_eq!(world.ids(View::NeedsYou), [""; 0]);
+    assert_eq!(world.ids(View::History).len(), 200);
+}
+
+#[test]
+fn host_answers_only_what_is_open() {
+    let world = World::new();
+    let result = json!({"kind":"result","markdown":"# done"});
+    world.append(&foreign_request("task_1", result.clone()));
+    world.append(&foreign_request("mcp-task:task_1", result));
+    assert_eq!(world.ids(View::Results).len(), 2);
+    world.prompts.consume_result(&id("task_1")).unwrap();
+    assert_eq!(world.ids(View::Results), [""; 0]);
+    world.prompts.tick(Policy::default(), &SystemAskers);
+    let autos: Vec<Value> = world.lines().into_iter().filter(|l| l["action"] == "response").collect();
+    assert_eq!(autos.len(), 2, "both spellings are closed for every reader");
+    for auto in autos {
+        assert_eq!(auto["response"], json!({"status":"ok","auto":true}));
+        assert_eq!(auto["chatos"]["by"], "host:auto");
+    }
+    world.prompts.consume_result(&id("task_1")).unwrap();
+    assert_eq!(world.lines().len(), 4, "once");
+}

@@ -1,0 +1,2 @@
+//! A second process for the tests.
+fn main() {}
