@@ -99,6 +99,8 @@ impl Step {
             // Appending handles: the child's two streams and our own line share one end of the file.
             let mut line = append(log)?;
             writeln!(line, "$ {shown}")?;
+            // A log is read in an editor or a web page: plain text.
+            command.env("NO_COLOR", "1").env_remove("FORCE_COLOR");
             let child = command.stdout(append(log)?).stderr(append(log)?).spawn();
             let status = wait(child.with_context(|| format!("cannot start `{shown}`"))?, self.name)?;
             match status {
