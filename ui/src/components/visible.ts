@@ -15,12 +15,12 @@ const HIDDEN =
 /* eslint-enable no-control-regex, no-misleading-character-class */
 
 /** Splits a text into what can be read as it is and numbers for what cannot. With `lines`, line feeds
-    are left as they are, for texts that may have several lines. */
+    and tabs are left as they are, for texts that may have several lines. */
 export function visiblePieces(text: string, lines = false): Piece[] {
   const pieces: Piece[] = [];
   let from = 0;
   for (const match of text.matchAll(HIDDEN)) {
-    if (lines && match[0] === '\n') continue;
+    if (lines && (match[0] === '\n' || match[0] === '\t')) continue;
     if (match.index > from) pieces.push({ text: text.slice(from, match.index), special: false });
     pieces.push({ text: codeOf(match[0]), special: true });
     from = match.index + match[0].length;

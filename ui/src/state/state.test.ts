@@ -4,7 +4,6 @@ import { i18n } from '../i18n/index.svelte';
 import type { Plugin, Setting } from '../protocol';
 import { describe as words } from './describe';
 import { matchesPlugin, publisherName } from './plugins.svelte';
-import { badgeText } from './prompts.svelte';
 import { Resource } from './resource.svelte';
 import { codeFrom, Session } from './session.svelte';
 import { groupBySection, matchesSetting } from './settings.svelte';
@@ -124,10 +123,6 @@ describe('words for errors', () => {
     toasts.dismiss(toasts.items[0]?.id ?? 0);
     expect(toasts.items).toEqual([]);
   });
-});
-
-test('badge text', () => {
-  expect([-1, 0, 1, 99, 100].map(badgeText)).toEqual(['', '', '1', '99', '99+']);
 });
 
 test('settings are found by key, label in either language, description and value', () => {

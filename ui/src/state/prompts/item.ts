@@ -156,7 +156,7 @@ export function readItem(wire: WirePrompt | null | undefined): PromptItem | null
 function readBody(kind: Kind, prompt: WireObject): Body {
   switch (kind) {
     case 'kv':
-      return { kind, fields: list(prompt['fields']).map(readField).filter((field) => field.key !== ''), schema: readSchema(prompt['requestedSchema']) };
+      return { kind, fields: readFields(prompt['fields']), schema: readSchema(prompt['requestedSchema']) };
     case 'choice':
       return readChoice(prompt);
     case 'task_confirm':
@@ -173,6 +173,11 @@ function readBody(kind: Kind, prompt: WireObject): Body {
     case 'result':
       return { kind, ...resultText(prompt), mimeType: notBlank(prompt['mimeType']) };
   }
+}
+
+function readFields(value: unknown): KvField[] {
+  const fields = list(value).map(readField);
+  return fields.filter((field, index) => field.key !== '' && fields.findIndex((other) => other.key === field.key) === index);
 }
 
 function readField(value: unknown): KvField {
@@ -209,10 +214,14 @@ function readChoice(prompt: WireObject): Body {
 }
 
 export function readTasks(value: unknown): Task[] {
+  const used = new Set<string>();
   return list(value).map((entry, index) => {
     const { draftId, title, details, priority, status, tags, ...extra } = object(entry);
+    const given = notBlank(draftId);
+    const id = given === null || used.has(given) ? `task-${index + 1}-${used.size}` : given;
+    used.add(id);
     return {
-      draftId: notBlank(draftId) ?? `task-${index + 1}`,
+      draftId: id,
       title: text(title),
       details: text(details),
       priority: PRIORITIES.find((known) => known === priority) ?? 'medium',

@@ -1,0 +1,62 @@
+// The three lists of the queue as rows.
+
+import type { Prompts } from '../../state/prompts.svelte';
+import type { Rows } from './rows';
+
+export const TABS = ['needsYou', 'results', 'history'] as const;
+export type BoardTab = (typeof TABS)[number];
+
+export function rowsOf(prompts: Prompts, tab: BoardTab, delivered: string): Rows {
+  switch (tab) {
+    case 'needsYou': {
+      const { pending } = prompts;
+      return {
+        // Rows that were not read yet have their place, so that the scroll bar tells the truth.
+        count: pending.complete ? pending.length : Math.max(pending.length, pending.started ? prompts.needsYou : 0),
+        at: (index) => {
+          const item = pending.at(index);
+          return item && { item };
+        },
+        indexOf: (id) => pending.indexOf(id),
+      };
+    }
+    case 'results':
+      return resultRows(prompts, delivered);
+    case 'history': {
+      const { rows, complete, started } = prompts.history;
+      return {
+        count: rows.length + (complete || !started ? 0 : 1),
+        at: (index) => {
+          const row = rows[index];
+          return row ? { item: row.item, steps: row.steps.length, quiet: true } : null;
+        },
+        indexOf: (id) => rows.findIndex((row) => row.item.id === id),
+      };
+    }
+  }
+}
+
+/** Unread results, then what went straight to a tool call. */
+function resultRows(prompts: Prompts, delivered: string): Rows {
+  const { unread } = prompts;
+  const known = unread.complete ? unread.length : Math.max(unread.length, unread.started ? prompts.results : 0);
+  const quiet = prompts.delivered;
+  return {
+    count: known + (quiet.length > 0 ? quiet.length + 1 : 0),
+    at: (index) => {
+      if (index < known) {
+        const item = unread.at(index);
+        return item && { item };
+      }
+      if (index === known) return { heading: delivered };
+      const item = quiet[index - known - 1];
+      return item ? { item, quiet: true } : null;
+    },
+    indexOf: (id) => {
+      const index = unread.indexOf(id);
+      if (index >= 0) return index;
+      const at = quiet.findIndex((item) => item.id === id);
+      return at < 0 ? -1 : known + 1 + at;
+    },
+  };
+}
