@@ -1,0 +1,355 @@
+//! The lines of the tool log: each call once, its end once, joined by the call's id (tools §8).
+//!
+//! This makes the lines; who writes them where is `chatos-builtin`'s business (or the host's, for
+//! servers of others).
+
+use serde_json::{Map, Value, json};
+
+use crate::envelope::Envelope;
+use crate::limits;
+use crate::redact::Redactor;
+use crate::trace::Trace;
+use crate::truncate::compact_len;
+
+/// How much is logged (`toolLogLevel`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LogLevel {
+    /// Nothing.
+    Off,
+    /// Failed calls only, with their arguments.
+    Error,
+    /// Every call with its arguments, results without data.
+    Info,
+    /// Also previews of data and text.
+    Debug,
+}
+
+impl LogLevel {
+    /// Reads the setting; an unknown word is the default.
+    pub fn parse(word: &str) -> Self {
+        match word {
+            "off" => Self::Off,
+            "error" => Self::Error,
+            "debug" => Self::Debug,
+            _ => Self::Info,
+        }
+    }
+}
+
+/// What the settings say about the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LogRules {
+    /// How much.
+    pub level: LogLevel,
+    /// `toolLogMaxFieldChars`.
+    pub field_chars: usize,
+}
+
+impl Default for LogRules {
+    fn default() -> Self {
+        Self { level: LogLevel::Info, field_chars: limits::LOG_FIELD_CHARS }
+    }
+}
+
+/// Over which road a call came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Transport {
+    /// From the host itself.
+    InProcess,
+    /// Standard input and output.
+    Stdio,
+    /// Streamable HTTP.
+    Http,
+}
+
+impl Transport {
+    /// The word in the log.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::InProcess => "inproc",
+            Self::Stdio => "stdio",
+            Self::Http => "http",
+        }
+    }
+}
+
+/// One call as the log sees it.
+#[derive(Debug, Clone)]
+pub struct CallRecord {
+    /// `_meta.toolCallId`, else a UUID.
+    pub call_id: String,
+    /// The server's name.
+    pub server: String,
+    /// The tool's own name.
+    pub tool: String,
+    /// Over which road.
+    pub transport: Transport,
+    /// `main` or `subagent`.
+    pub caller: &'static str,
+    /// Where it belongs.
+    pub trace: Trace,
+}
+
+/// The end of a call beyond its envelope.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Finish {
+    /// Milliseconds in the queue.
+    pub queued_ms: u64,
+    /// Milliseconds a person was being asked.
+    pub waited_ms: u64,
+}
+
+impl CallRecord {
+    /// The `tool_call` line, without its newline. `warnings` are what was wrong with `_meta`.
+    pub fn call_line(
+        &self,
+        ts: &str,
+        arguments: &Value,
+        warnings: &[String],
+        redactor: &Redactor,
+        rules: LogRules,
+    ) -> String {
+        let fit = |field_chars: usize| {
+            let mut line = self.head(ts, "tool_call");
+            line.insert("transport".to_owned(), json!(self.transport.as_str()));
+            line.insert("caller".to_owned(), json!(self.caller));
+            line.insert("size".to_owned(), json!(compact_len(arguments)));
+            line.insert("args".to_owned(), redactor.value(arguments, field_chars));
+            if !warnings.is_empty() {
+                line.insert("warnings".to_owned(), json!(warnings));
+            }
+            self.tail(line)
+        };
+        within_limit(rules.field_chars, fit)
+    }
+
+    /// The `tool_result` or `tool_error` line, without its newline.
+    pub fn finish_line(
+        &self,
+        ts: &str,
+        envelope: &Envelope,
+        finish: Finish,
+        redactor: &Redactor,
+        rules: LogRules,
+    ) -> String {
+        let is_error = envelope.status.is_error();
+        let fit = |field_chars: usize| {
+            let mut line = self.head(ts, if is_error { "tool_error" } else { "tool_result" });
+            let mut put = |key: &str, value: Value| line.insert(key.to_owned(), value);
+            put("status", json!(envelope.status));
+            put("code", json!(envelope.code));
+            put("isError", json!(is_error));
+            put("elapsedMs", json!(envelope.stamp.elapsed_ms));
+            put("queuedMs", json!(finish.queued_ms));
+            put("waitedMs", json!(finish.waited_ms));
+            put("size", json!(envelope.size));
+            if !envelope.cuts.is_empty() {
+                put("truncated", json!(true));
+            }
+            if let Some(error) = envelope.error.as_ref().filter(|_| is_error) {
+                let message = redactor.trimmed(error["message"].as_str().unwrap_or_default(), field_chars);
+                put("error", json!({ "type": error["type"], "message": message }));
+            }
+            if rules.level == LogLevel::Debug {
+                put("data", redactor.value(&envelope.data, field_chars));
+                put("text", json!(redactor.trimmed(&envelope.text, field_chars)));
+            }
+            self.tail(line)
+        };
+        within_limit(rules.field_chars, fit)
+    }
+
+    fn head(&self, ts: &str, kind: &str) -> Map<String, Value> {
+        let mut line = Map::new();
+        line.insert("v".to_owned(), json!(1));
+        line.insert("ts".to_owned(), json!(ts));
+        line.insert("type".to_owned(), json!(kind));
+        line.insert("callId".to_owned(), json!(short(&self.call_id)));
+        line.insert("runId".to_owned(), json!(self.trace.run_id.as_deref().map(short)));
+        line.insert("sessionId".to_owned(), json!(self.trace.session_id.as_deref().map(short)));
+        line.insert("server".to_owned(), json!(self.server));
+        line.insert("toolName".to_owned(), json!(self.tool));
+        line
+    }
+
+    fn tail(&self, mut line: Map<String, Value>) -> String {
+        let trace = Trace {
+            root_agent_id: self.trace.root_agent_id.as_deref().map(short),
+            agent_id: self.trace.agent_id.as_deref().map(short),
+            sub_agent_id: self.trace.sub_agent_id.as_deref().map(short),
+            run_id: self.trace.run_id.as_deref().map(short),
+            session_id: self.trace.session_id.as_deref().map(short),
+            ..self.trace.clone()
+        };
+        line.insert("trace".to_owned(), json!(trace));
+        // Compact JSON escapes every control character, so a line never holds a raw newline.
+        Value::Object(line).to_string()
+    }
+}
+
+/// Ids come from outside; one of a megabyte is no id.
+fn short(id: &str) -> String {
+    id.chars().take(256).collect()
+}
+
+/// Shortens the strings until the record is at most 64 KiB; the last resort drops the payload and
+/// says so.
+fn within_limit(field_chars: usize, fit: impl Fn(usize) -> String) -> String {
+    let mut chars = field_chars;
+    let mut line = fit(chars);
+    while line.len() > limits::LOG_RECORD_BYTES && chars > 16 {
+        chars /= 4;
+        line = fit(chars);
+    }
+    if line.len() <= limits::LOG_RECORD_BYTES {
+        return line;
+    }
+    let bytes = line.len();
+    let Ok(Value::Object(mut record)) = serde_json::from_str(&line) else { return line };
+    for key in ["args", "data", "text", "warnings"] {
+        if let Some(value) = record.get_mut(key) {
+            *value = json!(format!("…({bytes} bytes)"));
+        }
+    }
+    Value::Object(record).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::envelope::{Answer, Ended, Opening, Stamp};
+    use crate::limits::TextLimits;
+    use crate::text::{Lang, Text};
+    use crate::tool_error::{ConflictKind, Reason, ToolError};
+    use crate::truncate::Keep;
+
+    fn record() -> CallRecord {
+        let trace = Trace {
+            trace_id: Some("4bf92f3577b34da6a3ce929d0e0e4736".into()),
+            span_id: Some("00f067aa0ba902b7".into()),
+            parent_span_id: None,
+            root_agent_id: None,
+            agent_id: None,
+            sub_agent_id: None,
+            run_id: Some("run-1".into()),
+            session_id: Some("s1".into()),
+            tool_name: Some("run_shell_command".into()),
+        };
+        CallRecord {
+            call_id: "c1".into(),
+            server: "shell_tasks".into(),
+            tool: "run_shell_command".into(),
+            transport: Transport::InProcess,
+            caller: "main",
+            trace,
+        }
+    }
+
+    fn envelope(ended: Ended, data: Value) -> Envelope {
+        let answer = Answer {
+            ended,
+            data,
+            text: "done".into(),
+            opening: Opening::Sign,
+            keep: Keep::Head,
+            cuts: Vec::new(),
+        };
+        let stamp = Stamp {
+            server: "shell_tasks".into(),
+            tool: "run_shell_command".into(),
+            trace: record().trace,
+            elapsed_ms: 5120,
+            ts: "t".into(),
+        };
+        Envelope::seal(answer, stamp, TextLimits::default(), Lang::En)
+    }
+
+    fn parse(line: &str) -> Value {
+        assert!(!line.contains('\n'));
+        serde_json::from_str(line).unwrap()
+    }
+
+    #[test]
+    fn the_call_line_has_the_documented_fields_in_their_order() {
+        let line = record().call_line(
+            "T",
+            &json!({"command": "npm test", "password": "p"}),
+            &[],
+            &Redactor::new(),
+            LogRules::default(),
+        );
+        let trace = serde_json::to_string(&record().trace).unwrap();
+        assert_eq!(
+            line,
+            format!(
+                r#"{{"v":1,"ts":"T","type":"tool_call","callId":"c1","runId":"run-1","sessionId":"s1","server":"shell_tasks","toolName":"run_shell_command","transport":"inproc","caller":"main","size":37,"args":{{"command":"npm test","password":"[redacted:key]"}},"trace":{trace}}}"#
+            )
+        );
+    }
+
+    #[test]
+    fn levels_differ() {
+        let done = envelope(Ended::Ok, json!({"a": "b"}));
+        let line = |level| {
+            let rules = LogRules { level, field_chars: 4000 };
+            parse(&record().finish_line(
+                "T",
+                &done,
+                Finish { queued_ms: 1, waited_ms: 2 },
+                &Redactor::new(),
+                rules,
+            ))
+        };
+        let info = line(LogLevel::Info);
+        assert_eq!(
+            (&info["type"], &info["queuedMs"], &info["waitedMs"]),
+            (&json!("tool_result"), &json!(1), &json!(2))
+        );
+        assert!(info.get("data").is_none() && info.get("text").is_none());
+        let debug = line(LogLevel::Debug);
+        assert_eq!((&debug["data"]["a"], &debug["text"]), (&json!("b"), &json!("✓ done")));
+    }
+
+    #[test]
+    fn a_failure_is_a_tool_error_with_its_reason() {
+        let error = ToolError::new(
+            Reason::Conflict { kind: ConflictKind::ChangedOnDisk, expected: None, found: None, path: None },
+            Text::fixed("changed on disk, token=abc", "磁盘内容已改变"),
+        );
+        let line = parse(&record().finish_line(
+            "T",
+            &envelope(Ended::Failed(error), Value::Null),
+            Finish::default(),
+            &Redactor::new(),
+            LogRules::default(),
+        ));
+        assert_eq!((&line["type"], &line["isError"]), (&json!("tool_error"), &json!(true)));
+        assert_eq!(
+            line["error"],
+            json!({"type": "conflict", "message": "changed on disk, token=[redacted:assignment]"})
+        );
+    }
+
+    #[test]
+    fn no_record_is_larger_than_its_limit() {
+        let wide: Vec<String> = (0..5000).map(|i| format!("{i:0100}")).collect();
+        let lines = [
+            json!({"contents": "x".repeat(10_000_000)}),
+            json!({"many": wide}),
+            json!({"deep": vec!["y".repeat(3000); 200]}),
+        ];
+        for arguments in lines {
+            let line = record().call_line("T", &arguments, &[], &Redactor::new(), LogRules::default());
+            assert!(line.len() <= limits::LOG_RECORD_BYTES, "{}", line.len());
+            assert_eq!(parse(&line)["callId"], "c1");
+        }
+        let cut = record().call_line(
+            "T",
+            &json!({"a": "x".repeat(5000)}),
+            &[],
+            &Redactor::new(),
+            LogRules::default(),
+        );
+        assert!(cut.contains("x…(1000 more chars)"));
+    }
+}

@@ -1,0 +1,276 @@
+//! The one shape of every result: text for the model, a structured part with exactly five keys for
+//! programs (tools §5).
+
+mod output;
+mod words;
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::error_code::ErrorCode;
+use crate::limits::TextLimits;
+use crate::text::Lang;
+use crate::tool_error::ToolError;
+use crate::trace::Trace;
+use crate::truncate::{self, Cut, Keep, compact_len};
+
+pub use output::output_schema;
+
+/// How a call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Done.
+    Ok,
+    /// The wanted state was already there.
+    Noop,
+    /// Some of the work was not done; the error says why.
+    Partial,
+    /// Nothing failed; something alive waits.
+    NeedsInput,
+    /// By the person, the caller or a shutdown.
+    Canceled,
+    /// The arguments are refused.
+    Invalid,
+    /// A rule refuses it.
+    Denied,
+    /// The named thing does not exist.
+    NotFound,
+    /// A clock ran out.
+    Timeout,
+    /// Everything else.
+    Error,
+}
+
+impl Status {
+    /// All of them, in the order of the table.
+    pub const ALL: [Self; 10] = [
+        Self::Ok,
+        Self::Noop,
+        Self::Partial,
+        Self::NeedsInput,
+        Self::Canceled,
+        Self::Invalid,
+        Self::Denied,
+        Self::NotFound,
+        Self::Timeout,
+        Self::Error,
+    ];
+
+    /// The status on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Noop => "noop",
+            Self::Partial => "partial",
+            Self::NeedsInput => "needs_input",
+            Self::Canceled => "canceled",
+            Self::Invalid => "invalid",
+            Self::Denied => "denied",
+            Self::NotFound => "not_found",
+            Self::Timeout => "timeout",
+            Self::Error => "error",
+        }
+    }
+
+    /// The status a failure with this code has.
+    pub fn of(code: ErrorCode) -> Self {
+        match code {
+            ErrorCode::InvalidArgument => Self::Invalid,
+            ErrorCode::PermissionDenied => Self::Denied,
+            ErrorCode::NotFound => Self::NotFound,
+            ErrorCode::Timeout => Self::Timeout,
+            ErrorCode::Canceled => Self::Canceled,
+            ErrorCode::NeedsInput => Self::NeedsInput,
+            ErrorCode::Conflict
+            | ErrorCode::ResourceExhausted
+            | ErrorCode::Unavailable
+            | ErrorCode::NotSupported
+            | ErrorCode::RateLimited
+            | ErrorCode::Internal => Self::Error,
+        }
+    }
+
+    /// The result counts as failed.
+    pub fn is_error(self) -> bool {
+        matches!(self, Self::Invalid | Self::Denied | Self::NotFound | Self::Timeout | Self::Error)
+    }
+}
+
+/// How a tool's text begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Opening {
+    /// With the sign of its status.
+    Sign,
+    /// With its own header line: reads, listings, shell, answers of a person.
+    Header,
+}
+
+/// What a tool has to say, before limits and stamp.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// How it ended.
+    pub ended: Ended,
+    /// Tool fields; `null` when there are none.
+    pub data: Value,
+    /// The text, without the sign of the status.
+    pub text: String,
+    /// How the text begins when it ended well.
+    pub opening: Opening,
+    /// Which part of a text that is too long stays.
+    pub keep: Keep,
+    /// What the tool cut itself.
+    pub cuts: Vec<Cut>,
+}
+
+/// The end of a call.
+#[derive(Debug, Clone)]
+pub enum Ended {
+    /// Done.
+    Ok,
+    /// The wanted state was already there.
+    Noop,
+    /// Some of it was not done.
+    Partial(ToolError),
+    /// Something alive waits for input.
+    NeedsInput,
+    /// It failed, was refused or was canceled.
+    Failed(ToolError),
+}
+
+impl Answer {
+    /// The answer of a failed call; what was gathered before is its data.
+    pub fn failed(mut error: ToolError) -> Self {
+        let data = error.data.take().unwrap_or(Value::Null);
+        Self {
+            ended: Ended::Failed(error),
+            data,
+            text: String::new(),
+            opening: Opening::Sign,
+            keep: Keep::Head,
+            cuts: Vec::new(),
+        }
+    }
+}
+
+/// Who answered what, when.
+#[derive(Debug, Clone)]
+pub struct Stamp {
+    /// The server's name.
+    pub server: String,
+    /// The tool's own name.
+    pub tool: String,
+    /// Where the call belongs.
+    pub trace: Trace,
+    /// Without queueing and without waiting for a person.
+    pub elapsed_ms: u64,
+    /// ISO 8601 UTC.
+    pub ts: String,
+}
+
+/// A finished result.
+#[derive(Debug, Clone)]
+pub struct Envelope {
+    /// How it ended.
+    pub status: Status,
+    /// `ok` or the code of the reason.
+    pub code: &'static str,
+    /// Tool fields.
+    pub data: Value,
+    /// `{type, message, retryable, hint?, details?}`.
+    pub error: Option<Value>,
+    /// The text block.
+    pub text: String,
+    /// UTF-8 bytes of the text plus compact JSON of `data`.
+    pub size: usize,
+    /// Everything that was cut.
+    pub cuts: Vec<Cut>,
+    /// Who, what, when.
+    pub stamp: Stamp,
+}
+
+impl Envelope {
+    /// Builds the envelope of an answer: words, limits, size.
+    pub fn seal(answer: Answer, stamp: Stamp, limits: TextLimits, lang: Lang) -> Self {
+        let Answer { ended, mut data, text, opening, keep, mut cuts } = answer;
+        let (status, code, error) = match &ended {
+            Ended::Ok => (Status::Ok, "ok", None),
+            Ended::Noop => (Status::Noop, "ok", None),
+            Ended::Partial(error) => (Status::Partial, error.code().as_str(), Some(error)),
+            Ended::NeedsInput => (Status::NeedsInput, ErrorCode::NeedsInput.as_str(), None),
+            Ended::Failed(error) => (Status::of(error.code()), error.code().as_str(), Some(error)),
+        };
+        let text = words::text(status, error, &text, opening, lang);
+        let error = match (status, error) {
+            (Status::NeedsInput, _) => Some(words::needs_input(lang)),
+            (_, Some(error)) => Some(error_object(error, lang)),
+            (_, None) => None,
+        };
+        cuts.extend(truncate::fit_data(&mut data, limits.data_bytes()));
+        let (text, cut) = truncate::fit_text(&text, limits, keep, lang);
+        cuts.extend(cut);
+        if !cuts.is_empty()
+            && let Some(map) = data.as_object_mut()
+        {
+            map.insert("truncated".to_owned(), Value::Bool(true));
+        }
+        let size = text.len() + compact_len(&data);
+        Self { status, code, data, error, text, size, cuts, stamp }
+    }
+
+    /// The structured part.
+    pub fn structured(&self) -> Value {
+        let mut chatos = json!({
+            "server": self.stamp.server,
+            "tool": self.stamp.tool,
+            "trace": self.stamp.trace,
+            "elapsedMs": self.stamp.elapsed_ms,
+            "size": self.size,
+            "ts": self.stamp.ts,
+        });
+        if !self.cuts.is_empty() {
+            chatos["truncated"] = json!(self.cuts);
+        }
+        let mut map = Map::new();
+        map.insert("status".to_owned(), json!(self.status));
+        map.insert("code".to_owned(), json!(self.code));
+        map.insert("data".to_owned(), self.data.clone());
+        if let Some(error) = &self.error {
+            map.insert("error".to_owned(), error.clone());
+        }
+        map.insert("chatos".to_owned(), chatos);
+        Value::Object(map)
+    }
+
+    /// The whole result of `tools/call`.
+    pub fn result(&self) -> Value {
+        json!({
+            "content": [{ "type": "text", "text": self.text }],
+            "isError": self.status.is_error(),
+            "structuredContent": self.structured(),
+        })
+    }
+}
+
+/// `{type, message, retryable, hint?, details?}`.
+fn error_object(error: &ToolError, lang: Lang) -> Value {
+    let code = error.code();
+    let mut object =
+        json!({ "type": code.as_str(), "message": error.message.get(lang), "retryable": is_retryable(code) });
+    if let Some(hint) = &error.hint {
+        object["hint"] = json!(words::sentence(hint.get(lang)));
+    }
+    let details = error.details(lang);
+    if details.as_object().is_some_and(|map| !map.is_empty()) {
+        object["details"] = details;
+    }
+    object
+}
+
+/// The same call may succeed later without a change of its arguments.
+fn is_retryable(code: ErrorCode) -> bool {
+    matches!(code, ErrorCode::Timeout | ErrorCode::Conflict | ErrorCode::Unavailable | ErrorCode::RateLimited)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,142 @@
+//! The schema of the whole envelope, published for every tool, because clients validate every result
+//! against it, failed and canceled ones included (tools §5.6).
+
+use serde_json::{Value, json};
+
+use super::Status;
+
+/// `outputSchema` of a tool whose successful `data` has this schema (see [`crate::schema::data`]).
+pub fn output_schema(data: &Value) -> Value {
+    let statuses: Vec<&str> = Status::ALL.iter().map(|status| status.as_str()).collect();
+    let codes = [
+        "ok",
+        "needs_input",
+        "canceled",
+        "invalid_argument",
+        "permission_denied",
+        "not_found",
+        "timeout",
+        "conflict",
+        "resource_exhausted",
+        "unavailable",
+        "not_supported",
+        "rate_limited",
+        "internal",
+    ];
+    json!({
+        "type": "object",
+        "properties": {
+            "status": {
+                "type": "string", "enum": statuses,
+                "description": "How the call ended", "x-zh": "调用的结果状态",
+            },
+            "code": {
+                "type": "string", "enum": codes,
+                "description": "ok, or why it did not succeed", "x-zh": "ok，或未成功的原因",
+            },
+            "data": { "anyOf": [data, confirmation(), needs(), { "type": "null" }] },
+            "error": error(),
+            "chatos": chatos(),
+        },
+        "required": ["status", "code", "data", "chatos"],
+        "additionalProperties": false,
+    })
+}
+
+/// What is left of a call that a person or a clock stopped.
+fn confirmation() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "confirmed": { "type": "boolean" },
+            "request_id": { "type": "string" },
+            "remark": { "type": "string" },
+        },
+        "required": ["confirmed", "request_id"],
+    })
+}
+
+fn needs() -> Value {
+    json!({
+        "type": "object",
+        "properties": { "needs": {
+            "type": "object",
+            "properties": {
+                "kind": { "type": "string" },
+                "resume": {
+                    "type": "object",
+                    "properties": {
+                        "tool": { "type": "string" },
+                        "arguments": { "type": "object", "additionalProperties": true },
+                    },
+                    "required": ["tool", "arguments"],
+                },
+            },
+            "required": ["kind", "resume"],
+        } },
+        "required": ["needs"],
+    })
+}
+
+fn error() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "type": { "type": "string" },
+            "message": { "type": "string" },
+            "retryable": { "type": "boolean" },
+            "hint": { "type": "string" },
+            "details": { "type": "object", "additionalProperties": true },
+        },
+        "required": ["type", "message", "retryable"],
+        "additionalProperties": false,
+    })
+}
+
+fn chatos() -> Value {
+    let id = json!({ "type": ["string", "null"] });
+    let fields = [
+        "traceId",
+        "spanId",
+        "parentSpanId",
+        "rootAgentId",
+        "agentId",
+        "subAgentId",
+        "runId",
+        "sessionId",
+        "toolName",
+    ];
+    let trace: serde_json::Map<String, Value> =
+        fields.iter().map(|name| ((*name).to_owned(), id.clone())).collect();
+    let count = json!({ "type": "integer", "minimum": 0 });
+    json!({
+        "type": "object",
+        "properties": {
+            "server": { "type": "string" },
+            "tool": { "type": "string" },
+            "trace": {
+                "type": "object", "properties": trace, "required": fields, "additionalProperties": false,
+            },
+            "elapsedMs": count,
+            "size": count,
+            "ts": { "type": "string" },
+            "truncated": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "field": { "type": "string" },
+                        "unit": { "type": "string", "enum": ["bytes", "lines", "chars", "items"] },
+                        "keep": { "type": "string", "enum": ["head", "tail", "head+tail"] },
+                        "limit": count,
+                        "kept": count,
+                        "total": { "type": ["integer", "null"] },
+                        "next": { "type": "object", "additionalProperties": true },
+                    },
+                    "required": ["field", "unit", "keep", "limit", "kept", "total"],
+                },
+            },
+        },
+        "required": ["server", "tool", "trace", "elapsedMs", "size", "ts"],
+    })
+}

@@ -1,0 +1,101 @@
+//! The text block: it says everything a model needs, because the model gets nothing else (tools §5.7).
+
+use serde_json::{Value, json};
+
+use super::{Opening, Status};
+use crate::text::{Lang, Text};
+use crate::tool_error::{Reason, ToolError};
+use crate::validation::Issue;
+
+/// The first character of a text.
+fn sign(status: Status) -> char {
+    match status {
+        Status::Ok => '✓',
+        Status::Noop => '=',
+        Status::Partial => '◐',
+        Status::NeedsInput => '?',
+        Status::Canceled => '–',
+        Status::Invalid | Status::Denied | Status::NotFound | Status::Timeout | Status::Error => '✗',
+    }
+}
+
+pub(super) fn text(
+    status: Status,
+    error: Option<&ToolError>,
+    body: &str,
+    opening: Opening,
+    lang: Lang,
+) -> String {
+    let sign = sign(status);
+    match error {
+        None if opening == Opening::Header => body.to_owned(),
+        None => format!("{sign} {body}"),
+        Some(error) => {
+            let reason = reason(error, status, lang);
+            match status {
+                // What was done comes first, then why the rest was not.
+                Status::Partial if opening == Opening::Header => format!("{body}\n\n{sign} {reason}"),
+                Status::Partial => format!("{sign} {body}\n{reason}"),
+                _ if body.is_empty() => format!("{sign} {reason}"),
+                _ => format!("{sign} {reason}\n{body}"),
+            }
+        }
+    }
+}
+
+fn reason(error: &ToolError, status: Status, lang: Lang) -> String {
+    // Failures name their code; a canceled call is no failure.
+    let code =
+        if status == Status::Canceled { String::new() } else { format!("[{}] ", error.code().as_str()) };
+    if let Reason::InvalidArgument { issues } = &error.reason {
+        return match issues.as_slice() {
+            [only] => format!("{code}{}", issue(only, lang)),
+            many => {
+                let lines: Vec<String> = many.iter().map(|one| format!("- {}", issue(one, lang))).collect();
+                format!("{code}{}\n{}", error.message.get(lang), lines.join("\n"))
+            }
+        };
+    }
+    let mut text = format!("{code}{}", error.message.get(lang));
+    if let Some(hint) = &error.hint {
+        text = with_sentence(text, hint.get(lang), lang);
+    }
+    text
+}
+
+fn issue(issue: &Issue, lang: Lang) -> String {
+    let text = match issue.path.as_str() {
+        "" => issue.message.get(lang).to_owned(),
+        path => format!("{path}: {}", issue.message.get(lang)),
+    };
+    match &issue.hint {
+        Some(hint) => with_sentence(text, hint.get(lang), lang),
+        None => text,
+    }
+}
+
+fn with_sentence(mut text: String, next: &str, lang: Lang) -> String {
+    if !text.ends_with(['.', '。', '!', '！', '?', '？']) {
+        text.push(if lang == Lang::Zh { '。' } else { '.' });
+    }
+    if lang == Lang::En {
+        text.push(' ');
+    }
+    text.push_str(&sentence(next));
+    text
+}
+
+/// Messages are written lower case; a sentence of its own begins with a capital letter.
+pub(super) fn sentence(text: &str) -> String {
+    let mut chars = text.chars();
+    match chars.next() {
+        Some(first) => first.to_uppercase().chain(chars).collect(),
+        None => String::new(),
+    }
+}
+
+/// The error object of a result that needs input: nothing failed, so there is no typed reason.
+pub(super) fn needs_input(lang: Lang) -> Value {
+    let message = Text::fixed("the program seems to wait for input", "程序似乎在等待输入");
+    json!({ "type": "needs_input", "message": message.get(lang), "retryable": false })
+}
