@@ -10,7 +10,11 @@ import App from './App.svelte';
 session.takeCodeFromAddress();
 addEventListener('hashchange', (event) => session.takeCodeFromAddress(new URL(event.oldURL).hash || '#/'));
 
-addEventListener('error', (event) => toasts.error(i18n.t.shell.unexpected, event.message));
+addEventListener('error', (event) => {
+  // Chromium's word for “measured again in the next frame”, which is what VirtualList wants.
+  if (event.message.startsWith('ResizeObserver loop')) return;
+  toasts.error(i18n.t.shell.unexpected, event.message);
+});
 addEventListener('unhandledrejection', (event) => {
   const reason: unknown = event.reason;
   toasts.error(i18n.t.shell.unexpected, reason instanceof Error ? reason.message : String(reason));

@@ -6,6 +6,7 @@ import { describe, expect } from 'vitest';
 import { violations } from './axe';
 import { signIn, test } from './fixtures';
 import { Host } from './host';
+import { RESULTS } from './programs';
 
 const PAGES = ['chat', 'queue', 'apps', 'agents', 'tasks', 'runs', 'settings', 'settings/host', 'settings/doctor', 'settings/appearance'];
 const TITLES = {
@@ -93,6 +94,8 @@ describe.each([
       expect(await page.evaluate(() => document.documentElement.lang)).toBe(language === 'zh' ? 'zh-CN' : 'en');
       expect(await page.evaluate(() => document.documentElement.dataset['theme'])).toBe(theme);
       found.push(...(await violations(page)).map((line) => `${route}: ${line}`));
+      // Kept for people: whether a page looks finished is not for a test to say.
+      await page.screenshot({ path: `${RESULTS}/pages/${language}-${theme}-${route.replace('/', '-')}.png` });
     }
     expect(found).toEqual([]);
   });
