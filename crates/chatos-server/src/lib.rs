@@ -1,7 +1,7 @@
 //! The HTTP edge: the API under `/api/v1`, the event WebSocket, the embedded web UI.
 //!
 //! Only this crate knows HTTP. It imports the host and nothing below it. Every route is registered
-//! in one table ([`app`]), from which routing, the OpenAPI document and the security tests follow.
+//! in one table (`app.rs`), from which routing, the OpenAPI document and the security tests follow.
 
 mod api;
 mod app;
