@@ -30,7 +30,7 @@ export function rowsOf(prompts: Prompts, tab: BoardTab, delivered: string): Rows
           const row = rows[index];
           return row ? { item: row.item, steps: row.steps.length, quiet: true } : null;
         },
-        indexOf: (id) => rows.findIndex((row) => row.item.id === id),
+        indexOf: (id) => rows.findIndex((row) => row.steps.some((step) => step.id === id)),
       };
     }
   }

@@ -136,7 +136,7 @@ export const prompts = {
     intro: 'This server wants to send you to a web page. Nothing is opened before you decide.',
     address: 'Address',
     host: 'Website',
-    punycode: 'The name of this website contains foreign letters and may look like another one. Compare it with care:',
+    punycode: 'The name of this website contains foreign letters and may look like another one. Compare it with care.',
     credentials: 'A user name or password is part of this address.',
     refused: 'Only https addresses, and http on this computer, can be opened.',
     insecure: 'Not encrypted (http).',

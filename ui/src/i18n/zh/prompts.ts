@@ -136,7 +136,7 @@ export const prompts: typeof source = {
     intro: '这个服务器想让你打开一个网页。在你决定之前不会打开任何内容。',
     address: '网址',
     host: '网站',
-    punycode: '这个网站的名称含有其他文字的字母，可能与另一个网站看起来相同，请仔细核对：',
+    punycode: '这个网站的名称含有其他文字的字母，可能与另一个网站看起来相同，请仔细核对。',
     credentials: '这个网址中带有用户名或密码。',
     refused: '只能打开 https 网址，以及本机的 http 网址。',
     insecure: '未加密（http）。',

@@ -69,6 +69,7 @@ export class PromptForm {
       const [item, saved] = await Promise.all([this.#read(), this.#savedDraft()]);
       this.item = item;
       this.draft = mergeDraft(item, saved);
+      this.secrets = noSecrets(item);
       this.#hasSaved = saved !== null;
       this.ready = true;
     } catch (thrown) {
@@ -201,6 +202,7 @@ export class PromptForm {
     if (!this.item) return;
     const saved = { ...storedDraft(this.item, $state.snapshot(this.draft) as Draft), shown: null };
     this.draft = mergeDraft(this.item, saved);
+    this.secrets = { ...noSecrets(this.item), ...$state.snapshot(this.secrets) };
     this.issues = [];
     this.changed = true;
   }
@@ -208,7 +210,7 @@ export class PromptForm {
   #close(): void {
     clearTimeout(this.#timer);
     this.#dirty = false;
-    this.secrets = {};
+    this.secrets = noSecrets(this.item);
     this.issues = [];
     this.failure = null;
     this.changed = false;
@@ -219,8 +221,14 @@ export class PromptForm {
   reset(): void {
     if (!this.item) return;
     this.draft = initialDraft(this.item);
-    this.secrets = {};
+    this.secrets = noSecrets(this.item);
     this.issues = [];
     this.edited();
   }
+}
+
+/** An empty text for each secret field, so that its input has something to be bound to. */
+function noSecrets(item: PromptItem | null): Record<string, string> {
+  if (item?.body.kind !== 'kv') return {};
+  return Object.fromEntries(item.body.fields.filter((field) => field.secret).map((field) => [field.key, '']));
 }

@@ -84,6 +84,12 @@ export class History {
     return Object.values(this.filters).some((value) => value.trim() !== '');
   }
 
+  /** The steps of the chain this prompt belongs to, in their order. */
+  stepsOf(id: string): PromptItem[] {
+    const row = this.rows.find(({ steps }) => steps.some((step) => step.id === id));
+    return row ? [...row.steps].sort((a, b) => (a.chain?.step ?? 0) - (b.chain?.step ?? 0) || a.at - b.at) : [];
+  }
+
   /** Starts over with the filters as they are now. */
   async search(): Promise<void> {
     this.#abort?.abort();

@@ -1,0 +1,43 @@
+// Prompts for unit tests, as the host would send them.
+
+import type { WireObject, WirePrompt } from '../../protocol/prompts';
+import { type PromptItem, readItem } from './item';
+
+export function wire(prompt: WireObject, more: Partial<WirePrompt> = {}): WirePrompt {
+  const kind = typeof prompt['kind'] === 'string' ? prompt['kind'] : null;
+  return {
+    requestId: 'r1',
+    runId: null,
+    sessionId: null,
+    ts: '2026-01-11T00:00:00.000Z',
+    kind,
+    class: 'served',
+    owner: 'user',
+    source: 'test',
+    title: null,
+    state: 'pending',
+    needsYou: kind !== 'result',
+    prompt,
+    metadataOnly: false,
+    problem: null,
+    raw: null,
+    warnings: [],
+    shown: 'sha256:1',
+    shownRequired: false,
+    effect: null,
+    expiresAt: null,
+    plainSecrets: false,
+    canDecline: false,
+    answer: null,
+    ignoredResponses: 0,
+    foreignResponses: 0,
+    positions: { request: 0, response: null },
+    ...more,
+  };
+}
+
+export function item(prompt: WireObject, more: Partial<WirePrompt> = {}): PromptItem {
+  const read = readItem(wire(prompt, more));
+  if (!read) throw new Error('not an item');
+  return read;
+}
