@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
 use chatos_paths::{FileLock, LegacyWarning, Locations, StateDir, ensure_link, move_legacy};
+use chatos_prompts::Role;
 use chatos_store::{OpenOptions, Settings, SettingsInput, StateKey, Store, now_iso, now_ms};
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use serde_json::{Map, Value, json};
@@ -18,6 +19,7 @@ use crate::fault::{key_fault, path_fault, setting_fault, store_fault, unknown_se
 use crate::host_log;
 use crate::instance::{Announcement, take_lock};
 use crate::node::{self, NodeInfo};
+use crate::prompts::{PromptDesk, log_mode, open_queue};
 
 /// What a caller decides about a host.
 #[derive(Debug, Clone)]
@@ -79,9 +81,15 @@ pub struct Host {
     audit: Audit,
     events: EventHub,
     notices: RwLock<Vec<Notice>>,
+    // Opened on first use: most commands never look at the queue.
+    prompts: OnceLock<PromptDesk>,
+    // Work that ends with the shutdown; joined by `settle`.
+    tasks: Mutex<Vec<tokio::task::JoinHandle<()>>>,
     node: OnceLock<Option<NodeInfo>>,
     shutdown: CancellationToken,
     closed: AtomicBool,
+    // The last host on this state was killed.
+    unclean: AtomicBool,
     // Released last: while it is held nobody else opens this state.
     lock: Mutex<Option<FileLock>>,
 }
@@ -104,6 +112,8 @@ impl Host {
             backups: dir.backups(),
             migrate: true,
             wal: !network,
+            used: was_used(&dir),
+            check: config.serving,
         })
         .map_err(|e| store_fault(&e))?;
         let input =
@@ -128,9 +138,12 @@ impl Host {
             audit,
             events: EventHub::new(started_at),
             notices: RwLock::new(Vec::new()),
+            prompts: OnceLock::new(),
+            tasks: Mutex::new(Vec::new()),
             node: OnceLock::new(),
             shutdown: CancellationToken::new(),
             closed: AtomicBool::new(false),
+            unclean: AtomicBool::new(false),
             lock: Mutex::new(Some(lock)),
             config,
         };
@@ -145,7 +158,9 @@ impl Host {
         let unclean = self.store.meta("clean_stop").is_ok_and(|value| value.as_deref() == Some("0"));
         if unclean {
             tracing::info!("the last stop was not clean");
+            self.unclean.store(true, Ordering::Relaxed);
         }
+        self.tell_lost_commits();
         if let Err(error) = self.store.set_meta("clean_stop", "0") {
             tracing::warn!(%error, "cannot note the start");
         }
@@ -155,12 +170,40 @@ impl Host {
         self.audit("start", fields);
     }
 
+    /// One record may be ahead of the database after a kill, never more: then commits are missing, for
+    /// example because the database's log was deleted.
+    fn tell_lost_commits(&self) {
+        let ahead = self.audit.ahead();
+        if ahead <= 1 {
+            return;
+        }
+        self.notice(Notice {
+            code: "database_behind".to_owned(),
+            severity: "warning",
+            message: Text::new(
+                format!("the database is older than the audit log by {ahead} records; recent changes may be missing"),
+                format!("数据库比审计日志旧 {ahead} 条记录；最近的更改可能丢失"),
+            ),
+            hint: Some(Text::fixed(
+                "if you did not put an older copy in place yourself, look into the backups folder of the state directory",
+                "如果不是您自己放回了旧副本，请查看状态目录的 backups 文件夹",
+            )),
+        });
+    }
+
+    /// Whether the last host on this state was killed.
+    pub(crate) fn stopped_uncleanly(&self) -> bool {
+        self.unclean.load(Ordering::Relaxed)
+    }
+
     /// Work that must not delay the start: looking for Node, the daily copy, a deep check after an
-    /// unclean stop. The returned task ends by itself when the host closes.
-    pub fn background(self: &Arc<Self>) -> tokio::task::JoinHandle<()> {
+    /// unclean stop, the queue. What it starts ends with the shutdown; see [`Host::settle`].
+    pub fn background(self: &Arc<Self>) -> Result<(), Fault> {
+        self.tend_prompts()?;
         let host = Arc::clone(self);
-        tokio::spawn(async move {
+        let task = tokio::spawn(async move {
             host.find_node().await;
+            host.look_for_damage().await;
             let mut tick = tokio::time::interval(Duration::from_secs(3600));
             loop {
                 tokio::select! {
@@ -174,7 +217,9 @@ impl Host {
                     }
                 }
             }
-        })
+        });
+        self.keep_task(task);
+        Ok(())
     }
 
     fn daily(&self) {
@@ -296,6 +341,9 @@ impl Host {
             // The lock decides who runs; a leftover file would only confuse people who read it.
             std::fs::remove_file(self.dir.host_json()).ok();
         }
+        if let Some(prompts) = self.prompts.get() {
+            prompts.close();
+        }
         self.store.close();
         self.lock.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
@@ -364,6 +412,32 @@ impl Host {
                 ),
                 hint: None,
             });
+        }
+    }
+
+    /// The queue of questions to the person.
+    pub fn prompts(&self) -> Result<&PromptDesk, Fault> {
+        if let Some(desk) = self.prompts.get() {
+            return Ok(desk);
+        }
+        let role = if self.config.serving { Role::Host } else { Role::Visitor };
+        let mode = log_mode(&self.settings.text("uiPromptLogMode"));
+        let (prompts, events) = open_queue(&self.store, &self.key, self.dir.path(), role, mode)?;
+        Ok(self.prompts.get_or_init(|| PromptDesk::of_host(prompts, events, &self.store)))
+    }
+
+    /// Hands over a task that ends when the host shuts down.
+    pub(crate) fn keep_task(&self, task: tokio::task::JoinHandle<()>) {
+        self.tasks.lock().unwrap_or_else(PoisonError::into_inner).push(task);
+    }
+
+    /// Waits for the tasks of this host; to be called after the shutdown was asked for.
+    pub async fn settle(&self) {
+        let tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
+        for task in tasks {
+            if let Err(error) = task.await {
+                tracing::error!(%error, "a task of the host failed");
+            }
         }
     }
 
@@ -441,6 +515,12 @@ impl Drop for Host {
     fn drop(&mut self) {
         self.close();
     }
+}
+
+/// Records beside the database say that it held something: an empty one is then a lost one.
+fn was_used(dir: &StateDir) -> bool {
+    let holds = |folder: PathBuf| std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
+    holds(dir.audit()) || holds(dir.backups())
 }
 
 fn project_root(config: &HostConfig) -> Result<PathBuf, Fault> {

@@ -14,10 +14,13 @@ mod host_log;
 mod instance;
 mod node;
 mod process;
+mod prompts;
 mod tasks;
+mod upkeep;
 
 pub use audit::{Audit, AuditVerdict};
 pub use chatos_paths::{Locations, StateDir};
+pub use chatos_prompts as prompts_api;
 pub use chatos_store::{
     AddedTasks, Effective, JournalEntry, NewJournalEntry, NewTask, SETTINGS, Section, SettingError,
     SettingIssue, SettingKind, SettingSource, SettingSpec, StoreError, StoreErrorKind, Task, TaskContext,
@@ -32,6 +35,7 @@ pub use host::{Host, HostConfig, Notice};
 pub use instance::{Announcement, read_announcement, running_host};
 pub use node::NodeInfo;
 pub use process::{port_owner, resident_bytes};
+pub use prompts::{PromptDesk, PromptList, PromptReply, Visit, visit_prompts};
 
 /// The version of ChatOS, the one number every surface shows.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -173,6 +173,11 @@ pub enum NotReady {
 impl Prompts {
     /// Opens the queue. Returns at once; the fold runs in the reader thread, see [`Prompts::ready`].
     pub fn open(config: Config) -> Result<Self, OpenError> {
+        Self::open_with_events(config).map(|(prompts, _)| prompts)
+    }
+
+    /// The same with a subscription that misses nothing, also not what the first fold finds.
+    pub fn open_with_events(config: Config) -> Result<(Self, broadcast::Receiver<Event>), OpenError> {
         let previous = config.paths.archive.join(".prev");
         let watch = Watch::new(&config.paths.log, vec![previous]).map_err(OpenError::Thread)?;
         let steady_base = config.clock.now_ms() - millis(config.clock.monotonic());
@@ -194,13 +199,14 @@ impl Prompts {
             to_mark: Mutex::default(),
             backlog: AtomicBool::new(false),
         });
+        let events = inner.events.subscribe();
         let for_thread = inner.clone();
         let thread = std::thread::Builder::new()
             .name("prompts-reader".into())
             .spawn(move || pump::run(&for_thread, watch))
             .map_err(OpenError::Thread)?;
         let owner = Arc::new(ThreadOwner { inner: inner.clone(), thread: Mutex::new(Some(thread)) });
-        Ok(Self { inner, owner })
+        Ok((Self { inner, owner }, events))
     }
 
     /// Stops the reader and joins it; other handles can still read what was folded.

@@ -105,13 +105,13 @@ mod linux {
         /// `None`: the system refused an instance; the safety poll carries on alone.
         inotify: Option<OwnedFd>,
         dir: Option<i32>,
-        files: Vec<Option<i32>>,
+        watched: Vec<Option<i32>>,
     }
 
     impl Files {
         pub(super) fn new() -> Self {
             let inotify = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).ok();
-            Self { inotify, dir: None, files: Vec::new() }
+            Self { inotify, dir: None, watched: Vec::new() }
         }
 
         pub(super) fn fd(&self) -> Option<BorrowedFd<'_>> {
@@ -138,19 +138,18 @@ mod linux {
                 | WatchFlags::DELETE_SELF
                 | WatchFlags::DONT_FOLLOW;
             let Some(fd) = &self.inotify else { return };
-            if self.files.len() <= index {
-                self.files.resize(index + 1, None);
+            if self.watched.len() <= index {
+                self.watched.resize(index + 1, None);
             }
-            let before = self.files[index].take();
-            self.files[index] = inotify::add_watch(fd, path, flags).ok();
+            let before = self.watched[index].take();
+            self.watched[index] = inotify::add_watch(fd, path, flags).ok();
             // Another inode is behind the name now. The old one may be gone already, which removed
             // its watch; a file still watched under another index keeps it.
             if let Some(old) = before
-                && !self.files.contains(&Some(old))
+                && !self.watched.contains(&Some(old))
+                && let Err(error) = inotify::remove_watch(fd, old)
             {
-                if let Err(error) = inotify::remove_watch(fd, old) {
-                    tracing::trace!(%error, "watch of the previous prompt log");
-                }
+                tracing::trace!(%error, "watch of the previous prompt log");
             }
         }
 

@@ -172,6 +172,7 @@ pub(crate) fn routes() -> Routes {
     route::doctor::add(&mut routes);
     route::settings::add(&mut routes);
     route::audit::add(&mut routes);
+    route::prompts::add(&mut routes);
     route::tasks::add(&mut routes);
     route::journal::add(&mut routes);
     route::events::add(&mut routes);

@@ -13,17 +13,19 @@ mod journal;
 mod key;
 mod meta;
 mod migrate;
+mod prompt_records;
 mod settings;
 mod tasks;
 mod time;
 
 pub use backup::{Backup, list_backups};
 pub use check::{CheckDepth, CheckFinding};
-pub use db::{OpenOptions, Store, sqlite_version};
+pub use db::{CHECK_AT_OPEN, OpenOptions, Store, sqlite_version};
 pub use error::{StoreError, StoreErrorKind};
 pub use journal::{JournalEntry, NewJournalEntry, ProjectInfo, ProjectIteration, ProjectPatch};
 pub use key::{KeyPlace, KeyProblem, SealError, StateKey, SubKey};
 pub use migrate::{SCHEMA_VERSION, schema_of};
+pub use prompt_records::{NewPrompt, NewPromptAnswer, PromptAnswered, PromptLine, PromptRow, SealedAnswer};
 pub use settings::{
     Effective, SETTINGS, Section, SettingError, SettingIssue, SettingKind, SettingSource, SettingSpec,
     Settings, SettingsInput, find_setting, nearest_setting,

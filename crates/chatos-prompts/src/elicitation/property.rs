@@ -63,10 +63,9 @@ impl Property {
         let kind = map.get("type").and_then(Value::as_str).ok_or_else(|| bad("it has no single type"))?;
         let shape = match kind {
             "string" => match one_of(map) {
-                Some(options) => {
-                    Shape::One { options: options.ok_or_else(|| bad("its options are not texts"))? }
-                }
-                None => Shape::Text {
+                Given::Options(options) => Shape::One { options },
+                Given::NotTexts => return Err(bad("its options are not texts")),
+                Given::Nothing => Shape::Text {
                     format: match map.get("format").and_then(Value::as_str) {
                         Some("email") => Some(TextFormat::Email),
                         Some("uri") => Some(TextFormat::Uri),
@@ -85,8 +84,11 @@ impl Property {
             "array" => {
                 let items =
                     map.get("items").and_then(Value::as_object).ok_or_else(|| bad("it has no `items`"))?;
-                let options = one_of(items).ok_or_else(|| bad("a list must name its options"))?;
-                let options = options.ok_or_else(|| bad("its options are not texts"))?;
+                let options = match one_of(items) {
+                    Given::Options(options) => options,
+                    Given::NotTexts => return Err(bad("its options are not texts")),
+                    Given::Nothing => return Err(bad("a list must name its options")),
+                };
                 Shape::Many { options, min: size("minItems"), max: size("maxItems") }
             }
             _ => return Err(bad("nested objects cannot be asked in a form")),
@@ -216,23 +218,33 @@ fn looks_like_credential(name: &str) -> bool {
     api_key || ["password", "secret", "token"].iter().any(|word| name.contains(word))
 }
 
-// `None`: no options given. `Some(None)`: given, but not all texts.
 type Options = Vec<(String, Option<String>)>;
-fn one_of(map: &crate::json::Object) -> Option<Option<Options>> {
-    if let Some(Value::Array(values)) = map.get("enum") {
+
+/// Whether a property names its options.
+enum Given {
+    Nothing,
+    Options(Options),
+    NotTexts,
+}
+
+fn one_of(map: &crate::json::Object) -> Given {
+    let pairs: Option<Options> = if let Some(Value::Array(values)) = map.get("enum") {
         let names = map.get("enumNames").and_then(Value::as_array);
         let pairs = values.iter().enumerate().map(|(i, value)| {
             let label = names.and_then(|n| n.get(i)).and_then(Value::as_str).map(str::to_owned);
             Some((value.as_str()?.to_owned(), label))
         });
-        return Some(pairs.collect());
-    }
-    let Some(Value::Array(values)) = map.get("oneOf").or_else(|| map.get("anyOf")) else { return None };
-    let pairs = values.iter().map(|item| {
-        let label = item.get("title").and_then(Value::as_str).map(str::to_owned);
-        Some((item.get("const")?.as_str()?.to_owned(), label))
-    });
-    Some(pairs.collect())
+        pairs.collect()
+    } else if let Some(Value::Array(values)) = map.get("oneOf").or_else(|| map.get("anyOf")) {
+        let pairs = values.iter().map(|item| {
+            let label = item.get("title").and_then(Value::as_str).map(str::to_owned);
+            Some((item.get("const")?.as_str()?.to_owned(), label))
+        });
+        pairs.collect()
+    } else {
+        return Given::Nothing;
+    };
+    pairs.map_or(Given::NotTexts, Given::Options)
 }
 
 fn as_text(value: &Value) -> Option<String> {

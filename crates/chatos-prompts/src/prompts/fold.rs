@@ -77,7 +77,7 @@ impl Inner {
                 bulk.folded.health.unreadable = Some(error.to_string());
             }
         }
-        bulk.finish()
+        Ok(bulk.finish())
     }
 
     /// What a response line means for a served prompt that is open (`ui-prompts §4`).
@@ -214,7 +214,7 @@ impl Bulk<'_> {
         }
     }
 
-    fn finish(mut self) -> Result<Folded, RecordsError> {
+    fn finish(mut self) -> Folded {
         self.folded.queue.finish();
         let queue = &self.folded.queue;
         for (slot, at, timeout) in std::mem::take(&mut self.timeouts) {
@@ -234,7 +234,7 @@ impl Bulk<'_> {
                 self.folded.twins.push(id);
             }
         }
-        Ok(self.folded)
+        self.folded
     }
 }
 

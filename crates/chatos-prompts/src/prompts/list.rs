@@ -59,6 +59,8 @@ pub struct Query {
     pub source: Option<String>,
     pub kind: Option<String>,
     pub status: Option<Status>,
+    /// Results: delivered to a waiting call, or read by a person.
+    pub auto: Option<bool>,
     /// Words looked for in title, message, source and the other texts, case-insensitively.
     pub q: Option<String>,
     /// Requests at or after, before (milliseconds).
@@ -394,6 +396,9 @@ fn matches(item: &Item, query: &Query, needle: Option<&str>) -> bool {
         return false;
     }
     if query.status.is_some() && item.answer.is_none() {
+        return false;
+    }
+    if query.auto.is_some_and(|auto| item.is_auto() != auto) {
         return false;
     }
     let Some(needle) = needle else { return true };

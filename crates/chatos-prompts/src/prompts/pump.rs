@@ -165,7 +165,6 @@ impl Inner {
             }
             Err(error) => {
                 self.phase.send_replace(Phase::Failed(error.to_string()));
-                return;
             }
         }
     }

@@ -156,6 +156,21 @@ impl Prompts {
         Ok(Some(private.map_or(answer.response, |private| private.response)))
     }
 
+    /// The answer with its private values except those of secret fields, which stay masked and sealed:
+    /// for a caller that only refers to them. Without secret fields it is [`Prompts::deliver`].
+    pub fn deliver_without_secrets(&self, id: &RequestId) -> Result<Option<Object>, RecordsError> {
+        let Some(record) = self.inner.records.get(id)?.filter(|record| record.answer.is_some()) else {
+            return Ok(None);
+        };
+        let prompt = Inner::prompt_of(&record);
+        let secrets = prompt.as_ref().map(Prompt::secret_keys).unwrap_or_default();
+        let Some(private) = self.inner.records.peek_private(id)?.filter(|_| !secrets.is_empty()) else {
+            return self.deliver(id);
+        };
+        let masked = Answer { status: Status::Ok, full: private.response }.masked(&secrets);
+        Ok(Some(masked))
+    }
+
     /// The same without erasing, for the app that asked, until it consumes it or ten minutes passed.
     pub fn peek(&self, id: &RequestId, owner: &crate::ids::Owner) -> Result<Option<Object>, RecordsError> {
         let Some(record) = self.inner.records.get(id)?.filter(|record| record.owner == *owner) else {

@@ -21,6 +21,9 @@ use crate::sync::lock;
 /// How much of a raw line is carried around.
 const MAX_RAW: usize = 64 << 10;
 
+/// Larger prompts are reduced in lists and events.
+const MAX_LISTED: usize = 32 << 10;
+
 /// Who wrote the request decides which answers count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
@@ -113,7 +116,32 @@ impl Item {
         self.text("source")
     }
 
-    /// The item of the API (`ui-prompts §12.2`).
+    /// Delivered to a waiting call without a person.
+    pub fn is_auto(&self) -> bool {
+        self.answer.as_ref().is_some_and(|answer| answer.response.get("auto") == Some(&Value::Bool(true)))
+    }
+
+    /// The item in lists and events: a large prompt is reduced to its metadata and marked `partial`, so
+    /// that a page of diffs does not weigh hundreds of megabytes.
+    pub fn to_list_json(&self, lang: Lang) -> Value {
+        let large = size_of_values(&self.prompt) > MAX_LISTED
+            || self.answer.as_ref().is_some_and(|a| size_of_values(&a.response) > MAX_LISTED)
+            || self.raw.as_ref().is_some_and(|raw| raw.len() > MAX_LISTED);
+        if !large {
+            return self.to_json(lang);
+        }
+        let mut small = self.clone();
+        small.prompt = metadata::of_prompt(&self.prompt);
+        small.raw = None;
+        if let Some(answer) = &mut small.answer {
+            answer.response = metadata::of_response(&answer.response);
+        }
+        let mut json = small.to_json(lang);
+        json["partial"] = true.into();
+        json
+    }
+
+    /// The item of the API (`ui-prompts §12.2`), whole.
     pub fn to_json(&self, lang: Lang) -> Value {
         let time = |ms: Option<i64>| ms.map(format_ms);
         json!({
@@ -133,6 +161,7 @@ impl Item {
             },
             "needsYou": self.needs_you(),
             "prompt": self.prompt,
+            "partial": false,
             "metadataOnly": self.metadata_only,
             "problem": self.problem.as_ref().map(|p| p.to_json(lang)),
             "raw": self.raw,
@@ -148,7 +177,7 @@ impl Item {
                 "ts": format_ms(a.at),
                 "by": a.by,
                 "verified": a.verified,
-                "auto": a.response.get("auto") == Some(&Value::Bool(true)),
+                "auto": self.is_auto(),
                 "response": a.response,
             })),
             "ignoredResponses": self.ignored_responses,
@@ -235,12 +264,10 @@ impl Inner {
         item.shown = entry.prompt().map(|prompt| shown::digest(prompt, None));
         item.shown_required = shown_required(&item);
         item.expires_at = found.deadline;
-        let has_secret = |prompt: &Object| {
-            prompt.get("fields").and_then(Value::as_array).is_some_and(|fields| {
+        item.plain_secrets =
+            item.prompt.get("fields").and_then(Value::as_array).is_some_and(|fields| {
                 fields.iter().any(|field| field.get("secret") == Some(&Value::Bool(true)))
-            })
-        };
-        item.plain_secrets = has_secret(&item.prompt);
+            });
         if found.slot.is_closed() {
             item.answer = Some(self.foreign_answer(found));
         }
@@ -412,6 +439,25 @@ impl Inner {
     }
 }
 
+// Bytes of all texts inside, roughly; stops counting when it is enough.
+fn size_of_values(map: &Object) -> usize {
+    let mut size = 0;
+    let mut todo: Vec<&Value> = map.values().collect();
+    while let Some(value) = todo.pop() {
+        size += 8;
+        match value {
+            Value::String(text) => size += text.len(),
+            Value::Array(items) => todo.extend(items),
+            Value::Object(map) => todo.extend(map.values()),
+            _ => {}
+        }
+        if size > MAX_LISTED {
+            break;
+        }
+    }
+    size
+}
+
 fn shown_required(item: &Item) -> bool {
     item.effect.is_some() || item.kind.as_deref().and_then(Kind::parse).is_some_and(Kind::decides_effect)
 }
@@ -455,7 +501,7 @@ pub(super) fn for_viewer(
     }
     match (viewer, owner) {
         // Foreign entries carry no owner; every app may read them.
-        (Viewer::Person, _) | (Viewer::App { read_all: true, .. }, _) | (_, None) => entry.into(),
+        (Viewer::Person | Viewer::App { read_all: true, .. }, _) | (_, None) => entry.into(),
         (Viewer::App { owner: app, .. }, Some(owner)) if app == owner => entry.into(),
         (Viewer::App { .. }, Some(_)) => metadata::of_entry(&entry),
     }

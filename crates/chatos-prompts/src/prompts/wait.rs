@@ -84,10 +84,13 @@ pub struct ResultEntry {
 
 #[derive(Default)]
 pub(crate) struct Waiters {
-    responses: HashMap<RequestId, Vec<(u64, oneshot::Sender<Option<Verified>>)>>,
+    responses: HashMap<RequestId, Vec<Waiting>>,
     results: HashMap<String, Vec<Arc<ResultSlot>>>,
     next: u64,
 }
+
+/// A waiter's own number, and where its answer goes.
+type Waiting = (u64, oneshot::Sender<Option<Verified>>);
 
 /// Where a matching line is put for its waiter. The first one stays.
 #[derive(Default)]

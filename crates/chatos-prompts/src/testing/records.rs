@@ -98,7 +98,10 @@ impl TestRecords {
         let mut state = lock(&self.state);
         let Some(journal) = &self.journal else {
             let (op, out) = change(&mut state)?;
-            return self.commit(&mut state, op.as_ref()).map(|()| out);
+            if let Some(op) = &op {
+                apply(&mut state, op);
+            }
+            return Ok(out);
         };
         let failed = |error: &dyn std::fmt::Display| RecordsError::Unavailable(error.to_string());
         rustix::fs::flock(journal.as_fd(), FlockOperation::LockExclusive).map_err(|e| failed(&e))?;
@@ -116,13 +119,6 @@ impl TestRecords {
         })();
         rustix::fs::flock(journal.as_fd(), FlockOperation::Unlock).map_err(|e| failed(&e))?;
         result
-    }
-
-    fn commit(&self, state: &mut State, op: Option<&Value>) -> Result<(), RecordsError> {
-        if let Some(op) = op {
-            apply(state, op);
-        }
-        Ok(())
     }
 
     fn writable(&self) -> Result<(), RecordsError> {

@@ -96,8 +96,14 @@ async fn status(State(app): State<App>, headers: HeaderMap) -> Json<Status> {
     })
 }
 
-fn counts(_app: &App) -> Counts {
-    Counts::default()
+fn counts(app: &App) -> Counts {
+    // A queue that cannot be opened has its own finding; the status stays readable.
+    let prompts = app.host().prompts().map(|desk| desk.counts()).ok();
+    Counts {
+        needs_you: prompts.map_or(0, |counts| counts.needs_you as u64),
+        results: prompts.map_or(0, |counts| counts.results as u64),
+        ..Counts::default()
+    }
 }
 
 fn notices(app: &App, lang: Lang) -> Vec<NoticeView> {

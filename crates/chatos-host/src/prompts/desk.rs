@@ -1,0 +1,562 @@
+//! Everything a surface can do with the queue, as JSON in and JSON out: the HTTP routes and the terminal
+//! without a host both stand at this desk, so they cannot differ.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use chatos_paths::{FileLock, StateDir};
+use chatos_prompts::{
+    Answerer, Ask, Counts, Event, Item, ItemState, Origin, Owner, Prompts, Query, RequestId, Respond, Scope,
+    Status, Surface, View, Viewer, WaitError,
+};
+use chatos_store::{Store, now_ms};
+use chatos_tool::{ErrorCode, Fault, Lang, Text};
+use serde_json::{Map, Value, json};
+use tokio::sync::broadcast;
+use tokio_util::sync::CancellationToken;
+
+use super::fault::{
+    archive_fault, ask_fault, lang as prompt_lang, query_fault, records_fault, respond_fault, unknown, wrong,
+};
+use crate::fault::store_fault;
+use crate::instance::take_lock;
+
+/// Largest draft.
+const MAX_DRAFT: usize = 1 << 20;
+
+/// A list to be read, as texts from an address or a command line.
+#[derive(Debug, Clone, Default, serde::Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PromptList {
+    pub view: Option<String>,
+    pub run_id: Option<String>,
+    pub source: Option<String>,
+    pub kind: Option<String>,
+    pub status: Option<String>,
+    pub auto: Option<bool>,
+    pub q: Option<String>,
+    pub since: Option<String>,
+    pub until: Option<String>,
+    pub cursor: Option<String>,
+    pub limit: Option<usize>,
+}
+
+/// An answer as a surface sends it.
+#[derive(Debug, Clone, Default)]
+pub struct PromptReply {
+    pub response: Value,
+    pub shown: Option<String>,
+    pub run_id: Value,
+    /// `cli` or `client`; otherwise the surface is known from the session.
+    pub by: Option<String>,
+    /// `<pluginId>/<appId>`: the app answers its own prompt through its port.
+    pub app: Option<String>,
+}
+
+impl PromptReply {
+    /// From the body `{response, shown?, runId?, by?, app?}`.
+    pub fn from_payload(body: &Value) -> Result<Self, Fault> {
+        let text = |key: &str| match body.get(key) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text.clone())),
+            Some(other) => Err(wrong(key, &other.to_string(), "a string", "字符串")),
+        };
+        Ok(Self {
+            response: body.get("response").cloned().unwrap_or(Value::Null),
+            shown: text("shown")?,
+            run_id: body.get("runId").cloned().unwrap_or(Value::Null),
+            by: text("by")?,
+            app: text("app")?,
+        })
+    }
+}
+
+/// The queue of one state directory.
+pub struct PromptDesk {
+    prompts: Prompts,
+    /// Absent when there is no database yet: then only foreign prompts exist.
+    store: Option<Store>,
+    /// Where `host.lock` is taken for the moment of a record; `None` for a host, which holds it for life.
+    lock: Option<StateDir>,
+    /// The subscription made when the queue was opened; the one who tends it takes it.
+    events: Mutex<Option<broadcast::Receiver<Event>>>,
+}
+
+impl PromptDesk {
+    pub(super) fn new(prompts: Prompts, store: Option<Store>, lock: Option<StateDir>) -> Self {
+        Self { prompts, store, lock, events: Mutex::new(None) }
+    }
+
+    pub(crate) fn of_host(prompts: Prompts, events: broadcast::Receiver<Event>, store: &Store) -> Self {
+        Self { prompts, store: Some(store.clone()), lock: None, events: Mutex::new(Some(events)) }
+    }
+
+    pub(super) fn take_events(&self) -> broadcast::Receiver<Event> {
+        let kept = self.events.lock().unwrap_or_else(PoisonError::into_inner).take();
+        kept.unwrap_or_else(|| self.prompts.subscribe())
+    }
+
+    /// The queue itself, for built-in servers and runs.
+    pub fn prompts(&self) -> &Prompts {
+        &self.prompts
+    }
+
+    /// Numbers for badges.
+    pub fn counts(&self) -> Counts {
+        self.prompts.counts()
+    }
+
+    /// Stops reading; for a clean stop before the database closes.
+    pub fn close(&self) {
+        self.prompts.close();
+    }
+
+    // state §9: asking, and answering a served prompt, takes `host.lock` for that moment.
+    fn moment(&self) -> Result<Option<FileLock>, Fault> {
+        self.lock.as_ref().map(|dir| take_lock(dir, Duration::from_secs(3))).transpose()
+    }
+
+    /// `GET /prompts`.
+    pub fn list(&self, wanted: &PromptList, lang: Lang) -> Result<Value, Fault> {
+        let page = self.prompts.list(&query(wanted)?).map_err(|error| query_fault(&error))?;
+        let items: Vec<Value> = page.items.iter().map(|item| item.to_list_json(prompt_lang(lang))).collect();
+        Ok(json!({
+            "items": items,
+            "nextCursor": page.next_cursor,
+            "counts": page.counts.to_json(),
+            "problems": self.prompts.health().to_json(),
+        }))
+    }
+
+    /// `GET /prompts/{id}`: the whole item and the lines that did not count.
+    pub fn show(&self, id: &str, lang: Lang) -> Result<Value, Fault> {
+        let id = parse(id)?;
+        let item = self.item(&id)?;
+        let (ignored, foreign) = self.prompts.further_lines(&id);
+        let lines = |lines: Vec<chatos_prompts::LineRef>| -> Vec<Value> {
+            lines.into_iter().map(|line| json!({ "offset": line.offset, "line": line.line })).collect()
+        };
+        let mut shown = item.to_json(prompt_lang(lang));
+        shown["ignoredLines"] = lines(ignored).into();
+        shown["foreignLines"] = lines(foreign).into();
+        Ok(shown)
+    }
+
+    fn item(&self, id: &RequestId) -> Result<Item, Fault> {
+        self.prompts.ready_within(Duration::from_secs(30)).map_err(|error| query_fault(&error.into()))?;
+        self.prompts.get(id).ok_or_else(|| unknown(id.as_str()))
+    }
+
+    /// Ids that begin with a prefix of at least four characters.
+    pub fn find(&self, prefix: &str) -> Result<Vec<String>, Fault> {
+        self.prompts.ready_within(Duration::from_secs(30)).map_err(|error| query_fault(&error.into()))?;
+        self.prompts.catch_up();
+        Ok(self.prompts.find_prefix(prefix, 10).into_iter().map(|id| id.to_string()).collect())
+    }
+
+    /// `POST /prompts`: `{prompt, requestId?, runId?, owner?, origin?, sessionId?, trace?}`.
+    pub fn request(&self, payload: &Value, source: &str, lang: Lang) -> Result<Value, Fault> {
+        let (owner, source) = asker(payload.get("owner").unwrap_or(&Value::Null), source)?;
+        let mut ask = Ask::from_payload(owner, source, payload);
+        ask.origin = origin(payload.get("origin").unwrap_or(&Value::Null))?;
+        ask.session_id = payload.get("sessionId").and_then(Value::as_str).map(str::to_owned);
+        ask.trace = payload.get("trace").filter(|trace| trace.is_object()).cloned();
+        let _moment = self.moment()?;
+        let asked = self.prompts.request(&ask).map_err(|error| ask_fault(&error, lang))?;
+        let warnings: Vec<Value> = asked.warnings.iter().map(|w| w.to_json(prompt_lang(lang))).collect();
+        Ok(json!({
+            "ok": true,
+            "requestId": asked.request_id,
+            "warnings": warnings,
+            "mirrored": asked.mirrored,
+            "repeated": asked.repeated,
+            "shown": asked.shown,
+        }))
+    }
+
+    /// `POST /prompts/{id}/response`.
+    pub fn respond(
+        &self,
+        id: &str,
+        reply: &PromptReply,
+        surface: Surface,
+        lang: Lang,
+    ) -> Result<Value, Fault> {
+        let id = parse(id)?;
+        let by = match (&reply.app, reply.by.as_deref()) {
+            (Some(app), _) => {
+                let (plugin, app_id) = app
+                    .split_once('/')
+                    .ok_or_else(|| wrong("app", app, "pluginId/appId", "pluginId/appId"))?;
+                Answerer::App(Owner::app(plugin, app_id))
+            }
+            (None, None) => Answerer::Person(surface),
+            (None, Some("cli")) => Answerer::Person(Surface::Cli),
+            (None, Some("client")) => Answerer::Person(Surface::Client),
+            (None, Some(other)) => return Err(wrong("by", other, "cli or client", " cli 或 client")),
+        };
+        let served = match &self.store {
+            Some(store) => store.prompt(id.as_str()).map_err(|error| store_fault(&error))?.is_some(),
+            None => false,
+        };
+        let _moment = if served { self.moment()? } else { None };
+        let shown = reply.shown.as_deref();
+        let answer = Respond { id: &id, response: &reply.response, shown, run_id: &reply.run_id, by };
+        let done = self.prompts.respond(&answer).map_err(|error| respond_fault(&error, lang))?;
+        Ok(json!({ "ok": true, "mirrored": done.mirrored }))
+    }
+
+    /// `GET /prompts/{id}/wait`: the answer, or `pending` when the time is over.
+    pub async fn wait(&self, id: &str, limit: Duration, cancel: &CancellationToken) -> Result<Value, Fault> {
+        let id = parse(id)?;
+        let deadline = tokio::time::Instant::now() + limit;
+        match self.prompts.wait_for_response(&id, Some(deadline), cancel).await {
+            Ok(answer) => {
+                let private = match &self.store {
+                    Some(store) => {
+                        let sealed = store.sealed_answer(id.as_str()).map_err(|error| store_fault(&error))?;
+                        sealed.is_some()
+                    }
+                    None => false,
+                };
+                Ok(json!({
+                    "state": "closed",
+                    "response": answer.response,
+                    "by": answer.by,
+                    "at": chatos_prompts::format_ms(answer.at),
+                    "private": private,
+                }))
+            }
+            Err(WaitError::Timeout) => Ok(json!({ "state": "pending" })),
+            Err(WaitError::UnknownRequest(_)) => Err(unknown(id.as_str())),
+            Err(WaitError::Canceled | WaitError::Closed) => {
+                Err(Fault::new(ErrorCode::Unavailable, Text::fixed("the host is stopping", "主机正在停止")))
+            }
+            Err(error @ WaitError::LogUnreadable { .. }) => {
+                Err(Fault::new(ErrorCode::Unavailable, Text::same(error.to_string())).code("log_unavailable"))
+            }
+        }
+    }
+
+    /// `POST /prompts/{id}/take`: the answer with its private values, once, for its owner.
+    /// Without `secrets` the values of secret fields stay sealed and come masked.
+    pub fn take(&self, id: &str, owner: &Value, secrets: bool) -> Result<Value, Fault> {
+        let id = parse(id)?;
+        self.owned(&id, owner)?;
+        let none = || {
+            Fault::new(
+                ErrorCode::NotFound,
+                Text::new(format!("nothing is left to take of `{id}`"), format!("`{id}` 已没有可取的内容")),
+            )
+            .code("nothing_private")
+            .hint(Text::fixed("private values are delivered once", "私密值只交付一次"))
+        };
+        let store = self.store.as_ref().ok_or_else(none)?;
+        if store.sealed_answer(id.as_str()).map_err(|error| store_fault(&error))?.is_none() {
+            return Err(none());
+        }
+        let _moment = self.moment()?;
+        let response =
+            if secrets { self.prompts.deliver(&id) } else { self.prompts.deliver_without_secrets(&id) };
+        let response = response.map_err(|error| records_fault(&error))?.ok_or_else(none)?;
+        Ok(json!({ "response": response }))
+    }
+
+    /// `POST /prompts/{id}/consume`: an app is done with its private values.
+    pub fn consume(&self, id: &str, owner: &Value) -> Result<Value, Fault> {
+        let id = parse(id)?;
+        self.owned(&id, owner)?;
+        self.prompts.consume_private(&id).map_err(|error| records_fault(&error))?;
+        Ok(json!({ "ok": true }))
+    }
+
+    /// `POST /prompts/{id}/close`: the asker withdraws its question.
+    pub fn withdraw(&self, id: &str, owner: &Value, code: &str) -> Result<Value, Fault> {
+        let id = parse(id)?;
+        self.owned(&id, owner)?;
+        let _moment = self.moment()?;
+        let scope = Scope::Request(&id);
+        let closed = match code {
+            "aborted" => self.prompts.abort(scope),
+            "asker_gone" => self.prompts.orphan(scope),
+            other => return Err(wrong("code", other, "aborted or asker_gone", " aborted 或 asker_gone")),
+        };
+        Ok(json!({ "ok": true, "already": closed == 0 }))
+    }
+
+    // The caller says as whom it comes; the record says whose the prompt is.
+    fn owned(&self, id: &RequestId, owner: &Value) -> Result<(), Fault> {
+        let (claimed, _) = asker(owner, "")?;
+        let item = self.item(id)?;
+        if item.owner.as_ref() == Some(&claimed) {
+            return Ok(());
+        }
+        Err(Fault::new(
+            ErrorCode::PermissionDenied,
+            Text::new(format!("`{claimed}` did not ask `{id}`"), format!("`{id}` 不是由 `{claimed}` 提出的")),
+        )
+        .code("not_owner"))
+    }
+
+    /// `GET /prompts/log`: entries for a person, or for an app as it may see them, its own private values
+    /// put in.
+    pub fn log(&self, app: Option<&str>, read_all: bool) -> Result<Value, Fault> {
+        let viewer = match app {
+            None => Viewer::Person,
+            Some(app) => {
+                let (plugin, app_id) = app
+                    .split_once('/')
+                    .ok_or_else(|| wrong("app", app, "pluginId/appId", " pluginId/appId"))?;
+                Viewer::App { owner: Owner::app(plugin, app_id), read_all }
+            }
+        };
+        self.prompts.ready_within(Duration::from_secs(30)).map_err(|error| query_fault(&error.into()))?;
+        let mut entries = self.prompts.read_entries(&viewer);
+        if let Viewer::App { owner, .. } = &viewer {
+            for entry in &mut entries {
+                self.put_in_private(owner, entry)?;
+            }
+        }
+        let path = match app {
+            Some(_) => "ui-prompts.jsonl".to_owned(),
+            None => self.prompts.paths().log.display().to_string(),
+        };
+        Ok(json!({ "path": path, "entries": entries }))
+    }
+
+    // ui-prompts §7.4: substituted only in what is given to the app that asked.
+    fn put_in_private(&self, owner: &Owner, entry: &mut Value) -> Result<(), Fault> {
+        if entry["action"] != "response" {
+            return Ok(());
+        }
+        let Some(id) = entry["requestId"].as_str().and_then(|id| RequestId::parse(id).ok()) else {
+            return Ok(());
+        };
+        if let Some(full) = self.prompts.peek(&id, owner).map_err(|error| records_fault(&error))? {
+            entry["response"] = Value::Object(full);
+        }
+        Ok(())
+    }
+
+    /// `POST /prompts/archive`.
+    pub fn archive(&self, before: Option<&str>) -> Result<Value, Fault> {
+        let limit = before_ms(before.unwrap_or("30d"))?;
+        let report = self.prompts.archive(limit).map_err(|error| archive_fault(&error))?;
+        Ok(json!({ "moved": report.moved, "kept": report.kept, "file": report.file }))
+    }
+
+    /// `chatos prompts check`: the state of the log.
+    pub fn check(&self) -> Result<Value, Fault> {
+        self.prompts.ready_within(Duration::from_secs(30)).map_err(|error| query_fault(&error.into()))?;
+        self.prompts.catch_up();
+        let health = self.prompts.health();
+        let path = &self.prompts.paths().log;
+        let bytes = std::fs::metadata(path).map_or(0, |meta| meta.len());
+        let mut report = health.to_json();
+        report["path"] = path.display().to_string().into();
+        report["bytes"] = bytes.into();
+        report["counts"] = self.prompts.counts().to_json();
+        report["ok"] =
+            (health.unreadable_lines() == 0 && health.unreadable.is_none() && health.unwritable.is_none())
+                .into();
+        Ok(report)
+    }
+
+    /// `GET /prompts/{id}/draft`.
+    pub fn draft(&self, id: &str, client: &str) -> Result<Value, Fault> {
+        let id = parse(id)?;
+        let open = self.item(&id)?.state == ItemState::Pending;
+        let saved = match &self.store {
+            Some(store) if open => {
+                store.prompt_draft(id.as_str(), client).map_err(|error| store_fault(&error))?
+            }
+            _ => None,
+        };
+        let (draft, at) = match saved {
+            Some((text, at)) => (serde_json::from_str(&text).unwrap_or(Value::Null), Some(at)),
+            None => (Value::Null, None),
+        };
+        Ok(json!({ "draft": draft, "updatedAt": at.map(chatos_prompts::format_ms) }))
+    }
+
+    /// `PUT /prompts/{id}/draft`; values of secret fields are never kept.
+    pub fn save_draft(&self, id: &str, client: &str, draft: &Value) -> Result<Value, Fault> {
+        let id = parse(id)?;
+        let client = client_id(client)?;
+        let Some(draft) = draft.as_object() else {
+            return Err(wrong("draft", &draft.to_string(), "an object", "对象"));
+        };
+        let item = self.item(&id)?;
+        if item.state != ItemState::Pending {
+            return Ok(json!({ "ok": false }));
+        }
+        let mut draft = draft.clone();
+        drop_secrets(&item, &mut draft);
+        let text = Value::Object(draft).to_string();
+        if text.len() > MAX_DRAFT {
+            return Err(Fault::new(
+                ErrorCode::InvalidArgument,
+                Text::fixed("a draft is at most 1 MiB", "草稿最大 1 MiB"),
+            )
+            .code("too_large"));
+        }
+        if let Some(store) = &self.store {
+            store
+                .save_prompt_draft(id.as_str(), client, text, now_ms())
+                .map_err(|error| store_fault(&error))?;
+        }
+        Ok(json!({ "ok": true }))
+    }
+
+    /// `DELETE /prompts/{id}/draft`.
+    pub fn delete_draft(&self, id: &str, client: &str) -> Result<Value, Fault> {
+        let id = parse(id)?;
+        if let Some(store) = &self.store {
+            store.delete_prompt_drafts(id.as_str(), Some(client)).map_err(|error| store_fault(&error))?;
+        }
+        Ok(json!({ "ok": true }))
+    }
+}
+
+fn parse(id: &str) -> Result<RequestId, Fault> {
+    RequestId::parse(id).map_err(|_| unknown(id))
+}
+
+fn client_id(client: &str) -> Result<&str, Fault> {
+    let fits = (1..=128).contains(&client.len()) && client.bytes().all(|b| b.is_ascii_graphic());
+    if fits {
+        Ok(client)
+    } else {
+        Err(wrong("client", client, "an id of 1 to 128 characters", " 1 到 128 个字符的标识"))
+    }
+}
+
+// Who asks: a person's script, a built-in server in its own process, or an app through its port. The
+// token belongs to the person, so the claim is theirs to make; anything else is refused.
+fn asker(owner: &Value, source: &str) -> Result<(Owner, String), Fault> {
+    let bad = |text: &str| {
+        Err(wrong(
+            "owner",
+            text,
+            "host:<built-in server> or app:<pluginId>/<appId>, or leave it out",
+            " host:<内置服务> 或 app:<pluginId>/<appId>，或省略",
+        ))
+    };
+    let text = match owner {
+        Value::Null => return Ok((Owner::user(), source.to_owned())),
+        Value::String(text) if text == "user" => return Ok((Owner::user(), source.to_owned())),
+        Value::String(text) => text,
+        other => return bad(&other.to_string()),
+    };
+    let plain = |name: &str, more: &[u8]| {
+        (1..=128).contains(&name.len())
+            && name.bytes().all(|b| b.is_ascii_alphanumeric() || more.contains(&b))
+    };
+    if let Some(server) = text.strip_prefix("host:")
+        && plain(server, b"_")
+        && server != "run"
+    {
+        return Ok((Owner::host_server(server), server.to_owned()));
+    }
+    if let Some((plugin, app)) = text.strip_prefix("app:").and_then(|rest| rest.split_once('/'))
+        && plain(plugin, b"._-")
+        && plain(app, b"._-")
+    {
+        return Ok((Owner::app(plugin, app), format!("{plugin}:{app}")));
+    }
+    bad(text)
+}
+
+fn origin(value: &Value) -> Result<Option<Origin>, Fault> {
+    if value.is_null() {
+        return Ok(None);
+    }
+    let read = || {
+        Some(Origin {
+            pid: u32::try_from(value.get("pid")?.as_u64()?).ok()?,
+            pid_start: value.get("pidStart")?.as_u64()?,
+        })
+    };
+    read().map(Some).ok_or_else(|| wrong("origin", &value.to_string(), "{pid, pidStart}", " {pid, pidStart}"))
+}
+
+fn query(wanted: &PromptList) -> Result<Query, Fault> {
+    let view = match wanted.view.as_deref() {
+        None | Some("") => View::NeedsYou,
+        Some(text) => View::parse(text).ok_or_else(|| {
+            wrong("view", text, "needs_you, results, history or all", " needs_you、results、history 或 all")
+        })?,
+    };
+    let status = match wanted.status.as_deref() {
+        None | Some("") => None,
+        Some(text @ ("ok" | "canceled" | "timeout" | "error")) => Some(Status::read(text)),
+        Some(text) => {
+            return Err(wrong(
+                "status",
+                text,
+                "ok, canceled, timeout or error",
+                " ok、canceled、timeout 或 error",
+            ));
+        }
+    };
+    let time = |name: &str, text: &Option<String>| -> Result<Option<i64>, Fault> {
+        match text.as_deref() {
+            None | Some("") => Ok(None),
+            Some(text) => day_or_time(text)
+                .map(Some)
+                .ok_or_else(|| wrong(name, text, "a date or an ISO time", "日期或 ISO 时间")),
+        }
+    };
+    let limit = wanted.limit.unwrap_or(50);
+    if limit == 0 || limit > 200 {
+        return Err(wrong("limit", &limit.to_string(), "1 to 200", " 1 到 200"));
+    }
+    let text = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
+    Ok(Query {
+        view,
+        run_id: text(&wanted.run_id),
+        source: text(&wanted.source),
+        kind: text(&wanted.kind),
+        status,
+        auto: wanted.auto,
+        q: text(&wanted.q),
+        since: time("since", &wanted.since)?,
+        until: time("until", &wanted.until)?,
+        cursor: text(&wanted.cursor),
+        limit,
+    })
+}
+
+fn day_or_time(text: &str) -> Option<i64> {
+    chatos_prompts::parse_iso(text).or_else(|| chatos_prompts::parse_iso(&format!("{text}T00:00:00.000Z")))
+}
+
+/// `30d`, `12h`, a date or a time.
+fn before_ms(text: &str) -> Result<i64, Fault> {
+    let text = text.trim();
+    let ago = |number: &str, unit: i64| number.parse::<u32>().ok().map(|n| now_ms() - i64::from(n) * unit);
+    let found = match text.strip_suffix('d') {
+        Some(days) => ago(days, 86_400_000),
+        None => match text.strip_suffix('h') {
+            Some(hours) => ago(hours, 3_600_000),
+            None => day_or_time(text),
+        },
+    };
+    found.ok_or_else(|| wrong("before", text, "a date, or days as in 30d", "日期，或天数如 30d"))
+}
+
+fn drop_secrets(item: &Item, draft: &mut Map<String, Value>) {
+    let fields = item.prompt.get("fields").and_then(Value::as_array);
+    let secret: Vec<&str> = fields
+        .into_iter()
+        .flatten()
+        .filter(|field| field.get("secret") == Some(&Value::Bool(true)))
+        .filter_map(|field| field.get("key").and_then(Value::as_str))
+        .collect();
+    draft.retain(|key, _| !secret.contains(&key.as_str()));
+    for value in draft.values_mut() {
+        if let Value::Object(inner) = value {
+            inner.retain(|key, _| !secret.contains(&key.as_str()));
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! The queue without a running host (`ui-prompts §12.3`, `state §9`): reading, and answering what other
+//! programs asked, needs only the log; records are written while `host.lock` is held for a moment.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use chatos_paths::StateDir;
+use chatos_prompts::{
+    Answered, Config, DiskFs, Inserted, KeySigner, NewAnswer, NewRecord, Object, OutboxRow, Paths, Private,
+    Prompts, RawRecord, Record, Records, RecordsError, RequestId, Role, SystemClock,
+};
+use chatos_store::{OpenOptions, Settings, SettingsInput, StateKey, Store};
+use chatos_tool::{ErrorCode, Fault, Text};
+use serde_json::Value;
+
+use super::{PromptDesk, log_mode, open_queue};
+use crate::environment::Environment;
+use crate::fault::{key_fault, path_fault, store_fault};
+use crate::host::{Host, HostConfig};
+
+/// What the visitor wants to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Visit {
+    /// Look; creates nothing.
+    Read,
+    /// Ask, answer, archive: the state is made when it is missing.
+    Write,
+}
+
+/// The queue of a state directory that nobody serves. `state_dir` as given on the command line.
+pub fn visit_prompts(
+    environment: &Environment,
+    state_dir: Option<PathBuf>,
+    visit: Visit,
+) -> Result<PromptDesk, Fault> {
+    let places = environment.locations(state_dir.clone()).map_err(|error| path_fault(&error))?;
+    let database = places.state_dir.join("state.db");
+    if !database.exists() {
+        match visit {
+            Visit::Read => return unrecorded(&places.state_dir),
+            // Makes directory, database and key, and releases them again.
+            Visit::Write => {
+                Host::open(HostConfig { state_dir, ..HostConfig::new(environment.clone()) })?.close();
+            }
+        }
+    }
+    let dir = StateDir::existing(&places.state_dir).map_err(|error| path_fault(&error))?;
+    let store = Store::open(OpenOptions {
+        path: dir.database(),
+        backups: dir.backups(),
+        migrate: false,
+        wal: true,
+        used: false,
+        check: false,
+    })
+    .map_err(|error| store_fault(&error))?;
+    let instance = store.instance_id().map_err(|error| store_fault(&error))?;
+    let key =
+        StateKey::open(&environment.key_place(&places), &instance).map_err(|error| key_fault(&error))?;
+    let input =
+        SettingsInput { flags: std::collections::BTreeMap::new(), env: environment.variables().clone() };
+    let settings = Settings::load(&store, input).map_err(|error| store_fault(&error))?;
+    let mode = log_mode(&settings.text("uiPromptLogMode"));
+    let (prompts, _) = open_queue(&store, &key, dir.path(), Role::Visitor, mode)?;
+    Ok(PromptDesk::new(prompts, Some(store), Some(dir)))
+}
+
+// No database: every line is another program's, and nothing will be written.
+fn unrecorded(dir: &std::path::Path) -> Result<PromptDesk, Fault> {
+    let mut key = [0u8; 32];
+    getrandom::fill(&mut key).map_err(|error| {
+        Fault::new(ErrorCode::Unavailable, Text::fixed("no random bytes from the system", "系统未提供随机数"))
+            .caused_by(&std::io::Error::other(error.to_string()))
+    })?;
+    let prompts = Prompts::open(Config {
+        paths: Paths::in_state_dir(dir),
+        records: Arc::new(NoRecords),
+        signer: Arc::new(KeySigner::new(key)),
+        clock: Arc::new(SystemClock),
+        fs: Arc::new(DiskFs),
+        role: Role::Visitor,
+        mode: chatos_prompts::LogMode::Full,
+    });
+    let prompts = prompts.map_err(|error| {
+        Fault::new(ErrorCode::Unavailable, Text::fixed("cannot read the prompt log", "无法读取交互日志"))
+            .caused_by(&error)
+    })?;
+    Ok(PromptDesk::new(prompts, None, None))
+}
+
+/// There is no store, so nothing was ever served.
+struct NoRecords;
+
+fn absent<T>() -> Result<T, RecordsError> {
+    Err(RecordsError::Unavailable("there is no database yet".to_owned()))
+}
+
+impl Records for NoRecords {
+    fn get(&self, _: &RequestId) -> Result<Option<Record>, RecordsError> {
+        Ok(None)
+    }
+
+    fn scan(&self, _: &mut dyn FnMut(RawRecord<'_>)) -> Result<(), RecordsError> {
+        Ok(())
+    }
+
+    fn insert(&self, _: &NewRecord) -> Result<Inserted, RecordsError> {
+        absent()
+    }
+
+    fn restore(&self, _: &NewRecord) -> Result<(), RecordsError> {
+        absent()
+    }
+
+    fn answer(&self, _: &RequestId, _: &NewAnswer) -> Result<Answered, RecordsError> {
+        absent()
+    }
+
+    fn mark_used(&self, _: &RequestId, _: i64) -> Result<bool, RecordsError> {
+        absent()
+    }
+
+    fn outbox(&self, _: usize) -> Result<Vec<OutboxRow>, RecordsError> {
+        Ok(Vec::new())
+    }
+
+    fn mark_mirrored(&self, _: &[i64], _: i64) -> Result<(), RecordsError> {
+        absent()
+    }
+
+    fn peek_private(&self, _: &RequestId) -> Result<Option<Private>, RecordsError> {
+        Ok(None)
+    }
+
+    fn take_private(&self, _: &RequestId) -> Result<Option<Private>, RecordsError> {
+        Ok(None)
+    }
+
+    fn sweep_private(&self, _: i64) -> Result<usize, RecordsError> {
+        Ok(0)
+    }
+
+    fn reduce(&self, _: &RequestId, _: &Value, _: &Object) -> Result<(), RecordsError> {
+        absent()
+    }
+}

@@ -1,0 +1,405 @@
+//! The queue over HTTP: lists, one item, asking, answering, waiting, drafts, archive (ui-prompts §12.2).
+
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::{Path, Query, State};
+use axum::http::{HeaderMap, Method};
+use axum::routing::{get, post};
+use chatos_host::prompts_api::Surface;
+use chatos_host::{Fault, Lang, PromptDesk, PromptList as Wanted, PromptReply};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::api::{ApiError, Body, Done, Routes, lang_of};
+use crate::app::App;
+use crate::route::tasks::blocking;
+
+/// security T2.8: questions and answers may carry results of this size.
+const PROMPT_BYTES: usize = 8 * 1024 * 1024;
+/// The longest a waiting call stays open; askers ask again.
+const WAIT_MOST: Duration = Duration::from_secs(60);
+const WAIT_DEFAULT: Duration = Duration::from_secs(25);
+
+/// A page of prompts.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PromptList {
+    /// Items; a large prompt comes without its bulk and with `partial: true`.
+    items: Vec<Value>,
+    next_cursor: Option<String>,
+    counts: PromptCounts,
+    /// What is wrong with the log.
+    problems: Value,
+}
+
+/// What waits.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct PromptCounts {
+    needs_you: usize,
+    results: usize,
+}
+
+/// A question.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Question {
+    prompt: Value,
+    request_id: Option<String>,
+    run_id: Option<String>,
+    /// `host:<built-in server>` or `app:<pluginId>/<appId>`; the person when absent.
+    owner: Option<String>,
+    /// `{pid, pidStart}` of the asking process.
+    origin: Option<AskerProcess>,
+    session_id: Option<String>,
+    trace: Option<Value>,
+}
+
+/// The process that asks; its question is withdrawn when it is gone.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct AskerProcess {
+    pid: u32,
+    pid_start: u64,
+}
+
+/// What asking gives.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Asked {
+    ok: bool,
+    request_id: String,
+    warnings: Vec<Value>,
+    /// False: recorded, but the log cannot be written right now.
+    mirrored: bool,
+    /// The same question was asked before; nothing was written.
+    repeated: bool,
+    /// The digest of what the question shows.
+    shown: String,
+}
+
+/// An answer.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Answer {
+    response: Value,
+    /// The digest of what was displayed.
+    shown: Option<String>,
+    run_id: Option<String>,
+    /// `cli` or `client`; otherwise known from the connection.
+    by: Option<String>,
+    /// `<pluginId>/<appId>`: the app answers its own question.
+    app: Option<String>,
+}
+
+/// What answering gives.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Recorded {
+    ok: bool,
+    mirrored: bool,
+}
+
+/// Who withdraws a question or takes its private values.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Asker {
+    /// As it was given when asking.
+    owner: String,
+    /// `aborted` or `asker_gone`.
+    code: Option<String>,
+    /// False: values of secret fields stay sealed and come masked.
+    secrets: Option<bool>,
+}
+
+/// What somebody typed so far.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Draft {
+    /// Null when there is none.
+    draft: Value,
+    updated_at: Option<String>,
+}
+
+/// How old an answer must be to be archived.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Before {
+    /// `30d`, or an ISO date; 30 days when absent.
+    before: Option<String>,
+}
+
+/// Entries: what is pending and the last 500 that are closed.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct PromptEntries {
+    path: String,
+    entries: Vec<Value>,
+}
+
+/// Ids.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct PromptIds {
+    ids: Vec<String>,
+}
+
+/// What was archived.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Archived {
+    moved: u64,
+    kept: u64,
+    file: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Named {
+    /// Ids such as `..` cannot travel in a path; here they can.
+    id: Option<String>,
+    client: Option<String>,
+    timeout_ms: Option<u64>,
+    app: Option<String>,
+    read_all: bool,
+    prefix: Option<String>,
+}
+
+pub(crate) fn add(routes: &mut Routes) {
+    let query = &[
+        ("view", "needs_you, results, history or all"),
+        ("runId", "only this run"),
+        ("source", "exact"),
+        ("kind", "exact"),
+        ("status", "of the answer"),
+        ("q", "in title, message and source"),
+        ("since", "ISO time"),
+        ("until", "ISO time"),
+        ("cursor", "from the page before"),
+        ("limit", "1 to 200"),
+        ("auto", "true or false: answered by the host itself or not"),
+    ];
+    let path = "/api/v1/prompts";
+    routes.read::<PromptList>(path, "Questions to the person", query, get(list).post(ask));
+    routes.document::<Question, Asked>(Method::POST, path, "Ask the person");
+    let query = &[("id", "the id, where it cannot travel in the path")];
+    routes.read::<Value>("/api/v1/prompts/{id}", "One question with its answer", query, get(one));
+    let path = "/api/v1/prompts/{id}/response";
+    routes.write::<Answer, Recorded>(
+        Method::POST,
+        path,
+        "Answer a question; the first answer wins",
+        200,
+        post(answer),
+    );
+    let query = &[("timeoutMs", "how long to wait, at most 60000")];
+    routes.read::<Value>("/api/v1/prompts/{id}/wait", "Wait for the verified answer", query, get(wait));
+    let path = "/api/v1/prompts/{id}/take";
+    routes.write::<Asker, Value>(
+        Method::POST,
+        path,
+        "Take the private values, exactly once",
+        200,
+        post(take),
+    );
+    let path = "/api/v1/prompts/{id}/close";
+    routes.write::<Asker, Value>(Method::POST, path, "Withdraw a question", 200, post(close));
+    let path = "/api/v1/prompts/{id}/consume";
+    routes.write::<Asker, Done>(
+        Method::POST,
+        path,
+        "Erase the private values of an app's question",
+        200,
+        post(consume),
+    );
+    let path = "/api/v1/prompts/{id}/draft";
+    let query = &[("client", "an id the browser keeps")];
+    let drafts = get(read_draft).put(write_draft).delete(delete_draft);
+    routes.read::<Draft>(path, "What this browser had typed", query, drafts);
+    routes.document::<Draft, Done>(Method::PUT, path, "Keep what was typed");
+    routes.document_act::<Done>(Method::DELETE, path, "Forget what was typed");
+    let path = "/api/v1/prompts/archive";
+    routes.write::<Before, Archived>(
+        Method::POST,
+        path,
+        "Move old answered questions to the archive",
+        200,
+        post(archive),
+    );
+    let query =
+        &[("app", "pluginId/appId: as this app may see it"), ("readAll", "the app has prompts.readAll")];
+    routes.read::<PromptEntries>("/api/v1/prompts/log", "The log as entries", query, get(log));
+    let query = &[("prefix", "at least four characters")];
+    routes.read::<PromptIds>("/api/v1/prompts/find", "Ids that begin with a prefix", query, get(find));
+    routes.read::<Value>("/api/v1/prompts/check", "What is wrong with the log", &[], get(check));
+}
+
+/// Runs work at the desk off the async threads, in the caller's language.
+async fn at_desk<T: Send + 'static>(
+    app: &App,
+    headers: &HeaderMap,
+    work: impl FnOnce(&PromptDesk, Lang) -> Result<T, Fault> + Send + 'static,
+) -> Result<T, ApiError> {
+    let lang = lang_of(headers, app.host().lang());
+    blocking(app, move |host| work(host.prompts()?, lang)).await
+}
+
+fn id_of(path: String, named: &Named) -> String {
+    named.id.clone().unwrap_or(path)
+}
+
+async fn list(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Query(wanted): Query<Wanted>,
+) -> Result<Json<Value>, ApiError> {
+    Ok(Json(at_desk(&app, &headers, move |desk, lang| desk.list(&wanted, lang)).await?))
+}
+
+async fn one(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Path(path): Path<String>,
+    Query(named): Query<Named>,
+) -> Result<Json<Value>, ApiError> {
+    let id = id_of(path, &named);
+    Ok(Json(at_desk(&app, &headers, move |desk, lang| desk.show(&id, lang)).await?))
+}
+
+async fn ask(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Body(body): Body<Value, PROMPT_BYTES>,
+) -> Result<Json<Value>, ApiError> {
+    let source = if from_page(&headers) { "ui" } else { "api" };
+    Ok(Json(at_desk(&app, &headers, move |desk, lang| desk.request(&body, source, lang)).await?))
+}
+
+// A page names itself by its origin, which the guard has checked; everybody else is the API.
+fn from_page(headers: &HeaderMap) -> bool {
+    headers.contains_key("origin")
+}
+
+async fn answer(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Path(path): Path<String>,
+    Query(named): Query<Named>,
+    Body(body): Body<Value, PROMPT_BYTES>,
+) -> Result<Json<Value>, ApiError> {
+    let id = id_of(path, &named);
+    let surface = if from_page(&headers) { Surface::Ui } else { Surface::Api };
+    let answered = at_desk(&app, &headers, move |desk, lang| {
+        desk.respond(&id, &PromptReply::from_payload(&body)?, surface, lang)
+    });
+    Ok(Json(answered.await?))
+}
+
+async fn wait(
+    State(app): State<App>,
+    Path(path): Path<String>,
+    Query(named): Query<Named>,
+) -> Result<Json<Value>, ApiError> {
+    let id = id_of(path, &named);
+    let patience = named.timeout_ms.map_or(WAIT_DEFAULT, Duration::from_millis).min(WAIT_MOST);
+    let cancel = app.host().shutdown().child_token();
+    Ok(Json(app.host().prompts()?.wait(&id, patience, &cancel).await?))
+}
+
+async fn take(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Path(path): Path<String>,
+    Query(named): Query<Named>,
+    Body(body): Body<Asker>,
+) -> Result<Json<Value>, ApiError> {
+    let id = id_of(path, &named);
+    let taken = at_desk(&app, &headers, move |desk, _| {
+        desk.take(&id, &Value::from(body.owner), body.secrets.unwrap_or(true))
+    });
+    Ok(Json(taken.await?))
+}
+
+async fn consume(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Path(path): Path<String>,
+    Query(named): Query<Named>,
+    Body(body): Body<Asker>,
+) -> Result<Json<Value>, ApiError> {
+    let id = id_of(path, &named);
+    let done = at_desk(&app, &headers, move |desk, _| desk.consume(&id, &Value::from(body.owner)));
+    Ok(Json(done.await?))
+}
+
+async fn close(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Path(path): Path<String>,
+    Query(named): Query<Named>,
+    Body(body): Body<Asker>,
+) -> Result<Json<Value>, ApiError> {
+    let id = id_of(path, &named);
+    let closed = at_desk(&app, &headers, move |desk, _| {
+        desk.withdraw(&id, &Value::from(body.owner), body.code.as_deref().unwrap_or("aborted"))
+    });
+    Ok(Json(closed.await?))
+}
+
+async fn read_draft(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Path(path): Path<String>,
+    Query(named): Query<Named>,
+) -> Result<Json<Value>, ApiError> {
+    let (id, client) = (id_of(path, &named), named.client.unwrap_or_default());
+    Ok(Json(at_desk(&app, &headers, move |desk, _| desk.draft(&id, &client)).await?))
+}
+
+async fn write_draft(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Path(path): Path<String>,
+    Query(named): Query<Named>,
+    Body(body): Body<Value>,
+) -> Result<Json<Value>, ApiError> {
+    let (id, client) = (id_of(path, &named), named.client.unwrap_or_default());
+    Ok(Json(at_desk(&app, &headers, move |desk, _| desk.save_draft(&id, &client, &body["draft"])).await?))
+}
+
+async fn delete_draft(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Path(path): Path<String>,
+    Query(named): Query<Named>,
+) -> Result<Json<Value>, ApiError> {
+    let (id, client) = (id_of(path, &named), named.client.unwrap_or_default());
+    Ok(Json(at_desk(&app, &headers, move |desk, _| desk.delete_draft(&id, &client)).await?))
+}
+
+async fn archive(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Body(body): Body<Before>,
+) -> Result<Json<Value>, ApiError> {
+    Ok(Json(at_desk(&app, &headers, move |desk, _| desk.archive(body.before.as_deref())).await?))
+}
+
+async fn log(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Query(named): Query<Named>,
+) -> Result<Json<Value>, ApiError> {
+    Ok(Json(at_desk(&app, &headers, move |desk, _| desk.log(named.app.as_deref(), named.read_all)).await?))
+}
+
+async fn check(State(app): State<App>, headers: HeaderMap) -> Result<Json<Value>, ApiError> {
+    Ok(Json(at_desk(&app, &headers, |desk, _| desk.check()).await?))
+}
+
+async fn find(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Query(named): Query<Named>,
+) -> Result<Json<Value>, ApiError> {
+    let prefix = named.prefix.unwrap_or_default();
+    Ok(Json(at_desk(&app, &headers, move |desk, _| Ok(json!({ "ids": desk.find(&prefix)? }))).await?))
+}
