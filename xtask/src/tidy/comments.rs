@@ -8,7 +8,8 @@ use crate::workspace::{Workspace, extension};
 pub(crate) fn check(workspace: &Workspace, files: &[String]) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for file in files.iter().filter(|file| extension(file) == "rs") {
-        if file.ends_with("/mod.rs") {
+        // In a tests folder `common/mod.rs` is how cargo tells a shared file from a test of its own.
+        if file.ends_with("/mod.rs") && !file.contains("/tests/") {
             findings.push(
                 Finding::error("comments", file, "is a `mod.rs`")
                     .hint("use `name.rs` beside the folder `name/`"),

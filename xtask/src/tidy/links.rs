@@ -1,4 +1,4 @@
-//! Links between our own documents lead somewhere.
+//! Links between our own documents lead somewhere, and so do the paths that the top documents name.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -9,17 +9,38 @@ use crate::tidy::finding::Finding;
 use crate::tidy::markdown;
 use crate::workspace::{Workspace, extension};
 
+/// Folders whose paths are checked when a top document names them in inline code.
+const NAMED: [&str; 7] = ["crates/", "ui/", "xtask/", "docs/", "plugins/", "scripts/", "bench/"];
+/// Made by a command, so not in a fresh clone.
+const MADE: [&str; 4] = ["node_modules", "test-results", "dist", "target"];
+
 pub(crate) fn check(workspace: &Workspace, files: &[String]) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     let mut anchors = BTreeMap::new();
     for file in files.iter().filter(|file| is_document(file)) {
-        for link in markdown::parse(&workspace.read(file)?).links {
+        let document = markdown::parse(&workspace.read(file)?);
+        if !file.contains('/') {
+            for named in document.code.iter().filter(|code| is_path(&code.target)) {
+                if !workspace.has(&named.target) {
+                    let message = format!("names `{}`, which does not exist", named.target);
+                    findings.push(Finding::error("links", file, message).line(named.line));
+                }
+            }
+        }
+        for link in document.links {
             if let Some(problem) = problem(workspace, file, &link.target, &mut anchors)? {
                 findings.push(Finding::error("links", file, problem).line(link.line));
             }
         }
     }
     Ok(findings)
+}
+
+/// A path of this repository, not an example with a placeholder and not something a command makes.
+fn is_path(code: &str) -> bool {
+    NAMED.iter().any(|folder| code.starts_with(folder))
+        && !code.contains([' ', '<', '*', '{', '…'])
+        && !code.split('/').any(|part| MADE.contains(&part))
 }
 
 /// Documents are those at the top, those in `docs/`, and every README.
@@ -104,6 +125,24 @@ mod tests {
         assert_eq!(resolve("docs/a.md", "").as_deref(), Some("docs/a.md"));
         assert_eq!(resolve("README.md", "../x.md"), None);
         assert_eq!(resolve("README.md", "/etc/hosts"), None);
+    }
+
+    #[test]
+    fn paths_are_told_from_examples() {
+        assert!(is_path("crates/chatos-paths/src/lib.rs"));
+        assert!(!is_path("crates/chatos-<noun>"));
+        assert!(!is_path("ui/node_modules"));
+        assert!(!is_path("cargo xtask tidy"));
+    }
+
+    #[test]
+    fn a_path_that_moved_is_found() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("MAP.md"), "# Map\n\nSee `crates/old.rs`.\n").unwrap();
+        let workspace = Workspace::at(dir.path()).unwrap();
+        let found = check(&workspace, &workspace.files().unwrap()).unwrap();
+        let found: Vec<String> = found.iter().map(ToString::to_string).collect();
+        assert_eq!(found, ["error[links] MAP.md:3: names `crates/old.rs`, which does not exist"]);
     }
 
     #[test]

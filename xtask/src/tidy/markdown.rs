@@ -25,6 +25,8 @@ pub(crate) struct Document {
     pub(crate) fences: Vec<Fence>,
     pub(crate) headings: Vec<Heading>,
     pub(crate) links: Vec<Link>,
+    /// Inline code, with its line.
+    pub(crate) code: Vec<Link>,
 }
 
 pub(crate) fn parse(text: &str) -> Document {
@@ -50,6 +52,8 @@ pub(crate) fn parse(text: &str) -> Document {
         if let Some(heading) = heading(line) {
             document.headings.push(heading);
         }
+        let code = line.split('`').skip(1).step_by(2);
+        document.code.extend(code.map(|text| Link { line: index + 1, target: text.to_owned() }));
         document.links.extend(links(line).into_iter().map(|target| Link { line: index + 1, target }));
     }
     document
