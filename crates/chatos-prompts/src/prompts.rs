@@ -13,6 +13,7 @@ mod pump;
 mod respond;
 mod state;
 mod tick;
+mod upkeep;
 mod view;
 mod wait;
 

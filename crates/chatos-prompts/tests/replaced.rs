@@ -36,7 +36,7 @@ async fn a_waiter_gets_its_answer_across_truncate_move_and_rewrite() {
         }
         if way != "unlink" {
             // The served question stands in the file again, unchanged.
-            world.eventually("the question is back", |w| {
+            world.eventually(&format!("{way}: the question is back"), |w| {
                 w.lines()
                     .iter()
                     .any(|l| l["requestId"] == asked.request_id.as_str() && l["action"] == "request")

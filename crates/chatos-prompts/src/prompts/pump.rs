@@ -2,14 +2,13 @@
 //!
 //! Everything that learns of an answer learns of it here, from the fold (`ui-prompts §1`, invariant 5).
 
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use super::fold::{Folded, open_of};
 use super::state::{Lost, State};
-use super::{Event, Inner, POLL_IDLE, POLL_WAITING, Phase, Role};
+use super::{Event, Inner, POLL_IDLE, POLL_WAITING, Phase};
 use crate::entry::{Action, Entry, Head};
 use crate::ids::RequestId;
 use crate::kind::Kind;
@@ -21,9 +20,6 @@ use crate::watch::Watch;
 
 /// More changes than this in one go are announced as a resync, not item by item.
 const MAX_EVENTS: usize = 200;
-
-/// How many rows of the outbox a repair looks at.
-const MAX_WAITING: usize = 100_000;
 
 /// Vanished prompts whose text is still read from the old file.
 const MAX_RESCUED: usize = 100;
@@ -167,22 +163,6 @@ impl Inner {
                 self.phase.send_replace(Phase::Failed(error.to_string()));
             }
         }
-    }
-
-    // After the first fold and before anybody waits or answers: what the last process left undone.
-    // ui-prompts §14.12: a prompt that expired meanwhile is closed before any waiter resumes.
-    fn start_up(self: &Arc<Self>) {
-        if self.role == Role::Host {
-            self.replay_outbox(true);
-            self.repair();
-            self.expire_due();
-            self.follow_previous();
-        }
-        self.phase.send_replace(Phase::Ready);
-        self.send(Event::Resync);
-        self.send(Event::Counts(self.counts()));
-        // The first round of reading after this one is not left to the poll.
-        self.waker.wake();
     }
 
     fn read_new(&self, pump: &mut Pump, told: &mut Told) {
@@ -360,6 +340,14 @@ impl Inner {
 
     // The file behind the path is another one, or was cut or rewritten.
     fn read_again(&self, pump: &mut Pump, told: &mut Told) -> std::io::Result<()> {
+        if lock(&self.state).file.is_none() {
+            // There was no file so far: everything in it is new.
+            if pump.reader.restart()? {
+                lock(&self.state).file = pump.reader.file().cloned();
+                return self.read_live(&mut pump.reader, told);
+            }
+            return Ok(());
+        }
         let cut = pump.reader.file().is_none()
             || pump.reader.stat().is_some_and(
                 |s| matches!(self.fs.stat(&self.log.paths.log), Ok(Some(now)) if now.same_file(&s)),
@@ -443,111 +431,6 @@ impl Inner {
         for id in wake {
             self.wake(&id);
         }
-    }
-
-    /// What the thread does between two reads. `poll`: the safety poll is due.
-    pub(super) fn housekeeping(&self, poll: bool) {
-        self.mark_mirrored();
-        if self.backlog.load(Ordering::SeqCst) && self.repair() && self.replay_outbox(false) {
-            self.backlog.store(false, Ordering::SeqCst);
-        }
-        self.mark_mirrored();
-        self.wake_synced();
-        if poll {
-            self.check_store();
-            if self.role == Role::Host {
-                self.replay_outbox(false);
-            }
-        }
-        if self.role == Role::Host && (poll || lock(&self.state).health.previous.is_some()) {
-            self.follow_previous();
-        }
-    }
-
-    // An answer may be in the store although its line cannot reach the log.
-    fn check_store(&self) {
-        let ids: Vec<RequestId> = {
-            let state = lock(&self.state);
-            let mut ids = state.waiters.ids();
-            ids.retain(|id| {
-                let slot = state.queue.find(id.as_str()).map(|slot| state.queue.slot(slot));
-                slot.is_some_and(|slot| slot.is_served() && slot.is_pending())
-            });
-            ids.extend(state.undecided.iter().cloned());
-            ids
-        };
-        let mut told = Told::default();
-        for id in ids {
-            match self.records.get(&id) {
-                Ok(record) => {
-                    lock(&self.state).undecided.remove(&id);
-                    if let Some(record) = record.filter(|record| record.answer.is_some()) {
-                        let mut changes = Vec::new();
-                        self.apply_record(&super::state::RecordParts::of(&record), &mut changes);
-                        self.note(&changes, NOWHERE, &mut told);
-                    }
-                }
-                Err(error) => tracing::debug!(%error, "cannot look for answers in the store"),
-            }
-        }
-        self.tell(told);
-    }
-
-    /// Appends again what vanished from the log with a rewrite by another program (`ui-prompts §3.4`).
-    /// False when the log refuses.
-    fn repair(&self) -> bool {
-        // Lines that wait in the outbox are brought by whoever put them there, or by the replay.
-        let waiting: HashSet<RequestId> = match self.records.outbox(MAX_WAITING) {
-            Ok(rows) => rows.into_iter().map(|row| row.request_id).collect(),
-            Err(_) => return false,
-        };
-        let (open, answered) = {
-            let state = lock(&self.state);
-            let queue = &state.queue;
-            let ours = |id: &RequestId| {
-                (self.role == Role::Host || state.own.contains(id))
-                    && !waiting.contains(id)
-                    && !state.in_flight.contains_key(id)
-            };
-            let open: Vec<RequestId> = state
-                .served
-                .keys()
-                .filter(|slot| queue.slot(**slot).is_pending() && queue.slot(**slot).request_line().is_none())
-                .filter_map(|slot| RequestId::parse(queue.id_of(*slot)).ok())
-                .filter(ours)
-                .collect();
-            // Answered, its request is still in the file, its response is not: other readers would
-            // take it for open.
-            let answered: Vec<RequestId> = queue
-                .history()
-                .iter()
-                .rev()
-                .take(MAX_EVENTS)
-                .filter(|slot| {
-                    let slot = queue.slot(**slot);
-                    slot.is_served() && slot.request_line().is_some() && slot.response_line().is_none()
-                })
-                .filter_map(|slot| RequestId::parse(queue.id_of(*slot)).ok())
-                .filter(ours)
-                .collect();
-            (open, answered)
-        };
-        for (id, response) in open.iter().map(|id| (id, false)).chain(answered.iter().map(|id| (id, true))) {
-            let record = match self.records.get(id) {
-                Ok(Some(record)) => record,
-                Ok(None) => continue,
-                Err(_) => return false,
-            };
-            let entry = if response { self.response_entry(&record) } else { Some(record.entry.clone()) };
-            let Some(line) = entry.as_ref().and_then(crate::entry::to_line) else { continue };
-            if self.mirror(&line, None).is_err() {
-                return false;
-            }
-        }
-        if !open.is_empty() || !answered.is_empty() {
-            self.pump();
-        }
-        true
     }
 
     /// Sends the events of a round.
