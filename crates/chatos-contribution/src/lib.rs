@@ -19,8 +19,8 @@ mod yaml;
 pub use cmd_url::CmdError;
 pub use config::{ConfigFault, parse_config};
 pub use contribution::{
-    AppContribution, Endpoint, LoadedAi, PromptContribution, PromptText, ResolvedAi, ServerContribution,
-    resolve,
+    AppContribution, Endpoint, LoadedAi, PromptContribution, PromptText, ResolvedAi, ResolvedPrompt,
+    ResolvedServer, ServerContribution, resolve,
 };
 pub use defaults::DefaultLists;
 pub use exposure::{Exposed, Layer, Outcome};

@@ -137,11 +137,16 @@ impl Hasher {
         Self { whole, buffer: vec![0; 64 * 1024] }
     }
 
-    fn head(&mut self, path: &[u8], executable: bool, length: u64) {
+    pub(crate) fn head(&mut self, path: &[u8], executable: bool, length: u64) {
         self.whole.update((path.len() as u64).to_le_bytes());
         self.whole.update(path);
         self.whole.update([u8::from(executable)]);
         self.whole.update(length.to_le_bytes());
+    }
+
+    /// The next bytes of the file announced by `head`.
+    pub(crate) fn piece(&mut self, bytes: &[u8]) {
+        self.whole.update(bytes);
     }
 
     fn add(&mut self, entry: &Entry<'_>, files: Option<&mut Vec<TreeFile>>) -> io::Result<()> {

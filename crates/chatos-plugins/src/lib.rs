@@ -5,24 +5,40 @@
 //! runtime; callers put it on a blocking thread. It never opens the database (trust goes through
 //! [`TrustStore`]) and never starts a process.
 
+pub mod details;
 mod digest;
+mod fs;
+mod install;
 mod layout;
 pub mod listing;
 mod load;
+mod module_scan;
 mod names_file;
+mod pack;
+mod package;
 mod registry;
 mod scan;
 mod stamp;
 mod tree;
 mod trust;
+mod validate;
 mod watch;
 
 pub use digest::{Digest, Inventory, TreeFile, digest_of, inventory};
+pub use fs::{Fs, RealFs};
+pub use install::{
+    DataChoice, InstallReport, InstallRequest, InstalledPlugin, Installer, NoProgress, Phase, Progress,
+    RepairReport, Uninstalled, new_log_id,
+};
 pub use layout::{Origin, Roots, UiApps};
 pub use load::{Icon, Loaded, LoadedApp, LoadedPlugin, load};
+pub use module_scan::{ModuleFacts, scan_module};
+pub use pack::{PackReport, PackageContent, content_of_directory, default_file_name, pack, plugin_dir};
+pub use package::{Limits, PackageCode, PackageError};
 pub use registry::{AppNames, ExternalNames, Plugin, Refresh, Registry, Snapshot, TrustError};
 pub use trust::{
     Change, FileChange, MemoryTrust, Trust, TrustRecord, TrustState, TrustStore, TrustStoreError,
     TrustedFile, changes,
 };
+pub use validate::{Derived, ModuleRole, ModuleToCheck, Validation, validate};
 pub use watch::Watcher;

@@ -15,8 +15,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use chatos_contribution::{DefaultLists, NameBook, ServerIdentity};
 use chatos_manifest::{Problem, ProblemCode, Source, Text};
 
+pub(crate) use build::preview_names;
 pub use snapshot::{AppNames, Plugin, Snapshot};
 pub use trusting::TrustError;
+pub(crate) use trusting::{DIFF_BYTES, is_text, open as open_plugin_dir};
 
 use crate::digest::Digest;
 use crate::layout::{Origin, Roots};

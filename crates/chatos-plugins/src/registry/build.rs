@@ -296,3 +296,12 @@ fn allocate_group(
         })
         .collect()
 }
+
+/// The names a plugin alone would get, and the collisions among its own apps; for `validate`.
+pub(crate) fn preview_names(plugin: &Arc<LoadedPlugin>) -> (Vec<Option<AppNames>>, Vec<Problem>) {
+    let present = [(Arc::clone(plugin), Arc::default(), Trust::given())];
+    let mut names = vec![Vec::new()];
+    let mut book = NameBook::default();
+    let problems = allocate_group(&present, &[0], &mut book, &ExternalNames::default(), &mut names);
+    (names.pop().unwrap_or_default(), problems)
+}

@@ -105,6 +105,11 @@ impl World {
     }
 }
 
+/// A registry over an existing state directory, for a child process.
+pub(crate) fn open_existing(state: &Path) -> Arc<Registry> {
+    open(state, Arc::default(), &[], &[])
+}
+
 fn open(state: &Path, trust: Arc<MemoryTrust>, lists: &[(&str, &str)], dev: &[PathBuf]) -> Arc<Registry> {
     let roots =
         Roots { builtin: Some(state.join("builtin")), user: UiApps::of_state_dir(state), dev: dev.to_vec() };

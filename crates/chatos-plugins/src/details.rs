@@ -1,0 +1,464 @@
+//! Everything a person is shown before deciding about a plugin (plugins §7): the trust page, the
+//! details drawer and `chatos plugin trust --show` are this one value.
+
+use std::path::{Component, Path};
+use std::sync::Arc;
+
+use chatos_contribution::{Endpoint, ResolvedServer};
+use chatos_manifest::url::{Address, HostClass, check};
+use chatos_manifest::{Lang, McpProgram, McpTarget};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::digest::TreeFile;
+use crate::layout::Origin;
+use crate::listing::{BackendState, PluginEntry, ProblemEntry, Reader, problem_entry};
+use crate::load::LoadedApp;
+use crate::registry::{AppNames, DIFF_BYTES, Plugin, Registry, Snapshot, is_text, open_plugin_dir};
+use crate::trust::{Change, changes};
+
+/// One plugin in full.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "field for field the documented JSON")]
+pub struct PluginDetails {
+    pub plugin: PluginEntry,
+    pub dir: String,
+    pub homepage: Option<String>,
+    pub license: Option<String>,
+    pub capabilities: Option<Vec<String>>,
+    /// Of what is on disk now; null when the files cannot be read.
+    pub digest: Option<String>,
+    /// Why there is no digest.
+    pub unreadable: Option<String>,
+    pub file_count: usize,
+    pub total_bytes: u64,
+    pub servers: Vec<ServerDetails>,
+    pub exposure: Vec<ExposureDetails>,
+    pub prompts: Vec<PromptDetails>,
+    pub files: Vec<FileDetails>,
+    /// Null without a trust record.
+    pub changes: Option<ChangeList>,
+    pub overrides_builtin: bool,
+    pub data: DataDetails,
+    pub problems: Vec<ProblemEntry>,
+}
+
+/// A server the plugin would run or connect to.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "field for field the documented JSON")]
+pub struct ServerDetails {
+    pub app_id: String,
+    pub name: String,
+    /// Program and arguments, one token each.
+    pub argv: Option<Vec<String>>,
+    /// Network address.
+    pub url: Option<String>,
+    /// `public`, `loopback`, `private` or `link_local`.
+    pub host_class: Option<String>,
+    /// The program is not Node.
+    pub unusual_command: bool,
+    /// Hosts that are sent credentials.
+    pub auth_hosts: Vec<String>,
+    pub enabled: bool,
+    pub allow_main: bool,
+    pub allow_sub: bool,
+    /// The working directory it asks for, when that is not below its data directory or the project.
+    pub workdir_outside: Option<String>,
+}
+
+/// What an app asks to be selectable.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "field for field the documented JSON")]
+pub struct ExposureDetails {
+    pub app_id: String,
+    /// null, true or a list of names.
+    pub mcp_servers: Value,
+    /// null, true or a list of names.
+    pub prompts: Value,
+}
+
+/// A prompt text the plugin brings.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "field for field the documented JSON")]
+pub struct PromptDetails {
+    pub app_id: String,
+    pub language: String,
+    pub name: String,
+    pub title: String,
+    pub bytes: usize,
+}
+
+/// A file.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[expect(missing_docs, reason = "field for field the documented JSON")]
+pub struct FileDetails {
+    pub path: String,
+    pub size: u64,
+    pub executable: bool,
+}
+
+/// Differences to what was trusted.
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
+#[expect(missing_docs, reason = "field for field the documented JSON")]
+pub struct ChangeList {
+    pub added: Vec<ChangedFile>,
+    pub removed: Vec<ChangedFile>,
+    pub changed: Vec<ChangedFile>,
+}
+
+/// One differing file.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "field for field the documented JSON")]
+pub struct ChangedFile {
+    pub path: String,
+    pub size: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub old_size: Option<u64>,
+}
+
+/// The data directory.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[expect(missing_docs, reason = "field for field the documented JSON")]
+pub struct DataDetails {
+    pub dir: String,
+    pub exists: bool,
+    pub bytes: u64,
+}
+
+/// A file then and now.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "field for field the documented JSON")]
+pub struct FileDiff {
+    pub path: String,
+    /// `text`, `binary`, `too_large`, or `unavailable` when the old text was not kept.
+    pub kind: String,
+    pub old_text: Option<String>,
+    pub new_text: Option<String>,
+    /// The difference as unified text, for a terminal.
+    pub unified: Option<String>,
+}
+
+impl Registry {
+    /// All about one plugin. Its files are read now.
+    pub fn details(
+        &self,
+        snapshot: &Snapshot,
+        plugin: &Arc<Plugin>,
+        lang: Lang,
+        state: BackendState<'_>,
+    ) -> PluginDetails {
+        let loaded = &plugin.loaded;
+        let (files, digest, unreadable) = match self.inventory(plugin) {
+            Ok(found) => (found.files, Some(found.digest.to_string()), None),
+            Err(error) => (Vec::new(), None, Some(error.to_string())),
+        };
+        let apps: Vec<(&LoadedApp, Option<&AppNames>)> =
+            loaded.apps.iter().zip(&plugin.names).map(|(app, names)| (app, names.as_ref())).collect();
+        let data_dir = self.roots().user.data_of(plugin.id());
+        PluginDetails {
+            dir: loaded.dir.to_string_lossy().into_owned(),
+            homepage: loaded.manifest.homepage.clone(),
+            license: loaded.manifest.license.clone(),
+            capabilities: loaded.manifest.capabilities.clone(),
+            digest,
+            unreadable,
+            file_count: files.len(),
+            total_bytes: files.iter().map(|file| file.size).sum(),
+            servers: apps.iter().filter_map(|(app, _)| server_details(plugin, app, &data_dir)).collect(),
+            exposure: apps.iter().filter_map(|(app, _)| exposure_details(app)).collect(),
+            prompts: apps.iter().flat_map(|(app, names)| prompt_details(app, *names)).collect(),
+            changes: self.change_list(plugin, &files),
+            files: files
+                .iter()
+                .map(|file| FileDetails {
+                    path: file.path.clone(),
+                    size: file.size,
+                    executable: file.executable,
+                })
+                .collect(),
+            overrides_builtin: loaded.origin == Origin::User && plugin.shadows == Some(Origin::Builtin),
+            data: DataDetails {
+                exists: std::fs::symlink_metadata(&data_dir).is_ok(),
+                bytes: size_of(&data_dir),
+                dir: data_dir.to_string_lossy().into_owned(),
+            },
+            problems: snapshot
+                .problems
+                .iter()
+                .filter(|problem| problem.dir.as_deref() == Some(loaded.dir.to_string_lossy().as_ref()))
+                .map(|problem| problem_entry(problem, lang, Reader::Person))
+                .collect(),
+            plugin: self.entry(plugin, Reader::Person, state),
+        }
+    }
+
+    /// `None` without a record; an unreadable record is shown as "everything is new".
+    fn change_list(&self, plugin: &Plugin, files: &[TreeFile]) -> Option<ChangeList> {
+        if plugin.loaded.origin != Origin::User || plugin.trust.decided_at.is_none() {
+            return None;
+        }
+        let trusted = self.trust_store().files(plugin.id()).unwrap_or_default();
+        let mut list = ChangeList::default();
+        for change in changes(&trusted, files) {
+            let file = |size: Option<u64>, old_size| ChangedFile {
+                path: change.path.clone(),
+                size: size.unwrap_or_default(),
+                old_size,
+            };
+            match change.change {
+                Change::Added => list.added.push(file(change.new_size, None)),
+                Change::Removed => list.removed.push(file(change.old_size, None)),
+                Change::Changed => list.changed.push(file(change.new_size, change.old_size)),
+            }
+        }
+        Some(list)
+    }
+
+    /// One file as it was trusted and as it is (plugins §7: text up to 256 KiB).
+    pub fn file_diff(&self, plugin: &Plugin, path: &str) -> std::io::Result<Option<FileDiff>> {
+        let trusted = self.trust_store().files(plugin.id()).unwrap_or_default();
+        let old_file = trusted.iter().find(|file| file.path == path);
+        let new = read_file(&plugin.loaded.dir, path)?;
+        if old_file.is_none() && new == Side::Absent {
+            return Ok(None);
+        }
+        let old = match old_file {
+            None => Side::Absent,
+            Some(file) if file.size > DIFF_BYTES => Side::TooLarge,
+            Some(file) => match self.trust_store().text(&file.sha256) {
+                Ok(Some(bytes)) => Side::of(bytes),
+                Ok(None) | Err(_) => Side::Unavailable,
+            },
+        };
+        Ok(Some(diff(path, old, new)))
+    }
+}
+
+/// One side of a difference.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Side {
+    Absent,
+    Text(String),
+    Binary,
+    TooLarge,
+    Unavailable,
+}
+
+impl Side {
+    fn of(bytes: Vec<u8>) -> Self {
+        if !is_text(&bytes) {
+            return Side::Binary;
+        }
+        String::from_utf8(bytes).map_or(Side::Binary, Side::Text)
+    }
+
+    fn text(&self) -> Option<&str> {
+        match self {
+            Side::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+}
+
+fn diff(path: &str, old: Side, new: Side) -> FileDiff {
+    let kind = [(Side::TooLarge, "too_large"), (Side::Binary, "binary"), (Side::Unavailable, "unavailable")]
+        .into_iter()
+        .find(|(side, _)| old == *side || new == *side)
+        .map_or("text", |(_, kind)| kind);
+    let unified = (kind == "text").then(|| {
+        let (a, b) = (old.text().unwrap_or_default(), new.text().unwrap_or_default());
+        similar::TextDiff::from_lines(a, b)
+            .unified_diff()
+            .header(&format!("a/{path}"), &format!("b/{path}"))
+            .to_string()
+    });
+    FileDiff {
+        path: path.to_owned(),
+        kind: kind.to_owned(),
+        old_text: old.text().map(str::to_owned),
+        new_text: new.text().map(str::to_owned),
+        unified,
+    }
+}
+
+/// Reads a file of a plugin for display: a regular file beneath its directory, links not followed.
+fn read_file(dir: &Path, path: &str) -> std::io::Result<Side> {
+    use std::io::Read;
+    let relative = Path::new(path);
+    if path.is_empty() || !relative.components().all(|part| matches!(part, Component::Normal(_))) {
+        return Ok(Side::Absent);
+    }
+    let root = open_plugin_dir(dir)?;
+    let mut found = Side::Absent;
+    crate::tree::walk(std::os::fd::AsFd::as_fd(&root), &mut |entry| {
+        if entry.path == path.as_bytes() && entry.kind == rustix::fs::FileType::RegularFile {
+            if entry.stat.st_size as u64 > DIFF_BYTES {
+                found = Side::TooLarge;
+                return Ok(());
+            }
+            let mut bytes = Vec::new();
+            entry.open()?.take(DIFF_BYTES + 1).read_to_end(&mut bytes)?;
+            found = Side::of(bytes);
+        }
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+fn server_details(plugin: &Plugin, app: &LoadedApp, data_dir: &Path) -> Option<ServerDetails> {
+    let server = app.ai.as_ref()?.mcp.as_ref()?;
+    let decl = &server.decl;
+    let (argv, class) = match &server.endpoint {
+        Endpoint::Command { argv } => (Some(argv.clone()), None),
+        Endpoint::Network { class } => (None, Some(*class)),
+    };
+    let auth_hosts = match (decl.auth.is_some(), check(&server.url)) {
+        (true, Ok(Address::Network { host, .. })) => vec![host],
+        _ => Vec::new(),
+    };
+    Some(ServerDetails {
+        app_id: app.manifest.id.to_string(),
+        name: chatos_contribution::server_name(plugin.id(), &app.manifest.id),
+        url: argv.is_none().then(|| server.url.clone()),
+        host_class: class.map(|class| host_word(class).to_owned()),
+        unusual_command: is_unusual(server),
+        argv,
+        auth_hosts,
+        enabled: decl.enabled.unwrap_or(true),
+        allow_main: decl.allow_main.unwrap_or(true),
+        allow_sub: decl.allow_sub.unwrap_or(true),
+        workdir_outside: decl
+            .call_meta
+            .as_ref()
+            .and_then(|meta| workdir_outside(meta.get("workdir")?, data_dir)),
+    })
+}
+
+fn host_word(class: HostClass) -> &'static str {
+    match class {
+        HostClass::Public => "public",
+        HostClass::Loopback => "loopback",
+        HostClass::Private => "private",
+        HostClass::LinkLocal => "link_local",
+    }
+}
+
+fn is_unusual(server: &ResolvedServer) -> bool {
+    match (&server.decl.target, &server.endpoint) {
+        (McpTarget::Entry { program, .. }, _) => *program != McpProgram::Name("node".to_owned()),
+        (McpTarget::Url { .. }, Endpoint::Command { argv }) => {
+            argv.first().is_none_or(|program| program != "node")
+        }
+        (McpTarget::Url { .. }, Endpoint::Network { .. }) => false,
+    }
+}
+
+/// A `workdir` that is neither below the data directory nor below the project (security T17).
+fn workdir_outside(workdir: &Value, data_dir: &Path) -> Option<String> {
+    let Value::String(text) = workdir else { return Some(workdir.to_string()) };
+    let stays = |rest: &str| {
+        (rest.is_empty() || rest.starts_with('/'))
+            && !rest.split('/').any(|part| part == "..")
+            && !rest.contains('$')
+    };
+    let by_variable =
+        ["$dataDir", "$projectRoot"].iter().any(|name| text.strip_prefix(name).is_some_and(stays));
+    let by_path = text.strip_prefix(data_dir.to_string_lossy().as_ref()).is_some_and(stays);
+    (!by_variable && !by_path).then(|| text.clone())
+}
+
+fn exposure_details(app: &LoadedApp) -> Option<ExposureDetails> {
+    let ai = app.ai.as_ref()?;
+    // Serialising null, true or names cannot fail.
+    let value = |exposed| serde_json::to_value(exposed).unwrap_or(Value::Null);
+    Some(ExposureDetails {
+        app_id: app.manifest.id.to_string(),
+        mcp_servers: value(&ai.mcp_servers.exposed),
+        prompts: value(&ai.prompts.exposed),
+    })
+}
+
+fn prompt_details(app: &LoadedApp, names: Option<&AppNames>) -> Vec<PromptDetails> {
+    let (Some(prompt), Some(names)) = (app.ai.as_ref().and_then(|ai| ai.prompt.as_ref()), names) else {
+        return Vec::new();
+    };
+    [("zh", &names.prompts.zh, &prompt.text.zh), ("en", &names.prompts.en, &prompt.text.en)]
+        .into_iter()
+        .filter_map(|(language, name, text)| {
+            Some(PromptDetails {
+                app_id: app.manifest.id.to_string(),
+                language: language.to_owned(),
+                name: name.clone(),
+                title: prompt.title.clone(),
+                bytes: text.as_ref()?.len(),
+            })
+        })
+        .collect()
+}
+
+/// Entries looked at when a data directory is measured; it is only a number to show.
+const MEASURED: usize = 100_000;
+
+/// Bytes of the files below a directory, links not followed.
+fn size_of(dir: &Path) -> u64 {
+    let mut total = 0;
+    let mut seen = 0;
+    let mut pending = vec![dir.to_owned()];
+    while let Some(path) = pending.pop() {
+        // What cannot be listed is not counted; the number is for display.
+        let Ok(entries) = std::fs::read_dir(&path) else { continue };
+        for entry in entries.flatten() {
+            seen += 1;
+            if seen > MEASURED {
+                return total;
+            }
+            match entry.metadata() {
+                Ok(meta) if meta.is_dir() => pending.push(entry.path()),
+                Ok(meta) if meta.is_file() => total += meta.len(),
+                _ => {}
+            }
+        }
+    }
+    total
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn which_workdirs_are_worth_a_line() {
+        let data = Path::new("/s/ui_apps/data/com.example.x");
+        for inside in [
+            "$dataDir",
+            "$dataDir/work",
+            "$projectRoot",
+            "$projectRoot/a/b",
+            "/s/ui_apps/data/com.example.x/y",
+        ] {
+            assert_eq!(workdir_outside(&json!(inside), data), None, "{inside}");
+        }
+        for outside in [
+            "$dataDir/..",
+            "$dataDirX",
+            "$projectRoot/../x",
+            "/",
+            "/etc",
+            "$stateDir",
+            "relative",
+            "$dataDir/$sessionRoot",
+            "/s/ui_apps/data/com.example.xy",
+        ] {
+            assert_eq!(workdir_outside(&json!(outside), data).as_deref(), Some(outside));
+        }
+        assert_eq!(workdir_outside(&json!(5), data).as_deref(), Some("5"));
+    }
+}

@@ -1,0 +1,95 @@
+//! What a person sees before deciding.
+
+use std::fs;
+
+use chatos_manifest::Lang;
+use chatos_plugins::details::PluginDetails;
+use serde_json::json;
+
+use crate::support::{World, id, simple, write_files};
+
+fn details(world: &World, plugin: &str) -> PluginDetails {
+    let snapshot = world.scan();
+    let plugin = snapshot.plugin_for_person(&id(plugin)).unwrap().clone();
+    world.registry.details(&snapshot, &plugin, Lang::En, &|_| "stopped")
+}
+
+#[test]
+fn everything_it_would_run_and_read() {
+    let world = World::new();
+    simple(&world.builtin("x"), "com.example.x", &["a"]);
+    let text = json!({"id": "com.example.x", "name": "X", "publisher": {"name": "P"}, "capabilities": ["chat.read"],
+        "homepage": "https://h/", "backend": {"entry": "b.mjs"}, "apps": [
+        {"id": "local", "name": "L", "entry": "a.mjs", "ai": {"mcp": {"entry": "s.mjs", "command": "python3", "args": ["--flag", "a b"],
+            "allowSub": false, "callMeta": {"workdir": "/etc"}}, "mcpPrompt": {"en": {"content": "hello"}}}},
+        {"id": "remote", "name": "R", "entry": "a.mjs", "ai": {"mcp": {"url": "https://api.example.com/mcp", "auth": {"token": "canary"}}, "mcpServers": ["fs"]}}]});
+    write_files(
+        &world.user("com.example.x"),
+        &[("plugin.json", &text.to_string()), ("a.mjs", ""), ("b.mjs", ""), ("s.mjs", ""), ("run*", "#!")],
+    );
+    let found = details(&world, "com.example.x");
+    let wire = serde_json::to_value(&found).unwrap();
+    assert!(!wire.to_string().contains("canary"));
+    assert!(found.overrides_builtin);
+    let entry = world.user("com.example.x/s.mjs").to_string_lossy().into_owned();
+    assert_eq!(wire["servers"][0]["argv"], json!(["python3", entry, "--flag", "a b"]));
+    assert_eq!(
+        (&wire["servers"][0]["unusualCommand"], &wire["servers"][0]["workdirOutside"]),
+        (&json!(true), &json!("/etc"))
+    );
+    assert_eq!(wire["servers"][1]["url"], "https://api.example.com/mcp");
+    assert_eq!(wire["servers"][1]["authHosts"], json!(["api.example.com"]));
+    assert_eq!(wire["exposure"][1]["mcpServers"], json!(["fs"]));
+    assert_eq!(
+        wire["prompts"],
+        json!([{"appId": "local", "language": "en", "name": "mcp_com_example_x_local__en", "title": "L MCP Prompt", "bytes": 5}])
+    );
+    assert_eq!((found.file_count, wire["files"][3]["executable"].clone()), (5, json!(true)));
+    assert_eq!(wire["changes"], serde_json::Value::Null);
+    assert_eq!(found.data.exists, false);
+    assert_eq!(found.problems.len(), 2, "{:?}", found.problems);
+}
+
+#[test]
+fn what_changed_since_it_was_trusted() {
+    let world = World::new();
+    let dir = world.user("com.example.x");
+    simple(&dir, "com.example.x", &["a"]);
+    write_files(
+        &dir,
+        &[
+            ("same.txt", "same"),
+            ("edit.txt", "one\ntwo\n"),
+            ("gone.txt", "bye"),
+            ("big.txt", &"x".repeat(300_000)),
+        ],
+    );
+    fs::write(dir.join("bin"), [0, 1, 2]).unwrap();
+    world.trust("com.example.x");
+    write_files(&dir, &[("edit.txt", "one\nTWO\n"), ("new.txt", "hi"), ("big.txt", "small")]);
+    fs::write(dir.join("bin"), [0, 1, 3]).unwrap();
+    fs::remove_file(dir.join("gone.txt")).unwrap();
+    let found = details(&world, "com.example.x");
+    let changes = serde_json::to_value(found.changes.unwrap()).unwrap();
+    assert_eq!(
+        changes,
+        json!({"added": [{"path": "new.txt", "size": 2}], "removed": [{"path": "gone.txt", "size": 3}],
+            "changed": [{"path": "big.txt", "size": 5, "oldSize": 300_000}, {"path": "bin", "size": 3, "oldSize": 3}, {"path": "edit.txt", "size": 8, "oldSize": 8}]})
+    );
+    let snapshot = world.scan();
+    let plugin = snapshot.plugin(&id("com.example.x")).unwrap();
+    let diff = |path: &str| world.registry.file_diff(plugin, path).unwrap();
+    let edit = diff("edit.txt").unwrap();
+    assert_eq!(
+        (edit.kind.as_str(), edit.old_text.as_deref(), edit.new_text.as_deref()),
+        ("text", Some("one\ntwo\n"), Some("one\nTWO\n"))
+    );
+    assert!(edit.unified.unwrap().contains("-two\n+TWO\n"));
+    assert_eq!(diff("bin").unwrap().kind, "binary");
+    assert_eq!(diff("big.txt").unwrap().kind, "too_large");
+    assert_eq!(diff("gone.txt").unwrap().new_text, None);
+    assert_eq!(diff("new.txt").unwrap().old_text, None);
+    for outside in ["../../../../etc/passwd", "/etc/passwd", "", "nothing", "./edit.txt"] {
+        assert!(diff(outside).is_none(), "{outside}");
+    }
+}
