@@ -19,6 +19,7 @@ use crate::fault::{key_fault, path_fault, setting_fault, store_fault, unknown_se
 use crate::host_log;
 use crate::instance::{Announcement, take_lock};
 use crate::node::{self, NodeInfo};
+use crate::operations::Operations;
 use crate::prompts::{PromptDesk, log_mode, open_queue};
 
 /// What a caller decides about a host.
@@ -80,6 +81,7 @@ pub struct Host {
     key: StateKey,
     audit: Audit,
     events: EventHub,
+    operations: Operations,
     notices: RwLock<Vec<Notice>>,
     // Opened on first use: most commands never look at the queue.
     prompts: OnceLock<PromptDesk>,
@@ -127,6 +129,8 @@ impl Host {
                 .caused_by(&error)
         })?;
         let project = project_root(&config)?;
+        let events = EventHub::new(started_at);
+        let lang = config.environment.lang();
         let host = Self {
             places,
             dir,
@@ -136,7 +140,8 @@ impl Host {
             settings,
             key,
             audit,
-            events: EventHub::new(started_at),
+            operations: Operations::new(events.clone(), lang),
+            events,
             notices: RwLock::new(Vec::new()),
             prompts: OnceLock::new(),
             tasks: Mutex::new(Vec::new()),
@@ -484,6 +489,11 @@ impl Host {
     /// The audit log.
     pub fn audit_log(&self) -> &Audit {
         &self.audit
+    }
+
+    /// Long work with progress.
+    pub fn operations(&self) -> &Operations {
+        &self.operations
     }
 
     /// The event stream.

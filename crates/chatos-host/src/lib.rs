@@ -13,6 +13,7 @@ mod host;
 mod host_log;
 mod instance;
 mod node;
+mod operations;
 mod process;
 mod prompts;
 mod tasks;
@@ -34,6 +35,7 @@ pub use fault::{path_fault, setting_fault, store_fault};
 pub use host::{Host, HostConfig, Notice};
 pub use instance::{Announcement, read_announcement, running_host};
 pub use node::NodeInfo;
+pub use operations::{Operation, Operations};
 pub use process::{port_owner, resident_bytes};
 pub use prompts::{PromptDesk, PromptList, PromptReply, Visit, visit_prompts};
 
