@@ -14,7 +14,6 @@ use crate::app::App;
 
 /// One piece of long work.
 #[derive(Debug, Serialize, JsonSchema)]
-#[expect(dead_code, reason = "describes the answer; the host makes the value itself")]
 pub(crate) struct OperationView {
     id: String,
     /// Such as `install`.
@@ -30,7 +29,6 @@ pub(crate) struct OperationView {
 
 /// How far it is.
 #[derive(Debug, Serialize, JsonSchema)]
-#[expect(dead_code, reason = "as above")]
 struct ProgressView {
     done: u64,
     total: Option<u64>,
@@ -41,7 +39,6 @@ struct ProgressView {
 
 /// All known operations, newest first.
 #[derive(Debug, Serialize, JsonSchema)]
-#[expect(dead_code, reason = "as above")]
 pub(crate) struct OperationList {
     items: Vec<OperationView>,
 }
