@@ -176,7 +176,7 @@ impl Installer {
                 }
             }
             Err(error) => {
-                tracing::warn!(log_id, code = error.code.as_str(), %error, "install: refused or failed")
+                tracing::warn!(log_id, code = error.code.as_str(), %error, "install: refused or failed");
             }
         }
         result
@@ -212,7 +212,7 @@ impl Installer {
         progress.report(Phase::Reading, 0, None);
         let mut stage = Stage::new(self.fs.as_ref(), work.new_dir()?, self.limits, progress);
         let tally = package.read(&mut stage)?;
-        let staged = stage.finish()?;
+        let staged = stage.finish();
         progress.report(Phase::Checking, 0, None);
         let mut plan = self.check(work, request, registry, tally.excluded)?;
         if request.dry_run {

@@ -114,7 +114,7 @@ fn import_specifier(rest: &[Token]) -> Option<String> {
         [Token::Text(specifier), ..] | [Token::Mark('('), Token::Text(specifier), ..] => {
             Some(specifier.clone())
         }
-        [Token::Mark('('), ..] | [Token::Mark('.'), ..] => None,
+        [Token::Mark('(' | '.'), ..] => None,
         _ => clause_source(rest),
     }
 }

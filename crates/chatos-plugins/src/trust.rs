@@ -145,13 +145,13 @@ pub fn changes(old: &[TrustedFile], new: &[TreeFile]) -> Vec<FileChange> {
         .collect()
 }
 
+type Kept = BTreeMap<PluginId, (TrustRecord, Vec<TrustedFile>, BTreeMap<String, Vec<u8>>)>;
+
 /// A store in memory, for tests and for hosts that keep no state.
 #[derive(Debug, Default)]
 pub struct MemoryTrust {
-    inner: std::sync::Mutex<BTreeMap<PluginId, (TrustRecord, Vec<TrustedFile>, BTreeMap<String, Vec<u8>>)>>,
+    inner: std::sync::Mutex<Kept>,
 }
-
-type Kept = BTreeMap<PluginId, (TrustRecord, Vec<TrustedFile>, BTreeMap<String, Vec<u8>>)>;
 
 impl MemoryTrust {
     fn lock(&self) -> std::sync::MutexGuard<'_, Kept> {

@@ -41,8 +41,8 @@ impl<'a> Stage<'a> {
     }
 
     /// What was written.
-    pub(super) fn finish(self) -> Result<Staged, PackageError> {
-        Ok(Staged { root: self.root, directories: self.directories, files: self.files, bytes: self.bytes })
+    pub(super) fn finish(self) -> Staged {
+        Staged { root: self.root, directories: self.directories, files: self.files, bytes: self.bytes }
     }
 
     /// Opens the parent of `path`, making it where needed.

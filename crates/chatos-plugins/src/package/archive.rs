@@ -44,9 +44,9 @@ impl Archive {
             let entry = checked(entry)?;
             if !entry.excluded {
                 if entry.is_dir {
-                    collisions.directory(&entry.path)?
+                    collisions.directory(&entry.path)?;
                 } else {
-                    collisions.file(&entry.path)?
+                    collisions.file(&entry.path)?;
                 }
                 kept += 1;
                 size = size.saturating_add(entry.size);

@@ -12,7 +12,7 @@ const DOS_DATE: u16 = 0x0021;
 /// UTF-8 names.
 const UTF8: u16 = 0x0800;
 /// Made on Unix by a writer of version 2.0.
-const MADE_BY: u16 = (3 << 8) | 20;
+const MADE_BY: u16 = 0x0314;
 const NEEDED: u16 = 20;
 
 pub(crate) struct ZipWriter<W: Write> {

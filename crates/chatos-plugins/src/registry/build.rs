@@ -103,7 +103,7 @@ pub(super) fn build(
     for broken in found.iter().filter(|found| found.plugin.is_none()) {
         problems.extend(broken.problems.iter().cloned());
     }
-    let present: Vec<(Arc<LoadedPlugin>, Arc<Vec<Problem>>, Trust)> =
+    let present: Vec<Present> =
         found.into_iter().filter_map(|found| Some((found.plugin?, found.problems, found.trust))).collect();
     let places = overrides(&present);
     let names = allocate(&present, &places, book, external, &mut problems);
@@ -132,6 +132,9 @@ pub(super) fn build(
     Built { plugins, problems }
 }
 
+/// A plugin that was read, with its problems and trust.
+type Present = (Arc<LoadedPlugin>, Arc<Vec<Problem>>, Trust);
+
 #[derive(Clone)]
 struct Place {
     active: bool,
@@ -142,7 +145,7 @@ struct Place {
 
 /// plugins §5: dev over user over built-in; a user plugin takes over only once it is trusted, so an
 /// untrusted copy can never switch off a built-in.
-fn overrides(present: &[(Arc<LoadedPlugin>, Arc<Vec<Problem>>, Trust)]) -> Vec<Place> {
+fn overrides(present: &[Present]) -> Vec<Place> {
     let mut by_id: HashMap<&PluginId, Vec<usize>> = HashMap::new();
     for (index, (plugin, ..)) in present.iter().enumerate() {
         by_id.entry(plugin.id()).or_default().push(index);
@@ -195,8 +198,6 @@ fn overrides_problem(loaded: &LoadedPlugin, active: bool) -> Problem {
         .of_plugin(id)
         .in_dir(loaded.dir.to_string_lossy())
 }
-
-type Present = (Arc<LoadedPlugin>, Arc<Vec<Problem>>, Trust);
 
 /// Names for all apps with a server or prompt. Plugins nobody trusts get names to show but none are
 /// reserved for them: otherwise an untrusted plugin could take a name away from another.

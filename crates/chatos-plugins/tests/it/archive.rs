@@ -180,7 +180,7 @@ fn b5_names() {
         let error = refused_entry(file("x", b"").named(name));
         assert_eq!(error.code.as_str(), "entry_name", "{name:?}");
     }
-    for name in ["a".repeat(256), vec!["d"; 65].join("/"), vec!["e".repeat(100).as_str(); 11].join("/")] {
+    for name in ["a".repeat(256), ["d"; 65].join("/"), ["e".repeat(100).as_str(); 11].join("/")] {
         assert_eq!(refused_entry(file(&name, b"")).code.as_str(), "entry_path_too_long");
     }
     // Another name in an extra field that some programs prefer.
@@ -295,7 +295,9 @@ fn archives_that_must_be_accepted() {
     let unsigned: Vec<Entry> = base().into_iter().map(|entry| entry.streamed(false, false)).collect();
     let wide_descriptor: Vec<Entry> = base().into_iter().map(|entry| entry.streamed(true, true)).collect();
     let mut dos = base();
-    dos.iter_mut().for_each(|entry| entry.mode = 0);
+    for entry in &mut dos {
+        entry.mode = 0;
+    }
     let nested: Vec<Entry> = [vec![dir("my-plugin/")], base()]
         .concat()
         .into_iter()

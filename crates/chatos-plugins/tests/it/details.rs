@@ -46,7 +46,7 @@ fn everything_it_would_run_and_read() {
     );
     assert_eq!((found.file_count, wire["files"][3]["executable"].clone()), (5, json!(true)));
     assert_eq!(wire["changes"], serde_json::Value::Null);
-    assert_eq!(found.data.exists, false);
+    assert!(!found.data.exists);
     assert_eq!(found.problems.len(), 2, "{:?}", found.problems);
 }
 

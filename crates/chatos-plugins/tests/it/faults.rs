@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use chatos_contribution::DefaultLists;
 use chatos_plugins::{DataChoice, Fs, InstallRequest, Installer, NoProgress, RealFs};
 
-use crate::support::{World, id, simple, tree, write_files};
+use crate::support::{World, id, simple, tempdir, tree, write_files};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Fault {
@@ -107,7 +107,7 @@ fn kinds() -> [Fault; 4] {
 
 /// A package of two: one replaces an installed plugin, one is new.
 fn package() -> tempfile::TempDir {
-    let new = tempfile::tempdir().unwrap();
+    let new = tempdir();
     version(&new.path().join("1"), "com.example.one", "new");
     version(&new.path().join("2"), "com.example.two", "new");
     new
@@ -237,7 +237,7 @@ fn uninstall_with_the_kth_change_failing() {
 #[test]
 fn a_full_disk_says_so_and_leaves_nothing() {
     let world = World::new();
-    let new = tempfile::tempdir().unwrap();
+    let new = tempdir();
     version(new.path(), "com.example.one", "new");
     let error = Installer::new(world.ui_apps(), DefaultLists::default())
         .with_fs(FaultFs::new(6, Fault::Short))

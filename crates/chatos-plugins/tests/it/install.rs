@@ -15,7 +15,7 @@ use chatos_plugins::{
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use serde_json::json;
 
-use crate::support::{MINIMAL, World, id, simple, tree, write_files};
+use crate::support::{MINIMAL, World, id, simple, tempdir, tree, write_files};
 use crate::zips::{file, plugin_entries, zip};
 
 pub(crate) fn installer(world: &World) -> Installer {
@@ -27,7 +27,7 @@ pub(crate) fn install(world: &World, source: &Path) -> Result<InstallReport, Pac
 }
 
 fn source() -> tempfile::TempDir {
-    tempfile::tempdir().unwrap()
+    tempdir()
 }
 
 fn staging_is_empty(world: &World) -> bool {
@@ -163,7 +163,7 @@ fn b8_directories_with_links_and_special_files() {
             "a fifo",
             "entry_type",
             Box::new(|dir: &Path| {
-                mknodat(CWD, dir.join("f"), FileType::Fifo, Mode::from_raw_mode(0o644), 0).unwrap()
+                mknodat(CWD, dir.join("f"), FileType::Fifo, Mode::from_raw_mode(0o644), 0).unwrap();
             }),
         ),
         (

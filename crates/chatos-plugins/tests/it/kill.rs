@@ -3,7 +3,7 @@
 //! plugin is one of the versions, whole, with its data untouched.
 
 use std::collections::HashMap;
-use std::io::BufRead;
+use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -31,7 +31,9 @@ struct Announce;
 impl Progress for Announce {
     fn report(&self, phase: Phase, _: u64, _: Option<u64>) {
         if phase == Phase::Swapping {
-            println!("swap");
+            // Standard output is the pipe to the parent; print! would go to the test harness.
+            std::io::stdout().write_all(b"swap\n").unwrap();
+            std::io::stdout().flush().unwrap();
         }
     }
 
@@ -70,31 +72,30 @@ fn killed_two_hundred_times() {
     let bystander = crate::support::tree(&world.user("com.example.bystander"));
     let data = world.ui_apps().data_of(&id("com.example.killed"));
     write_files(&data, &[("notes.md", "mine")]);
-    let mut random = 0x9e37_79b9_7f4a_7c15_u64 ^ u64::from(std::process::id());
+    let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ u64::from(std::process::id()));
     let (mut seen, mut undone) = ([0_usize; 2], 0);
     for kill in 0..KILLS {
-        // Each child begins with the other version, so that both are installed over each other.
+        // Children begin with either version, so that both are installed over each other.
         let marker = state.join("start-with-1");
-        if kill % 2 == 0 {
+        if random.below(2) == 0 {
             std::fs::write(&marker, "").unwrap();
         } else {
-            std::fs::remove_file(&marker).unwrap();
+            std::fs::remove_file(&marker).ok();
         }
         let mut child = spawn(state);
-        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let noise = random >> 33;
-        if kill % 4 < 3 {
-            // Around the exchange of directories.
-            let mut line = String::new();
+        if random.below(4) > 0 {
+            // Around the first, second or third exchange of directories.
+            let mut swaps = 1 + random.below(3);
             let mut output = std::io::BufReader::new(child.stdout.take().unwrap());
-            while !line.ends_with("swap\n") {
-                line.clear();
+            while swaps > 0 {
+                let mut line = String::new();
                 assert!(output.read_line(&mut line).unwrap() > 0, "the child ended by itself");
+                swaps -= u64::from(line.ends_with("swap\n"));
             }
-            std::thread::sleep(Duration::from_micros(noise % 1_500));
+            std::thread::sleep(Duration::from_micros(random.below(1_500)));
         } else {
             // Anywhere, from the start of the process on.
-            std::thread::sleep(Duration::from_micros(noise % 60_000));
+            std::thread::sleep(Duration::from_micros(random.below(60_000)));
         }
         child.kill().unwrap();
         child.wait().unwrap();
@@ -120,6 +121,19 @@ fn killed_two_hundred_times() {
         seen[0] > 0 && seen[1] > 0 && undone > 0,
         "both versions were found: {seen:?}, {undone} swaps undone"
     );
+}
+
+/// SplitMix64.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % end
+    }
 }
 
 #[expect(clippy::disallowed_methods, reason = "a test needs a process it can kill")]

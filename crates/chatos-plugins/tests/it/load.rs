@@ -9,7 +9,7 @@ use chatos_plugins::{Icon, Loaded, LoadedPlugin, Origin, load};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use serde_json::{Value, json};
 
-use crate::support::{MINIMAL, codes, write_files};
+use crate::support::{MINIMAL, codes, tempdir, write_files};
 
 fn load_dir(dir: &Path) -> Loaded {
     load(dir, Origin::User, &DefaultLists::default()).unwrap()
@@ -35,7 +35,7 @@ fn one_app(entry: Value, ai: Value) -> String {
 
 #[test]
 fn row_1_the_minimal_example() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = tempdir();
     write_files(dir.path(), &[("plugin.json", MINIMAL), ("hello/index.mjs", "export function mount() {}")]);
     let (plugin, problems) = plugin(dir.path());
     assert_eq!((plugin.apps.len(), problems.len()), (1, 0));
@@ -44,13 +44,13 @@ fn row_1_the_minimal_example() {
 
 #[test]
 fn a_directory_without_manifest_is_no_plugin() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = tempdir();
     assert!(load(dir.path(), Origin::User, &DefaultLists::default()).is_none());
 }
 
 #[test]
 fn row_5_bad_paths_cost_their_app_only() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = tempdir();
     let app = |id: &str, path: &str| json!({"id": id, "name": id, "entry": {"type": "module", "path": path}});
     let text = manifest(json!([
         app("one", "one.mjs"),
@@ -66,7 +66,7 @@ fn row_5_bad_paths_cost_their_app_only() {
 
 #[test]
 fn row_7_links() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = tempdir();
     for (target, expected) in [
         ("/etc/hostname", Some("path_symlink /apps/0/entry/path")),
         ("../../../etc/hostname", Some("path_symlink /apps/0/entry/path")),
@@ -92,8 +92,8 @@ fn row_7_links() {
 
 #[test]
 fn a_linked_directory_does_not_lead_out() {
-    let dir = tempfile::tempdir().unwrap();
-    let outside = tempfile::tempdir().unwrap();
+    let dir = tempdir();
+    let outside = tempdir();
     fs::write(outside.path().join("index.mjs"), "").unwrap();
     write_files(dir.path(), &[("plugin.json", &one_app(json!("sub/index.mjs"), Value::Null))]);
     symlink(outside.path(), dir.path().join("sub")).unwrap();
@@ -102,7 +102,7 @@ fn a_linked_directory_does_not_lead_out() {
 
 #[test]
 fn rows_8_and_9_compact_and_backend() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = tempdir();
     let text = json!({"id": "com.example.ok", "name": "Ok", "backend": {"entry": "a"}, "apps": [
         {"id": "a", "name": "A", "entry": {"type": "module", "path": "a/index.mjs", "compact": "a/compact.mjs"}}]});
     write_files(dir.path(), &[("plugin.json", &text.to_string()), ("a/index.mjs", "")]);
@@ -122,7 +122,7 @@ fn rows_8_and_9_compact_and_backend() {
 
 #[test]
 fn row_13_and_group_a_manifests_that_are_no_files() {
-    let parent = tempfile::tempdir().unwrap();
+    let parent = tempdir();
     let check = |name: &str, make: &dyn Fn(&Path)| {
         let dir = parent.path().join(name);
         fs::create_dir(&dir).unwrap();
@@ -145,7 +145,7 @@ fn row_13_and_group_a_manifests_that_are_no_files() {
 
 #[test]
 fn entries_that_are_fifos_or_devices_do_not_hang() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = tempdir();
     write_files(dir.path(), &[("plugin.json", &one_app(json!("x.mjs"), Value::Null))]);
     mknodat(CWD, dir.path().join("x.mjs"), FileType::Fifo, Mode::from_raw_mode(0o644), 0).unwrap();
     assert_eq!(plugin(dir.path()).1, ["path_not_file /apps/0/entry"]);
@@ -153,7 +153,7 @@ fn entries_that_are_fifos_or_devices_do_not_hang() {
 
 #[test]
 fn row_11_prompt_sizes() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = tempdir();
     let text = one_app(json!("x.mjs"), json!({"mcpPrompt": {"zh": "p.md"}}));
     write_files(dir.path(), &[("plugin.json", &text), ("x.mjs", "")]);
     for (content, expected) in [
@@ -176,7 +176,7 @@ fn row_11_prompt_sizes() {
 
 #[test]
 fn row_12_config_files() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = tempdir();
     write_files(
         dir.path(),
         &[
@@ -211,7 +211,7 @@ fn row_12_config_files() {
 
 #[test]
 fn paths_in_a_config_file_are_relative_to_the_plugin() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = tempdir();
     write_files(
         dir.path(),
         &[
@@ -231,7 +231,7 @@ fn paths_in_a_config_file_are_relative_to_the_plugin() {
 
 #[test]
 fn a_proven_path_has_no_dots_and_no_links_in_it() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = tempdir();
     let real = fs::canonicalize(dir.path()).unwrap();
     write_files(
         &real,
@@ -256,7 +256,7 @@ fn a_proven_path_has_no_dots_and_no_links_in_it() {
 
 #[test]
 fn rows_10_23_24_servers() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = tempdir();
     let real = fs::canonicalize(dir.path()).unwrap();
     let text = json!({"id": "com.example.tools", "name": "Tools", "providerAppId": "x", "apps": [
         {"id": "db-client", "name": "数据库客户端", "entry": {"type": "module", "path": "db-client/index.mjs"},
@@ -287,7 +287,7 @@ fn rows_10_23_24_servers() {
 
 #[test]
 fn icons() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = tempdir();
     write_files(dir.path(), &[("x.mjs", ""), ("i/a.png", "png"), ("a.svg", "<svg/>")]);
     fs::write(dir.path().join("big.png"), vec![0; 262_145]).unwrap();
     symlink("/etc/hostname", dir.path().join("out.png")).unwrap();

@@ -8,7 +8,7 @@ use chatos_plugins::{PackReport, PackageError, pack, validate};
 use serde_json::json;
 
 use crate::install::install;
-use crate::support::{MINIMAL, World, codes, simple, tree, write_files};
+use crate::support::{MINIMAL, World, codes, simple, tempdir, tree, write_files};
 
 fn pack_to(dir: &Path, out: &Path) -> Result<PackReport, PackageError> {
     pack(dir, Some(out), dir, &DefaultLists::default())
@@ -40,12 +40,12 @@ fn sample(dir: &Path) {
 
 #[test]
 fn same_input_same_bytes_and_it_installs_identically() {
-    let from = tempfile::tempdir().unwrap();
-    let out = tempfile::tempdir().unwrap();
+    let from = tempdir();
+    let out = tempdir();
     sample(from.path());
     let one = pack_to(from.path(), &out.path().join("1.zip")).unwrap();
     // Another copy with other times, modes and order of creation.
-    let copy = tempfile::tempdir().unwrap();
+    let copy = tempdir();
     for (name, _) in tree(from.path()).into_iter().rev() {
         let target = copy.path().join(&name);
         fs::create_dir_all(target.parent().unwrap()).unwrap();
@@ -71,8 +71,8 @@ fn same_input_same_bytes_and_it_installs_identically() {
 
 #[test]
 fn other_programs_can_read_it() {
-    let from = tempfile::tempdir().unwrap();
-    let out = tempfile::tempdir().unwrap();
+    let from = tempdir();
+    let out = tempdir();
     sample(from.path());
     let file = pack_to(from.path(), &out.path().join("p.zip")).unwrap().file;
     let script = "import sys,zipfile;z=zipfile.ZipFile(sys.argv[1]);assert z.testzip() is None;print('\\n'.join(z.namelist()))";
@@ -90,7 +90,7 @@ fn other_programs_can_read_it() {
 
 #[test]
 fn what_is_left_out() {
-    let from = tempfile::tempdir().unwrap();
+    let from = tempdir();
     sample(from.path());
     write_files(
         from.path(),
@@ -118,7 +118,7 @@ fn what_is_left_out() {
 
 #[test]
 fn code_in_dist_is_packed() {
-    let from = tempfile::tempdir().unwrap();
+    let from = tempdir();
     let text = json!({"id": "com.example.d", "name": "d", "version": "1/2 β", "apps": [{"id": "a", "name": "a", "entry": "./dist/../dist/a.mjs"}]});
     write_files(
         from.path(),
@@ -131,8 +131,8 @@ fn code_in_dist_is_packed() {
 
 #[test]
 fn errors_mean_no_file() {
-    let from = tempfile::tempdir().unwrap();
-    let out = tempfile::tempdir().unwrap();
+    let from = tempdir();
+    let out = tempdir();
     write_files(from.path(), &[("plugin.json", MINIMAL)]);
     let target = out.path().join("p.zip");
     assert_eq!(pack_to(from.path(), &target).unwrap_err().code.as_str(), "path_missing");
@@ -140,7 +140,7 @@ fn errors_mean_no_file() {
     std::os::unix::fs::symlink("/etc/hostname", from.path().join("link")).unwrap();
     assert_eq!(pack_to(from.path(), &target).unwrap_err().code.as_str(), "entry_outside");
     assert!(fs::read_dir(out.path()).unwrap().next().is_none());
-    let empty = tempfile::tempdir().unwrap();
+    let empty = tempdir();
     assert_eq!(pack_to(empty.path(), &target).unwrap_err().code.as_str(), "not_found");
     simple(&empty.path().join("plugin"), "com.example.sub", &["a"]);
     pack_to(empty.path(), &target).unwrap();
@@ -148,7 +148,7 @@ fn errors_mean_no_file() {
 
 #[test]
 fn validation() {
-    let from = tempfile::tempdir().unwrap();
+    let from = tempdir();
     let text = json!({"id": "com.example.tools", "name": "T", "futureThing": 1, "apps": [
         {"id": "hello", "name": "H", "entry": {"type": "module", "path": "h.mjs"},
          "ai": {"mcp": {"entry": "mcp.mjs"}, "mcpPrompt": "p.md", "prompts": true}},

@@ -10,7 +10,7 @@ use chatos_plugins::listing::Reader;
 use chatos_plugins::{ExternalNames, Origin, Refresh, TrustError, TrustState, TrustStore};
 use serde_json::{Value, json};
 
-use crate::support::{MINIMAL, World, codes, id, simple, write_files};
+use crate::support::{MINIMAL, World, codes, id, simple, tempdir, write_files};
 
 fn ids(world: &World) -> Vec<String> {
     let shown = |plugin: &Arc<chatos_plugins::Plugin>| {
@@ -82,7 +82,7 @@ fn duplicates_and_linked_directories() {
     let world = World::new();
     simple(&world.user("b"), "com.example.same", &["second"]);
     simple(&world.user("a"), "com.example.same", &["first"]);
-    let outside = tempfile::tempdir().unwrap();
+    let outside = tempdir();
     simple(outside.path(), "com.example.linked", &["x"]);
     symlink(outside.path(), world.user("link")).unwrap();
     symlink("/nowhere", world.user("dangling")).unwrap();
@@ -130,7 +130,7 @@ fn row_22_a_user_plugin_overrides_a_built_in_only_once_trusted() {
 #[test]
 fn a_development_directory_overrides_both_and_may_be_a_link() {
     let mut world = World::new();
-    let dev = tempfile::tempdir().unwrap();
+    let dev = tempdir();
     simple(&dev.path().join("real"), "com.example.x", &["dev"]);
     symlink(dev.path().join("real"), dev.path().join("link")).unwrap();
     simple(&world.builtin("x"), "com.example.x", &["builtin"]);

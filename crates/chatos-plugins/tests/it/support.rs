@@ -25,6 +25,11 @@ pub(crate) const MINIMAL: &str = r#"{
   ]
 }"#;
 
+/// A directory in memory where there is one: these tests sync thousands of times.
+pub(crate) fn tempdir() -> tempfile::TempDir {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
+}
+
 /// Writes files; a name ending in `*` is made executable (without the star).
 pub(crate) fn write_files(dir: &Path, files: &[(&str, &str)]) {
     for (name, content) in files {
@@ -61,7 +66,7 @@ impl World {
     }
 
     pub(crate) fn with_defaults(lists: &[(&str, &str)]) -> Self {
-        let temp = tempfile::tempdir().unwrap();
+        let temp = tempdir();
         let user = UiApps::of_state_dir(temp.path());
         user.prepare().unwrap();
         fs::create_dir(temp.path().join("builtin")).unwrap();

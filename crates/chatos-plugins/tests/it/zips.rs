@@ -115,7 +115,7 @@ pub(crate) fn zip(entries: &[Entry], comment: &[u8]) -> Vec<u8> {
         out.extend(&entry.trailer);
 
         central.extend(0x0201_4b50_u32.to_le_bytes());
-        central.extend(((3_u16 << 8) | 20).to_le_bytes());
+        central.extend(0x0314_u16.to_le_bytes());
         header(
             &mut central,
             entry,
