@@ -18,6 +18,8 @@ pub struct Audit {
     key: SubKey,
     store: Store,
     head: Mutex<Head>,
+    // Records in the files that the database did not know when this was opened.
+    ahead: u64,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -80,8 +82,15 @@ impl Audit {
         };
         // A stop between file and database leaves the file one record ahead; that record is ours.
         let last = last_record(&folder).map_err(wrap)?;
-        let head = last.filter(|last| last.seq > stored.seq).unwrap_or(stored);
-        Ok(Self { folder, key, store, head: Mutex::new(head) })
+        let known = stored.seq;
+        let head = last.filter(|last| last.seq > known).unwrap_or(stored);
+        let ahead = head.seq - known;
+        Ok(Self { folder, key, store, head: Mutex::new(head), ahead })
+    }
+
+    /// How many records the database had not heard of when this was opened.
+    pub(crate) fn ahead(&self) -> u64 {
+        self.ahead
     }
 
     /// Appends one record, durable on return.
@@ -103,8 +112,8 @@ impl Audit {
         line.push('\n');
         append(&path, line.as_bytes()).map_err(|source| AuditError::Io { path: path.clone(), source })?;
         *head = Head { seq: head.seq + 1, hash };
-        self.store.set_meta("audit_seq", &head.seq.to_string())?;
-        self.store.set_meta("audit_hash", &head.hash)?;
+        // Together: a number without its hash would read as tampering after a kill.
+        self.store.set_metas(&[("audit_seq", &head.seq.to_string()), ("audit_hash", &head.hash)])?;
         Ok(())
     }
 
@@ -219,6 +228,8 @@ mod tests {
             backups: dir.join("backups"),
             migrate: true,
             wal: true,
+            used: false,
+            check: false,
         })
         .unwrap();
         let key = StateKey::open(&KeyPlace { dir: dir.join("keys"), override_file: None }, "x").unwrap();

@@ -7,6 +7,7 @@ use chatos_store::{CheckDepth, CheckFinding, list_backups};
 use chatos_tool::{Fault, Text};
 
 use crate::audit::AuditVerdict;
+use crate::fault::store_fault;
 use crate::host::Host;
 
 /// How bad a finding is.
@@ -195,8 +196,10 @@ impl Host {
         let checked = match self.store().check(depth) {
             Ok(checked) => checked,
             Err(error) => {
-                let message = Text::same(error.to_string());
-                return vec![Finding::new("database_unreadable", Severity::Error, title(), message).at(path)];
+                let fault = store_fault(&error);
+                let mut finding = Finding::new(fault.code, Severity::Error, title(), fault.message).at(path);
+                finding.action = fault.hint;
+                return vec![finding];
             }
         };
         if checked.is_empty() {

@@ -77,6 +77,18 @@ pub fn store_fault(error: &StoreError) -> Fault {
                 "`chatos state recover` 会保存可读取的内容并保留损坏的文件；备份位于状态目录的 backups 文件夹",
             )),
         ),
+        StoreErrorKind::Foreign => (
+            ErrorCode::Unavailable,
+            "database_foreign",
+            Text::new(
+                format!("state.db belongs to another program and was left untouched: {}", error.message),
+                format!("state.db 属于其他程序，未做任何改动：{}", error.message),
+            ),
+            Some(Text::fixed(
+                "move that file away, or choose another directory with --state-dir",
+                "请移走该文件，或用 --state-dir 选择其他目录",
+            )),
+        ),
         StoreErrorKind::Newer => (
             ErrorCode::Unavailable,
             "database_newer",

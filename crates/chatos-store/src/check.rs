@@ -32,7 +32,7 @@ pub enum CheckFinding {
 impl Store {
     /// Checks structure, references and migration records.
     pub fn check(&self, depth: CheckDepth) -> Result<Vec<CheckFinding>, StoreError> {
-        self.read(|connection| {
+        self.read_long(|connection| {
             let mut findings = Vec::new();
             let pragma = match depth {
                 CheckDepth::Quick => "PRAGMA quick_check(20)",

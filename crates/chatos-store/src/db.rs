@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -34,6 +35,10 @@ pub struct OpenOptions {
     pub migrate: bool,
     /// On a network file system WAL is unsafe (state §9).
     pub wal: bool,
+    /// Other files say that this state was in use: an empty database is then a lost one, not a new one.
+    pub used: bool,
+    /// Look for damage before anything is written (security §3.5); a host that serves wants that.
+    pub check: bool,
 }
 
 /// A handle on the open database; clones share it. The last one dropped closes it.
@@ -47,6 +52,9 @@ struct Shared {
     jobs: Mutex<Option<SyncSender<Job>>>,
     writer: Mutex<Option<JoinHandle<()>>>,
     readers: Mutex<Vec<Connection>>,
+    // Long reads under way, so that a stop need not wait for them.
+    checks: Mutex<Vec<(u64, rusqlite::InterruptHandle)>>,
+    next_check: AtomicU64,
     migrated_from: Option<u32>,
 }
 
@@ -67,6 +75,7 @@ impl Store {
             let text = format!("the bundled SQLite is {}, at least 3.51.3 is needed", rusqlite::version());
             return Err(StoreError::new(StoreErrorKind::Internal, text));
         }
+        inspect(&options)?;
         let mut writer = connect(&options, Access::Write)?;
         let migrated_from = migrate::run(&mut writer, &options)?;
         let (jobs, inbox) = sync_channel(QUEUE);
@@ -81,6 +90,8 @@ impl Store {
             jobs: Mutex::new(Some(jobs)),
             writer: Mutex::new(Some(thread)),
             readers: Mutex::new(Vec::new()),
+            checks: Mutex::new(Vec::new()),
+            next_check: AtomicU64::new(0),
             migrated_from,
         };
         Ok(Self { shared: Arc::new(shared) })
@@ -145,6 +156,28 @@ impl Store {
         result
     }
 
+    /// As [`Store::read`] for work that takes as long as the database is large: [`Store::stop_checks`]
+    /// ends it with an error.
+    pub(crate) fn read_long<T>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.read(|connection| {
+            let id = self.shared.next_check.fetch_add(1, Ordering::Relaxed);
+            lock(&self.shared.checks).push((id, connection.get_interrupt_handle()));
+            let result = work(connection);
+            lock(&self.shared.checks).retain(|(other, _)| *other != id);
+            result
+        })
+    }
+
+    /// Ends checks under way.
+    pub fn stop_checks(&self) {
+        for (_, check) in lock(&self.shared.checks).iter() {
+            check.interrupt();
+        }
+    }
+
     /// Finishes all queued writes, truncates the WAL and closes. Later calls fail with `Unavailable`.
     pub fn close(&self) {
         self.shared.close();
@@ -182,6 +215,98 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 enum Access {
     Read,
     Write,
+}
+
+/// Databases up to this size are checked before the start goes on; larger ones in the background, so
+/// that a start stays quick.
+pub const CHECK_AT_OPEN: u64 = 64 * 1024 * 1024;
+
+/// Looks at what lies there without changing a byte of it: what is not ours, newer, damaged or lost is
+/// refused before the first write.
+fn inspect(options: &OpenOptions) -> Result<(), StoreError> {
+    let corrupt = |text: String| StoreError::new(StoreErrorKind::Corrupt, text);
+    let path = &options.path;
+    let bytes = match std::fs::symlink_metadata(path) {
+        Ok(meta) if meta.is_file() => meta.len(),
+        Ok(_) => {
+            let text = format!("the database is not a regular file: {}", path.display());
+            return Err(StoreError::new(StoreErrorKind::Unavailable, text));
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => 0,
+        Err(error) => {
+            let text = format!("cannot look at the database: {error}: {}", path.display());
+            return Err(StoreError::new(StoreErrorKind::Unavailable, text));
+        }
+    };
+    let log = std::fs::metadata(beside(path, "-wal")).map_or(0, |meta| meta.len());
+    if bytes == 0 {
+        // SQLite would delete the log of an empty database, and with it commits that were acknowledged.
+        if log > 0 {
+            return Err(corrupt(format!(
+                "the file is missing or empty, its log is there: {}",
+                path.display()
+            )));
+        }
+        return refuse_lost(options);
+    }
+    let connection = if log == 0 { open_still(path)? } else { connect(options, Access::Read)? };
+    let page: u32 = connection.query_row("PRAGMA page_size", [], |row| row.get(0))?;
+    if log == 0 && bytes % u64::from(page.max(1)) != 0 {
+        // A kill while pages move from the log into the file leaves this too, but then the log is there.
+        return Err(corrupt(format!("the end of the file is missing: {}", path.display())));
+    }
+    let schema = migrate::schema_of(&connection)?;
+    migrate::refuse_newer(schema)?;
+    if schema == 0 {
+        refuse_lost(options)?;
+    }
+    if options.check && bytes <= CHECK_AT_OPEN {
+        let found: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+        if found != "ok" {
+            return Err(corrupt(format!("{}: {}", found.trim(), path.display())));
+        }
+    }
+    Ok(())
+}
+
+/// Opens a file nobody writes to, without making the side files an ordinary reader makes.
+#[expect(clippy::disallowed_methods, reason = "looks at a database before it is opened for good")]
+pub(crate) fn open_still(path: &Path) -> Result<Connection, StoreError> {
+    use std::fmt::Write;
+    use std::os::unix::ffi::OsStrExt;
+    let mut address = String::from("file:");
+    for byte in path.as_os_str().as_bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'.' | b'_' | b'-') {
+            address.push(char::from(*byte));
+        } else {
+            // Writing to a String cannot fail.
+            write!(address, "%{byte:02X}").ok();
+        }
+    }
+    address.push_str("?immutable=1");
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+    let connection = Connection::open_with_flags(address, flags)?;
+    connection.pragma_update(None, "trusted_schema", false)?;
+    connection.pragma_update(None, "cell_size_check", true)?;
+    Ok(connection)
+}
+
+fn refuse_lost(options: &OpenOptions) -> Result<(), StoreError> {
+    if !options.used {
+        return Ok(());
+    }
+    Err(StoreError::new(
+        StoreErrorKind::Corrupt,
+        format!("there is no content, but this state was in use before: {}", options.path.display()),
+    ))
+}
+
+/// `state.db` + `-wal`, `-shm`.
+pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is the one place that opens state.db")]

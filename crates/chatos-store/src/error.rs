@@ -17,6 +17,8 @@ pub enum StoreErrorKind {
     Full,
     /// The file is damaged.
     Corrupt,
+    /// A database, but of another program.
+    Foreign,
     /// A newer ChatOS made this database.
     Newer,
     /// An older schema, and this process may not migrate it.
@@ -51,6 +53,12 @@ impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
         let kind = match &error {
             rusqlite::Error::QueryReturnedNoRows => StoreErrorKind::NotFound,
+            // The log's index could not grow: the only reason on a local disk is that it is full.
+            rusqlite::Error::SqliteFailure(failure, _)
+                if failure.extended_code == rusqlite::ffi::SQLITE_IOERR_SHMSIZE =>
+            {
+                StoreErrorKind::Full
+            }
             rusqlite::Error::SqliteFailure(failure, _) => match failure.code {
                 Sqlite::DiskFull => StoreErrorKind::Full,
                 Sqlite::DatabaseCorrupt | Sqlite::NotADatabase => StoreErrorKind::Corrupt,

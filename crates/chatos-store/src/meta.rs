@@ -16,14 +16,21 @@ impl Store {
 
     /// Sets a value of the `meta` table.
     pub fn set_meta(&self, key: &str, value: &str) -> Result<(), StoreError> {
-        let (key, value) = (key.to_owned(), value.to_owned());
+        self.set_metas(&[(key, value)])
+    }
+
+    /// Sets values that belong together: all of them or none.
+    pub fn set_metas(&self, values: &[(&str, &str)]) -> Result<(), StoreError> {
+        let values: Vec<_> =
+            values.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
         self.write(move |connection| {
-            connection
-                .prepare_cached(
-                    "INSERT INTO meta (key, value) VALUES (?1, ?2)
-                     ON CONFLICT (key) DO UPDATE SET value = excluded.value",
-                )?
-                .execute((key, value))?;
+            let mut statement = connection.prepare_cached(
+                "INSERT INTO meta (key, value) VALUES (?1, ?2)
+                 ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+            )?;
+            for row in values {
+                statement.execute(row)?;
+            }
             Ok(())
         })
     }

@@ -23,12 +23,7 @@ pub const SCHEMA_VERSION: u32 = MIGRATIONS[MIGRATIONS.len() - 1].version;
 /// Applies what is missing. Returns the version found when something was applied to an existing database.
 pub(crate) fn run(connection: &mut Connection, options: &OpenOptions) -> Result<Option<u32>, StoreError> {
     let found = schema_of(connection)?;
-    if found > SCHEMA_VERSION {
-        return Err(StoreError::new(
-            StoreErrorKind::Newer,
-            format!("made by a newer ChatOS (schema {found}; this one knows {SCHEMA_VERSION})"),
-        ));
-    }
+    refuse_newer(found)?;
     if found == SCHEMA_VERSION {
         return Ok(None);
     }
@@ -45,6 +40,17 @@ pub(crate) fn run(connection: &mut Connection, options: &OpenOptions) -> Result<
         apply(connection, migration)?;
     }
     Ok((found > 0).then_some(found))
+}
+
+/// There are no down-migrations: what a newer ChatOS made is left to it.
+pub(crate) fn refuse_newer(found: u32) -> Result<(), StoreError> {
+    if found <= SCHEMA_VERSION {
+        return Ok(());
+    }
+    Err(StoreError::new(
+        StoreErrorKind::Newer,
+        format!("made by a newer ChatOS (schema {found}; this one knows {SCHEMA_VERSION})"),
+    ))
 }
 
 fn apply(connection: &mut Connection, migration: &Migration) -> Result<(), StoreError> {
@@ -89,7 +95,7 @@ pub fn schema_of(connection: &Connection) -> Result<u32, StoreError> {
         let others: u32 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
         if others > 0 {
             return Err(StoreError::new(
-                StoreErrorKind::Invalid,
+                StoreErrorKind::Foreign,
                 "the file is an SQLite database, but not one of ChatOS",
             ));
         }

@@ -302,10 +302,9 @@ impl Settings {
             let mut map = BTreeMap::new();
             for row in rows {
                 let (key, text, at) = row?;
-                // The CHECK of the table guarantees JSON; anything else is damage and counts as unset.
-                if let Ok(value) = serde_json::from_str(&text) {
-                    map.insert(key, (value, at));
-                }
+                // The CHECK of the table guarantees JSON; anything else is damage: null fits no setting, so
+                // it counts as unset and is told.
+                map.insert(key, (serde_json::from_str(&text).unwrap_or(Value::Null), at));
             }
             Ok(map)
         })?;

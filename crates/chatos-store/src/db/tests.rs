@@ -2,10 +2,17 @@
 #![expect(clippy::disallowed_methods, reason = "tests look into the files with a connection of their own")]
 
 use super::*;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::AtomicUsize;
 
 pub(crate) fn options(dir: &Path) -> OpenOptions {
-    OpenOptions { path: dir.join("state.db"), backups: dir.join("backups"), migrate: true, wal: true }
+    OpenOptions {
+        path: dir.join("state.db"),
+        backups: dir.join("backups"),
+        migrate: true,
+        wal: true,
+        used: false,
+        check: true,
+    }
 }
 
 #[test]
@@ -79,7 +86,7 @@ fn a_newer_a_foreign_and_a_garbage_file_are_refused_untouched() {
 
     let foreign = tempfile::tempdir().unwrap();
     Connection::open(foreign.path().join("state.db")).unwrap().execute_batch("CREATE TABLE x (y)").unwrap();
-    assert_eq!(Store::open(options(foreign.path())).err().unwrap().kind, StoreErrorKind::Invalid);
+    assert_eq!(Store::open(options(foreign.path())).err().unwrap().kind, StoreErrorKind::Foreign);
 
     let garbage = tempfile::tempdir().unwrap();
     let bytes = vec![b'z'; 8192];

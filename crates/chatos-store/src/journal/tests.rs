@@ -8,6 +8,8 @@ fn open(dir: &std::path::Path) -> Store {
         backups: dir.join("backups"),
         migrate: true,
         wal: true,
+        used: false,
+        check: false,
     })
     .unwrap()
 }

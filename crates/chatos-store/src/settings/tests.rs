@@ -9,6 +9,8 @@ fn store(dir: &std::path::Path) -> Store {
         backups: dir.join("backups"),
         migrate: true,
         wal: true,
+        used: false,
+        check: false,
     })
     .unwrap()
 }

@@ -1,0 +1,12 @@
+//! What tests of several crates share: the real program in a home of its own, and raw sockets.
+//!
+//! Never shipped. Helpers here panic on what a test cannot go on without, because a test's failure
+//! is its message; they never retry an assertion.
+
+mod process;
+mod random;
+mod wire;
+
+pub use process::{Outcome, RunningHost, Sandbox, child, make_dir};
+pub use random::Random;
+pub use wire::{Answer, Wire};
