@@ -25,7 +25,10 @@ const event = (data: unknown) => ({ seq: 1, topic: 'admin', type: 'operation_cha
 
 describe('Install', () => {
   test('follows the host by events to its result', async () => {
-    const { install, operations } = setup({ installFromPath: () => Promise.resolve(operation({})) });
+    const { install, operations } = setup({
+      installFromPath: () => Promise.resolve(operation({})),
+      operation: (() => Promise.resolve(operation({ state: 'done', result }))) as Client['operation'],
+    });
     const done = install.start({ kind: 'path', path: '/x' });
     await expect.poll(() => install.progress.total).toBe(4);
     operations.onEvent(event(operation({ progress: { done: 3, total: 4, unit: 'files', message: 'm' } })));
@@ -102,7 +105,11 @@ describe('Install', () => {
 
   test('canceling tells the host', async () => {
     const cancelOperation = vi.fn(() => Promise.resolve(operation({ state: 'canceled' })));
-    const { install, operations } = setup({ installFromPath: () => Promise.resolve(operation({})), cancelOperation: cancelOperation as Client['cancelOperation'] });
+    const { install, operations } = setup({
+      installFromPath: () => Promise.resolve(operation({})),
+      operation: () => Promise.reject(new ApiError(0, 'page_unreachable', 'down')),
+      cancelOperation: cancelOperation as Client['cancelOperation'],
+    });
     const done = install.start({ kind: 'path', path: '/x' });
     await expect.poll(() => install.progress.total).toBe(4);
     await install.cancel();

@@ -33,13 +33,20 @@ export class Operations {
         this.#watchers.get(first.id)?.delete(watcher);
         settle();
       };
-      const watcher: Watcher = (operation) => {
-        onChange(operation as Operation<T>);
-        if (operation.state !== 'running') finish(() => resolve(operation as Operation<T>));
+      const ended = (operation: Operation<T>) => finish(() => resolve(operation));
+      const watcher: Watcher = (event) => {
+        const operation = event as Operation<T>;
+        onChange(operation);
+        if (operation.state === 'running') return;
+        // An event speaks the host's language, an answer speaks the page's; the outcome is read, so ask.
+        this.#client.operation<T>(first.id).then(ended, () => ended(operation));
       };
       const timer = setInterval(() => {
         this.#client.operation<T>(first.id).then(
-          (operation) => watcher(operation as Operation),
+          (operation) => {
+            onChange(operation);
+            if (operation.state !== 'running') ended(operation);
+          },
           (error: { status?: number }) => {
             // A host that is away for a moment comes back; one that forgot the operation does not.
             if (error.status !== 0) finish(() => reject(error));
