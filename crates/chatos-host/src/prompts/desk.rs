@@ -238,6 +238,16 @@ impl PromptDesk {
         }
     }
 
+    /// Closes what has expired, for a process that keeps the clock itself because no host runs.
+    pub fn expire(&self) -> Result<(), Fault> {
+        if self.lock.is_none() || self.prompts.next_expiry().is_none_or(|left| !left.is_zero()) {
+            return Ok(());
+        }
+        let _moment = self.moment()?;
+        self.prompts.expire();
+        Ok(())
+    }
+
     /// `POST /prompts/{id}/take`: the answer with its private values, once, for its owner.
     /// Without `secrets` the values of secret fields stay sealed and come masked.
     pub fn take(&self, id: &str, owner: &Value, secrets: bool) -> Result<Value, Fault> {

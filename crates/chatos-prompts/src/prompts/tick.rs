@@ -71,6 +71,11 @@ impl Prompts {
         closed
     }
 
+    /// Closes only what has expired; for a process that waits while no host runs.
+    pub fn expire(&self) {
+        self.inner.expire_due();
+    }
+
     /// The asking run or call ended: its open prompts are canceled.
     pub fn abort(&self, scope: Scope<'_>) -> usize {
         self.inner.cancel(scope, "aborted", HostReason::Abort)
