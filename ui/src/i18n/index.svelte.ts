@@ -20,6 +20,16 @@ export function languageOf(tags: readonly string[]): Language {
   return 'en';
 }
 
+/** Formatters are costly to make and a list needs one per row, so each is made once per language. */
+const formatters = new Map<string, unknown>();
+function once<T>(key: string, make: () => T): T {
+  const known = formatters.get(key) as T | undefined;
+  if (known !== undefined) return known;
+  const made = make();
+  formatters.set(key, made);
+  return made;
+}
+
 class I18n {
   language: Language = $state(stored() ?? languageOf(navigator.languages));
   readonly t: Dictionary = $derived(DICTIONARIES[this.language]);
@@ -53,13 +63,14 @@ class I18n {
   }
 
   dateTime(moment: string | number | Date): string {
-    return new Intl.DateTimeFormat(this.tag, { dateStyle: 'medium', timeStyle: 'medium' }).format(new Date(moment));
+    const make = () => new Intl.DateTimeFormat(this.tag, { dateStyle: 'medium', timeStyle: 'medium' });
+    return once(`dateTime ${this.tag}`, make).format(new Date(moment));
   }
 
   /** “3 minutes ago”; at most one unit, so it stays short in a list. */
   relative(moment: string | number | Date, now: number = Date.now()): string {
     const seconds = Math.round((new Date(moment).getTime() - now) / 1000);
-    const format = new Intl.RelativeTimeFormat(this.tag, { numeric: 'auto' });
+    const format = once(`relative ${this.tag}`, () => new Intl.RelativeTimeFormat(this.tag, { numeric: 'auto' }));
     const steps: [Intl.RelativeTimeFormatUnit, number][] = [
       ['day', 86_400],
       ['hour', 3_600],

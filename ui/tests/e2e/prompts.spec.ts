@@ -422,6 +422,11 @@ describe('the hub', () => {
       expect(await alpha.inputValue()).toBe('typing');
       await hub.getByText('1 / 2').waitFor();
 
+      // Once inside, the focus stays inside.
+      for (let press = 0; press < 40; press += 1) {
+        await page.keyboard.press(press % 3 === 0 ? 'Shift+Tab' : 'Tab');
+        expect(await page.evaluate(() => document.activeElement?.closest('[data-hub]') !== null)).toBe(true);
+      }
       await page.keyboard.press('Escape');
       await hub.waitFor({ state: 'detached' });
       expect(await page.getByLabel('Search settings').evaluate((element) => element === document.activeElement)).toBe(true);
@@ -446,6 +451,32 @@ describe('the hub', () => {
         await answerOf(host, ids[index] ?? '');
       }
       await page.getByText('Nothing else needs you.').waitFor();
+    } finally {
+      await host.stop();
+    }
+  });
+
+  test('j and k go through the list, Enter goes to the form, an unknown id is said', async ({ open }) => {
+    const host = await Host.start();
+    try {
+      for (const title of ['One', 'Two', 'Three']) await ask(host, { ...YES_NO, title });
+      const page = await open({ host, at: '#/queue', expectConsole: REFUSED });
+      await page.getByRole('heading', { level: 2, name: 'One', exact: true }).waitFor();
+      await page.keyboard.press('j');
+      await page.getByRole('heading', { level: 2, name: 'Two', exact: true }).waitFor();
+      await page.keyboard.press('j');
+      await page.keyboard.press('j');
+      await page.getByRole('heading', { level: 2, name: 'Three', exact: true }).waitFor();
+      await page.keyboard.press('k');
+      await page.getByText('2 / 3').waitFor();
+      const list = page.getByRole('listbox');
+      await list.focus();
+      await page.keyboard.press('Home');
+      await page.getByText('1 / 3').waitFor();
+      await page.keyboard.press('Enter');
+      await page.waitForFunction(() => document.activeElement instanceof HTMLInputElement);
+      await page.evaluate(() => (location.hash = '#/queue/needsYou/nobody-asked-this'));
+      await page.getByRole('alert').filter({ hasText: 'nobody-asked-this' }).waitFor();
     } finally {
       await host.stop();
     }

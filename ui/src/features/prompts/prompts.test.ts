@@ -4,7 +4,7 @@ import { readAddress } from './address';
 import { fileNameFor } from './file-name';
 import { Follow, isNext } from './follow.svelte';
 import { visibleMarkdown } from './message';
-import { idOf, nextPrompt, ROW_HEIGHT, type Row, type Rows, windowOf } from './rows';
+import { idOf, indexOfSlot, nextPrompt, ROW_HEIGHT, type Row, type Rows, windowOf } from './rows';
 
 describe('addresses', () => {
   test('the host is set apart as it was written', () => {
@@ -63,11 +63,19 @@ describe('rows', () => {
   const prompt = (id: string): Row => ({ item: item({ kind: 'kv', fields: [{ key: 'a' }] }, { requestId: id }) });
 
   test('only what is in view exists, however long the list', () => {
-    expect(windowOf(0, 600, 0)).toEqual({ start: 0, end: 0 });
-    expect(windowOf(0, ROW_HEIGHT * 10, 5)).toEqual({ start: 0, end: 5 });
-    const far = windowOf(ROW_HEIGHT * 9_000, ROW_HEIGHT * 10, 10_000);
-    expect([far.start, far.end]).toEqual([8_992, 9_018]);
-    expect(windowOf(ROW_HEIGHT * 99_999, 600, 10).end).toBe(10);
+    expect(windowOf(0, 600, 0)).toEqual({ start: 0, count: 0 });
+    expect(windowOf(0, ROW_HEIGHT * 10, 5)).toEqual({ start: 0, count: 5 });
+    expect(windowOf(ROW_HEIGHT * 9_000, ROW_HEIGHT * 10, 10_000)).toEqual({ start: 8_996, count: 19 });
+    expect(windowOf(ROW_HEIGHT * 99_999, ROW_HEIGHT * 10, 10_000)).toEqual({ start: 9_981, count: 19 });
+  });
+
+  test('every row of the window has one element, and keeps it while it stays in view', () => {
+    for (const start of [0, 1, 18, 19, 8_996]) {
+      const shown = Array.from({ length: 19 }, (_, slot) => indexOfSlot(slot, start, 19));
+      expect([...shown].sort((a, b) => a - b)).toEqual(Array.from({ length: 19 }, (_, at) => start + at));
+      const later = Array.from({ length: 19 }, (_, slot) => indexOfSlot(slot, start + 3, 19));
+      expect(shown.filter((index, slot) => index >= start + 3 && later[slot] !== index)).toEqual([]);
+    }
   });
 
   test('headings are passed by the keys', () => {

@@ -37,11 +37,17 @@ export function nextPrompt(rows: Rows, index: number, step: 1 | -1): number {
   return -1;
 }
 
-/** The rows to draw for a scroll position. */
-export function windowOf(scrollTop: number, viewport: number, count: number, overscan = 8): { start: number; end: number } {
-  const start = Math.max(0, Math.floor(scrollTop / ROW_HEIGHT) - overscan);
-  const end = Math.min(count, Math.ceil((scrollTop + viewport) / ROW_HEIGHT) + overscan);
-  return { start: Math.min(start, count), end: Math.max(end, 0) };
+/** The rows drawn at a scroll position: `count` of them from `start`. Their number stays the same while
+    scrolling, so that each drawn row is used again for another one instead of being made anew. */
+export function windowOf(scrollTop: number, viewport: number, rows: number, overscan = 4): { start: number; count: number } {
+  const count = Math.min(rows, Math.ceil(viewport / ROW_HEIGHT) + 1 + 2 * overscan);
+  const wanted = Math.floor(scrollTop / ROW_HEIGHT) - overscan;
+  return { start: Math.max(0, Math.min(wanted, rows - count)), count };
+}
+
+/** The row that a drawn element shows: the one in the window with the same remainder. */
+export function indexOfSlot(slot: number, start: number, count: number): number {
+  return start + ((((slot - start) % count) + count) % count);
 }
 
 export function kindIcon(item: PromptItem): IconName {
