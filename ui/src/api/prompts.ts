@@ -19,7 +19,7 @@ export class PromptsApi {
 
   respond(id: string, response: WireObject, shown: string | null): Promise<AnswerReceipt> {
     const [path, options] = at(id, '/response');
-    return this.http.post(path, { response, by: 'ui', ...(shown === null ? {} : { shown }) }, options);
+    return this.http.post(path, shown === null ? { response } : { response, shown }, options);
   }
 
   draft(id: string): Promise<{ draft: WireObject | null }> {

@@ -106,7 +106,7 @@ describe('one of each kind', () => {
     expect(await order()).toEqual(['t1', 't2', 't3']);
 
     await page.getByRole('button', { name: 'Delete task 2' }).click();
-    await page.getByText('Deleted: Two').waitFor();
+    await page.getByText('Deleted: Two', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Undo' }).click();
     await page.getByRole('button', { name: 'Delete task 3' }).click();
     await page.getByRole('button', { name: 'Add a task' }).click();
