@@ -495,3 +495,6 @@ fn key_of(slot: &Slot, id: SlotId) -> Key {
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod reference;
