@@ -157,6 +157,7 @@ impl Host {
             findings.push(finding);
         }
         findings.extend(self.examine_settings());
+        findings.extend(self.examine_plugins());
         findings
     }
 

@@ -20,6 +20,7 @@ use crate::host_log;
 use crate::instance::{Announcement, take_lock};
 use crate::node::{self, NodeInfo};
 use crate::operations::Operations;
+use crate::plugins::PluginDesk;
 use crate::prompts::{PromptDesk, log_mode, open_queue};
 
 /// What a caller decides about a host.
@@ -85,6 +86,7 @@ pub struct Host {
     notices: RwLock<Vec<Notice>>,
     // Opened on first use: most commands never look at the queue.
     prompts: OnceLock<PromptDesk>,
+    plugins: OnceLock<PluginDesk>,
     // Work that ends with the shutdown; joined by `settle`.
     tasks: Mutex<Vec<tokio::task::JoinHandle<()>>>,
     node: OnceLock<Option<NodeInfo>>,
@@ -144,6 +146,7 @@ impl Host {
             events,
             notices: RwLock::new(Vec::new()),
             prompts: OnceLock::new(),
+            plugins: OnceLock::new(),
             tasks: Mutex::new(Vec::new()),
             node: OnceLock::new(),
             shutdown: CancellationToken::new(),
@@ -205,6 +208,7 @@ impl Host {
     /// unclean stop, the queue. What it starts ends with the shutdown; see [`Host::settle`].
     pub fn background(self: &Arc<Self>) -> Result<(), Fault> {
         self.tend_prompts()?;
+        self.tend_plugins()?;
         let host = Arc::clone(self);
         let task = tokio::spawn(async move {
             host.find_node().await;
@@ -287,15 +291,22 @@ impl Host {
             fields.insert("by".to_owned(), Value::from(by));
             self.audit("setting_weakened", fields);
         }
-        self.events.publish("admin", "settings_changed", &json!({ "key": key }));
+        self.setting_changed(key);
         Ok(())
+    }
+
+    fn setting_changed(&self, key: &str) {
+        if key == crate::plugins::SYNC_SETTING {
+            self.sync_setting_changed();
+        }
+        self.events.publish("admin", "settings_changed", &json!({ "key": key }));
     }
 
     /// Goes back to the default of a setting.
     pub fn reset_setting(&self, key: &str) -> Result<(), Fault> {
         chatos_store::find_setting(key).ok_or_else(|| unknown_setting(key))?;
         self.settings.reset(&self.store, key).map_err(|e| store_fault(&e))?;
-        self.events.publish("admin", "settings_changed", &json!({ "key": key }));
+        self.setting_changed(key);
         Ok(())
     }
 
@@ -348,6 +359,9 @@ impl Host {
         }
         if let Some(prompts) = self.prompts.get() {
             prompts.close();
+        }
+        if let Some(plugins) = self.plugins.get() {
+            plugins.close();
         }
         self.store.close();
         self.lock.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -429,6 +443,11 @@ impl Host {
         let mode = log_mode(&self.settings.text("uiPromptLogMode"));
         let (prompts, events) = open_queue(&self.store, &self.key, self.dir.path(), role, mode)?;
         Ok(self.prompts.get_or_init(|| PromptDesk::of_host(prompts, events, &self.store)))
+    }
+
+    /// Where the plugins are kept once opened.
+    pub(crate) fn plugin_cell(&self) -> &OnceLock<PluginDesk> {
+        &self.plugins
     }
 
     /// Hands over a task that ends when the host shuts down.

@@ -14,13 +14,17 @@ mod host_log;
 mod instance;
 mod node;
 mod operations;
+mod plugins;
 mod process;
 mod prompts;
 mod tasks;
 mod upkeep;
 
 pub use audit::{Audit, AuditVerdict};
+pub use chatos_contribution as contribution_api;
+pub use chatos_manifest as manifest_api;
 pub use chatos_paths::{Locations, StateDir};
+pub use chatos_plugins as plugins_api;
 pub use chatos_prompts as prompts_api;
 pub use chatos_store::{
     AddedTasks, Effective, JournalEntry, NewJournalEntry, NewTask, SETTINGS, Section, SettingError,
@@ -36,6 +40,9 @@ pub use host::{Host, HostConfig, Notice};
 pub use instance::{Announcement, read_announcement, running_host};
 pub use node::NodeInfo;
 pub use operations::{Operation, Operations};
+pub use plugins::{
+    AppKey, InstallOrder, PluginDesk, PluginLog, TrustSheet, check_modules, package_fault, problems_json,
+};
 pub use process::{port_owner, resident_bytes};
 pub use prompts::{PromptDesk, PromptList, PromptReply, Visit, visit_prompts};
 

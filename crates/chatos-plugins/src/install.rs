@@ -479,6 +479,17 @@ impl Work {
     }
 }
 
+/// Unpacks a package below `into` (an empty directory) with all checks of an install, and returns the
+/// directories of its plugins: what `validate` looks at when it is given a zip file.
+pub fn unpack(source: &Path, into: &Path) -> Result<Vec<PathBuf>, PackageError> {
+    let limits = Limits::default();
+    let mut package = Package::open(source, limits)?;
+    let root = open_path(into).map_err(staging_error)?;
+    let mut stage = Stage::new(&RealFs, root, limits, &NoProgress);
+    package.read(&mut stage)?;
+    Ok(staged_roots(into)?.into_iter().map(|(_, path)| path).collect())
+}
+
 /// `<prefix>_<26 characters>`: sorts by time, unique.
 pub fn new_log_id(prefix: &str) -> String {
     const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";

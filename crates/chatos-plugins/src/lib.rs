@@ -28,7 +28,7 @@ pub use digest::{Digest, Inventory, TreeFile, digest_of, inventory};
 pub use fs::{Fs, RealFs};
 pub use install::{
     DataChoice, InstallReport, InstallRequest, InstalledPlugin, Installer, NoProgress, Phase, Progress,
-    RepairReport, Uninstalled, new_log_id,
+    RepairReport, Uninstalled, new_log_id, unpack,
 };
 pub use layout::{Origin, Roots, UiApps};
 pub use load::{Icon, Loaded, LoadedApp, LoadedPlugin, load};

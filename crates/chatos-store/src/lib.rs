@@ -4,27 +4,33 @@
 //! own connections. Callers get typed methods per subject, never SQL. What the host decides
 //! (which directory, which environment values, which key file) is passed in.
 
+mod app_rows;
 mod backup;
 mod check;
 mod db;
 mod dedupe;
 mod error;
+mod file_changes;
 mod journal;
 mod key;
 mod meta;
 mod migrate;
+mod plugin_trust;
 mod prompt_records;
 mod settings;
 mod tasks;
 mod time;
 
+pub use app_rows::{AppEntity, AppRow, AppRowChange, NamedRow};
 pub use backup::{Backup, list_backups};
 pub use check::{CheckDepth, CheckFinding};
 pub use db::{CHECK_AT_OPEN, OpenOptions, Store, sqlite_version};
 pub use error::{StoreError, StoreErrorKind};
+pub use file_changes::{ChangedContent, FileChangeRow, NewFileChange};
 pub use journal::{JournalEntry, NewJournalEntry, ProjectInfo, ProjectIteration, ProjectPatch};
 pub use key::{KeyPlace, KeyProblem, SealError, StateKey, SubKey};
 pub use migrate::{SCHEMA_VERSION, schema_of};
+pub use plugin_trust::{PluginTrustFile, PluginTrustRow};
 pub use prompt_records::{NewPrompt, NewPromptAnswer, PromptAnswered, PromptLine, PromptRow, SealedAnswer};
 pub use settings::{
     Effective, SETTINGS, Section, SettingError, SettingIssue, SettingKind, SettingSource, SettingSpec,

@@ -170,6 +170,9 @@ codes! {
     Error NamesUnusable "names_unusable"
         "Names may be given anew; make the file readable and writable, or remove it."
         "名称可能会被重新分配；请让该文件可读可写，或将其删除。";
+    Error SyncFailed "sync_failed"
+        "Look at the message; run chatos doctor if the database cannot be written."
+        "请查看错误信息；若数据库无法写入，请运行 chatos doctor。";
     Error TrustUnreadable "trust_unreadable"
         "Plugins are treated as not trusted until the state database can be read; run chatos doctor."
         "在状态数据库可读之前，插件一律视为未信任；请运行 chatos doctor。";

@@ -230,6 +230,15 @@ CREATE TABLE plugin_trust_files (
   PRIMARY KEY (plugin_id, path)
 ) STRICT, WITHOUT ROWID;
 
+-- Texts of trusted files that are small enough to be shown as a difference later.
+CREATE TABLE plugin_trust_texts (
+  plugin_id TEXT NOT NULL REFERENCES plugin_trust (plugin_id) ON DELETE CASCADE,
+  sha256 TEXT NOT NULL,
+  content BLOB NOT NULL,
+  PRIMARY KEY (plugin_id, sha256)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX plugin_trust_texts_by_hash ON plugin_trust_texts (sha256);
+
 CREATE TABLE capability_grants (
   plugin_id TEXT NOT NULL,
   app_id TEXT NOT NULL DEFAULT '',

@@ -1,0 +1,111 @@
+//! Plugins as the product uses them: the registry over this state directory, trust in the database,
+//! installs as operations, contributions mirrored where the person wants that.
+
+mod builtin;
+mod desk;
+mod doctor;
+mod fault;
+mod modules;
+mod operations;
+mod sync;
+mod trust;
+
+pub use desk::{AppKey, PluginDesk, PluginLog, TrustSheet};
+pub use fault::{package_fault, problems_json};
+pub use modules::check_modules;
+pub use operations::InstallOrder;
+pub(crate) use sync::SETTING as SYNC_SETTING;
+
+use std::sync::Arc;
+
+use chatos_contribution::DefaultLists;
+use chatos_plugins::{Installer, Registry, Roots, UiApps, Watcher};
+use chatos_tool::Fault;
+
+use crate::host::Host;
+use trust::StoreTrust;
+
+/// `chatos-manifest` has its own language type, because it imports nothing of ours.
+pub(crate) fn manifest_lang(lang: chatos_tool::Lang) -> chatos_manifest::Lang {
+    match lang {
+        chatos_tool::Lang::En => chatos_manifest::Lang::En,
+        chatos_tool::Lang::Zh => chatos_manifest::Lang::Zh,
+    }
+}
+
+impl Host {
+    /// The plugins of this state, scanned on first use.
+    pub fn plugins(&self) -> Result<&PluginDesk, Fault> {
+        if let Some(desk) = self.plugin_cell().get() {
+            return Ok(desk);
+        }
+        let desk = self.open_plugins()?;
+        Ok(self.plugin_cell().get_or_init(|| desk))
+    }
+
+    fn open_plugins(&self) -> Result<PluginDesk, Fault> {
+        let state = self.dir().path();
+        let user = UiApps::of_state_dir(state);
+        let defaults = DefaultLists::embedded();
+        let installer = Installer::new(user.clone(), defaults.clone());
+        let trust = StoreTrust::new(self.store().clone());
+        // plugins §1.1: unfinished swaps first, before anything is scanned.
+        let report = installer.repair().map_err(|error| package_fault(&error, self.lang(), None))?;
+        for id in &report.removed {
+            trust.forget(id)?;
+        }
+        self.tell_repairs(&report);
+        let builtin =
+            builtin::materialise(&self.dir().runtime()).map_err(|error| fault::builtin_fault(&error))?;
+        let roots = Roots { builtin: Some(builtin), user, dev: Vec::new() };
+        let registry = Registry::open(roots, Arc::new(trust), defaults);
+        Ok(PluginDesk::open(Arc::new(registry), installer, self.store().clone(), self.dir().plugin_logs()))
+    }
+
+    fn tell_repairs(&self, report: &chatos_plugins::RepairReport) {
+        use chatos_tool::Text;
+        for id in &report.undone {
+            self.notice(crate::host::Notice {
+                code: "install_undone".to_owned(),
+                severity: "info",
+                message: Text::new(
+                    format!("an interrupted install of {id} was undone; what was there before is in use"),
+                    format!("已撤销中断的安装 {id}；继续使用之前的版本"),
+                ),
+                hint: Some(Text::fixed("install it again", "请重新安装")),
+            });
+        }
+        for (path, reason) in &report.left {
+            self.notice(crate::host::Notice {
+                code: "staging_left".to_owned(),
+                severity: "warning",
+                message: Text::new(
+                    format!("an interrupted install could not be repaired ({reason}): {}", path.display()),
+                    format!("无法修复中断的安装（{reason}）：{}", path.display()),
+                ),
+                hint: Some(Text::fixed(
+                    "start ChatOS again once the cause is gone",
+                    "请在排除原因后重新启动 ChatOS",
+                )),
+            });
+        }
+    }
+
+    /// Watches plugin directories until the host stops, telling everybody what changed.
+    pub(crate) fn tend_plugins(self: &Arc<Self>) -> Result<(), Fault> {
+        let desk = self.plugins()?;
+        self.plugins_changed(&desk.snapshot());
+        let host = Arc::downgrade(self);
+        let watcher = Watcher::start(Arc::clone(desk.registry()), move |snapshot| {
+            // The watcher is stopped before the host goes, so this only misses the very end.
+            if let Some(host) = host.upgrade() {
+                host.plugins_changed(&snapshot);
+            }
+        });
+        match watcher {
+            Ok(watcher) => desk.keep_watcher(watcher),
+            Err(error) => tracing::error!(%error, "plugin directories are not watched"),
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,303 @@
+//! The one place the API and the terminal ask about plugins. Everything here blocks on disk or
+//! database; async callers use a blocking thread.
+
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use chatos_contribution::AppContribution;
+use chatos_manifest::{AppId, PluginId, Problem};
+use chatos_plugins::details::{FileDiff, PluginDetails};
+use chatos_plugins::listing::{PluginEntry, PluginListing, Reader, problem_entry};
+use chatos_plugins::{Icon, Installer, Plugin, Refresh, Registry, Snapshot, Watcher};
+use chatos_store::Store;
+use chatos_tool::{Fault, Lang};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::fault::{no_app, no_plugin, not_trusted};
+use super::manifest_lang;
+
+/// Plugins of one host.
+pub struct PluginDesk {
+    registry: Arc<Registry>,
+    installer: Installer,
+    store: Store,
+    logs: PathBuf,
+    /// What the last sync could not do; shown with the other problems.
+    sync_problems: Mutex<Vec<Problem>>,
+    /// The newest revision that was told to anybody.
+    told: AtomicU64,
+    /// Stopped before the registry goes.
+    watcher: Mutex<Option<Watcher>>,
+}
+
+/// An app as people name it: `PLUGIN.APP`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AppKey {
+    /// The plugin.
+    pub plugin: PluginId,
+    /// The app.
+    pub app: AppId,
+}
+
+/// Everything the trust page shows.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct TrustSheet {
+    /// The plugin in full.
+    #[serde(flatten)]
+    pub details: PluginDetails,
+    /// What changed in text files, as far as it fits.
+    pub diffs: Vec<FileDiff>,
+}
+
+/// The newest lines of a plugin's output.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct PluginLog {
+    /// The file.
+    pub path: String,
+    /// Oldest first; empty when nothing ever ran.
+    pub lines: Vec<String>,
+}
+
+/// Differences given with a trust sheet; more are fetched one by one.
+const SHEET_DIFFS: usize = 50;
+/// Bytes read from the end of a log.
+const LOG_BYTES: u64 = 1024 * 1024;
+
+impl PluginDesk {
+    pub(super) fn open(registry: Arc<Registry>, installer: Installer, store: Store, logs: PathBuf) -> Self {
+        let desk = Self {
+            registry,
+            installer,
+            store,
+            logs,
+            sync_problems: Mutex::default(),
+            told: AtomicU64::new(0),
+            watcher: Mutex::default(),
+        };
+        desk.learn_names();
+        desk.registry.refresh(&Refresh::Check);
+        desk
+    }
+
+    /// The registry itself.
+    pub fn registry(&self) -> &Arc<Registry> {
+        &self.registry
+    }
+
+    pub(super) fn installer(&self) -> &Installer {
+        &self.installer
+    }
+
+    pub(super) fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// The current plugins.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.registry.snapshot()
+    }
+
+    pub(super) fn keep_watcher(&self, watcher: Watcher) {
+        *self.watcher.lock().unwrap_or_else(PoisonError::into_inner) = Some(watcher);
+    }
+
+    /// Stops watching.
+    pub(crate) fn close(&self) {
+        let watcher = self.watcher.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(watcher) = watcher {
+            watcher.stop();
+        }
+    }
+
+    /// True once per new revision.
+    pub(super) fn is_news(&self, revision: u64) -> bool {
+        self.told.fetch_max(revision, Ordering::SeqCst) < revision
+    }
+
+    pub(super) fn set_sync_problems(&self, problems: Vec<Problem>) {
+        *self.sync_problems.lock().unwrap_or_else(PoisonError::into_inner) = problems;
+    }
+
+    fn sync_problems(&self) -> Vec<Problem> {
+        self.sync_problems.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Tells the registry which names the Admin DB uses (ai-contributions §4.3).
+    pub(super) fn learn_names(&self) {
+        use chatos_contribution::ServerIdentity;
+        let names = self.store.server_names().and_then(|servers| Ok((servers, self.store.prompt_names()?)));
+        match names {
+            Ok((servers, prompts)) => {
+                let own = |row: &chatos_store::NamedRow| row.source != "app";
+                self.registry.set_external_names(chatos_plugins::ExternalNames {
+                    servers: servers
+                        .into_iter()
+                        .filter(own)
+                        .map(|row| (ServerIdentity::admin(&row.id), row.name))
+                        .collect(),
+                    prompts: prompts.into_iter().filter(own).map(|row| row.name).collect(),
+                });
+            }
+            Err(error) => tracing::error!(%error, "names of servers and prompts cannot be read"),
+        }
+    }
+
+    /// Errors among the problems, for the status line.
+    pub fn error_count(&self) -> usize {
+        let snapshot = self.snapshot();
+        snapshot.problems.iter().chain(&self.sync_problems()).filter(|problem| problem.is_error()).count()
+    }
+
+    /// All problems in one language.
+    pub fn problems(&self) -> Vec<Problem> {
+        self.snapshot().problems.iter().cloned().chain(self.sync_problems()).collect()
+    }
+
+    /// Looks again; `deep` forgets everything first.
+    pub fn refresh(&self, deep: bool) -> Arc<Snapshot> {
+        self.learn_names();
+        self.registry.refresh(if deep { &Refresh::Deep } else { &Refresh::Check })
+    }
+
+    /// The listing.
+    pub fn listing(&self, lang: Lang) -> PluginListing {
+        let lang = manifest_lang(lang);
+        let mut listing = self.registry.listing(&self.snapshot(), lang, Reader::Person, &backend_state);
+        let more = self.sync_problems();
+        listing.errors.extend(more.iter().map(|problem| problem_entry(problem, lang, Reader::Person)));
+        listing
+    }
+
+    /// One plugin as in the listing; the person's own one where a built-in has the same id.
+    pub fn entry(&self, id: &str) -> Result<PluginEntry, Fault> {
+        let snapshot = self.snapshot();
+        let plugin = find(&snapshot, id)?;
+        Ok(self.registry.entry(plugin, Reader::Person, &backend_state))
+    }
+
+    /// One plugin in full.
+    pub fn details(&self, id: &str, lang: Lang) -> Result<PluginDetails, Fault> {
+        let snapshot = self.snapshot();
+        let plugin = find(&snapshot, id)?;
+        Ok(self.registry.details(&snapshot, plugin, manifest_lang(lang), &backend_state))
+    }
+
+    /// What the trust page shows.
+    pub fn trust_sheet(&self, id: &str, lang: Lang) -> Result<TrustSheet, Fault> {
+        let details = self.details(id, lang)?;
+        let mut diffs = Vec::new();
+        if let Some(changes) = &details.changes {
+            let paths = changes.changed.iter().chain(&changes.added).chain(&changes.removed);
+            for change in paths.take(SHEET_DIFFS) {
+                diffs.extend(self.diff(id, &change.path)?);
+            }
+        }
+        Ok(TrustSheet { details, diffs })
+    }
+
+    /// One file as it was trusted and as it is; `None` when it is neither.
+    pub fn diff(&self, id: &str, path: &str) -> Result<Option<FileDiff>, Fault> {
+        let snapshot = self.snapshot();
+        let plugin = find(&snapshot, id)?;
+        self.registry.file_diff(plugin, path).map_err(|source| {
+            let id = plugin.id().clone();
+            super::fault::trust_fault(&chatos_plugins::TrustError::Io { id, source })
+        })
+    }
+
+    /// Finds an app by `PLUGIN.APP`. Ids hold dots, so every split is tried.
+    pub fn app_key(&self, key: &str) -> Result<AppKey, Fault> {
+        let snapshot = self.snapshot();
+        let splits = key.match_indices('.').map(|(at, _)| (&key[..at], &key[at + 1..]));
+        for (plugin, app) in splits {
+            if let (Ok(plugin), Ok(app)) = (PluginId::parse(plugin), AppId::parse(app))
+                && snapshot.plugins.iter().any(|found| *found.id() == plugin && found.app(&app).is_some())
+            {
+                return Ok(AppKey { plugin, app });
+            }
+        }
+        Err(no_app(key))
+    }
+
+    /// What an app contributes, and whether it may be used. Without `preview` an untrusted app gives
+    /// nothing (ai-contributions §7).
+    pub fn contribution(
+        &self,
+        key: &AppKey,
+        preview: bool,
+    ) -> Result<(Option<AppContribution>, bool), Fault> {
+        let snapshot = self.snapshot();
+        let plugin = find(&snapshot, key.plugin.as_str())?;
+        let trusted = plugin.is_trusted();
+        if !trusted && !preview {
+            return Err(not_trusted(key.plugin.as_str()));
+        }
+        Ok((plugin.preview_contribution(&key.app, snapshot.revision), trusted))
+    }
+
+    /// The image of an app: bytes and type.
+    pub fn icon(&self, plugin: &str, app: &str) -> Result<Option<(Vec<u8>, &'static str)>, Fault> {
+        let snapshot = self.snapshot();
+        let found = find(&snapshot, plugin)?;
+        let app_id = AppId::parse(app).map_err(|_| no_app(app))?;
+        let (app, _) = found.app(&app_id).ok_or_else(|| no_app(app))?;
+        let Icon::File { path } = &app.icon else { return Ok(None) };
+        let kind = match path.rsplit('.').next().unwrap_or_default().to_ascii_lowercase().as_str() {
+            "png" => "image/png",
+            "jpg" => "image/jpeg",
+            "webp" => "image/webp",
+            "svg" => "image/svg+xml",
+            _ => return Ok(None),
+        };
+        let opened =
+            chatos_paths::Beneath::open(&found.loaded.dir).ok().and_then(|root| root.file(path).ok());
+        let Some(inside) = opened else { return Ok(None) };
+        let mut bytes = Vec::new();
+        let limit = chatos_manifest::limits::ICON_BYTES;
+        let read = inside.into_file().take(limit + 1).read_to_end(&mut bytes);
+        Ok((read.is_ok() && bytes.len() as u64 <= limit).then_some((bytes, kind)))
+    }
+
+    /// The newest lines of a plugin's captured output.
+    pub fn log(&self, id: &str, limit: usize) -> Result<PluginLog, Fault> {
+        let snapshot = self.snapshot();
+        let plugin = find(&snapshot, id)?;
+        let path = self.logs.join(format!("{}.log", plugin.id()));
+        let lines = tail(&path, limit).unwrap_or_default();
+        Ok(PluginLog { path: path.to_string_lossy().into_owned(), lines })
+    }
+}
+
+/// Backends come with the app runtime; until then none runs.
+fn backend_state(_: &Plugin) -> &'static str {
+    "stopped"
+}
+
+fn find<'a>(snapshot: &'a Snapshot, id: &str) -> Result<&'a Arc<Plugin>, Fault> {
+    let parsed = PluginId::parse(id).map_err(|_| no_plugin(id))?;
+    snapshot.plugin_for_person(&parsed).ok_or_else(|| no_plugin(id))
+}
+
+/// The last lines of a file, at most a megabyte of it.
+fn tail(path: &std::path::Path, limit: usize) -> std::io::Result<Vec<String>> {
+    let mut file = std::fs::File::open(path)?;
+    let length = file.metadata()?.len();
+    let start = length.saturating_sub(LOG_BYTES);
+    file.seek(SeekFrom::Start(start))?;
+    let mut lines = Vec::new();
+    let mut reader = BufReader::new(file.take(LOG_BYTES));
+    let mut line = Vec::new();
+    while reader.read_until(b'\n', &mut line)? > 0 {
+        lines.push(String::from_utf8_lossy(&line).trim_end().to_owned());
+        line.clear();
+    }
+    // The first line may have lost its beginning.
+    if start > 0 && !lines.is_empty() {
+        lines.remove(0);
+    }
+    let skip = lines.len().saturating_sub(limit);
+    Ok(lines.split_off(skip))
+}

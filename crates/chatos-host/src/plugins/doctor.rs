@@ -1,0 +1,52 @@
+//! What the doctor says about plugins.
+
+use chatos_tool::Text;
+
+use crate::doctor::{Finding, Severity};
+use crate::host::Host;
+
+impl Host {
+    /// One line for all of them, and one per problem.
+    pub(crate) fn examine_plugins(&self) -> Vec<Finding> {
+        let title = || Text::fixed("Plugins", "插件");
+        let desk = match self.plugins() {
+            Ok(desk) => desk,
+            Err(fault) => {
+                let mut finding = Finding::new(fault.code, Severity::Error, title(), fault.message);
+                finding.action = fault.hint;
+                return vec![finding];
+            }
+        };
+        let snapshot = desk.snapshot();
+        let all = snapshot.plugins.len();
+        let waiting = snapshot.plugins.iter().filter(|plugin| !plugin.is_trusted()).count();
+        let mut findings = vec![Finding::new(
+            "plugins",
+            Severity::Ok,
+            title(),
+            Text::new(
+                format!("{all} plugins, {waiting} not trusted"),
+                format!("{all} 个插件，{waiting} 个未被信任"),
+            ),
+        )];
+        for problem in desk.problems() {
+            let severity = if problem.is_error() { Severity::Error } else { Severity::Warning };
+            let line = |lang| {
+                let message = problem.full_message(lang);
+                match (&problem.plugin_id, problem.path.as_str()) {
+                    (Some(id), "") => format!("{id}: {message}"),
+                    (Some(id), path) => format!("{id} {path}: {message}"),
+                    (None, _) => message,
+                }
+            };
+            let hint = |lang| problem.hint(lang).to_owned();
+            let (en, zh) = (chatos_manifest::Lang::En, chatos_manifest::Lang::Zh);
+            let mut finding =
+                Finding::new(problem.code.as_str(), severity, title(), Text::new(line(en), line(zh)))
+                    .action(Text::new(hint(en), hint(zh)));
+            finding.path = problem.dir.as_ref().map(Into::into);
+            findings.push(finding);
+        }
+        findings
+    }
+}

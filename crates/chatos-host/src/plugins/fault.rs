@@ -1,0 +1,136 @@
+//! What goes wrong with plugins, as the one error object.
+
+use chatos_manifest::Problem;
+use chatos_plugins::{PackageCode, PackageError, TrustError};
+use chatos_tool::{ErrorCode, Fault, Lang, Text};
+use serde_json::{Value, json};
+
+use super::manifest_lang;
+
+fn text(text: &chatos_manifest::Text) -> Text {
+    Text::new(text.en.clone(), text.zh.clone())
+}
+
+/// Problems as their documented JSON, in one language.
+pub fn problems_json(problems: &[Problem], lang: Lang) -> Vec<Value> {
+    let lang = manifest_lang(lang);
+    problems.iter().filter_map(|problem| serde_json::to_value(problem.view(lang)).ok()).collect()
+}
+
+/// A refused package or a failed install or removal.
+pub fn package_fault(error: &PackageError, lang: Lang, log_id: Option<&str>) -> Fault {
+    let class = match error.code {
+        PackageCode::NotFound => ErrorCode::NotFound,
+        PackageCode::PermissionDenied | PackageCode::BuiltinNotRemovable => ErrorCode::PermissionDenied,
+        PackageCode::ResourceExhausted => ErrorCode::ResourceExhausted,
+        PackageCode::Conflict | PackageCode::IdCaseConflict | PackageCode::DirectoryTaken => {
+            ErrorCode::Conflict
+        }
+        PackageCode::Canceled => ErrorCode::Canceled,
+        PackageCode::Unavailable => ErrorCode::Unavailable,
+        _ => ErrorCode::InvalidArgument,
+    };
+    let hint = |lang| error.hint(lang).to_owned();
+    let mut details = json!({});
+    if let Some(entry) = &error.entry {
+        details["entry"] = json!(entry);
+    }
+    if !error.problems.is_empty() {
+        details["errors"] = Value::from(problems_json(&error.problems, lang));
+    }
+    if let Some(log_id) = log_id {
+        details["logId"] = json!(log_id);
+    }
+    let fault = Fault::new(class, text(&error.message))
+        .code(error.code.as_str())
+        .hint(Text::new(hint(chatos_manifest::Lang::En), hint(chatos_manifest::Lang::Zh)));
+    if details.as_object().is_some_and(serde_json::Map::is_empty) { fault } else { fault.details(details) }
+}
+
+/// Trust that was not given or taken.
+pub(super) fn trust_fault(error: &TrustError) -> Fault {
+    match error {
+        TrustError::NotFound(id) => no_plugin(id.as_str()),
+        TrustError::NotNeeded { id, origin } => Fault::new(
+            ErrorCode::Conflict,
+            Text::new(
+                format!("plugin {id} is {}; it needs no decision", origin.as_str()),
+                format!("插件 {id} 的来源是 {}；无需决定是否信任", origin.as_str()),
+            ),
+        )
+        .code("trust_not_needed"),
+        TrustError::Mismatch { id, expected, found } => Fault::new(
+            ErrorCode::Conflict,
+            Text::new(
+                format!("plugin {id} is not what was shown: expected {expected}, found {found}"),
+                format!("插件 {id} 与所展示的内容不同：预期 {expected}，实际 {found}"),
+            ),
+        )
+        .hint(Text::fixed("look at it again, then decide", "请重新查看后再决定"))
+        .details(json!({ "expected": expected.as_str(), "found": found.as_str() })),
+        TrustError::Io { id, source } => Fault::new(
+            ErrorCode::Unavailable,
+            Text::new(
+                format!("the files of plugin {id} cannot be read"),
+                format!("无法读取插件 {id} 的文件"),
+            ),
+        )
+        .code("plugin_unreadable")
+        .caused_by(source),
+        TrustError::Store(error) => Fault::new(
+            ErrorCode::Unavailable,
+            Text::fixed("the trust record cannot be written", "无法写入信任记录"),
+        )
+        .code("trust_unwritable")
+        .caused_by(error),
+    }
+}
+
+/// No plugin has this id.
+pub(super) fn no_plugin(id: &str) -> Fault {
+    let shown = chatos_manifest::quote(id);
+    Fault::new(
+        ErrorCode::NotFound,
+        Text::new(format!("no plugin has the id {shown}"), format!("没有 id 为 {shown} 的插件")),
+    )
+    .hint(Text::fixed("`chatos plugin list` shows all plugins", "`chatos plugin list` 会列出全部插件"))
+}
+
+/// No app has this name.
+pub(super) fn no_app(key: &str) -> Fault {
+    let shown = chatos_manifest::quote(key);
+    Fault::new(
+        ErrorCode::NotFound,
+        Text::new(format!("no app is called {shown}"), format!("没有名为 {shown} 的应用")),
+    )
+    .hint(Text::fixed(
+        "an app is named PLUGIN.APP, as in com.example.tools.hello",
+        "应用的写法是 插件.应用，例如 com.example.tools.hello",
+    ))
+}
+
+/// The plugin may not be used.
+pub(super) fn not_trusted(id: &str) -> Fault {
+    Fault::new(
+        ErrorCode::PermissionDenied,
+        Text::new(format!("Plugin {id} is not trusted"), format!("插件 {id} 未被信任")),
+    )
+    .hint(Text::new(
+        format!("look at it and decide: `chatos plugin trust {id}`"),
+        format!("请查看后决定：`chatos plugin trust {id}`"),
+    ))
+}
+
+/// The built-in plugins cannot be written.
+pub(super) fn builtin_fault(error: &std::io::Error) -> Fault {
+    Fault::new(
+        ErrorCode::Unavailable,
+        Text::fixed(
+            "the built-in plugins cannot be written to the state directory",
+            "无法将内置插件写入状态目录",
+        ),
+    )
+    .code("builtin_plugins_unusable")
+    .caused_by(error)
+    .hint(Text::fixed("check space and permissions of the state directory", "请检查状态目录的空间与权限"))
+}

@@ -1,0 +1,227 @@
+//! What changes plugins: installing as an operation, removing, trusting. Each is audited and told.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use chatos_manifest::PluginId;
+use chatos_plugins::listing::PluginEntry;
+use chatos_plugins::{
+    DataChoice, Digest, InstallReport, InstallRequest, NoProgress, Phase, Progress, Snapshot,
+};
+use chatos_store::now_ms;
+use chatos_tool::{ErrorCode, Fault, Lang, Text};
+use serde_json::{Map, Value, json};
+
+use super::fault::{no_plugin, package_fault, problems_json, trust_fault};
+use crate::host::Host;
+use crate::operations::Operation;
+
+/// What to install.
+#[derive(Debug, Clone)]
+pub struct InstallOrder {
+    /// A directory or zip file on this machine.
+    pub source: PathBuf,
+    /// "Install what works".
+    pub allow_problems: bool,
+    /// Say what would change, change nothing.
+    pub dry_run: bool,
+    /// Delete the source afterwards: it was uploaded.
+    pub uploaded: bool,
+    /// Language of the report.
+    pub lang: Lang,
+}
+
+struct Told<'a> {
+    operation: &'a Operation,
+    host: &'a Host,
+    lang: Lang,
+}
+
+impl Progress for Told<'_> {
+    fn report(&self, phase: Phase, done: u64, total: Option<u64>) {
+        let message = match (phase, self.lang) {
+            (Phase::Waiting, Lang::En) => "waiting for another install",
+            (Phase::Waiting, Lang::Zh) => "正在等待另一个安装",
+            (Phase::Reading, Lang::En) => "reading the package",
+            (Phase::Reading, Lang::Zh) => "正在读取安装包",
+            (Phase::Checking, Lang::En) => "checking",
+            (Phase::Checking, Lang::Zh) => "正在检查",
+            (Phase::Saving, Lang::En) => "saving",
+            (Phase::Saving, Lang::Zh) => "正在保存",
+            (Phase::Swapping, Lang::En) => "putting it into place",
+            (Phase::Swapping, Lang::Zh) => "正在放到位",
+        };
+        self.operation.progress(done, total, "bytes", message);
+    }
+
+    fn is_canceled(&self) -> bool {
+        self.operation.is_canceled() || self.host.shutdown().is_cancelled()
+    }
+}
+
+impl Host {
+    /// Begins an install; the operation tells how it goes and what came of it (plugins §8).
+    pub fn install_plugin(self: &Arc<Self>, order: InstallOrder) -> Result<Operation, Fault> {
+        self.plugins()?;
+        let operation = self.operations().begin("install");
+        let (host, own) = (Arc::clone(self), operation.clone());
+        let task = tokio::task::spawn_blocking(move || {
+            let outcome = host.install_now(&order, &own);
+            if order.uploaded
+                && let Err(error) = std::fs::remove_file(&order.source)
+            {
+                tracing::warn!(%error, "an uploaded package is left; it is removed at the next start");
+            }
+            own.finish(outcome);
+        });
+        self.keep_task(task);
+        Ok(operation)
+    }
+
+    fn install_now(&self, order: &InstallOrder, operation: &Operation) -> Result<Value, Fault> {
+        let desk = self.plugins()?;
+        let request = InstallRequest {
+            allow_problems: order.allow_problems,
+            dry_run: order.dry_run,
+            ..InstallRequest::new(&order.source)
+        };
+        let told = Told { operation, host: self, lang: order.lang };
+        let result = desk.installer().install(&request, desk.registry(), &told);
+        let report = result.map_err(|error| package_fault(&error, order.lang, Some(&request.log_id)))?;
+        if !order.dry_run {
+            for plugin in &report.plugins {
+                // A new install brings back what was deleted of the old one (ai-contributions §8).
+                if let Err(error) = desk.store().forget_app_tombstones(plugin.id.as_str()) {
+                    tracing::error!(%error, "deleted rows of a plugin cannot be forgotten");
+                }
+                let mut fields = Map::new();
+                fields.insert("plugin".to_owned(), json!(plugin.id));
+                fields.insert("version".to_owned(), json!(plugin.version));
+                fields.insert("digest".to_owned(), json!(plugin.digest));
+                fields.insert("replaced".to_owned(), json!(plugin.replaced));
+                self.audit("plugin_install", fields);
+            }
+            self.plugins_changed(&desk.snapshot());
+        }
+        Ok(report_json(&report, order.lang))
+    }
+
+    /// Removes a plugin (plugins §9).
+    pub fn uninstall_plugin(&self, id: &str, data: DataChoice, lang: Lang) -> Result<Value, Fault> {
+        let desk = self.plugins()?;
+        let parsed = PluginId::parse(id).map_err(|_| no_plugin(id))?;
+        let rows = self.remove_synced_rows(&parsed)?;
+        let done = desk
+            .installer()
+            .uninstall(&parsed, data, desk.registry(), &NoProgress)
+            .map_err(|error| package_fault(&error, lang, None));
+        let done = match done {
+            Ok(done) => done,
+            Err(fault) => {
+                // The plugin is still there; so are its rows after the next sync.
+                self.sync_contributions(&desk.snapshot());
+                return Err(fault);
+            }
+        };
+        desk.store().forget_plugin(parsed.as_str()).map_err(|error| crate::fault::store_fault(&error))?;
+        let mut fields = Map::new();
+        fields.insert("plugin".to_owned(), json!(parsed));
+        fields.insert("dataDeleted".to_owned(), json!(done.data_deleted));
+        self.audit("plugin_remove", fields);
+        self.plugins_changed(&desk.snapshot());
+        let kept = if data == DataChoice::Delete { "deleted" } else { "kept" };
+        Ok(json!({ "ok": true, "pluginId": parsed, "removed": true, "data": kept, "rowsRemoved": rows }))
+    }
+
+    /// A person trusts exactly these bytes.
+    pub fn trust_plugin(&self, id: &str, digest: &str, by: &str) -> Result<PluginEntry, Fault> {
+        let desk = self.plugins()?;
+        let parsed = PluginId::parse(id).map_err(|_| no_plugin(id))?;
+        let digest = Digest::parse(digest).ok_or_else(|| {
+            Fault::new(
+                ErrorCode::InvalidArgument,
+                Text::fixed(
+                    "the digest is not `sha256:` and 64 hex digits",
+                    "摘要不是 `sha256:` 加 64 位十六进制",
+                ),
+            )
+            .code("digest_invalid")
+        })?;
+        let record =
+            desk.registry().trust(&parsed, &digest, by, now_ms()).map_err(|error| trust_fault(&error))?;
+        let mut fields = Map::new();
+        fields.insert("plugin".to_owned(), json!(parsed));
+        fields.insert("digest".to_owned(), json!(record.digest));
+        fields.insert("by".to_owned(), json!(by));
+        self.audit("plugin_trust", fields);
+        self.plugins_changed(&desk.snapshot());
+        desk.entry(id)
+    }
+
+    /// A person takes trust back; nothing of the plugin runs any more.
+    pub fn untrust_plugin(&self, id: &str, by: &str) -> Result<PluginEntry, Fault> {
+        let desk = self.plugins()?;
+        let parsed = PluginId::parse(id).map_err(|_| no_plugin(id))?;
+        if desk.registry().untrust(&parsed).map_err(|error| trust_fault(&error))? {
+            let mut fields = Map::new();
+            fields.insert("plugin".to_owned(), json!(parsed));
+            fields.insert("by".to_owned(), json!(by));
+            self.audit("plugin_untrust", fields);
+        }
+        self.plugins_changed(&desk.snapshot());
+        desk.entry(id)
+    }
+
+    /// Looks at the disk again and tells what changed.
+    pub fn refresh_plugins(&self, deep: bool) -> Result<(), Fault> {
+        let desk = self.plugins()?;
+        let snapshot = desk.refresh(deep);
+        self.plugins_changed(&snapshot);
+        Ok(())
+    }
+
+    /// Tells everybody about a new snapshot, once, and mirrors contributions.
+    pub(crate) fn plugins_changed(&self, snapshot: &Snapshot) {
+        let Ok(desk) = self.plugins() else { return };
+        if desk.is_news(snapshot.revision) {
+            self.sync_contributions(snapshot);
+            self.events().publish("plugins", "plugins_changed", &json!({ "revision": snapshot.revision }));
+        }
+    }
+}
+
+/// The result of an install as it is documented.
+fn report_json(report: &InstallReport, lang: Lang) -> Value {
+    let plugins: Vec<Value> = report
+        .plugins
+        .iter()
+        .map(|plugin| {
+            let mut entry = json!({
+                "id": plugin.id, "name": plugin.name, "version": plugin.version,
+                "previousVersion": plugin.previous_version, "pluginDir": plugin.dir, "replaced": plugin.replaced,
+                "trust": plugin.trust, "digest": plugin.digest, "files": plugin.files, "bytes": plugin.bytes,
+                "excluded": plugin.excluded,
+            });
+            if report.dry_run {
+                entry["changes"] = json!(plugin.changes);
+            }
+            entry
+        })
+        .collect();
+    let mut warnings = problems_json(&report.problems, lang);
+    if report.ignored > 0 {
+        let (en, zh) = (
+            format!("{} files beside the plugins were not installed", report.ignored),
+            format!("有 {} 个位于插件目录之外的文件未安装", report.ignored),
+        );
+        let message = Text::new(en, zh).get(lang).to_owned();
+        warnings.push(json!({ "path": "", "code": "files_ignored", "severity": "warning", "message": message, "hint": "" }));
+    }
+    let mut value = json!({
+        "ok": true, "logId": report.log_id, "pluginsRoot": report.plugins_root, "plugins": plugins, "warnings": warnings,
+    });
+    if report.dry_run {
+        value["dryRun"] = json!(true);
+    }
+    value
+}
