@@ -134,6 +134,8 @@ export interface ServerReview {
   /** The exact command, one token each; null when it is a connection. */
   argv: string[] | null;
   url: string | null;
+  /** Where a network address leads. */
+  hostClass: 'public' | 'loopback' | 'private' | 'link_local' | null;
   unusualCommand: boolean;
   authHosts: string[];
   enabled: boolean;
@@ -157,7 +159,10 @@ export interface PluginDetails {
   homepage: string | null;
   license: string | null;
   capabilities: string[] | null;
-  digest: string;
+  /** Of what is on disk now; null when the files cannot be read. */
+  digest: string | null;
+  /** Why there is no digest. */
+  unreadable: string | null;
   fileCount: number;
   totalBytes: number;
   servers: ServerReview[];

@@ -93,6 +93,13 @@ export const apps = {
     emptyToken: 'empty',
     connects: 'It will connect to',
     connection: (app: string) => `Tool server of ${app}, over the network`,
+    hostClass: {
+      loopback: 'This address is a program on this very computer.',
+      private: 'This address is inside your own network.',
+      link_local: 'This address is on the wire this computer is plugged into.',
+    },
+    allowInside: 'It may reach these addresses inside my computer or network.',
+    unreadable: 'Its files cannot be read, so it cannot be trusted.',
     signsIn: (hosts: string) => `It sends sign-in data to ${hosts}.`,
     workdir: (path: string) => `Its tools work in ${path}, outside of its own data folder.`,
     offers: 'It offers to agents',

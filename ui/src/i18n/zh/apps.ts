@@ -94,6 +94,13 @@ export const apps: typeof source = {
     emptyToken: '空',
     connects: '它会连接到',
     connection: (app) => `${app} 的工具服务器（通过网络）`,
+    hostClass: {
+      loopback: '此地址是本机上的程序。',
+      private: '此地址位于你的内部网络。',
+      link_local: '此地址位于本机直接连接的网段。',
+    },
+    allowInside: '允许它访问我的电脑或网络内部的这些地址。',
+    unreadable: '它的文件无法读取，因此不能信任。',
     signsIn: (hosts) => `它会向 ${hosts} 发送登录信息。`,
     workdir: (path) => `它的工具在 ${path} 中工作，不在自己的数据目录内。`,
     offers: '它提供给智能体',
