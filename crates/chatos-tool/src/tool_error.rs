@@ -362,7 +362,8 @@ impl ToolError {
             Reason::Conflict { kind, expected, found, path } => {
                 put("kind", Some(json!(kind)));
                 put("expected", expected.clone());
-                put("found", found.clone());
+                // What is found of a patch that does not fit is the list of its hunks (servers §4).
+                put(if *kind == ConflictKind::HunkFailed { "hunks" } else { "found" }, found.clone());
                 put("path", text(path));
             }
             Reason::Canceled { by } => put("by", Some(json!(by))),

@@ -117,6 +117,18 @@ impl Root {
         Ok(Self { handle, path, id, policy, protected })
     }
 
+    /// A root on a directory that is open already; the handle is doubled.
+    pub fn from_handle(
+        handle: BorrowedFd<'_>,
+        path: &Path,
+        policy: SymlinkPolicy,
+        protected: Protected,
+    ) -> io::Result<Self> {
+        let handle = rustix::io::fcntl_dupfd_cloexec(handle, 0)?;
+        let id = FileId::of(&rustix::fs::fstat(&handle)?);
+        Ok(Self { handle, path: path.to_owned(), id, policy, protected })
+    }
+
     /// The root's absolute path, for records and display.
     pub fn path(&self) -> &Path {
         &self.path

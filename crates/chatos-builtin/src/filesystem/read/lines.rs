@@ -91,8 +91,8 @@ pub(super) fn from_file(
             let cut = memchr::memchr(b'\n', bytes).map_or(bytes.len(), |at| at + 1);
             done = !taker.piece(&bytes[..cut]);
             if taker.full {
-                // Only the size of the rest is still of interest.
-                taker.lines.omitted_bytes = remaining(scan, offset - (bytes.len() - cut) as u64, end);
+                // Only the size of the rest is still of interest; it begins with this piece.
+                taker.lines.omitted_bytes = remaining(scan, offset - bytes.len() as u64, end);
                 done = true;
             }
             bytes = &bytes[cut..];

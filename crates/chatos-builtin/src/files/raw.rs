@@ -1,0 +1,191 @@
+//! `read_file_raw` and `read_file_range`.
+
+use std::sync::Arc;
+
+use chatos_tool::{Annotations, Confirm, Cut, Issue, IssueCode, Keep, Text, ToolError, ToolSpec, Unit};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::reading::{body, encoding_word, limits, line_cut};
+use super::shelf::Shelf;
+use crate::context::CallCx;
+use crate::filesystem::read::{self, LineRange, ReadText};
+use crate::tool::{Body, Outcome, Tool};
+
+static RAW: ToolSpec = ToolSpec {
+    name: "read_file_raw",
+    title: Text::fixed("Read text without numbers", "读取原始文本"),
+    description: Text::fixed(
+        "Reads a text file inside the root exactly, without line numbers, whole or by bytes. A part never splits a \
+         character; a larger file is cut and says which offset continues. Binary files are not_supported.",
+        "原样读取根目录内的文本文件，不带行号，可整体或按字节。分段不会拆开字符；较大的文件会被截断，并说明用哪个 offset 继续。\
+         二进制文件为 not_supported。",
+    ),
+    annotations: Annotations::of("R I"),
+    confirm: Confirm::None,
+    version: 1,
+};
+
+/// Reads bytes as text.
+pub(super) struct ReadFileRaw(pub(super) Arc<Shelf>);
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct RawArgs {
+    /// File, relative to the root
+    #[schemars(length(min = 1), extend("x-zh" = "文件，相对于根目录", "x-max-bytes" = 4096, "x-no-nul" = true))]
+    path: String,
+    /// First byte, from 0
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 1_000_000_000_000_000_u64), extend("x-zh" = "起始字节，从 0 开始"))]
+    offset: u64,
+    /// Bytes to return at most; filesystemMaxFileBytes when absent
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 52_428_800), extend("x-zh" = "最多返回的字节数；缺省为 filesystemMaxFileBytes", "x-no-default" = true))]
+    max_bytes: Option<u64>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct RawData {
+    path: String,
+    sha256: String,
+    size_bytes: u64,
+    encoding: &'static str,
+    truncated: bool,
+}
+
+impl Tool for ReadFileRaw {
+    type Args = RawArgs;
+    type Data = RawData;
+
+    fn spec(&self) -> &'static ToolSpec {
+        &RAW
+    }
+
+    async fn call(&self, args: RawArgs, cx: &CallCx) -> Result<Outcome<RawData>, ToolError> {
+        let offset = args.offset;
+        let (part, room) = self
+            .0
+            .job(cx, move |job| {
+                let room = (job.text.result_chars.saturating_sub(300).max(200)) as u64;
+                let max = args.max_bytes.unwrap_or(u64::MAX).min(job.settings.max_file_bytes).min(room);
+                // Four bytes are the longest character; less could never move on.
+                Ok((read::read_raw(&job.root, &job.cache, &args.path, offset, max.max(4), job)?, max))
+            })
+            .await?;
+        let truncated = part.next < part.scan.size_bytes;
+        let mut text = part.text;
+        let mut cuts = Vec::new();
+        if truncated {
+            let left = part.scan.size_bytes - part.next;
+            let next = format!("offset={}", part.next);
+            let notice = chatos_tool::truncate::omitted_notice(
+                usize::try_from(left).unwrap_or(usize::MAX),
+                0,
+                Some(&next),
+            );
+            text = format!("{text}\n{}", notice.get(cx.lang));
+            cuts.push(Cut {
+                field: "text".to_owned(),
+                unit: Unit::Bytes,
+                keep: Keep::Head,
+                limit: room,
+                kept: part.next - offset,
+                total: Some(part.scan.size_bytes - offset),
+                next: Some(json!({ "offset": part.next })),
+            });
+        }
+        let data = RawData {
+            path: part.rel,
+            sha256: part.scan.sha256.as_str().to_owned(),
+            size_bytes: part.scan.size_bytes,
+            encoding: encoding_word(part.scan.encoding),
+            truncated,
+        };
+        Ok(Outcome::Ok(Body::content(data, text).truncated(cuts)))
+    }
+}
+
+static RANGE: ToolSpec = ToolSpec {
+    name: "read_file_range",
+    title: Text::fixed("Read a range of lines", "读取行范围"),
+    description: Text::fixed(
+        "Reads the lines start_line to end_line of a text file inside the root; the range is clamped to the file. \
+         start_line after end_line is invalid. Binary files are not_supported.",
+        "读取根目录内文本文件的 start_line 到 end_line 行；范围会限制在文件之内。start_line 大于 end_line 为 invalid。\
+         二进制文件为 not_supported。",
+    ),
+    annotations: Annotations::of("R I"),
+    confirm: Confirm::None,
+    version: 1,
+};
+
+/// Reads a range.
+pub(super) struct ReadFileRange(pub(super) Arc<Shelf>);
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct RangeArgs {
+    /// File, relative to the root
+    #[schemars(length(min = 1), extend("x-zh" = "文件，相对于根目录", "x-max-bytes" = 4096, "x-no-nul" = true))]
+    path: String,
+    /// First line, from 1
+    #[schemars(range(min = 1, max = 1_000_000_000_000_u64), extend("x-zh" = "起始行，从 1 开始"))]
+    start_line: u64,
+    /// Last line
+    #[schemars(range(min = 1, max = 1_000_000_000_000_u64), extend("x-zh" = "结束行"))]
+    end_line: u64,
+    /// Number the lines
+    #[serde(default)]
+    #[schemars(extend("x-zh" = "是否带行号"))]
+    with_line_numbers: bool,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct RangeData {
+    path: String,
+    start_line: u64,
+    end_line: u64,
+    total_lines: u64,
+    sha256: String,
+}
+
+impl Tool for ReadFileRange {
+    type Args = RangeArgs;
+    type Data = RangeData;
+
+    fn spec(&self) -> &'static ToolSpec {
+        &RANGE
+    }
+
+    fn check(&self, args: &RangeArgs) -> Vec<Issue> {
+        if args.start_line <= args.end_line {
+            return Vec::new();
+        }
+        let message = Text::fixed("start_line is after end_line", "start_line 大于 end_line");
+        vec![Issue::new("/start_line", IssueCode::Range, message)]
+    }
+
+    async fn call(&self, args: RangeArgs, cx: &CallCx) -> Result<Outcome<RangeData>, ToolError> {
+        let ReadText { rel, scan, lines } = self
+            .0
+            .job(cx, move |job| {
+                let limits = limits(job, None, args.with_line_numbers);
+                let (_, scan) = read::scan(&job.root, &job.cache, &args.path, job)?;
+                let start = args.start_line.min(scan.line_count.max(1));
+                let range = LineRange { start, end: Some(args.end_line.max(start)) };
+                read::read_lines(&job.root, &job.cache, &args.path, range, &limits, job)
+            })
+            .await?;
+        let header = format!("# {rel} (lines {}-{} of {})", lines.start, lines.end, scan.line_count);
+        let text = body(header, &lines, cx.lang);
+        let cuts = line_cut(&lines);
+        let data = RangeData {
+            path: rel,
+            start_line: lines.start,
+            end_line: lines.end,
+            total_lines: scan.line_count,
+            sha256: scan.sha256.as_str().to_owned(),
+        };
+        Ok(Outcome::Ok(Body::content(data, text).truncated(cuts)))
+    }
+}

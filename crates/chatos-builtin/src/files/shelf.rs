@@ -1,0 +1,218 @@
+//! What the tools of one file server share, and the way each of them does its work: beside the
+//! runtime, beneath the call's root, stopping when the call has to.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use chatos_tool::{DenyRule, Lang, Text, TextLimits, ToolError};
+
+use super::explain::explain;
+use super::{ChangeContext, ChangeStore, FileHome};
+use crate::clock::Stop as CallStop;
+use crate::consent::{self, Change, Consent};
+use crate::context::CallCx;
+use crate::filesystem::change::{ChangeLog, FileChange};
+use crate::filesystem::commit::Engine;
+use crate::filesystem::fs::RealFs;
+use crate::filesystem::plan::{Plan, Sensitive};
+use crate::filesystem::read::ScanCache;
+use crate::filesystem::stop::Stop;
+use crate::filesystem::{FileError, Protected, Root, Stopped, SymlinkPolicy};
+use crate::settings::FileSettings;
+
+/// Shared by the tools of one server.
+pub(super) struct Shelf {
+    journal_dir: Option<PathBuf>,
+    protected: Protected,
+    changes: Option<Arc<dyn ChangeStore>>,
+    write: bool,
+    cache: Arc<ScanCache>,
+    /// Roots whose leftovers were settled by this process.
+    settled: Mutex<HashSet<PathBuf>>,
+}
+
+/// One piece of work for a call, away from the runtime's threads.
+pub(super) struct Job {
+    pub(super) root: Root,
+    pub(super) cache: Arc<ScanCache>,
+    pub(super) settings: FileSettings,
+    pub(super) text: TextLimits,
+    pub(super) lang: Lang,
+    stop: Arc<AtomicU8>,
+}
+
+impl Stop for Job {
+    fn stopped(&self) -> Option<Stopped> {
+        match self.stop.load(Ordering::Relaxed) {
+            0 => None,
+            1 => Some(Stopped::Canceled),
+            _ => Some(Stopped::Deadline),
+        }
+    }
+}
+
+impl Shelf {
+    pub(super) fn new(home: &FileHome) -> Arc<Self> {
+        Arc::new(Self {
+            journal_dir: home.state_dir.as_ref().map(|dir| dir.join("fs-journal")),
+            protected: Protected::new(home.protected.iter().cloned().chain(home.state_dir.clone())),
+            changes: home.changes.clone(),
+            write: home.write,
+            cache: Arc::default(),
+            settled: Mutex::default(),
+        })
+    }
+
+    /// Whether tools that change files are offered.
+    pub(super) fn writes(&self) -> bool {
+        self.write && self.journal_dir.is_some()
+    }
+
+    /// Does something with files for a call; a call that has to stop waits for its end, which is soon.
+    pub(super) async fn job<T: Send + 'static>(
+        self: &Arc<Self>,
+        cx: &CallCx,
+        work: impl FnOnce(&Job) -> Result<T, FileError> + Send + 'static,
+    ) -> Result<T, ToolError> {
+        let Some(own) = &cx.root else {
+            return Err(ToolError::denied(
+                DenyRule::OutsideRoot,
+                Text::fixed("this call has no root directory", "此次调用没有根目录"),
+            ));
+        };
+        let policy =
+            if cx.settings.files.follow_links_out { SymlinkPolicy::Allow } else { SymlinkPolicy::Deny };
+        let root = Root::from_handle(own.dir(), own.path(), policy, self.protected.clone())
+            .map_err(|error| explain(FileError::os("open", ".", error)))?;
+        let stop = Arc::new(AtomicU8::new(0));
+        let job = Job {
+            root,
+            cache: self.cache.clone(),
+            settings: cx.settings.files,
+            text: cx.settings.text,
+            lang: cx.lang,
+            stop: stop.clone(),
+        };
+        let shelf = self.clone();
+        let mut task = tokio::task::spawn_blocking(move || {
+            shelf.settle(&job);
+            work(&job)
+        });
+        let done = tokio::select! {
+            done = &mut task => done,
+            reason = cx.stopped() => {
+                let word = if matches!(reason, CallStop::Timeout { .. }) { 2 } else { 1 };
+                stop.store(word, Ordering::Relaxed);
+                task.await
+            }
+        };
+        match done {
+            Ok(Ok(value)) => Ok(value),
+            Ok(Err(FileError::Stopped(_))) => Err(cx.stop_error()),
+            Ok(Err(error)) => Err(explain(error)),
+            Err(error) => {
+                let reference = uuid::Uuid::now_v7().to_string();
+                tracing::error!(%reference, %error, "a file operation panicked");
+                Err(ToolError::internal(reference))
+            }
+        }
+    }
+
+    /// servers §2.5: leftovers of a dead process are settled by the next one that serves the root.
+    fn settle(&self, job: &Job) {
+        let Some(journal_dir) = self.journal_dir.clone().filter(|dir| dir.is_dir()) else { return };
+        let mut settled = self.settled.lock().unwrap_or_else(PoisonError::into_inner);
+        if !settled.insert(job.root.path().to_path_buf()) {
+            return;
+        }
+        let engine = Engine { root: &job.root, fs: &RealFs, journal_dir };
+        match engine.recover() {
+            Ok(found) if found.finished + found.rolled_back + found.failed > 0 => {
+                tracing::warn!(
+                    finished = found.finished,
+                    rolled_back = found.rolled_back,
+                    failed = found.failed,
+                    "settled interrupted file changes"
+                );
+            }
+            Ok(_) => {}
+            Err(error) => tracing::warn!(%error, "cannot look for interrupted file changes"),
+        }
+    }
+
+    /// Asks when it has to be asked, then commits exactly what was shown.
+    pub(super) async fn change(
+        self: &Arc<Self>,
+        cx: &CallCx,
+        plan: Box<Plan>,
+        path: &str,
+    ) -> Result<(Consent, Vec<String>), ToolError> {
+        let due = cx.settings.confirm_file_changes || cx.ask || plan.sensitive.is_some();
+        let consent = if due {
+            let diff = plan.diff();
+            let message = message(&plan, diff.added, diff.removed);
+            consent::file_change(cx, Change { path, diff: &diff.text, message }).await?
+        } else {
+            Consent::default()
+        };
+        let Some(journal_dir) = self.journal_dir.clone() else {
+            return Err(ToolError::denied(
+                DenyRule::WritesDisabled,
+                Text::fixed("this server does not write", "此服务不写入"),
+            ));
+        };
+        let context = ChangeContext {
+            run_id: cx.trace.run_id.clone().unwrap_or_default(),
+            session_id: cx.trace.session_id.clone().unwrap_or_default(),
+            user_message_id: cx.user_message_id.clone().unwrap_or_default(),
+            server: cx.server,
+            tool: cx.tool,
+            root: cx.root.as_ref().map(|root| root.path().display().to_string()).unwrap_or_default(),
+        };
+        let changes = self.changes.clone();
+        let warnings = self
+            .job(cx, move |job| {
+                let engine = Engine { root: &job.root, fs: &RealFs, journal_dir };
+                plan.commit(&engine, &Log { changes, context }, job)
+            })
+            .await?;
+        Ok((consent, warnings))
+    }
+}
+
+struct Log {
+    changes: Option<Arc<dyn ChangeStore>>,
+    context: ChangeContext,
+}
+
+impl ChangeLog for Log {
+    fn record(&self, change: FileChange) -> Result<(), String> {
+        match &self.changes {
+            Some(changes) => changes.record(&self.context, change),
+            None => Err("no store".to_owned()),
+        }
+    }
+}
+
+/// What a question says above the diff.
+fn message(plan: &Plan, added: usize, removed: usize) -> Text {
+    let files = plan.files.len() + plan.tree.as_ref().map_or(0, |tree| tree.measure.files);
+    let (mut en, mut zh) = (
+        format!("{files} file(s), +{added} -{removed} lines"),
+        format!("{files} 个文件，+{added} -{removed} 行"),
+    );
+    let why = plan.sensitive.map(|sensitive| match sensitive {
+        Sensitive::Git => ("contents of .git", ".git 的内容"),
+        Sensitive::ShellStart => ("a file that shells run when they start", "shell 启动时执行的文件"),
+        Sensitive::AuthorizedKeys => ("who may sign in", "登录授权"),
+        Sensitive::Autostart => ("programs that start with the session", "随会话启动的程序"),
+        Sensitive::McpConfig => ("configuration of MCP servers or agents", "MCP 服务或代理的配置"),
+    });
+    if let Some((why_en, why_zh)) = why {
+        en = format!("{en}\nAlways asked: this changes {why_en}.");
+        zh = format!("{zh}\n必须确认：此更改涉及{why_zh}。");
+    }
+    Text::new(en, zh)
+}

@@ -1,0 +1,249 @@
+//! What tools changed in files, with contents before and after as blobs (servers §2.7).
+//!
+//! A blob is a file `blobs/<aa>/<sha256>` beside the database, written once and durable before the
+//! row that refers to it; `blobs.refs` counts the rows.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use sha2::{Digest as _, Sha256};
+
+use crate::db::Store;
+use crate::error::{StoreError, StoreErrorKind};
+use crate::time::now_ms;
+
+/// A content before or after a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ChangedContent<'a> {
+    /// There was none.
+    Absent,
+    /// The bytes.
+    Bytes(&'a [u8]),
+    /// Too large to keep: its SHA-256 and size.
+    Omitted(&'a str, u64),
+}
+
+/// A change to remember.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names are those of the table")]
+pub struct NewFileChange<'a> {
+    pub run_id: &'a str,
+    pub session_id: &'a str,
+    pub user_message_id: &'a str,
+    pub server: &'a str,
+    pub tool: &'a str,
+    pub root: &'a str,
+    pub path: &'a str,
+    /// `created`, `modified`, `deleted` or `moved`.
+    pub change: &'a str,
+    pub before: ChangedContent<'a>,
+    pub after: ChangedContent<'a>,
+    pub diff: &'a str,
+}
+
+/// A remembered change; contents by blob id, or `omitted:<sha256>:<size>`, or empty.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "the names are those of the table")]
+pub struct FileChangeRow {
+    pub id: String,
+    pub run_id: String,
+    pub session_id: String,
+    pub user_message_id: String,
+    pub server: String,
+    pub tool: String,
+    pub root: String,
+    pub path: String,
+    pub change: String,
+    pub before_blob: String,
+    pub after_blob: String,
+    pub diff_blob: String,
+    pub created_at: i64,
+}
+
+impl Store {
+    /// Remembers a change. The contents are durable when it returns.
+    pub fn record_file_change(&self, change: &NewFileChange<'_>) -> Result<String, StoreError> {
+        let mut blobs: Vec<(String, u64)> = Vec::new();
+        let mut keep = |content: &ChangedContent<'_>| -> Result<String, StoreError> {
+            match content {
+                ChangedContent::Absent => Ok(String::new()),
+                ChangedContent::Omitted(sha256, size) => Ok(format!("omitted:{sha256}:{size}")),
+                ChangedContent::Bytes(bytes) => {
+                    let sha256 = self.put_blob(bytes)?;
+                    blobs.push((sha256.clone(), bytes.len() as u64));
+                    Ok(sha256)
+                }
+            }
+        };
+        let before = keep(&change.before)?;
+        let after = keep(&change.after)?;
+        let diff = if change.diff.is_empty() {
+            String::new()
+        } else {
+            keep(&ChangedContent::Bytes(change.diff.as_bytes()))?
+        };
+        let id = uuid::Uuid::now_v7().to_string();
+        let values: Vec<String> = [
+            id.as_str(),
+            change.run_id,
+            change.session_id,
+            change.user_message_id,
+            change.server,
+            change.tool,
+            change.root,
+            change.path,
+            change.change,
+            &before,
+            &after,
+            &diff,
+        ]
+        .map(str::to_owned)
+        .to_vec();
+        let now = now_ms();
+        self.write(move |connection| {
+            for (sha256, size) in &blobs {
+                connection
+                    .prepare_cached(
+                        "INSERT INTO blobs (sha256, size, mime, refs, created_at) VALUES (?1, ?2, '', 1, ?3)
+                         ON CONFLICT (sha256) DO UPDATE SET refs = refs + 1",
+                    )?
+                    .execute((sha256, i64::try_from(*size).unwrap_or(i64::MAX), now))?;
+            }
+            let mut statement = connection.prepare_cached(
+                "INSERT INTO file_changes (id, run_id, session_id, user_message_id, server, tool, root, path,
+                   change, before_blob, after_blob, diff_blob, created_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+            )?;
+            for (index, value) in values.iter().enumerate() {
+                statement.raw_bind_parameter(index + 1, value)?;
+            }
+            statement.raw_bind_parameter(values.len() + 1, now)?;
+            statement.raw_execute()?;
+            Ok(())
+        })?;
+        Ok(id)
+    }
+
+    /// The newest changes, at most `limit`; of one run when it is given.
+    pub fn file_changes(&self, run_id: Option<&str>, limit: usize) -> Result<Vec<FileChangeRow>, StoreError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT id, run_id, session_id, user_message_id, server, tool, root, path, change, before_blob,
+                   after_blob, diff_blob, created_at
+                 FROM file_changes WHERE ?1 IS NULL OR run_id = ?1 ORDER BY id DESC LIMIT ?2",
+            )?;
+            let rows = statement.query_map((run_id, i64::try_from(limit).unwrap_or(i64::MAX)), |row| {
+                Ok(FileChangeRow {
+                    id: row.get(0)?,
+                    run_id: row.get(1)?,
+                    session_id: row.get(2)?,
+                    user_message_id: row.get(3)?,
+                    server: row.get(4)?,
+                    tool: row.get(5)?,
+                    root: row.get(6)?,
+                    path: row.get(7)?,
+                    change: row.get(8)?,
+                    before_blob: row.get(9)?,
+                    after_blob: row.get(10)?,
+                    diff_blob: row.get(11)?,
+                    created_at: row.get(12)?,
+                })
+            })?;
+            Ok(rows.collect::<Result<Vec<_>, _>>()?)
+        })
+    }
+
+    /// Keeps bytes as a blob and returns their SHA-256. The same bytes are kept once.
+    pub fn put_blob(&self, bytes: &[u8]) -> Result<String, StoreError> {
+        let sha256 = hex(&Sha256::digest(bytes));
+        let path = self.blob_path(&sha256);
+        let kept = fs::metadata(&path).is_ok_and(|meta| meta.len() == bytes.len() as u64);
+        if !kept {
+            write_blob(&path, bytes).map_err(|error| {
+                let full = matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
+                let kind = if full { StoreErrorKind::Full } else { StoreErrorKind::Unavailable };
+                StoreError::new(kind, format!("cannot keep a content: {error}"))
+            })?;
+        }
+        Ok(sha256)
+    }
+
+    /// The bytes of a blob; nothing when it is not there or not what its name says.
+    pub fn blob(&self, sha256: &str) -> Option<Vec<u8>> {
+        let fits = sha256.len() == 64 && sha256.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let bytes = fits.then(|| fs::read(self.blob_path(sha256)).ok()).flatten()?;
+        (hex(&Sha256::digest(&bytes)) == sha256).then_some(bytes)
+    }
+
+    fn blob_path(&self, sha256: &str) -> PathBuf {
+        let state = self.path().parent().unwrap_or(Path::new("."));
+        state.join("blobs").join(&sha256[..2]).join(sha256)
+    }
+}
+
+fn write_blob(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let dir = path.parent().unwrap_or(Path::new("."));
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+    let draft = dir.join(format!(".{}.tmp", uuid::Uuid::new_v4()));
+    let written = (|| {
+        let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
+        file.write_all(bytes)?;
+        file.sync_data()?;
+        fs::rename(&draft, path)
+    })();
+    if written.is_err() {
+        // The draft may not exist; what is left of it is removed by the check of orphan files.
+        drop(fs::remove_file(&draft));
+    }
+    written
+}
+
+fn hex(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).map(|digit| char::from(DIGITS[usize::from(digit)])).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::db::tests::options;
+
+    #[test]
+    fn a_change_keeps_its_contents_once_and_counts_its_rows() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(options(dir.path())).unwrap();
+        let change = NewFileChange {
+            run_id: "run-1",
+            session_id: "",
+            user_message_id: "",
+            server: "code_writer",
+            tool: "edit_file",
+            root: "/w",
+            path: "a.txt",
+            change: "modified",
+            before: ChangedContent::Bytes(b"old"),
+            after: ChangedContent::Bytes(b"new"),
+            diff: "-old\n+new\n",
+        };
+        store.record_file_change(&change).unwrap();
+        let large = NewFileChange { before: ChangedContent::Omitted("ab", 9), after: ChangedContent::Absent, ..change };
+        store.record_file_change(&large).unwrap();
+        let rows = store.file_changes(Some("run-1"), 10).unwrap();
+        assert_eq!(rows.len(), 2);
+        assert_eq!((rows[0].before_blob.as_str(), rows[0].after_blob.as_str()), ("omitted:ab:9", ""));
+        assert_eq!(store.blob(&rows[1].before_blob).as_deref(), Some(&b"old"[..]));
+        assert_eq!(store.blob(&rows[1].after_blob).as_deref(), Some(&b"new"[..]));
+        let refs = store.read(|connection| {
+            Ok(connection.query_row("SELECT refs FROM blobs WHERE sha256 = ?1", [&rows[1].diff_blob], |row| {
+                row.get::<_, i64>(0)
+            })?)
+        });
+        assert_eq!(refs.unwrap(), 2);
+        assert!(store.file_changes(Some("run-2"), 10).unwrap().is_empty());
+        assert_eq!(store.blob("../state.db"), None);
+    }
+}
