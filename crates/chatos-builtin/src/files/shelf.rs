@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use chatos_tool::{DenyRule, Lang, Text, TextLimits, ToolError};
+use chatos_tool::{DenyRule, Text, TextLimits, ToolError};
 
 use super::explain::explain;
 use super::{ChangeContext, ChangeStore, FileHome};
@@ -39,7 +39,6 @@ pub(super) struct Job {
     pub(super) cache: Arc<ScanCache>,
     pub(super) settings: FileSettings,
     pub(super) text: TextLimits,
-    pub(super) lang: Lang,
     stop: Arc<AtomicU8>,
 }
 
@@ -92,7 +91,6 @@ impl Shelf {
             cache: self.cache.clone(),
             settings: cx.settings.files,
             text: cx.settings.text,
-            lang: cx.lang,
             stop: stop.clone(),
         };
         let shelf = self.clone();
