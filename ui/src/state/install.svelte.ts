@@ -12,11 +12,13 @@ export type InstallSource =
   | { kind: 'path'; path: string }
   | { kind: 'zip'; name: string; zip: () => Promise<Blob> };
 
+const START = { done: 0, total: null, unit: 'bytes', message: '' };
+
 export class Install {
   phase: InstallPhase = $state('idle');
   /** What is being installed, for the headline. */
   name = $state('');
-  progress: { done: number; total: number | null; message: string } = $state.raw({ done: 0, total: null, message: '' });
+  progress: { done: number; total: number | null; unit: string; message: string } = $state.raw(START);
   result: InstallResult | null = $state.raw(null);
   error: ApiError | null = $state.raw(null);
   #source: InstallSource | null = null;
@@ -54,13 +56,14 @@ export class Install {
     this.result = null;
     this.error = null;
     this.name = source.kind === 'path' ? source.path : source.name;
-    this.#step(source.kind === 'path' ? 'working' : 'packing', 0, null, '');
+    this.phase = source.kind === 'path' ? 'working' : 'packing';
+    this.progress = START;
     try {
       const operation = await this.#send(source, allowProblems, this.#abort.signal);
       this.#operationId = operation.id;
       const ended = await this.#operations.follow(operation, (now) => {
-        const { done = 0, total = null, message = '' } = now.progress ?? {};
-        this.#step('working', done, total, message);
+        this.phase = 'working';
+        this.progress = now.progress ?? START;
       });
       if (ended.state !== 'done' || !ended.result) throw failureOf(ended);
       this.result = ended.result;
@@ -93,20 +96,20 @@ export class Install {
     if (source.kind === 'path') return this.#client.installFromPath(source.path, allowProblems);
     const zip = await source.zip();
     if (signal.aborted) throw ApiError.page('page_canceled', 'canceled while packing');
-    this.#step('uploading', 0, zip.size, '');
+    this.#step('uploading', 0, zip.size);
     return this.#client.installFromZip(zip, source.name, allowProblems, signal, (sent) => {
-      this.#step('uploading', sent, zip.size, '');
+      this.#step('uploading', sent, zip.size);
     });
   }
 
   /** Told by whoever packs. */
   packed(done: number, total: number): void {
-    if (this.phase === 'packing') this.#step('packing', done, total, '');
+    if (this.phase === 'packing') this.#step('packing', done, total);
   }
 
-  #step(phase: InstallPhase, done: number, total: number | null, message: string): void {
+  #step(phase: InstallPhase, done: number, total: number): void {
     this.phase = phase;
-    this.progress = { done, total, message };
+    this.progress = { ...START, done, total };
   }
 }
 
