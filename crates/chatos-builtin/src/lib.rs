@@ -24,11 +24,16 @@ mod slots;
 
 mod layer;
 
+mod consent;
 mod person;
 
 mod mcp;
 
 mod catalog;
+pub mod files;
+pub mod filesystem;
+#[cfg(test)]
+mod testing;
 pub mod ui_prompt;
 
 pub use access::Access;
@@ -36,15 +41,15 @@ pub use catalog::{find_server, nearest_server, server_names};
 pub use clock::Stop;
 pub use context::{CallCx, Caller};
 pub use layer::{CallRequest, Layer, LayerParts, Reply, UnknownTool};
-pub use log::ToolLog;
+pub use log::{ToolLog, Warn};
 pub use mcp::{Ended, Endpoint, EndpointOptions, serve_stdio};
 pub use observer::{CallEvent, Nobody, Observer};
 pub use person::{
-    Agreed, AskRequest, Elicited, Elicitor, Era, Form, InputRequired, PromptQueue, Question, QueueError, Reach, Resume,
-    Verdict, Withdraw,
+    Agreed, AskRequest, Elicited, Elicitor, Era, Form, InputRequired, PromptQueue, Question, QueueError,
+    Reach, Resume, Verdict, Withdraw,
 };
 pub use progress::{ProgressReport, ProgressSink};
 pub use root::Root;
 pub use server::{Server, ServerInfo};
-pub use settings::{FixedSettings, PromptBackend, Rotation, SettingsSource, ToolSettings};
+pub use settings::{FileSettings, FixedSettings, PromptBackend, Rotation, SettingsSource, ToolSettings};
 pub use tool::{Body, BoxFuture, NeedsInput, Outcome, Tool};

@@ -100,11 +100,13 @@ pub struct Finish {
 }
 
 impl CallRecord {
-    /// The `tool_call` line, without its newline. `warnings` are what was wrong with `_meta`.
+    /// The `tool_call` line, without its newline. `private` are pointers into the arguments that no
+    /// log may show, `warnings` what was wrong with `_meta`.
     pub fn call_line(
         &self,
         ts: &str,
         arguments: &Value,
+        private: &[String],
         warnings: &[String],
         redactor: &Redactor,
         rules: LogRules,
@@ -114,7 +116,7 @@ impl CallRecord {
             line.insert("transport".to_owned(), json!(self.transport.as_str()));
             line.insert("caller".to_owned(), json!(self.caller));
             line.insert("size".to_owned(), json!(compact_len(arguments)));
-            line.insert("args".to_owned(), redactor.value(arguments, field_chars));
+            line.insert("args".to_owned(), redactor.value(&without(arguments, private), field_chars));
             if !warnings.is_empty() {
                 line.insert("warnings".to_owned(), json!(warnings));
             }
@@ -151,7 +153,7 @@ impl CallRecord {
                 put("error", json!({ "type": error["type"], "message": message }));
             }
             if rules.level == LogLevel::Debug {
-                put("data", redactor.value(&envelope.data, field_chars));
+                put("data", redactor.value(&without(&envelope.data, &envelope.private), field_chars));
                 put("text", json!(redactor.trimmed(&envelope.text, field_chars)));
             }
             self.tail(line)
@@ -185,6 +187,20 @@ impl CallRecord {
         // Compact JSON escapes every control character, so a line never holds a raw newline.
         Value::Object(line).to_string()
     }
+}
+
+/// The data with a marker in the places that no log may show.
+fn without<'a>(data: &'a Value, private: &[String]) -> std::borrow::Cow<'a, Value> {
+    if private.is_empty() {
+        return std::borrow::Cow::Borrowed(data);
+    }
+    let mut data = data.clone();
+    for pointer in private {
+        if let Some(value) = data.pointer_mut(pointer) {
+            *value = json!("[redacted:secret]");
+        }
+    }
+    std::borrow::Cow::Owned(data)
 }
 
 /// Ids come from outside; one of a megabyte is no id.
@@ -253,6 +269,7 @@ mod tests {
             opening: Opening::Sign,
             keep: Keep::Head,
             cuts: Vec::new(),
+            private: Vec::new(),
         };
         let stamp = Stamp {
             server: "shell_tasks".into(),
@@ -274,6 +291,7 @@ mod tests {
         let line = record().call_line(
             "T",
             &json!({"command": "npm test", "password": "p"}),
+            &[],
             &[],
             &Redactor::new(),
             LogRules::default(),
@@ -306,6 +324,11 @@ mod tests {
             (&json!("tool_result"), &json!(1), &json!(2))
         );
         assert!(info.get("data").is_none() && info.get("text").is_none());
+        let mut hidden = envelope(Ended::Ok, json!({"values": {"pin": "1234", "a": "b"}}));
+        hidden.private = vec!["/values/pin".into()];
+        let rules = LogRules { level: LogLevel::Debug, field_chars: 4000 };
+        let line_of = record().finish_line("T", &hidden, Finish::default(), &Redactor::new(), rules);
+        assert_eq!(parse(&line_of)["data"], json!({"values": {"pin": "[redacted:secret]", "a": "b"}}));
         let debug = line(LogLevel::Debug);
         assert_eq!((&debug["data"]["a"], &debug["text"]), (&json!("b"), &json!("✓ done")));
     }
@@ -339,13 +362,14 @@ mod tests {
             json!({"deep": vec!["y".repeat(3000); 200]}),
         ];
         for arguments in lines {
-            let line = record().call_line("T", &arguments, &[], &Redactor::new(), LogRules::default());
+            let line = record().call_line("T", &arguments, &[], &[], &Redactor::new(), LogRules::default());
             assert!(line.len() <= limits::LOG_RECORD_BYTES, "{}", line.len());
             assert_eq!(parse(&line)["callId"], "c1");
         }
         let cut = record().call_line(
             "T",
             &json!({"a": "x".repeat(5000)}),
+            &[],
             &[],
             &Redactor::new(),
             LogRules::default(),

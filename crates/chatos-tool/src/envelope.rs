@@ -121,6 +121,8 @@ pub struct Answer {
     pub keep: Keep,
     /// What the tool cut itself.
     pub cuts: Vec<Cut>,
+    /// Pointers into `data` that no log may show, whatever they hold.
+    pub private: Vec<String>,
 }
 
 /// The end of a call.
@@ -149,6 +151,7 @@ impl Answer {
             opening: Opening::Sign,
             keep: Keep::Head,
             cuts: Vec::new(),
+            private: Vec::new(),
         }
     }
 }
@@ -185,6 +188,8 @@ pub struct Envelope {
     pub size: usize,
     /// Everything that was cut.
     pub cuts: Vec<Cut>,
+    /// Pointers into `data` that no log may show.
+    pub private: Vec<String>,
     /// Who, what, when.
     pub stamp: Stamp,
 }
@@ -192,7 +197,7 @@ pub struct Envelope {
 impl Envelope {
     /// Builds the envelope of an answer: words, limits, size.
     pub fn seal(answer: Answer, stamp: Stamp, limits: TextLimits, lang: Lang) -> Self {
-        let Answer { ended, mut data, text, opening, keep, mut cuts } = answer;
+        let Answer { ended, mut data, text, opening, keep, mut cuts, private } = answer;
         let (status, code, error) = match &ended {
             Ended::Ok => (Status::Ok, "ok", None),
             Ended::Noop => (Status::Noop, "ok", None),
@@ -215,7 +220,7 @@ impl Envelope {
             map.insert("truncated".to_owned(), Value::Bool(true));
         }
         let size = text.len() + compact_len(&data);
-        Self { status, code, data, error, text, size, cuts, stamp }
+        Self { status, code, data, error, text, size, cuts, private, stamp }
     }
 
     /// The structured part.

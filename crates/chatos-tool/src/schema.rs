@@ -64,6 +64,10 @@ fn tidy(schema: &mut Value, openness: Openness) {
         if map.get("default").is_some_and(Value::is_null) {
             map.shift_remove("default");
         }
+        // tools §3: an unknown key is refused at every depth.
+        if map.contains_key("properties") {
+            map.entry("additionalProperties").or_insert(Value::Bool(false));
+        }
     }
     if let Some(Value::Object(properties)) = map.get_mut("properties") {
         properties.values_mut().for_each(|schema| tidy(schema, openness));

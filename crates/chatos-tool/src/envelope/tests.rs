@@ -28,7 +28,15 @@ fn stamp() -> Stamp {
 }
 
 fn answer(ended: Ended, data: Value, text: &str) -> Answer {
-    Answer { ended, data, text: text.into(), opening: Opening::Sign, keep: Keep::Head, cuts: Vec::new() }
+    Answer {
+        ended,
+        data,
+        text: text.into(),
+        opening: Opening::Sign,
+        keep: Keep::Head,
+        cuts: Vec::new(),
+        private: Vec::new(),
+    }
 }
 
 fn seal(answer: Answer) -> Envelope {

@@ -1,0 +1,79 @@
+//! A built-in server over MCP, both eras of the protocol on one endpoint (mcp, server side).
+//!
+//! `rmcp` types stay inside this folder. The endpoint is the server with its layer; a connection is
+//! one client of it, over stdio or HTTP.
+
+mod connection;
+mod elicit;
+mod request_state;
+mod stdio;
+mod wire;
+
+use std::sync::Arc;
+
+use tokio::sync::watch;
+
+use crate::access::Access;
+use crate::layer::Layer;
+use crate::root::Root;
+use crate::server::Server;
+use request_state::StateSeal;
+
+pub use stdio::{Ended, serve_stdio};
+
+/// A server as clients see it.
+pub struct Endpoint {
+    server: Server,
+    layer: Arc<Layer>,
+    name: String,
+    version: String,
+    access: Arc<Access>,
+    root: Option<Arc<Root>>,
+    seal: StateSeal,
+    // Counts changes of the list of tools; connections tell their clients.
+    list: watch::Sender<u64>,
+}
+
+/// What a caller decides about an endpoint.
+pub struct EndpointOptions {
+    /// The name clients see; the server's own when absent.
+    pub name: Option<String>,
+    /// The version clients see.
+    pub version: String,
+    /// Which tools are offered.
+    pub access: Access,
+    /// The directory the tools work in.
+    pub root: Option<Root>,
+}
+
+impl Endpoint {
+    /// An endpoint ready for connections.
+    pub fn new(server: Server, layer: Arc<Layer>, options: EndpointOptions) -> Self {
+        let name = options.name.unwrap_or_else(|| server.info().name.to_owned());
+        Self {
+            server,
+            layer,
+            name,
+            version: options.version,
+            access: Arc::new(options.access),
+            root: options.root.map(Arc::new),
+            seal: StateSeal::new(),
+            list: watch::channel(0).0,
+        }
+    }
+
+    /// The name clients see.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The layer behind it.
+    pub fn layer(&self) -> &Layer {
+        &self.layer
+    }
+
+    /// Tells all clients that the list of tools is another one.
+    pub fn tools_changed(&self) {
+        self.list.send_modify(|revision| *revision += 1);
+    }
+}

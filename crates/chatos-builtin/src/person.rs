@@ -1,0 +1,305 @@
+//! Asking a person: the one module that does it, for every tool and over every road (tools §15).
+//!
+//! A question goes into the queue (through the running host, or the store of this state directory),
+//! to the connected client, or to both; the first answer wins. Only answers that the queue recorded,
+//! or that came on the caller's own connection, count. Nobody reachable means no: never a guess.
+
+mod form;
+mod road;
+
+use chatos_prompts::kind::{self, Prompt};
+use chatos_prompts::response::{self, Status};
+use chatos_prompts::{Answerer, Object, Owner, Problem, RequestId, Surface};
+use chatos_tool::{CanceledBy, DenyRule, Issue, IssueCode, Needed, Phase, Reason, Text, ToolError, Trace};
+use serde_json::{Value, json};
+
+use crate::clock::Stop;
+use crate::context::CallCx;
+use crate::tool::BoxFuture;
+
+pub use form::Form;
+pub(crate) use road::ask;
+
+/// A question that can be asked.
+#[derive(Debug, Clone)]
+pub struct Question {
+    /// `<server>/<tool>`.
+    pub source: String,
+    /// The checked prompt.
+    pub prompt: Prompt,
+}
+
+impl Question {
+    /// Checks a prompt as the queue would (ui-prompts §5), before anything is written.
+    pub fn check(server: &str, tool: &str, prompt: &Value) -> Result<Self, Vec<Problem>> {
+        let source = format!("{server}/{tool}");
+        let checked = kind::check_strict(prompt, &RequestId::mint(), &source);
+        match checked.prompt {
+            Some(prompt) if checked.problems.is_empty() => Ok(Self { source, prompt }),
+            _ => Err(checked.problems),
+        }
+    }
+}
+
+/// A problem of a prompt as a problem of a tool's argument; `place` turns the pointer around.
+pub(crate) fn issue(problem: &Problem, place: impl Fn(&str) -> String) -> Issue {
+    use chatos_prompts::Lang::{En, Zh};
+    let code = problem.code.as_str();
+    let kind = if code.ends_with("_duplicate") {
+        IssueCode::Exclusive
+    } else if code.ends_with("_required") {
+        IssueCode::Missing
+    } else if code.ends_with("_count") || code == "too_large" {
+        IssueCode::Length
+    } else if code.ends_with("_range") || code == "min_gt_max" {
+        IssueCode::Range
+    } else if code.starts_with("type_") || code.ends_with("_type") || code.ends_with("_object") {
+        IssueCode::Type
+    } else if code.ends_with("_unknown") {
+        IssueCode::Enum
+    } else {
+        IssueCode::Format
+    };
+    Issue::new(place(&problem.path), kind, Text::new(problem.message(En), problem.message(Zh)))
+        .hint(Text::new(problem.hint(En), problem.hint(Zh)))
+}
+
+/// What is put into the queue.
+#[derive(Debug, Clone)]
+pub struct AskRequest {
+    /// `host:<server>`.
+    pub owner: Owner,
+    /// `<server>/<tool>`.
+    pub source: String,
+    /// The prompt in normal form.
+    pub prompt: Object,
+    /// Run, session and spans of the call.
+    pub trace: Trace,
+}
+
+/// Who would see a question in the queue right now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reach {
+    /// A host runs: its hub, its page, its notifications.
+    Host,
+    /// Nobody looks, but the store is there: `chatos prompts answer` can answer.
+    Store,
+    /// The store cannot be used either.
+    None(Text),
+}
+
+/// How a question ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Verdict {
+    /// As every reader understands it.
+    pub status: Status,
+    /// The answer, secrets masked.
+    pub response: Object,
+    /// Who gave it.
+    pub by: Option<String>,
+    /// Values wait in the private store.
+    pub private: bool,
+}
+
+/// Why the queue did not do something.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum QueueError {
+    /// The question is refused.
+    #[error("the question is refused")]
+    Invalid(Vec<Issue>),
+    /// Somebody was first.
+    #[error("the question is answered already")]
+    AlreadyAnswered,
+    /// No such question.
+    #[error("the question is not known")]
+    Unknown,
+    /// The disk or another limit.
+    #[error("{}", .0.en)]
+    Full(Text),
+    /// The host or the store is not there.
+    #[error("{}", .0.en)]
+    Unavailable(Text),
+}
+
+/// Why a question is withdrawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Withdraw {
+    /// The call is over.
+    Aborted,
+    /// Its time is.
+    Expired,
+}
+
+/// The queue as askers use it. Implemented by the host on its own queue, and by the command line on
+/// the running host's API or on the store.
+pub trait PromptQueue: Send + Sync {
+    /// Who would see a question.
+    fn reach(&self) -> BoxFuture<'_, Reach>;
+    /// Asks; returns when the question is durable.
+    fn ask(&self, request: AskRequest) -> BoxFuture<'_, Result<RequestId, QueueError>>;
+    /// Waits until the question has its verdict. Dropping the future ends the wait, nothing else.
+    fn wait<'a>(&'a self, id: &'a RequestId) -> BoxFuture<'a, Result<Verdict, QueueError>>;
+    /// The verdict if there is one already.
+    fn verdict<'a>(&'a self, id: &'a RequestId) -> BoxFuture<'a, Result<Option<Verdict>, QueueError>>;
+    /// The private part of the answer, once. Without `secrets` the values of secret fields stay sealed
+    /// and come masked.
+    fn take<'a>(
+        &'a self,
+        id: &'a RequestId,
+        owner: &'a Owner,
+        secrets: bool,
+    ) -> BoxFuture<'a, Result<Option<Object>, QueueError>>;
+    /// Withdraws the question. Not an error when it has its answer already.
+    fn withdraw<'a>(
+        &'a self,
+        id: &'a RequestId,
+        owner: &'a Owner,
+        why: Withdraw,
+    ) -> BoxFuture<'a, Result<(), QueueError>>;
+    /// Records an answer that a person gave in the connected client.
+    fn answer<'a>(&'a self, id: &'a RequestId, response: &'a Value) -> BoxFuture<'a, Result<(), QueueError>>;
+}
+
+/// How the connected client asks a person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Era {
+    /// The server sends a request of its own and waits.
+    Legacy,
+    /// The call ends with `input_required` and comes again with the answer.
+    Modern,
+}
+
+/// The connected client, when it can ask a person.
+pub trait Elicitor: Send + Sync {
+    /// How.
+    fn era(&self) -> Era;
+    /// Whether it can draw this form.
+    fn can_ask(&self, form: &Form) -> bool;
+    /// Asks and waits; legacy only.
+    fn elicit(&self, form: Form) -> BoxFuture<'_, Elicited>;
+}
+
+/// What came of asking the client.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Elicited {
+    /// The person filled in the form.
+    Accept(Object),
+    /// The person said no.
+    Decline,
+    /// The person closed the form without an answer, or the client did.
+    Dismissed,
+}
+
+/// A modern call that has to come again with an answer.
+#[derive(Debug, Clone)]
+pub struct InputRequired {
+    /// What the client shows.
+    pub form: Form,
+    /// The question in the queue, if it is there too.
+    pub request_id: Option<RequestId>,
+}
+
+/// What a modern call brings when it comes again.
+#[derive(Debug, Clone)]
+pub struct Resume {
+    /// The question in the queue.
+    pub request_id: Option<RequestId>,
+    /// The client's answer; `None` when it came without one.
+    pub answer: Option<Elicited>,
+}
+
+/// A person's yes.
+#[derive(Debug, Clone)]
+pub struct Agreed {
+    /// The question.
+    pub request_id: RequestId,
+    /// The answer; values of secret fields are masked unless the settings give them to the model.
+    pub response: Object,
+    /// Values of secret fields that were given to this process.
+    pub secrets: Object,
+}
+
+/// The key of the one form a call asks for.
+pub(crate) const FORM_KEY: &str = "answer";
+
+/// `denied`/no_person (tools §15): nobody can be reached, so nothing happens.
+fn no_person(reason: Option<&Text>) -> ToolError {
+    let mut message = Text::fixed(
+        "a person has to be asked and none can be reached: no ChatOS host runs and the client cannot ask",
+        "需要询问用户，但无法联系到任何人：没有运行中的 ChatOS 主机，客户端也无法询问",
+    );
+    if let Some(reason) = reason {
+        message =
+            Text::new(format!("{} ({})", message.en, reason.en), format!("{}（{}）", message.zh, reason.zh));
+    }
+    ToolError::denied(DenyRule::NoPerson, message).hint(Text::fixed(
+        "start `chatos serve`, or set uiPromptBackend to `file` to wait in the queue, where `chatos prompts answer` can answer",
+        "请启动 `chatos serve`，或将 uiPromptBackend 设为 `file`，在队列中等待 `chatos prompts answer` 的回答",
+    ))
+}
+
+fn refused(error: QueueError) -> ToolError {
+    match error {
+        QueueError::Invalid(issues) => ToolError::invalid(issues),
+        QueueError::Full(message) => ToolError::new(
+            Reason::ResourceExhausted { resource: chatos_tool::Resource::Disk, limit: None, actual: None },
+            message,
+        ),
+        QueueError::Unavailable(message) => ToolError::unavailable(Needed::Host, message),
+        QueueError::Unknown => ToolError::unavailable(
+            Needed::Host,
+            Text::fixed("the question is no longer in the queue", "该提问已不在队列中"),
+        ),
+        QueueError::AlreadyAnswered => ToolError::new(
+            Reason::Conflict {
+                kind: chatos_tool::ConflictKind::AlreadyAnswered,
+                expected: None,
+                found: None,
+                path: None,
+            },
+            Text::fixed("the question was answered already", "该提问已有回答"),
+        ),
+    }
+}
+
+/// Checks an answer that came from the client against the question, by the queue's own rules.
+fn check_answer(prompt: &Prompt, response: &Value) -> Result<Object, Vec<Problem>> {
+    response::check(Some(prompt), response, &Answerer::Person(Surface::Client), None)
+        .map(|answer| answer.full)
+}
+
+/// What a verdict means for the call (tools §15): only `ok` goes on.
+fn judge(verdict: &Verdict, id: &RequestId, timeout_ms: u64) -> Result<(), ToolError> {
+    let mut data = json!({ "confirmed": false, "request_id": id.as_str() });
+    if let Some(remark) =
+        verdict.response.get("remark").and_then(Value::as_str).filter(|text| !text.is_empty())
+    {
+        data["remark"] = json!(remark);
+    }
+    match verdict.status {
+        Status::Ok => Ok(()),
+        Status::Canceled => {
+            // The host closes a question itself when its run or asker ended; no person said no then.
+            let by_host = verdict.by.as_deref().is_some_and(|by| by.starts_with("host:"));
+            let by = if by_host { CanceledBy::Caller } else { CanceledBy::Person };
+            Err(ToolError::canceled(by).data(data))
+        }
+        Status::Timeout => Err(ToolError::timeout(timeout_ms, Phase::Prompt).data(data)),
+        Status::Error => Err(ToolError::unavailable(
+            Needed::Host,
+            Text::fixed("the question ended without a usable answer", "提问结束，但没有可用的回答"),
+        )
+        .data(data)),
+    }
+}
+
+fn stopped(cx: &CallCx, why: Stop, id: Option<&RequestId>) -> ToolError {
+    let error = match why {
+        Stop::Timeout { limit_ms } => ToolError::timeout(limit_ms, Phase::Prompt),
+        Stop::Caller | Stop::Shutdown => cx.stop_error(),
+    };
+    match id {
+        Some(id) => error.data(json!({ "confirmed": false, "request_id": id.as_str() })),
+        None => error,
+    }
+}

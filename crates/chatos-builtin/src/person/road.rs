@@ -1,0 +1,281 @@
+//! The roads to a person for one question, and the race between them.
+
+use std::time::Duration;
+
+use chatos_prompts::response::Status;
+use chatos_prompts::{Object, Owner, RequestId};
+use chatos_tool::{Text, ToolError};
+use serde_json::{Value, json};
+
+use super::form::{self, Form};
+use super::{
+    Agreed, AskRequest, Elicited, Era, InputRequired, PromptQueue, Question, QueueError, Reach, Verdict,
+    Withdraw, check_answer, judge, no_person, refused, stopped,
+};
+use crate::context::CallCx;
+use crate::settings::PromptBackend;
+
+/// How long the queue may take to say "timeout" itself after a question's time is over. Beyond that
+/// the asker says it, so that a host that is gone cannot make a call wait for ever.
+const LATE: Duration = Duration::from_secs(2);
+
+/// Asks and waits. Anything but a yes is an error of the right kind, and nothing has happened then.
+pub(crate) async fn ask(cx: &CallCx, mut question: Question) -> Result<Agreed, ToolError> {
+    redact_message(cx, &mut question);
+    let owner = Owner::host_server(cx.server);
+    let roads = Roads::find(cx, &question).await?;
+    let resumed = cx.resume.clone();
+    let id = match (&resumed, roads.queue) {
+        (Some(resume), _) if resume.request_id.is_some() => resume.request_id.clone(),
+        (_, true) => Some(put(cx, &owner, &question).await?),
+        (_, false) => None,
+    };
+    // Without the queue the question still has a name: in the result and in the log.
+    let name = id.clone().unwrap_or_else(RequestId::mint);
+    if let Some(answer) = resumed.and_then(|resume| resume.answer) {
+        if let Some(agreed) = from_client(cx, &question, id.as_ref(), &name, &owner, answer).await? {
+            return Ok(agreed);
+        }
+    } else if let (Some(form), Era::Modern) = (&roads.form, roads.era) {
+        let required = InputRequired { form: form.clone(), request_id: id };
+        *cx.suspended.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(required);
+        // The layer answers with the form; this error is never seen.
+        return Err(ToolError::canceled(chatos_tool::CanceledBy::Caller));
+    }
+    cx.waiting_for(name.as_str());
+    let message = Text::fixed("waiting for the person", "正在等待用户回答");
+    cx.progress(None, None, &message, Some(json!({ "requestId": name.as_str() })));
+    let legacy = roads.form.filter(|_| roads.era == Era::Legacy);
+    cx.while_person(race(cx, &question, id.as_ref(), &name, &owner, legacy)).await
+}
+
+/// tools §9: a question must not carry secrets of other places to the log and the screen.
+fn redact_message(cx: &CallCx, question: &mut Question) {
+    let Some(message) = &question.prompt.message else { return };
+    let clean = cx.redactor.message(message).into_owned();
+    if clean != *message {
+        question.prompt.normal.insert("message".to_owned(), Value::String(clean.clone()));
+        question.prompt.message = Some(clean);
+    }
+}
+
+/// Which roads are open.
+struct Roads {
+    queue: bool,
+    form: Option<Form>,
+    era: Era,
+}
+
+impl Roads {
+    async fn find(cx: &CallCx, question: &Question) -> Result<Self, ToolError> {
+        let backend = cx.settings.backend;
+        let elicitor = cx
+            .elicitor
+            .as_ref()
+            .filter(|_| matches!(backend, PromptBackend::Auto | PromptBackend::Elicitation));
+        let form =
+            elicitor.and_then(|elicitor| form::of(&question.prompt).filter(|form| elicitor.can_ask(form)));
+        let era = elicitor.map_or(Era::Legacy, |elicitor| elicitor.era());
+        let reach = match backend {
+            PromptBackend::Auto | PromptBackend::File => cx.unless_stopped(cx.queue.reach()).await?,
+            PromptBackend::Tty | PromptBackend::Elicitation => Reach::Store,
+        };
+        let queue = match (&reach, backend) {
+            (Reach::Host, PromptBackend::Auto | PromptBackend::File)
+            | (Reach::Store, PromptBackend::File) => true,
+            // An answer of the client is recorded like any other where that is possible.
+            (Reach::Store, PromptBackend::Auto) => form.is_some(),
+            _ => false,
+        };
+        if !queue && form.is_none() {
+            let reason = match &reach {
+                Reach::None(reason) => Some(reason),
+                _ => None,
+            };
+            return Err(no_person(reason));
+        }
+        Ok(Self { queue, form, era })
+    }
+}
+
+async fn put(cx: &CallCx, owner: &Owner, question: &Question) -> Result<RequestId, ToolError> {
+    let request = AskRequest {
+        owner: owner.clone(),
+        source: question.source.clone(),
+        prompt: question.prompt.normal.clone(),
+        trace: cx.trace.clone(),
+    };
+    // Not dropped on cancel: a question that is on its way arrives, and is then withdrawn.
+    let (queue, own) = (cx.queue.clone(), owner.clone());
+    let (told, asked) = tokio::sync::oneshot::channel();
+    cx.tracker.spawn(async move {
+        let asked = queue.ask(request).await;
+        if let Err(Ok(id)) = told.send(asked) {
+            withdraw_now(&*queue, &id, &own, Withdraw::Aborted).await;
+        }
+    });
+    let asked = tokio::select! {
+        asked = asked => asked,
+        why = cx.stopped() => return Err(stopped(cx, why, None)),
+    };
+    match asked {
+        Ok(asked) => asked.map_err(refused),
+        // The task ended without a word: it panicked.
+        Err(_) => Err(ToolError::internal(&cx.call_id)),
+    }
+}
+
+/// Waits on every road. The question is withdrawn when the call ends before its answer.
+async fn race(
+    cx: &CallCx,
+    question: &Question,
+    id: Option<&RequestId>,
+    name: &RequestId,
+    owner: &Owner,
+    form: Option<Form>,
+) -> Result<Agreed, ToolError> {
+    let timeout_ms = question.prompt.timeout_ms.unwrap_or_default();
+    let queue = async {
+        match id {
+            Some(id) => cx.queue.wait(id).await,
+            None => std::future::pending().await,
+        }
+    };
+    let client = async {
+        match (form, &cx.elicitor) {
+            (Some(form), Some(elicitor)) => elicitor.elicit(form).await,
+            _ => std::future::pending().await,
+        }
+    };
+    let expiry = async {
+        match timeout_ms {
+            0 => std::future::pending().await,
+            ms => {
+                tokio::time::sleep(
+                    Duration::from_millis(ms) + if id.is_some() { LATE } else { Duration::ZERO },
+                )
+                .await
+            }
+        }
+    };
+    tokio::pin!(queue, client, expiry);
+    let mut client_open = true;
+    loop {
+        tokio::select! {
+            biased;
+            why = cx.stopped() => {
+                withdraw(cx, id, owner, Withdraw::Aborted);
+                return Err(stopped(cx, why, Some(name)));
+            }
+            verdict = &mut queue => {
+                let verdict = verdict.map_err(refused)?;
+                return settle(cx, question, name, owner, verdict, timeout_ms).await;
+            }
+            answer = &mut client, if client_open => {
+                client_open = false;
+                if let Some(agreed) = from_client(cx, question, id, name, owner, answer).await? {
+                    return Ok(agreed);
+                }
+            }
+            () = &mut expiry => {
+                withdraw(cx, id, owner, Withdraw::Expired);
+                let verdict = Verdict { status: Status::Timeout, response: Object::new(), by: None, private: false };
+                return settle(cx, question, name, owner, verdict, timeout_ms).await;
+            }
+        }
+    }
+}
+
+/// An answer of the connected client. `None`: it was only dismissed there, and the question is still
+/// open in the queue.
+async fn from_client(
+    cx: &CallCx,
+    question: &Question,
+    id: Option<&RequestId>,
+    name: &RequestId,
+    owner: &Owner,
+    answer: Elicited,
+) -> Result<Option<Agreed>, ToolError> {
+    let timeout_ms = question.prompt.timeout_ms.unwrap_or_default();
+    let response = match answer {
+        Elicited::Accept(content) => form::answer(&question.prompt, &content),
+        Elicited::Decline => json!({ "status": "canceled", "declined": true }),
+        // Closing a form is no answer while the question can be answered elsewhere.
+        Elicited::Dismissed if id.is_some() => return Ok(None),
+        Elicited::Dismissed => json!({ "status": "canceled" }),
+    };
+    let Some(id) = id else {
+        let response = check_answer(&question.prompt, &response).map_err(|problems| {
+            ToolError::invalid(problems.iter().map(|problem| super::issue(problem, str::to_owned)).collect())
+        })?;
+        let status = Status::read(response.get("status").and_then(Value::as_str).unwrap_or_default());
+        let verdict = Verdict { status, response, by: Some("person:client".to_owned()), private: false };
+        return settle(cx, question, name, owner, verdict, timeout_ms).await.map(Some);
+    };
+    match cx.unless_stopped(cx.queue.answer(id, &response)).await? {
+        // Whoever was first: the record says what was answered.
+        Ok(()) | Err(QueueError::AlreadyAnswered) => {
+            let verdict = cx.unless_stopped(cx.queue.wait(id)).await?.map_err(refused)?;
+            settle(cx, question, name, owner, verdict, timeout_ms).await.map(Some)
+        }
+        Err(QueueError::Invalid(issues)) => {
+            // The client's form did not keep its own schema; the question stays open elsewhere.
+            tracing::warn!(problems = issues.len(), "the client's answer does not fit the question");
+            Ok(None)
+        }
+        Err(error) => Err(refused(error)),
+    }
+}
+
+/// From the verdict to what the tool gets.
+async fn settle(
+    cx: &CallCx,
+    question: &Question,
+    name: &RequestId,
+    owner: &Owner,
+    verdict: Verdict,
+    timeout_ms: u64,
+) -> Result<Agreed, ToolError> {
+    judge(&verdict, name, timeout_ms)?;
+    let secret_keys = question.prompt.secret_keys();
+    let wants_secrets = cx.settings.secrets_to_model && !secret_keys.is_empty();
+    // In minimal log mode the whole answer is private; else only secret values are, and those stay
+    // sealed unless the settings give them to the model (ui-prompts §7.4, §8).
+    let only_metadata =
+        !verdict.response.contains_key("values") && !verdict.response.contains_key("selection");
+    let mut response = verdict.response;
+    if verdict.private && (wants_secrets || only_metadata) {
+        let taken = cx.unless_stopped(cx.queue.take(name, owner, wants_secrets)).await?.map_err(refused)?;
+        if let Some(taken) = taken {
+            response = taken;
+        }
+    }
+    let mut secrets = Object::new();
+    if let Some(Value::Object(values)) = response.get_mut("values") {
+        for key in secret_keys {
+            let Some(value) = values.get_mut(key) else { continue };
+            let text = value.as_str().unwrap_or_default().to_owned();
+            if text.is_empty() || text == chatos_prompts::response::MASK {
+                continue;
+            }
+            // From here on it is a known secret, before its first use (security T15).
+            cx.redactor.learn(&text);
+            secrets.insert(key.to_owned(), Value::String(text));
+            *value = Value::String(chatos_prompts::response::MASK.to_owned());
+        }
+    }
+    Ok(Agreed { request_id: name.clone(), response, secrets })
+}
+
+/// Withdraws the question beside the call, which ends at once; the layer waits for it when it closes.
+fn withdraw(cx: &CallCx, id: Option<&RequestId>, owner: &Owner, why: Withdraw) {
+    let Some(id) = id.cloned() else { return };
+    let (queue, owner) = (cx.queue.clone(), owner.clone());
+    cx.tracker.spawn(async move { withdraw_now(&*queue, &id, &owner, why).await });
+}
+
+async fn withdraw_now(queue: &dyn PromptQueue, id: &RequestId, owner: &Owner, why: Withdraw) {
+    if let Err(error) = queue.withdraw(id, owner, why).await {
+        tracing::warn!(%error, %id, "a question could not be withdrawn");
+    }
+}

@@ -1,0 +1,79 @@
+//! The directory a call is confined to: opened once, so that it stays the same directory whatever
+//! happens to its name.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use chatos_tool::{DenyRule, Reason, Text, ToolError};
+use rustix::fs::{Mode, OFlags};
+
+/// An open directory and its real path.
+#[derive(Debug)]
+pub struct Root {
+    path: PathBuf,
+    dir: OwnedFd,
+}
+
+impl Root {
+    /// Opens a directory; links in its own path are followed, because a person named it.
+    pub fn open(path: &Path) -> std::io::Result<Self> {
+        let path = std::fs::canonicalize(path)?;
+        let dir =
+            rustix::fs::open(&path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+        Ok(Self { path, dir })
+    }
+
+    /// The real path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The open directory.
+    pub fn dir(&self) -> BorrowedFd<'_> {
+        self.dir.as_fd()
+    }
+
+    /// The directory a caller chose with `_meta.workdir`: this one or one inside it (tools §4).
+    pub fn within(&self, workdir: &str) -> Result<Self, ToolError> {
+        let outside = || {
+            ToolError::new(
+                Reason::PermissionDenied { rule: DenyRule::OutsideRoot, path: None },
+                Text::fixed(
+                    "_meta.workdir is not a directory inside the root of this server",
+                    "_meta.workdir 不是此服务根目录内的目录",
+                ),
+            )
+            .hint(Text::fixed(
+                "start the server with another --root, or leave workdir out",
+                "请用其他 --root 启动服务，或省略 workdir",
+            ))
+        };
+        let chosen = Self::open(&self.path.join(workdir)).map_err(|_| outside())?;
+        if chosen.path.starts_with(&self.path) { Ok(chosen) } else { Err(outside()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_workdir_inside_is_chosen_and_one_outside_refused() {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path().join("root");
+        std::fs::create_dir_all(root.join("sub")).unwrap();
+        std::fs::create_dir(place.path().join("root-twin")).unwrap();
+        std::fs::write(root.join("file"), "x").unwrap();
+        std::os::unix::fs::symlink(place.path(), root.join("out")).unwrap();
+        let open = Root::open(&root).unwrap();
+        let sub = open.within("sub").unwrap();
+        assert_eq!(sub.path(), open.path().join("sub"));
+        let absolute = open.path().join("sub");
+        assert_eq!(open.within(absolute.to_str().unwrap()).unwrap().path(), absolute);
+        for bad in ["..", "../root-twin", "out", "out/root-twin", "file", "missing", "/", "/etc"] {
+            let error = open.within(bad).unwrap_err();
+            assert_eq!(error.code().as_str(), "permission_denied", "{bad}");
+        }
+        assert!(Root::open(&root.join("missing")).is_err());
+    }
+}

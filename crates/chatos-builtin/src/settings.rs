@@ -1,0 +1,191 @@
+//! The settings the layer reads, as one snapshot per call. Tools read no settings store themselves
+//! (tools §1.3).
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use chatos_store::Settings;
+use chatos_tool::{Lang, LogLevel, LogRules, TextLimits, limits};
+
+/// Who gives the settings in force: the host's own, or the database of a process beside it.
+pub trait SettingsSource: Send + Sync {
+    /// The values for a call that begins now. Cheap when nothing changed.
+    fn current(&self) -> Arc<ToolSettings>;
+}
+
+/// How a person is reached (`uiPromptBackend`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PromptBackend {
+    /// All roads that are open; the first answer wins.
+    Auto,
+    /// The queue, also when no host runs.
+    File,
+    /// The terminal of a foreground command.
+    Tty,
+    /// The connected client.
+    Elicitation,
+}
+
+impl PromptBackend {
+    fn parse(word: &str) -> Self {
+        match word {
+            "file" => Self::File,
+            "tty" => Self::Tty,
+            "elicitation" => Self::Elicitation,
+            _ => Self::Auto,
+        }
+    }
+}
+
+/// One snapshot.
+#[derive(Debug, Clone)]
+pub struct ToolSettings {
+    /// `toolResultChars`, `toolLineMaxChars`.
+    pub text: TextLimits,
+    /// `mcpTimeoutMs`: without progress.
+    pub idle: Duration,
+    /// `mcpMaxTimeoutMs`: in all.
+    pub total: Duration,
+    /// `toolLogLevel`, `toolLogMaxFieldChars`.
+    pub log: LogRules,
+    /// `toolLogMaxBytes`, `toolLogMaxLines`, `toolLogKeepFiles`.
+    pub rotation: Rotation,
+    /// `toolMaxConcurrent`.
+    pub concurrent: usize,
+    /// `toolQueueMax`.
+    pub queue: usize,
+    /// `toolServerConcurrency`.
+    pub server_slots: BTreeMap<String, usize>,
+    /// `promptLanguage`: of definitions and results.
+    pub lang: Lang,
+    /// `uiPromptBackend`.
+    pub backend: PromptBackend,
+    /// `promptSecretsToModel`.
+    pub secrets_to_model: bool,
+    /// `confirmTimeoutMs`; 0 waits for ever.
+    pub confirm_timeout_ms: u64,
+    /// `confirmFileChanges`.
+    pub confirm_file_changes: bool,
+    /// `filesystem…`.
+    pub files: FileSettings,
+}
+
+/// Limits and rules of the file tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileSettings {
+    /// `filesystemMaxFileBytes`: the most one read returns.
+    pub max_file_bytes: u64,
+    /// `filesystemMaxWriteBytes`: the largest result of one write.
+    pub max_write_bytes: u64,
+    /// `filesystemMaxSearchResults`: hits when the call says nothing.
+    pub max_search_results: usize,
+    /// `filesystemSearchMaxFiles`: files one search looks at.
+    pub search_max_files: usize,
+    /// `filesystemSymlinkPolicy` is `allow`.
+    pub follow_links_out: bool,
+}
+
+impl Default for FileSettings {
+    fn default() -> Self {
+        Self {
+            max_file_bytes: 256 << 10,
+            max_write_bytes: 5 << 20,
+            max_search_results: 40,
+            search_max_files: 50_000,
+            follow_links_out: false,
+        }
+    }
+}
+
+/// When the tool log begins a new file; 0 switches a limit off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rotation {
+    /// Largest file.
+    pub max_bytes: u64,
+    /// Most lines of a file.
+    pub max_lines: u64,
+    /// Former files that stay.
+    pub keep_files: usize,
+}
+
+impl ToolSettings {
+    /// Reads what is in force now.
+    pub fn read(settings: &Settings) -> Self {
+        let number = |key: &str| u64::try_from(settings.int(key)).unwrap_or_default();
+        let size = |key: &str| usize::try_from(settings.int(key)).unwrap_or_default();
+        let slots = settings.effective("toolServerConcurrency").map(|effective| effective.value);
+        let server_slots = slots.as_ref().and_then(|value| value.as_object()).into_iter().flatten();
+        let server_slots = server_slots
+            .filter_map(|(name, value)| Some((name.clone(), usize::try_from(value.as_u64()?).ok()?)))
+            .collect();
+        let idle = Duration::from_millis(number("mcpTimeoutMs"));
+        Self {
+            text: TextLimits { result_chars: size("toolResultChars"), line_chars: size("toolLineMaxChars") },
+            idle,
+            total: Duration::from_millis(number("mcpMaxTimeoutMs")).max(idle),
+            log: LogRules {
+                level: LogLevel::parse(&settings.text("toolLogLevel")),
+                field_chars: size("toolLogMaxFieldChars"),
+            },
+            rotation: Rotation {
+                max_bytes: number("toolLogMaxBytes"),
+                max_lines: number("toolLogMaxLines"),
+                keep_files: size("toolLogKeepFiles"),
+            },
+            concurrent: size("toolMaxConcurrent").max(1),
+            queue: size("toolQueueMax"),
+            server_slots,
+            lang: if settings.text("promptLanguage") == "en" { Lang::En } else { Lang::Zh },
+            backend: PromptBackend::parse(&settings.text("uiPromptBackend")),
+            secrets_to_model: settings.bool("promptSecretsToModel"),
+            confirm_timeout_ms: number("confirmTimeoutMs"),
+            confirm_file_changes: settings.bool("confirmFileChanges"),
+            files: FileSettings {
+                max_file_bytes: number("filesystemMaxFileBytes"),
+                max_write_bytes: number("filesystemMaxWriteBytes"),
+                max_search_results: size("filesystemMaxSearchResults").max(1),
+                search_max_files: size("filesystemSearchMaxFiles").max(1),
+                follow_links_out: settings.text("filesystemSymlinkPolicy") == "allow",
+            },
+        }
+    }
+}
+
+impl Default for ToolSettings {
+    fn default() -> Self {
+        Self {
+            text: TextLimits::default(),
+            idle: Duration::from_millis(limits::IDLE_MS),
+            total: Duration::from_millis(limits::TOTAL_MS),
+            log: LogRules::default(),
+            rotation: Rotation { max_bytes: 16 << 20, max_lines: 0, keep_files: 10 },
+            concurrent: limits::CONCURRENT,
+            queue: limits::QUEUE,
+            server_slots: BTreeMap::new(),
+            lang: Lang::Zh,
+            backend: PromptBackend::Auto,
+            secrets_to_model: false,
+            confirm_timeout_ms: 0,
+            confirm_file_changes: true,
+            files: FileSettings::default(),
+        }
+    }
+}
+
+/// Settings that never change: tests, and processes that have no database.
+#[derive(Debug, Clone, Default)]
+pub struct FixedSettings(Arc<ToolSettings>);
+
+impl FixedSettings {
+    /// These settings.
+    pub fn new(settings: ToolSettings) -> Self {
+        Self(Arc::new(settings))
+    }
+}
+
+impl SettingsSource for FixedSettings {
+    fn current(&self) -> Arc<ToolSettings> {
+        Arc::clone(&self.0)
+    }
+}
