@@ -5,6 +5,7 @@ pub(crate) mod completions;
 pub(crate) mod doctor;
 pub(crate) mod journal;
 pub(crate) mod open;
+pub(crate) mod plugin;
 pub(crate) mod prompts;
 pub(crate) mod serve;
 pub(crate) mod settings;

@@ -30,6 +30,7 @@ fn main() -> ExitCode {
         Command::Doctor(options) => command::doctor::run(&cli.global, environment, &output, &options),
         Command::Settings(action) => command::settings::run(&cli.global, environment, &output, action),
         Command::Audit(action) => command::audit::run(&cli.global, environment, &output, &action),
+        Command::Plugin(action) => command::plugin::run(&cli.global, environment, &output, action),
         Command::Prompts(action) => command::prompts::run(&cli.global, environment, &output, action),
         Command::Tasks(action) => command::tasks::run(&cli.global, environment, &output, action),
         Command::Journal(action) => command::journal::run(&cli.global, environment, &output, action),

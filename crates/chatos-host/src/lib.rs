@@ -38,7 +38,7 @@ pub use events::{EventHub, Frame, Resume, Subscription};
 pub use fault::{path_fault, setting_fault, store_fault};
 pub use host::{Host, HostConfig, Notice};
 pub use instance::{Announcement, read_announcement, running_host};
-pub use node::NodeInfo;
+pub use node::{NodeInfo, find_node};
 pub use operations::{Operation, Operations};
 pub use plugins::{
     AppKey, InstallOrder, PluginDesk, PluginLog, TrustSheet, check_modules, package_fault, problems_json,

@@ -42,6 +42,11 @@ pub(crate) async fn find(setting: &str, path_variable: Option<&str>) -> Option<N
     Some(NodeInfo { path, version, major })
 }
 
+/// Node as this process's environment finds it, for commands that open no state.
+pub async fn find_node(environment: &crate::environment::Environment) -> Option<NodeInfo> {
+    find("", environment.get("PATH")).await
+}
+
 fn in_path(name: &str, variable: &str) -> Option<PathBuf> {
     use std::os::unix::fs::PermissionsExt;
     variable.split(':').filter(|dir| !dir.is_empty()).map(|dir| Path::new(dir).join(name)).find(|candidate| {

@@ -74,6 +74,8 @@ pub struct Loaded {
     pub plugin: Option<LoadedPlugin>,
     /// Its problems, also in [`LoadedPlugin::problems`] when there is one.
     pub problems: Vec<Problem>,
+    /// Ids of the apps the manifest declares, those included whose files cannot be used.
+    pub declared_apps: Vec<AppId>,
     /// Files the result depends on.
     pub(crate) watched: Vec<Watched>,
 }
@@ -90,7 +92,12 @@ pub fn load(dir: &Path, origin: Origin, defaults: &DefaultLists) -> Option<Loade
             );
             let problem =
                 Problem::new(ProblemCode::ManifestUnreadable, "", message).source(Source::Scan).in_dir(shown);
-            return Some(Loaded { plugin: None, problems: vec![problem], watched: Vec::new() });
+            return Some(Loaded {
+                plugin: None,
+                problems: vec![problem],
+                declared_apps: Vec::new(),
+                watched: Vec::new(),
+            });
         }
     };
     let (parsed, manifest_stamp) = read_manifest(&root)?;
@@ -100,6 +107,10 @@ pub fn load(dir: &Path, origin: Origin, defaults: &DefaultLists) -> Option<Loade
         follow: false,
         stamp: manifest_stamp,
     });
+    let declared_apps = match &parsed.manifest {
+        Some(manifest) => manifest.apps.iter().map(|app| app.id.clone()).collect(),
+        None => Vec::new(),
+    };
     let mut plugin = parsed.manifest.map(|manifest| loader.plugin(manifest, dir, origin));
     for problem in &mut loader.problems {
         problem.dir = Some(shown.clone());
@@ -107,7 +118,7 @@ pub fn load(dir: &Path, origin: Origin, defaults: &DefaultLists) -> Option<Loade
     if let Some(plugin) = &mut plugin {
         plugin.problems.clone_from(&loader.problems);
     }
-    Some(Loaded { plugin, problems: loader.problems, watched: loader.files.watched })
+    Some(Loaded { plugin, problems: loader.problems, declared_apps, watched: loader.files.watched })
 }
 
 /// Reads `plugin.json` without following links and without blocking on a FIFO (plugins §2.1).

@@ -24,6 +24,8 @@ pub struct Validation {
     pub plugin: Option<Arc<LoadedPlugin>>,
     /// Errors and warnings, in manifest order.
     pub problems: Vec<Problem>,
+    /// Ids of the declared apps, usable or not.
+    pub declared_apps: Vec<chatos_manifest::AppId>,
     /// Why it could not be installed although its manifest is fine: links, names, limits.
     pub package: Option<PackageError>,
     /// What would be installed.
@@ -153,6 +155,7 @@ pub fn validate(
     defaults: &DefaultLists,
 ) -> Result<Validation, PackageError> {
     let loaded = load::load(dir, Origin::User, defaults).ok_or_else(PackageError::no_manifest)?;
+    let declared_apps = loaded.declared_apps;
     let plugin = loaded.plugin.map(Arc::new);
     let mut problems = loaded.problems;
     let mut derived = Vec::new();
@@ -167,7 +170,8 @@ pub fn validate(
         Ok(content) => (Some(content), None),
         Err(error) => (None, Some(error)),
     };
-    let mut validation = Validation { dir: dir.to_owned(), plugin, problems, package, content, derived };
+    let mut validation =
+        Validation { dir: dir.to_owned(), plugin, problems, declared_apps, package, content, derived };
     let found = scan_modules(&validation);
     validation.problems.extend(found);
     Ok(validation)

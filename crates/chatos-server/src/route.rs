@@ -6,6 +6,7 @@ pub(crate) mod doctor;
 pub(crate) mod events;
 pub(crate) mod journal;
 pub(crate) mod operations;
+pub(crate) mod plugins;
 pub(crate) mod prompts;
 pub(crate) mod settings;
 pub(crate) mod status;

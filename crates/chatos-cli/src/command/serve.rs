@@ -69,15 +69,14 @@ async fn serve(output: &Output, options: Serve, host: std::sync::Arc<Host>) -> R
     );
     host.announce(&announcement)?;
     let signals = watch_signals(&host)?;
-    let background = host.background();
+    host.background()?;
     tell(output, &options, &app, &host);
     if !options.no_open && !options.ready_json && host.environment().has_display() {
         open_browser(host.dir(), &app.sign_in_url());
     }
     server.run(app).await;
     signals.abort();
-    // Both end with the shutdown; a panic in them was logged when it happened.
-    background.await.ok();
+    host.settle().await;
     let closing = tokio::task::spawn_blocking(move || host.close()).await;
     closing.map_err(|error| Fault::new(ErrorCode::Internal, Text::same(error.to_string())))?;
     output.say(&Text::fixed("ChatOS has stopped.", "ChatOS 已停止。"));

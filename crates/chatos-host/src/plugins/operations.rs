@@ -78,6 +78,22 @@ impl Host {
         Ok(operation)
     }
 
+    /// An empty file for an upload, in staging, where a start removes what was cut off.
+    pub fn new_upload(&self) -> Result<PathBuf, Fault> {
+        use std::os::unix::fs::OpenOptionsExt;
+        self.plugins()?;
+        let name = format!("{}.zip", chatos_plugins::new_log_id("upl"));
+        let path = self.dir().plugin_staging().join(name);
+        let made = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
+        made.map(|_| path).map_err(|error| {
+            Fault::new(
+                ErrorCode::Unavailable,
+                Text::fixed("the upload cannot be stored", "无法保存上传的文件"),
+            )
+            .caused_by(&error)
+        })
+    }
+
     fn install_now(&self, order: &InstallOrder, operation: &Operation) -> Result<Value, Fault> {
         let desk = self.plugins()?;
         let request = InstallRequest {

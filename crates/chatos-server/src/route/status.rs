@@ -99,7 +99,10 @@ async fn status(State(app): State<App>, headers: HeaderMap) -> Json<Status> {
 fn counts(app: &App) -> Counts {
     // A queue that cannot be opened has its own finding; the status stays readable.
     let prompts = app.host().prompts().map(|desk| desk.counts()).ok();
+    let plugins = app.host().plugins().ok();
     Counts {
+        plugins: plugins.map_or(0, |desk| desk.snapshot().plugins.len() as u64),
+        plugin_problems: plugins.map_or(0, |desk| desk.error_count() as u64),
         needs_you: prompts.map_or(0, |counts| counts.needs_you as u64),
         results: prompts.map_or(0, |counts| counts.results as u64),
         ..Counts::default()

@@ -1,0 +1,84 @@
+//! `chatos plugin`: look at plugins, check and pack one's own, install, decide, remove (devkit §2).
+
+mod change;
+mod local;
+mod show;
+mod trust;
+
+use std::process::ExitCode;
+
+use chatos_host::{Environment, ErrorCode, Fault};
+
+use crate::args::{Global, Plugin};
+use crate::client::{Api, block_on};
+use crate::output::Output;
+
+pub(crate) fn run(
+    global: &Global,
+    environment: Environment,
+    output: &Output,
+    action: Plugin,
+) -> Result<ExitCode, Fault> {
+    let result = match action {
+        // These two look at files only and open no state.
+        Plugin::Validate { path, strict } => local::validate(global, &environment, output, &path, strict),
+        Plugin::Pack { path, out } => local::pack(&environment, output, &path, out.as_deref()),
+        action => {
+            let current = environment.current_dir().to_owned();
+            // Refused before anything is opened or changed.
+            if let Plugin::Install { trust: true, .. } = &action {
+                trust::needs_terminal(output)?;
+            }
+            let api = Api::connect(global, environment)?;
+            block_on(async {
+                match action {
+                    Plugin::List { problems, source } => show::list(&api, output, problems, source).await,
+                    Plugin::Show { id } => show::one(&api, output, &id).await,
+                    Plugin::Ai { app } => show::ai(&api, output, &app).await,
+                    Plugin::Install { path, allow_problems, dry_run, trust, .. } => {
+                        let order = change::Order { path: current.join(path), allow_problems, dry_run };
+                        change::install(&api, output, &order, trust).await
+                    }
+                    Plugin::Remove { id, data, yes } => change::remove(&api, output, &id, data, yes).await,
+                    Plugin::Trust { id, show, digest } => {
+                        trust::trust(&api, output, &id, show, digest.as_deref()).await
+                    }
+                    Plugin::Untrust { id } => trust::untrust(&api, output, &id).await,
+                    Plugin::Validate { .. } | Plugin::Pack { .. } => Ok(ExitCode::SUCCESS),
+                }
+            })
+        }
+    };
+    match result {
+        // devkit §1: a conflict is a refusal here.
+        Err(fault) if fault.class == ErrorCode::Conflict => {
+            output.fault(&fault);
+            Ok(ExitCode::from(3))
+        }
+        other => other,
+    }
+}
+
+/// Path of a plugin's resource.
+fn path_of(id: &str, rest: &str) -> String {
+    format!("/api/v1/plugins/{}{rest}", crate::client::encode(id))
+}
+
+/// The list at `value`, empty when it is none.
+fn items(value: &serde_json::Value) -> &[serde_json::Value] {
+    value.as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+/// The text at `value`, empty when it is none.
+fn text(value: &serde_json::Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+/// Bytes for people.
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1024 => format!("{bytes} B"),
+        1024..1_048_576 => format!("{:.1} KiB", bytes as f64 / 1024.0),
+        _ => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
+    }
+}

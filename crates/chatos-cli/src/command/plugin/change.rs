@@ -1,0 +1,200 @@
+//! Installing and removing.
+
+use std::io::{BufRead, IsTerminal, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use chatos_host::{ErrorCode, Fault, Lang, Text};
+use hyper::Method;
+use serde_json::{Value, json};
+
+use super::show::print_problem;
+use super::{items, path_of, size, text, trust};
+use crate::args::PluginData;
+use crate::client::{Api, encode};
+use crate::output::{Output, Paint, visible};
+
+/// How often an operation is asked about.
+const POLL: Duration = Duration::from_millis(50);
+
+/// What to install.
+pub(super) struct Order {
+    pub(super) path: PathBuf,
+    pub(super) allow_problems: bool,
+    pub(super) dry_run: bool,
+}
+
+pub(super) async fn install(
+    api: &Api,
+    output: &Output,
+    order: &Order,
+    then_trust: bool,
+) -> Result<ExitCode, Fault> {
+    let body = json!({ "path": order.path, "allowProblems": order.allow_problems, "dryRun": order.dry_run });
+    let operation = api.call(Method::POST, "/api/v1/plugins/install", Some(&body), output.lang).await?;
+    let mut result = follow(api, output, operation).await?;
+    if output.json {
+        result["command"] = json!("plugin.install");
+        output.json_line(&result);
+    } else {
+        print_result(output, &result);
+    }
+    if then_trust && !order.dry_run {
+        for plugin in items(&result["plugins"]) {
+            if plugin["trust"] != "trusted" {
+                let code = trust::trust(api, output, text(&plugin["id"]), false, None).await?;
+                if code != ExitCode::SUCCESS {
+                    return Ok(code);
+                }
+            }
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Waits for an operation, drawing a bar where a person looks.
+async fn follow(api: &Api, output: &Output, mut operation: Value) -> Result<Value, Fault> {
+    let path = format!("/api/v1/operations/{}", encode(text(&operation["id"])));
+    let draws = !output.json && !output.quiet && std::io::stderr().is_terminal();
+    loop {
+        match text(&operation["state"]) {
+            "running" => {}
+            "done" => {
+                erase(draws);
+                return Ok(operation["result"].take());
+            }
+            _ => {
+                erase(draws);
+                return Err(failure(&operation["error"]));
+            }
+        }
+        if draws {
+            draw(&operation["progress"]);
+        }
+        tokio::time::sleep(POLL).await;
+        operation = api.get(&path, output.lang).await?;
+    }
+}
+
+fn draw(progress: &Value) {
+    const WIDTH: u64 = 30;
+    let (done, total) = (progress["done"].as_u64().unwrap_or_default(), progress["total"].as_u64());
+    let filled =
+        total.filter(|total| *total > 0).map_or(0, |total| (done.min(total) * WIDTH / total) as usize);
+    let bar = format!("{}{}", "#".repeat(filled), ".".repeat(WIDTH as usize - filled));
+    let message = text(&progress["message"]);
+    // A terminal that is gone is noticed elsewhere.
+    write!(std::io::stderr(), "\r\u{1b}[K[{bar}] {}  {message}", size(done)).ok();
+}
+
+fn erase(draws: bool) {
+    if draws {
+        write!(std::io::stderr(), "\r\u{1b}[K").ok();
+    }
+}
+
+/// The error of a failed operation, with the class its code belongs to.
+fn failure(error: &Value) -> Fault {
+    let code = text(&error["code"]).to_owned();
+    let class = ErrorCode::parse(&code).unwrap_or(match code.as_str() {
+        "id_case_conflict" | "directory_taken" => ErrorCode::Conflict,
+        _ => ErrorCode::InvalidArgument,
+    });
+    let mut fault = Fault::new(class, Text::same(text(&error["message"]).to_owned())).code(code);
+    if let Some(hint) = error["hint"].as_str() {
+        fault = fault.hint(Text::same(hint.to_owned()));
+    }
+    if !error["details"].is_null() {
+        fault = fault.details(error["details"].clone());
+    }
+    fault
+}
+
+fn print_result(output: &Output, result: &Value) {
+    let zh = output.lang == Lang::Zh;
+    let dry = result["dryRun"] == true;
+    for plugin in items(&result["plugins"]) {
+        let name = format!("{} {}", text(&plugin["id"]), text(&plugin["version"]));
+        let verb = match (dry, plugin["replaced"] == true, zh) {
+            (true, _, false) => "would install",
+            (true, _, true) => "将安装",
+            (false, true, false) => "updated",
+            (false, true, true) => "已更新",
+            (false, false, false) => "installed",
+            (false, false, true) => "已安装",
+        };
+        output.line(&format!("{verb} {}", output.paint(Paint::Bold, &visible(&name))));
+        for change in items(&plugin["changes"]) {
+            let mark = match text(&change["change"]) {
+                "added" => "+",
+                "removed" => "-",
+                _ => "~",
+            };
+            output.line(&format!("  {mark} {}", visible(text(&change["path"]))));
+        }
+        let id = visible(text(&plugin["id"]));
+        match text(&plugin["trust"]) {
+            "trusted" => {}
+            "changed" => output.say(&Text::new(
+                format!("  its content changed: look again with `chatos plugin trust {id}`"),
+                format!("  内容已改变：请用 `chatos plugin trust {id}` 重新查看"),
+            )),
+            _ => output.say(&Text::new(
+                format!("  nothing of it runs until you trust it: `chatos plugin trust {id}`"),
+                format!("  在您信任之前不会运行：`chatos plugin trust {id}`"),
+            )),
+        }
+    }
+    for warning in items(&result["warnings"]) {
+        print_problem(output, warning);
+    }
+}
+
+pub(super) async fn remove(
+    api: &Api,
+    output: &Output,
+    id: &str,
+    data: Option<PluginData>,
+    yes: bool,
+) -> Result<ExitCode, Fault> {
+    let data = match data {
+        Some(data) => data,
+        None if yes || output.json || !std::io::stdin().is_terminal() => PluginData::Keep,
+        None => {
+            // Known first: asking about the data of nothing would be odd.
+            api.get(&path_of(id, ""), output.lang).await?;
+            ask_about_data(output, id)
+        }
+    };
+    let word = match data {
+        PluginData::Keep => "keep",
+        PluginData::Delete => "delete",
+    };
+    let mut result =
+        api.call(Method::DELETE, &path_of(id, &format!("?data={word}")), None, output.lang).await?;
+    if output.json {
+        result["command"] = json!("plugin.remove");
+        output.json_line(&result);
+    } else {
+        let kept = match data {
+            PluginData::Keep => Text::fixed("its data is kept", "数据已保留"),
+            PluginData::Delete => Text::fixed("its data is deleted", "数据已删除"),
+        };
+        output.say(&Text::new(format!("removed {id}; {}", kept.en), format!("已删除 {id}；{}", kept.zh)));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Anything but a clear "delete" keeps the data.
+fn ask_about_data(output: &Output, id: &str) -> PluginData {
+    let question = if output.lang == Lang::Zh {
+        format!("同时删除 {id} 的数据吗？输入 delete 删除，直接回车保留：")
+    } else {
+        format!("Delete the data of {id} as well? Type delete, or press Enter to keep it: ")
+    };
+    write!(std::io::stderr(), "{question}").and_then(|()| std::io::stderr().flush()).ok();
+    let mut answer = String::new();
+    let read = std::io::stdin().lock().read_line(&mut answer);
+    if read.is_ok() && answer.trim() == "delete" { PluginData::Delete } else { PluginData::Keep }
+}

@@ -1,0 +1,117 @@
+//! Deciding about a plugin in a terminal (devkit §2.4): the same content as the page, and a person who
+//! types the id. A script can only pin a digest that was reviewed elsewhere.
+
+use std::io::{BufRead, IsTerminal, Write};
+use std::process::ExitCode;
+
+use chatos_host::{ErrorCode, Fault, Lang, Text};
+use hyper::Method;
+use serde_json::json;
+
+use super::show::print_details;
+use super::{items, path_of, text};
+use crate::client::Api;
+use crate::output::{Output, Paint, visible};
+
+/// Refuses where nobody can be asked.
+pub(super) fn needs_terminal(output: &Output) -> Result<(), Fault> {
+    if !output.json && std::io::stdin().is_terminal() {
+        return Ok(());
+    }
+    Err(Fault::new(
+        ErrorCode::PermissionDenied,
+        Text::fixed("only a person can trust a plugin", "只有人可以信任插件"),
+    )
+    .code("needs_person")
+    .hint(Text::fixed(
+        "run this in a terminal, use the Apps page, or pin reviewed bytes with --digest sha256:…",
+        "请在终端中运行、使用“应用”页面，或用 --digest sha256:… 指定已审查的内容",
+    )))
+}
+
+pub(super) async fn trust(
+    api: &Api,
+    output: &Output,
+    id: &str,
+    only_show: bool,
+    digest: Option<&str>,
+) -> Result<ExitCode, Fault> {
+    let sheet = api.get(&path_of(id, "/trust-sheet"), output.lang).await?;
+    if only_show {
+        if output.json {
+            let mut sheet = sheet;
+            sheet["ok"] = json!(true);
+            sheet["command"] = json!("plugin.trust");
+            output.json_line(&sheet);
+        } else {
+            print_sheet(output, &sheet);
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let digest = match digest {
+        Some(digest) => digest.to_owned(),
+        None => {
+            needs_terminal(output)?;
+            print_sheet(output, &sheet);
+            if !ask(output, id) {
+                return Err(Fault::new(
+                    ErrorCode::PermissionDenied,
+                    Text::new(format!("{id} was not trusted"), format!("未信任 {id}")),
+                )
+                .code("declined"));
+            }
+            text(&sheet["digest"]).to_owned()
+        }
+    };
+    let body = json!({ "digest": digest });
+    let mut entry = api.call(Method::POST, &path_of(id, "/trust"), Some(&body), output.lang).await?;
+    if output.json {
+        output.json_line(
+            &json!({ "ok": true, "command": "plugin.trust", "plugin": entry.take(), "digest": digest }),
+        );
+    } else {
+        output.say(&Text::new(format!("{id} is trusted"), format!("已信任 {id}")));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print_sheet(output: &Output, sheet: &serde_json::Value) {
+    print_details(output, sheet);
+    for diff in items(&sheet["diffs"]) {
+        if let Some(unified) = diff["unified"].as_str() {
+            for line in unified.lines() {
+                let paint = match line.chars().next() {
+                    Some('+') => Paint::Good,
+                    Some('-') => Paint::Bad,
+                    _ => Paint::Dim,
+                };
+                output.line(&output.paint(paint, &visible(line)));
+            }
+        }
+    }
+    output.say(&Text::fixed(
+        "If you trust it, the commands above run as your user. Nothing is signed: check where it comes from.",
+        "信任后，上述命令将以您的用户身份运行。插件没有签名：请确认其来源。",
+    ));
+}
+
+fn ask(output: &Output, id: &str) -> bool {
+    let question = if output.lang == Lang::Zh {
+        format!("要信任该插件，请输入其 id（{id}）：")
+    } else {
+        format!("To trust it, type its id ({id}): ")
+    };
+    write!(std::io::stderr(), "{question}").and_then(|()| std::io::stderr().flush()).ok();
+    let mut answer = String::new();
+    std::io::stdin().lock().read_line(&mut answer).is_ok() && answer.trim() == id
+}
+
+pub(super) async fn untrust(api: &Api, output: &Output, id: &str) -> Result<ExitCode, Fault> {
+    let entry = api.call(Method::POST, &path_of(id, "/untrust"), Some(&json!({})), output.lang).await?;
+    if output.json {
+        output.json_line(&json!({ "ok": true, "command": "plugin.untrust", "plugin": entry }));
+    } else {
+        output.say(&Text::new(format!("{id} is not trusted any more"), format!("已取消信任 {id}")));
+    }
+    Ok(ExitCode::SUCCESS)
+}
