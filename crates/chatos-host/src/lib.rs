@@ -43,7 +43,7 @@ pub use operations::{Operation, Operations};
 pub use plugins::{
     AppKey, InstallOrder, PluginDesk, PluginLog, TrustSheet, check_modules, package_fault, problems_json,
 };
-pub use process::{port_owner, resident_bytes};
+pub use process::{port_owner, raise_file_limit, resident_bytes};
 pub use prompts::{PromptDesk, PromptList, PromptReply, Visit, visit_prompts};
 
 /// The version of ChatOS, the one number every surface shows.

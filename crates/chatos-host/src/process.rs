@@ -10,6 +10,21 @@ pub fn resident_bytes() -> u64 {
     pages.unwrap_or(0) * rustix::param::page_size() as u64
 }
 
+/// Lets this process hold as many connections and files as its own bounds allow: many systems start
+/// programs with a limit of 1,024 descriptors, which is less than the connections a host admits.
+pub fn raise_file_limit() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    const WANTED: u64 = 8_192;
+    let limit = getrlimit(Resource::Nofile);
+    let wanted = limit.maximum.map_or(WANTED, |most| most.min(WANTED));
+    if limit.current.is_some_and(|now| now < wanted) {
+        let raised = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum: limit.maximum });
+        if let Err(error) = raised {
+            tracing::warn!(%error, "the limit of open files stays low");
+        }
+    }
+}
+
 /// When a process started, in clock ticks since boot: with the pid it names one process for ever.
 pub(crate) fn start_time(pid: u32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
+use tokio_util::sync::CancellationToken;
 
 const CODE_LIFE: Duration = Duration::from_secs(60);
 /// How long a WebSocket ticket may wait for its socket.
@@ -31,10 +32,23 @@ pub(crate) struct Auth {
     state: Mutex<State>,
 }
 
+struct Session {
+    token: Fingerprint,
+    id: SessionId,
+    // Ends the sockets of this session when it is signed out or pushed out.
+    over: CancellationToken,
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.over.cancel();
+    }
+}
+
 #[derive(Default)]
 struct State {
     next_session: u64,
-    sessions: Vec<(Fingerprint, SessionId)>,
+    sessions: Vec<Session>,
     codes: Vec<(Fingerprint, Instant)>,
     tickets: Vec<(Fingerprint, SessionId, Instant)>,
 }
@@ -49,9 +63,9 @@ impl Auth {
     pub(crate) fn session(&self, token: &str) -> Option<SessionId> {
         let given = fingerprint(token);
         let mut found = same(&given, &self.token).then_some(HOST_SESSION);
-        for (known, id) in &self.lock().sessions {
-            if same(&given, known) {
-                found = Some(*id);
+        for session in &self.lock().sessions {
+            if same(&given, &session.token) {
+                found = Some(session.id);
             }
         }
         found
@@ -84,7 +98,7 @@ impl Auth {
         if state.sessions.len() >= SESSIONS {
             state.sessions.remove(0);
         }
-        state.sessions.push((fingerprint(&token), id));
+        state.sessions.push(Session { token: fingerprint(&token), id, over: CancellationToken::new() });
         Some(token)
     }
 
@@ -109,10 +123,23 @@ impl Auth {
         (made.elapsed() < TICKET_LIFE).then_some(session)
     }
 
+    /// Cancelled when the session ends. The session of `host.json` ends with the host; one that is
+    /// already over is cancelled from the start.
+    pub(crate) fn over(&self, session: SessionId) -> CancellationToken {
+        let known = self.lock().sessions.iter().find(|known| known.id == session).map(|s| s.over.clone());
+        known.unwrap_or_else(|| {
+            let over = CancellationToken::new();
+            if session != HOST_SESSION {
+                over.cancel();
+            }
+            over
+        })
+    }
+
     /// Ends a browser session.
     pub(crate) fn sign_out(&self, session: SessionId) {
         let mut state = self.lock();
-        state.sessions.retain(|(_, id)| *id != session);
+        state.sessions.retain(|known| known.id != session);
         state.tickets.retain(|(_, id, _)| *id != session);
     }
 
@@ -170,6 +197,33 @@ mod tests {
         assert_eq!(auth.take_ticket(&ticket), Some(HOST_SESSION));
         assert_eq!(auth.take_ticket(&ticket), None);
         assert_eq!(auth.take_ticket(""), None);
+    }
+
+    #[test]
+    fn codes_and_tickets_expire() {
+        let auth = Auth::new("t");
+        let (code, ticket) = (auth.new_code(), auth.new_ticket(HOST_SESSION));
+        let long_ago = |life: Duration| Instant::now().checked_sub(life).unwrap();
+        auth.lock().codes[0].1 = long_ago(CODE_LIFE);
+        auth.lock().tickets[0].2 = long_ago(TICKET_LIFE);
+        assert_eq!(auth.exchange(&code), None);
+        assert_eq!(auth.take_ticket(&ticket), None);
+    }
+
+    #[test]
+    fn a_session_that_ends_takes_its_sockets_along() {
+        let auth = Auth::new("t");
+        let first = auth.exchange(&auth.new_code()).unwrap();
+        let session = auth.session(&first).unwrap();
+        let over = auth.over(session);
+        assert!(!over.is_cancelled());
+        // Pushed out by newer ones counts as ended.
+        for _ in 0..SESSIONS {
+            auth.exchange(&auth.new_code()).unwrap();
+        }
+        assert!(over.is_cancelled());
+        assert!(auth.over(session).is_cancelled());
+        assert!(!auth.over(HOST_SESSION).is_cancelled());
     }
 
     #[test]

@@ -156,7 +156,8 @@ fn check_origin(authority: &str, headers: &HeaderMap) -> Result<(), StatusCode> 
     Ok(())
 }
 
-fn bearer(auth: &Auth, headers: &HeaderMap) -> Option<SessionId> {
+/// The session of the one bearer token a request carries.
+pub(crate) fn bearer(auth: &Auth, headers: &HeaderMap) -> Option<SessionId> {
     let mut values = headers.get_all(AUTHORIZATION).iter();
     let value = values.next()?.to_str().ok()?;
     if values.next().is_some() {

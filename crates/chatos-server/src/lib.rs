@@ -8,6 +8,7 @@ mod app;
 mod assets;
 mod auth;
 mod guard;
+mod line;
 mod local;
 mod openapi;
 mod route;

@@ -7,13 +7,15 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use hyper::header::{self, HeaderValue};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioTimer;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
+use crate::line::Line;
 
 /// security T2.8.
 const CONNECTIONS: usize = 1024;
@@ -198,8 +200,14 @@ async fn serve_connection(stream: TcpStream, app: App, connection: &Arc<Connecti
     stream.set_nodelay(true).ok();
     let shutdown = app.host().shutdown().clone();
     let seen = Arc::clone(connection);
-    let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
+    let line = Line::new(stream);
+    let ambiguous = line.ambiguous();
+    let service = service_fn(move |mut request: hyper::Request<hyper::body::Incoming>| {
         seen.has_asked.store(true, Ordering::Relaxed);
+        if ambiguous.swap(false, Ordering::Relaxed) {
+            // The guard sees what the client sent, not what the parser made of it.
+            request.headers_mut().insert(header::CONTENT_LENGTH, HeaderValue::from_static("0"));
+        }
         let app = app.clone();
         async move { Ok::<_, Infallible>(app.answer(request.map(axum::body::Body::new)).await) }
     });
@@ -207,7 +215,7 @@ async fn serve_connection(stream: TcpStream, app: App, connection: &Arc<Connecti
         .timer(TokioTimer::new())
         .header_read_timeout(HEADER_TIME)
         .max_buf_size(HEADER_BYTES)
-        .serve_connection(TokioIo::new(stream), service)
+        .serve_connection(line, service)
         .with_upgrades();
     let mut serving = std::pin::pin!(serving);
     tokio::select! {

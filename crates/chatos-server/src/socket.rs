@@ -8,6 +8,7 @@ use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
 
 use crate::app::App;
+use crate::auth::SessionId;
 
 /// A client that takes longer than this for one frame is gone.
 const SEND_TIME: Duration = Duration::from_secs(10);
@@ -17,10 +18,11 @@ const PING_EVERY: Duration = Duration::from_secs(20);
 const INCOMING_PER_SECOND: u32 = 50;
 
 /// Serves one client until it leaves, is too slow, or the host stops.
-pub(crate) async fn run(app: App, socket: WebSocket, since: Option<u64>) {
+pub(crate) async fn run(app: App, socket: WebSocket, session: SessionId, since: Option<u64>) {
     let mut subscription = app.host().events().subscribe(since);
     let (mut sink, mut stream) = socket.split();
     let shutdown = app.host().shutdown().clone();
+    let over = app.auth().over(session);
     if send(&mut sink, hello(&app, &subscription)).await.is_err() {
         return;
     }
@@ -30,6 +32,7 @@ pub(crate) async fn run(app: App, socket: WebSocket, since: Option<u64>) {
     let goodbye = loop {
         tokio::select! {
             () = shutdown.cancelled() => break Some((1001, "the host is stopping")),
+            () = over.cancelled() => break Some((1008, "signed out")),
             frame = subscription.next() => match frame {
                 Some(frame) => {
                     if send(&mut sink, Message::text(frame.text.to_string())).await.is_err() {
@@ -39,7 +42,8 @@ pub(crate) async fn run(app: App, socket: WebSocket, since: Option<u64>) {
                 None => break Some((1013, "too slow")),
             },
             incoming = stream.next() => match incoming {
-                None | Some(Err(_) | Ok(Message::Close(_))) => break None,
+                None | Some(Ok(Message::Close(_))) => break None,
+                Some(Err(error)) => break refusal(&error),
                 Some(Ok(_)) if !budget.spend() => break Some((1008, "too many messages")),
                 Some(Ok(Message::Text(text))) => {
                     if is_ping(&text) && send(&mut sink, pong(&subscription)).await.is_err() {
@@ -60,6 +64,23 @@ pub(crate) async fn run(app: App, socket: WebSocket, since: Option<u64>) {
         let close = Message::Close(Some(CloseFrame { code, reason: reason.into() }));
         // The peer may be gone already; there is nobody left to tell.
         send(&mut sink, close).await.ok();
+    }
+    // Answers a close of the client's side, too; a client that does not take it has its time.
+    tokio::time::timeout(SEND_TIME, sink.close()).await.ok();
+}
+
+/// The close code for what a client sent against the protocol; none when it is simply gone. The
+/// library tells its reasons only as text.
+fn refusal(error: &axum::Error) -> Option<(u16, &'static str)> {
+    let text = error.to_string();
+    if text.starts_with("Space limit") {
+        Some((1009, "too large"))
+    } else if text.starts_with("UTF-8") {
+        Some((1007, "not text"))
+    } else if text.starts_with("WebSocket protocol error") && !text.contains("without closing handshake") {
+        Some((1002, "protocol error"))
+    } else {
+        None
     }
 }
 

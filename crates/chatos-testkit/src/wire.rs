@@ -138,9 +138,9 @@ impl Wire {
         Ok(all)
     }
 
-    /// The bytes after an upgrade go through the plain socket.
-    pub fn into_stream(self) -> TcpStream {
-        self.stream
+    /// The plain socket after an upgrade, and the bytes that already came through it.
+    pub fn into_parts(self) -> (TcpStream, Vec<u8>) {
+        (self.stream, self.rest)
     }
 
     fn take(&mut self, count: usize) -> io::Result<Vec<u8>> {

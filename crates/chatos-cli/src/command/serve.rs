@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use chatos_host::{
     Announcement, Environment, ErrorCode, Fault, Host, HostConfig, Text, iso_from_ms, port_owner,
+    raise_file_limit,
 };
 use chatos_server::{App, AppOptions, BindError, ServeOptions, Server};
 use serde_json::json;
@@ -24,6 +25,7 @@ pub(crate) fn run(
     if let Err(fault) = check_address(&options) {
         return Ok(usage_fault(output, &fault));
     }
+    raise_file_limit();
     let host = Host::open(HostConfig {
         state_dir: global.state_dir.clone(),
         project: global.project.clone(),

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::api::{Body, Empty, Routes, bare};
 use crate::app::App;
 use crate::auth::{SessionId, TICKET_LIFE};
+use crate::guard::bearer;
 use crate::socket;
 
 /// Opens one WebSocket.
@@ -62,7 +63,9 @@ async fn upgrade(
     let ticket =
         offered.flat_map(|value| value.split(',')).find_map(|part| part.trim().strip_prefix("ticket."));
     let session = ticket.and_then(|ticket| app.auth().take_ticket(ticket));
-    if session.is_none() {
+    let Some(session) = session else { return bare(StatusCode::UNAUTHORIZED) };
+    // Browsers cannot send a token here; whoever does must be the session that asked for the ticket.
+    if headers.contains_key(header::AUTHORIZATION) && bearer(app.auth(), &headers) != Some(session) {
         return bare(StatusCode::UNAUTHORIZED);
     }
     let Ok(Query(Since { since })) = since else { return bare(StatusCode::BAD_REQUEST) };
@@ -71,5 +74,5 @@ async fn upgrade(
         .protocols(["chatos.v1"])
         .max_message_size(FRAME_BYTES)
         .max_frame_size(FRAME_BYTES)
-        .on_upgrade(move |socket| socket::run(app, socket, since))
+        .on_upgrade(move |socket| socket::run(app, socket, session, since))
 }
