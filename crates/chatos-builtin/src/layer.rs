@@ -148,7 +148,7 @@ impl Layer {
                 trace: meta.trace.clone(),
             },
             settings,
-            call_line: None,
+            held_back: None,
             finish: Finish::default(),
             elapsed: Duration::ZERO,
         };
@@ -178,7 +178,7 @@ struct Call<'a> {
     record: CallRecord,
     settings: Arc<ToolSettings>,
     // Level `error` writes the call only when it failed.
-    call_line: Option<String>,
+    held_back: Option<String>,
     finish: Finish,
     elapsed: Duration,
 }
@@ -338,7 +338,7 @@ impl Call<'_> {
             rules,
         );
         if rules.level == LogLevel::Error {
-            self.call_line = Some(line);
+            self.held_back = Some(line);
         } else {
             log.append(&line, self.settings.rotation);
         }
@@ -392,7 +392,7 @@ impl Call<'_> {
         }
         let redactor = &self.layer.parts.redactor;
         let line = self.record.finish_line(&envelope.stamp.ts, envelope, self.finish, redactor, rules);
-        match &self.call_line {
+        match &self.held_back {
             Some(call) => log.append(&format!("{call}\n{line}"), self.settings.rotation),
             None => log.append(&line, self.settings.rotation),
         }

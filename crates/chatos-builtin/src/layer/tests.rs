@@ -222,7 +222,7 @@ async fn a_canceled_call_ends_at_once_and_hands_over_what_it_has() {
 #[tokio::test(start_paused = true)]
 async fn the_clocks_end_a_call_and_progress_keeps_it_alive() {
     let settings =
-        ToolSettings { idle: Duration::from_millis(500), total: Duration::from_millis(2_000), ..english() };
+        ToolSettings { idle: Duration::from_millis(500), total: Duration::from_secs(2), ..english() };
     let bench = bench(settings, None);
     let idle = run(&bench, how("wait")).await;
     assert_eq!(idle.status, Status::Timeout);

@@ -35,7 +35,14 @@ pub(super) struct Connection {
     pub(super) transport: Transport,
     /// The client is gone.
     pub(super) closed: CancellationToken,
-    pub(super) tools: Mutex<Option<(Lang, u64, Arc<Vec<Tool>>)>>,
+    pub(super) tools: Mutex<Option<Listed>>,
+}
+
+/// The definitions in one language at one revision of the list.
+pub(super) struct Listed {
+    lang: Lang,
+    revision: u64,
+    tools: Arc<Vec<Tool>>,
 }
 
 impl Connection {
@@ -49,16 +56,14 @@ impl Connection {
         let lang = self.endpoint.layer.settings().lang;
         let revision = *self.endpoint.list.borrow();
         let mut cached = self.tools.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((known, at, tools)) = &*cached
-            && *known == lang
-            && *at == revision
+        if let Some(known) = cached.as_ref().filter(|known| known.lang == lang && known.revision == revision)
         {
-            return Ok(Arc::clone(tools));
+            return Ok(Arc::clone(&known.tools));
         }
         let definitions = self.endpoint.server.definitions(&self.endpoint.access, lang);
         let tools: Result<Vec<Tool>, _> = definitions.into_iter().map(serde_json::from_value).collect();
         let tools = Arc::new(tools.map_err(|error| bug(&error))?);
-        *cached = Some((lang, revision, Arc::clone(&tools)));
+        *cached = Some(Listed { lang, revision, tools: Arc::clone(&tools) });
         Ok(tools)
     }
 

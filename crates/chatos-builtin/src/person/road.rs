@@ -151,10 +151,8 @@ async fn race(
         match timeout_ms {
             0 => std::future::pending().await,
             ms => {
-                tokio::time::sleep(
-                    Duration::from_millis(ms) + if id.is_some() { LATE } else { Duration::ZERO },
-                )
-                .await
+                let late = if id.is_some() { LATE } else { Duration::ZERO };
+                tokio::time::sleep(Duration::from_millis(ms) + late).await;
             }
         }
     };
