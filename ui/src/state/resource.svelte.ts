@@ -25,9 +25,10 @@ export class Resource<T> {
     return this.#current;
   }
 
-  /** Loads again only if someone has looked at it before. */
+  /** Loads again only if someone has looked at it before. A first load still under way counts: what it
+      reads may be older than the news that led here. */
   refresh(): Promise<void> {
-    return this.data !== null || this.error !== null ? this.load() : Promise.resolve();
+    return this.data !== null || this.error !== null || this.#current ? this.load() : Promise.resolve();
   }
 
   /** Forgets everything, also what is still on its way. */

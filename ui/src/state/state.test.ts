@@ -106,6 +106,18 @@ describe('Resource', () => {
   });
 });
 
+test('news during the first load is not missed', async () => {
+  const waiting: ((value: string) => void)[] = [];
+  const resource = new Resource(() => new Promise<string>((resolve) => waiting.push(resolve)));
+  const done = resource.load();
+  void resource.refresh();
+  waiting[0]?.('before the change');
+  await expect.poll(() => waiting.length).toBe(2);
+  waiting[1]?.('after it');
+  await done;
+  expect(resource.data).toBe('after it');
+});
+
 describe('words for errors', () => {
   test("the host's own words win; ours stand in where it gave none", () => {
     i18n.choose('zh');
