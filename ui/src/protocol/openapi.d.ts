@@ -173,6 +173,213 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/prompts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Questions to the person */
+        get: operations["getPrompts"];
+        put?: never;
+        /** Ask the person */
+        post: operations["postPrompts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/prompts/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One question with its answer */
+        get: operations["getPromptsId"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/prompts/{id}/response": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Answer a question; the first answer wins */
+        post: operations["postPromptsIdResponse"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/prompts/{id}/wait": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Wait for the verified answer */
+        get: operations["getPromptsIdWait"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/prompts/{id}/take": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Take the private values, exactly once */
+        post: operations["postPromptsIdTake"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/prompts/{id}/close": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Withdraw a question */
+        post: operations["postPromptsIdClose"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/prompts/{id}/consume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Erase the private values of an app's question */
+        post: operations["postPromptsIdConsume"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/prompts/{id}/draft": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What this browser had typed */
+        get: operations["getPromptsIdDraft"];
+        /** Keep what was typed */
+        put: operations["putPromptsIdDraft"];
+        post?: never;
+        /** Forget what was typed */
+        delete: operations["deletePromptsIdDraft"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/prompts/archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Move old answered questions to the archive */
+        post: operations["postPromptsArchive"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/prompts/log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The log as entries */
+        get: operations["getPromptsLog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/prompts/find": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Ids that begin with a prefix */
+        get: operations["getPromptsFind"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/prompts/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What is wrong with the log */
+        get: operations["getPromptsCheck"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/tasks": {
         parameters: {
             query?: never;
@@ -238,6 +445,262 @@ export interface paths {
         put?: never;
         /** Delete finished or all tasks */
         post: operations["postTasksClear"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plugins": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** All plugins, apps and problems */
+        get: operations["getPlugins"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plugins/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One plugin in full */
+        get: operations["getPluginsId"];
+        put?: never;
+        post?: never;
+        /** Remove a plugin (?data=keep|delete) */
+        delete: operations["deletePluginsId"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plugins/{id}/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Files of a plugin */
+        get: operations["getPluginsIdFiles"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plugins/{id}/trust-sheet": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Everything to decide by, with what changed */
+        get: operations["getPluginsIdTrustSheet"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plugins/{id}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One file as trusted and as it is */
+        get: operations["getPluginsIdDiff"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plugins/{id}/log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Newest output of its processes */
+        get: operations["getPluginsIdLog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plugins/{id}/trust": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Trust exactly these bytes */
+        post: operations["postPluginsIdTrust"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plugins/{id}/untrust": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Take trust back */
+        post: operations["postPluginsIdUntrust"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plugins/install": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Install a package by path, or by a body of type application/zip */
+        post: operations["postPluginsInstall"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plugins/refresh": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Look at the plugin directories again */
+        post: operations["postPluginsRefresh"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plugins/{id}/apps/{app}/icon": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The image of an app */
+        get: operations["getPluginsIdAppsAppIcon"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/apps/{app}/ai": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What an app (PLUGIN.APP) contributes */
+        get: operations["getAppsAppAi"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Long work of this start, newest first */
+        get: operations["getOperations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operations/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How far long work is */
+        get: operations["getOperationsId"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operations/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ask long work to stop */
+        post: operations["postOperationsIdCancel"];
         delete?: never;
         options?: never;
         head?: never;
@@ -482,6 +945,100 @@ export interface components {
             line?: number | null;
             reason?: string | null;
         };
+        /** @description A page of prompts. */
+        PromptList: {
+            /** @description Items; a large prompt comes without its bulk and with `partial: true`. */
+            items: unknown[];
+            nextCursor?: string | null;
+            counts: components["schemas"]["PromptCounts"];
+            /** @description What is wrong with the log. */
+            problems: unknown;
+        };
+        /** @description What waits. */
+        PromptCounts: {
+            needsYou: number;
+            results: number;
+        };
+        /** @description A question. */
+        Question: {
+            prompt: unknown;
+            requestId?: string | null;
+            runId?: string | null;
+            /** @description `host:<built-in server>` or `app:<pluginId>/<appId>`; the person when absent. */
+            owner?: string | null;
+            /** @description `{pid, pidStart}` of the asking process. */
+            origin?: components["schemas"]["AskerProcess"] | null;
+            sessionId?: string | null;
+            trace?: unknown;
+        };
+        /** @description The process that asks; its question is withdrawn when it is gone. */
+        AskerProcess: {
+            pid: number;
+            pidStart: number;
+        };
+        /** @description What asking gives. */
+        Asked: {
+            ok: boolean;
+            requestId: string;
+            warnings: unknown[];
+            /** @description False: recorded, but the log cannot be written right now. */
+            mirrored: boolean;
+            /** @description The same question was asked before; nothing was written. */
+            repeated: boolean;
+            /** @description The digest of what the question shows. */
+            shown: string;
+        };
+        /** @description An answer. */
+        Answer: {
+            response: unknown;
+            /** @description The digest of what was displayed. */
+            shown?: string | null;
+            runId?: string | null;
+            /** @description `cli` or `client`; otherwise known from the connection. */
+            by?: string | null;
+            /** @description `<pluginId>/<appId>`: the app answers its own question. */
+            app?: string | null;
+        };
+        /** @description What answering gives. */
+        Recorded: {
+            ok: boolean;
+            mirrored: boolean;
+        };
+        /** @description Who withdraws a question or takes its private values. */
+        Asker: {
+            /** @description As it was given when asking. */
+            owner: string;
+            /** @description `aborted` or `asker_gone`. */
+            code?: string | null;
+            /** @description False: values of secret fields stay sealed and come masked. */
+            secrets?: boolean | null;
+        };
+        /** @description What somebody typed so far. */
+        Draft: {
+            /** @description Null when there is none. */
+            draft: unknown;
+            updatedAt?: string | null;
+        };
+        /** @description How old an answer must be to be archived. */
+        Before: {
+            /** @description `30d`, or an ISO date; 30 days when absent. */
+            before?: string | null;
+        };
+        /** @description What was archived. */
+        Archived: {
+            moved: number;
+            kept: number;
+            file?: string | null;
+        };
+        /** @description Entries: what is pending and the last 500 that are closed. */
+        PromptEntries: {
+            path: string;
+            entries: unknown[];
+        };
+        /** @description Ids. */
+        PromptIds: {
+            ids: string[];
+        };
         /** @description A page of tasks. */
         TaskList: {
             items: components["schemas"]["TaskView"][];
@@ -563,6 +1120,349 @@ export interface components {
         Cleared: {
             cleared: number;
             remaining: number;
+        };
+        /** @description The whole listing. */
+        PluginListing: {
+            ok: boolean;
+            revision: number;
+            pluginDirs: components["schemas"]["PluginDirs"];
+            plugins: components["schemas"]["PluginEntry"][];
+            apps: components["schemas"]["AppEntry"][];
+            errors: components["schemas"]["ProblemEntry"][];
+        };
+        /** @description Where plugins are. */
+        PluginDirs: {
+            builtin: string;
+            user: string;
+        };
+        /** @description One plugin. */
+        PluginEntry: {
+            id: string;
+            name: string;
+            version: string;
+            description: string;
+            publisher?: components["schemas"]["PublisherEntry"] | null;
+            /** @description `builtin`, `user` or `dev`. */
+            source: string;
+            trusted: boolean;
+            /** @description False for a user plugin that waits for trust while the built-in of its id is used. */
+            active: boolean;
+            /** @description Origin of the plugin of the same id that it overrides, or would once trusted. */
+            shadows?: string | null;
+            trust: components["schemas"]["TrustEntry"];
+            backend?: components["schemas"]["BackendEntry"] | null;
+            apps: components["schemas"]["AppEntry"][];
+            extra: {
+                [key: string]: unknown;
+            };
+        };
+        /** @description Who says to have made it; never verified. */
+        PublisherEntry: {
+            name?: string | null;
+            url?: string | null;
+            email?: string | null;
+        };
+        /** @description The trust of a plugin. */
+        TrustEntry: {
+            /** @description `trusted`, `untrusted` or `changed`. */
+            state: string;
+            /** @description Of what is on disk; null for built-in and development plugins. */
+            digest?: string | null;
+            decidedAt?: string | null;
+        };
+        /** @description The backend of a plugin. */
+        BackendEntry: {
+            entry: string;
+            available: boolean;
+            /** @description `stopped`, `starting`, `running`, `backoff` or `failed`. */
+            state?: string | null;
+        };
+        /** @description One app. */
+        AppEntry: {
+            id: string;
+            name: string;
+            description: string;
+            /** @description As written in the manifest. */
+            icon: string;
+            /** @description What may be drawn. */
+            iconView: components["schemas"]["IconEntry"];
+            entry: components["schemas"]["ModuleEntry"];
+            ai?: components["schemas"]["AiEntry"] | null;
+            route: string;
+            plugin: components["schemas"]["AppPlugin"];
+        };
+        /** @description What may be drawn for an app; a file is fetched through the API, never by its address. */
+        IconEntry: {
+            /** @description `text`, `file` or `letter`. */
+            kind: string;
+            /** @description The text or letter; the path for a file. */
+            value: string;
+        };
+        /** @description A front-end module. */
+        ModuleEntry: {
+            type: string;
+            path: string;
+            /** @description An identifier, not loadable. */
+            url: string;
+            compact?: components["schemas"]["ModuleEntry"] | null;
+        };
+        /** @description What an app contributes. */
+        AiEntry: {
+            mcp?: components["schemas"]["McpEntry"] | null;
+            mcpPrompt?: components["schemas"]["McpPromptEntry"] | null;
+            /** @description null, true or a list of names. */
+            mcpServers: unknown;
+            /** @description null, true or a list of names. */
+            prompts: unknown;
+            agent?: unknown;
+        };
+        /** @description An app's own server. */
+        McpEntry: {
+            name: string;
+            url: string;
+            description: string;
+            tags: string[];
+            enabled: boolean;
+            allowMain: boolean;
+            allowSub: boolean;
+            hasAuth: boolean;
+        };
+        /** @description An app's own prompt; the texts are not listed. */
+        McpPromptEntry: {
+            title: string;
+            zh?: components["schemas"]["PromptPlace"] | null;
+            en?: components["schemas"]["PromptPlace"] | null;
+            names: components["schemas"]["PromptNameEntry"];
+        };
+        /** @description Where a prompt text stands; no path for text in the manifest itself. */
+        PromptPlace: {
+            path?: string | null;
+        };
+        /** @description Prompt names. */
+        PromptNameEntry: {
+            zh: string;
+            en: string;
+        };
+        /** @description The plugin of an app. */
+        AppPlugin: {
+            id: string;
+            name: string;
+            version: string;
+            source: string;
+            trusted: boolean;
+            backend?: components["schemas"]["BackendEntry"] | null;
+        };
+        /** @description A problem in one language. */
+        ProblemEntry: {
+            path: string;
+            code: string;
+            severity: string;
+            message: string;
+            hint: string;
+            dir?: string | null;
+            pluginId?: string | null;
+            appId?: string | null;
+            source: string;
+        };
+        /** @description One plugin in full. */
+        PluginDetails: {
+            plugin: components["schemas"]["PluginEntry"];
+            dir: string;
+            homepage?: string | null;
+            license?: string | null;
+            capabilities?: string[] | null;
+            /** @description Of what is on disk now; null when the files cannot be read. */
+            digest?: string | null;
+            /** @description Why there is no digest. */
+            unreadable?: string | null;
+            fileCount: number;
+            totalBytes: number;
+            servers: components["schemas"]["ServerDetails"][];
+            exposure: components["schemas"]["ExposureDetails"][];
+            prompts: components["schemas"]["PromptDetails"][];
+            files: components["schemas"]["FileDetails"][];
+            /** @description Null without a trust record. */
+            changes?: components["schemas"]["ChangeList"] | null;
+            overridesBuiltin: boolean;
+            data: components["schemas"]["DataDetails"];
+            problems: components["schemas"]["ProblemEntry"][];
+        };
+        /** @description A server the plugin would run or connect to. */
+        ServerDetails: {
+            appId: string;
+            name: string;
+            /** @description Program and arguments, one token each. */
+            argv?: string[] | null;
+            /** @description Network address. */
+            url?: string | null;
+            /** @description `public`, `loopback`, `private` or `link_local`. */
+            hostClass?: string | null;
+            /** @description The program is not Node. */
+            unusualCommand: boolean;
+            /** @description Hosts that are sent credentials. */
+            authHosts: string[];
+            enabled: boolean;
+            allowMain: boolean;
+            allowSub: boolean;
+            /** @description The working directory it asks for, when that is not below its data directory or the project. */
+            workdirOutside?: string | null;
+        };
+        /** @description What an app asks to be selectable. */
+        ExposureDetails: {
+            appId: string;
+            /** @description null, true or a list of names. */
+            mcpServers: unknown;
+            /** @description null, true or a list of names. */
+            prompts: unknown;
+        };
+        /** @description A prompt text the plugin brings. */
+        PromptDetails: {
+            appId: string;
+            language: string;
+            name: string;
+            title: string;
+            bytes: number;
+        };
+        /** @description A file. */
+        FileDetails: {
+            path: string;
+            size: number;
+            executable: boolean;
+        };
+        /** @description Differences to what was trusted. */
+        ChangeList: {
+            added: components["schemas"]["ChangedFile"][];
+            removed: components["schemas"]["ChangedFile"][];
+            changed: components["schemas"]["ChangedFile"][];
+        };
+        /** @description One differing file. */
+        ChangedFile: {
+            path: string;
+            size: number;
+            oldSize?: number | null;
+        };
+        /** @description The data directory. */
+        DataDetails: {
+            dir: string;
+            exists: boolean;
+            bytes: number;
+        };
+        /** @description The result of a removal. */
+        Removed: {
+            ok: boolean;
+            pluginId: string;
+            removed: boolean;
+            /** @description `kept` or `deleted`. */
+            data: string;
+            rowsRemoved: number;
+        };
+        /** @description Files of a plugin. */
+        FileList: {
+            files: components["schemas"]["FileDetails"][];
+        };
+        /** @description Everything the trust page shows. */
+        TrustSheet: {
+            plugin: components["schemas"]["PluginEntry"];
+            dir: string;
+            homepage?: string | null;
+            license?: string | null;
+            capabilities?: string[] | null;
+            /** @description Of what is on disk now; null when the files cannot be read. */
+            digest?: string | null;
+            /** @description Why there is no digest. */
+            unreadable?: string | null;
+            fileCount: number;
+            totalBytes: number;
+            servers: components["schemas"]["ServerDetails"][];
+            exposure: components["schemas"]["ExposureDetails"][];
+            prompts: components["schemas"]["PromptDetails"][];
+            files: components["schemas"]["FileDetails"][];
+            /** @description Null without a trust record. */
+            changes?: components["schemas"]["ChangeList"] | null;
+            overridesBuiltin: boolean;
+            data: components["schemas"]["DataDetails"];
+            problems: components["schemas"]["ProblemEntry"][];
+            /** @description What changed in text files, as far as it fits. */
+            diffs: components["schemas"]["FileDiff"][];
+        };
+        /** @description A file then and now. */
+        FileDiff: {
+            path: string;
+            /** @description `text`, `binary`, `too_large`, or `unavailable` when the old text was not kept. */
+            kind: string;
+            oldText?: string | null;
+            newText?: string | null;
+            /** @description The difference as unified text, for a terminal. */
+            unified?: string | null;
+        };
+        /** @description The newest lines of a plugin's output. */
+        PluginLog: {
+            /** @description The file. */
+            path: string;
+            /** @description Oldest first; empty when nothing ever ran. */
+            lines: string[];
+        };
+        /** @description What the person saw when deciding. */
+        TrustBody: {
+            /** @description `sha256:…` as shown. */
+            digest: string;
+        };
+        /** @description A package on this machine. */
+        InstallBody: {
+            /** @description Absolute path of a directory or `.zip` file. */
+            path: string;
+            /**
+             * @description Tolerate errors of apps, compact entries, backends and `ai` parts.
+             * @default false
+             */
+            allowProblems: boolean;
+            /**
+             * @description Only say what would change.
+             * @default false
+             */
+            dryRun: boolean;
+        };
+        /** @description One piece of long work. */
+        OperationView: {
+            id: string;
+            /** @description Such as `install`. */
+            kind: string;
+            /** @description `running`, `done`, `failed` or `canceled`. */
+            state: string;
+            progress?: components["schemas"]["ProgressView"] | null;
+            /** @description What came of it, when it is done. */
+            result?: unknown;
+            /** @description The error object without its envelope, when it failed. */
+            error?: unknown;
+        };
+        /** @description How far it is. */
+        ProgressView: {
+            done: number;
+            total?: number | null;
+            /** @description `bytes` or `files`. */
+            unit: string;
+            message: string;
+        };
+        /** @description How thoroughly to look. */
+        RefreshBody: {
+            /**
+             * @description Forget the cache first.
+             * @default false
+             */
+            deep: boolean;
+        };
+        /** @description What an app contributes. */
+        AppAi: {
+            pluginId: string;
+            appId: string;
+            /** @description May it be used? */
+            trusted: boolean;
+            /** @description The documented contribution; null when the app contributes nothing. */
+            contribution?: unknown;
+        };
+        /** @description All known operations, newest first. */
+        OperationList: {
+            items: components["schemas"]["OperationView"][];
         };
         /** @description A page of entries. */
         EntryList: {
@@ -1021,6 +1921,527 @@ export interface operations {
             };
         };
     };
+    getPrompts: {
+        parameters: {
+            query?: {
+                /** @description needs_you, results, history or all */
+                view?: string;
+                /** @description only this run */
+                runId?: string;
+                /** @description exact */
+                source?: string;
+                /** @description exact */
+                kind?: string;
+                /** @description of the answer */
+                status?: string;
+                /** @description in title, message and source */
+                q?: string;
+                /** @description ISO time */
+                since?: string;
+                /** @description ISO time */
+                until?: string;
+                /** @description from the page before */
+                cursor?: string;
+                /** @description 1 to 200 */
+                limit?: string;
+                /** @description true or false: answered by the host itself or not */
+                auto?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Questions to the person */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PromptList"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postPrompts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Question"];
+            };
+        };
+        responses: {
+            /** @description Ask the person */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Asked"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getPromptsId: {
+        parameters: {
+            query?: {
+                /** @description the id, where it cannot travel in the path */
+                id?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One question with its answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postPromptsIdResponse: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Answer"];
+            };
+        };
+        responses: {
+            /** @description Answer a question; the first answer wins */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Recorded"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getPromptsIdWait: {
+        parameters: {
+            query?: {
+                /** @description how long to wait, at most 60000 */
+                timeoutMs?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Wait for the verified answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postPromptsIdTake: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Asker"];
+            };
+        };
+        responses: {
+            /** @description Take the private values, exactly once */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postPromptsIdClose: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Asker"];
+            };
+        };
+        responses: {
+            /** @description Withdraw a question */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postPromptsIdConsume: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Asker"];
+            };
+        };
+        responses: {
+            /** @description Erase the private values of an app's question */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getPromptsIdDraft: {
+        parameters: {
+            query?: {
+                /** @description an id the browser keeps */
+                client?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What this browser had typed */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Draft"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    putPromptsIdDraft: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Draft"];
+            };
+        };
+        responses: {
+            /** @description Keep what was typed */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deletePromptsIdDraft: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Forget what was typed */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postPromptsArchive: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Before"];
+            };
+        };
+        responses: {
+            /** @description Move old answered questions to the archive */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Archived"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getPromptsLog: {
+        parameters: {
+            query?: {
+                /** @description pluginId/appId: as this app may see it */
+                app?: string;
+                /** @description the app has prompts.readAll */
+                readAll?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The log as entries */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PromptEntries"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getPromptsFind: {
+        parameters: {
+            query?: {
+                /** @description at least four characters */
+                prefix?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ids that begin with a prefix */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PromptIds"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getPromptsCheck: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What is wrong with the log */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     getTasks: {
         parameters: {
             query?: {
@@ -1254,6 +2675,524 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Cleared"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getPlugins: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All plugins, apps and problems */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PluginListing"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getPluginsId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One plugin in full */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PluginDetails"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deletePluginsId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Remove a plugin (?data=keep|delete) */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Removed"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getPluginsIdFiles: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Files of a plugin */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FileList"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getPluginsIdTrustSheet: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Everything to decide by, with what changed */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrustSheet"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getPluginsIdDiff: {
+        parameters: {
+            query?: {
+                /** @description Path of the file in the plugin */
+                path?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One file as trusted and as it is */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FileDiff"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getPluginsIdLog: {
+        parameters: {
+            query?: {
+                /** @description Lines at most, 500 by default */
+                limit?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Newest output of its processes */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PluginLog"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postPluginsIdTrust: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TrustBody"];
+            };
+        };
+        responses: {
+            /** @description Trust exactly these bytes */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PluginEntry"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postPluginsIdUntrust: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Empty"];
+            };
+        };
+        responses: {
+            /** @description Take trust back */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PluginEntry"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postPluginsInstall: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InstallBody"];
+            };
+        };
+        responses: {
+            /** @description Install a package by path, or by a body of type application/zip */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperationView"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postPluginsRefresh: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RefreshBody"];
+            };
+        };
+        responses: {
+            /** @description Look at the plugin directories again */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PluginListing"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getPluginsIdAppsAppIcon: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                app: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The image of an app */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getAppsAppAi: {
+        parameters: {
+            query?: {
+                /** @description true: also for an app nobody trusts */
+                preview?: string;
+            };
+            header?: never;
+            path: {
+                app: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What an app (PLUGIN.APP) contributes */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppAi"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getOperations: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Long work of this start, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperationList"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getOperationsId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How far long work is */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperationView"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postOperationsIdCancel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Empty"];
+            };
+        };
+        responses: {
+            /** @description Ask long work to stop */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperationView"];
                 };
             };
             /** @description The error object */
