@@ -80,7 +80,8 @@ describe('one of each kind', () => {
   test('tasks: edit, add, delete with undo, move by keys, by buttons and by dragging, remark', async ({ host, open }) => {
     const tasks = ['One', 'Two', 'Three'].map((title, index) => ({ draftId: `t${index + 1}`, title, priority: 'low', tags: ['x'] }));
     const id = await ask(host, { kind: 'task_confirm', source: 'test', tasks });
-    const page = await open();
+    // Cards that are still gliding to their place cannot be aimed at.
+    const page = await open({ reducedMotion: 'reduce' });
     await openPrompt(page, id);
     const cards = page.locator('[data-task]');
     const order = () => cards.evaluateAll((all) => all.map((card) => card.getAttribute('data-task')));
@@ -89,10 +90,10 @@ describe('one of each kind', () => {
     const title = cards.nth(0).getByLabel('Title');
     await title.fill('One, edited');
     await title.press('Alt+ArrowDown');
-    expect(await order()).toEqual(['t2', 't1', 't3']);
+    await expect.poll(order).toEqual(['t2', 't1', 't3']);
     expect(await cards.nth(1).getByLabel('Title').evaluate((element) => element === document.activeElement)).toBe(true);
     await page.getByRole('button', { name: 'Move task 3 up' }).click();
-    expect(await order()).toEqual(['t2', 't3', 't1']);
+    await expect.poll(order).toEqual(['t2', 't3', 't1']);
 
     const grip = cards.nth(2).locator('.grip');
     const from = await grip.boundingBox();
@@ -103,7 +104,7 @@ describe('one of each kind', () => {
     await page.mouse.move(to.x + 20, to.y + 20, { steps: 5 });
     await page.mouse.move(to.x + 20, to.y + 4, { steps: 2 });
     await page.mouse.up();
-    expect(await order()).toEqual(['t1', 't2', 't3']);
+    await expect.poll(order).toEqual(['t1', 't2', 't3']);
 
     await page.getByRole('button', { name: 'Delete task 2' }).click();
     await page.getByText('Deleted: Two', { exact: true }).waitFor();
@@ -395,6 +396,46 @@ test('a prompt another program answers turns into that answer, under the eyes of
   await openPrompt(page, 'elsewhere');
   append(host, response('elsewhere', { status: 'ok', selection: 'n' }));
   await page.getByText('Answered by another program').waitFor();
+});
+
+test('ids of any shape can be opened and answered', async ({ host, open }) => {
+  const ids = ['..', '.', 'a/b ?#%25&"\'<x>', '编号 1', 'mcp-task:x'];
+  append(host, ...ids.map((id) => request(id, { ...YES_NO, title: `Odd ${id}`, default: 'y' })));
+  const page = await open({ at: '#/queue' });
+  for (const id of ids) {
+    const row = page.getByRole('option').filter({ hasText: `Odd ${id}` });
+    await row.click();
+    await page.getByRole('heading', { level: 2, name: `Odd ${id}`, exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Submit' }).click();
+    await row.waitFor({ state: 'detached' });
+  }
+});
+
+test('a prompt that expires turns into that, with a countdown before', async ({ host, open }) => {
+  const page = await open({ at: '#/queue' });
+  const id = await ask(host, { ...YES_NO, title: 'Hurry', timeoutMs: 8_000 });
+  await openPrompt(page, id);
+  await page.locator('article').getByText(/expires in \d s/).waitFor();
+  await page.getByText('because time ran out').waitFor();
+  expect(await page.getByRole('button', { name: 'Submit' }).count()).toBe(0);
+});
+
+test('minimal log mode: answerable, and afterwards only that it happened', async ({ open }) => {
+  const host = await Host.start();
+  try {
+    await host.api('PUT', 'settings/uiPromptLogMode', { value: 'minimal' });
+    const id = await ask(host, { kind: 'kv', title: 'Short memory', source: 'test', fields: [{ key: 'a', label: 'Alpha' }] });
+    const page = await open({ host });
+    await openPrompt(page, id);
+    await page.getByLabel('Alpha').fill('unforgettable');
+    await page.getByRole('button', { name: 'Submit' }).click();
+    await answerOf(host, id);
+    await openPrompt(page, id, 'history');
+    await page.getByText('The content was not kept').waitFor();
+    expect(await page.getByText('unforgettable').count()).toBe(0);
+  } finally {
+    await host.stop();
+  }
 });
 
 describe('the hub', () => {
