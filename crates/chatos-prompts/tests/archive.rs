@@ -1,4 +1,11 @@
 //! The only rewrite of the log: nothing lost, nothing twice, harmless to repeat (`ui-prompts §3.7`).
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::unnecessary_wraps,
+    clippy::disallowed_methods,
+    reason = "a test that cannot set itself up has failed; it starts programs of its own"
+)]
 
 mod common;
 

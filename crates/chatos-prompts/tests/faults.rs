@@ -1,5 +1,12 @@
 //! The k-th write, sync or open fails, is short, or the process stops there (`security §5`): what was
 //! acknowledged is there, nothing takes effect twice, the log stays readable.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::unnecessary_wraps,
+    clippy::disallowed_methods,
+    reason = "a test that cannot set itself up has failed; it starts programs of its own"
+)]
 
 mod common;
 
@@ -34,7 +41,11 @@ fn any_operation_of_asking_and_answering_may_fail() {
                 let answered = item.answer.map(|a| a.status);
                 let expected = (served.is_ok() && *id == asked[0]).then_some(Status::Ok);
                 assert_eq!(answered, expected, "{fault:?} at {k}: {id}");
-                let lines = world.lines().iter().filter(|l| l["requestId"] == id.as_str() && l["action"] == "request").count();
+                let lines = world
+                    .lines()
+                    .iter()
+                    .filter(|l| l["requestId"] == id.as_str() && l["action"] == "request")
+                    .count();
                 assert!(lines >= 1, "{fault:?} at {k}: {id} is not in the log");
             }
             if foreign.is_ok() {
@@ -63,7 +74,8 @@ fn a_kill_at_every_byte_of_an_append_costs_one_line_at_most() {
         append(&log, &line.as_bytes()[..cut]);
         let records = std::sync::Arc::new(chatos_prompts::testing::TestRecords::memory());
         let prompts = open(dir.path(), &records, |_| {});
-        let asked = prompts.request(&chatos_prompts::Ask::new(chatos_prompts::Owner::user(), "t", kv())).unwrap();
+        let asked =
+            prompts.request(&chatos_prompts::Ask::new(chatos_prompts::Owner::user(), "t", kv())).unwrap();
         append(&log, foreign_request("after", kv()).as_bytes());
         prompts.catch_up();
         let mut found = ids(&prompts, View::NeedsYou);

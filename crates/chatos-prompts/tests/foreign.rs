@@ -1,4 +1,11 @@
 //! Prompts other programs write into the file: read leniently, answered in the file, first line wins.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::unnecessary_wraps,
+    clippy::disallowed_methods,
+    reason = "a test that cannot set itself up has failed; it starts programs of its own"
+)]
 
 mod common;
 

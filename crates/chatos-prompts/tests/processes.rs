@@ -1,4 +1,11 @@
 //! Several real processes on one log, some of them killed in the middle of a write.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::unnecessary_wraps,
+    clippy::disallowed_methods,
+    reason = "a test that cannot set itself up has failed; it starts programs of its own"
+)]
 #![expect(clippy::disallowed_methods, reason = "these tests are about child processes")]
 
 mod common;
@@ -58,7 +65,11 @@ fn ten_programs_append_ten_thousand_lines_each_while_the_host_reads_and_answers(
                 let page = world.prompts.list(&Query { limit: 5, ..Query::default() }).unwrap();
                 for item in page.items {
                     world.answer(item.request_id.as_str(), json!({"status":"ok","selection":"x"})).unwrap();
-                    assert!(answered.insert(item.request_id.to_string()), "answered twice: {}", item.request_id);
+                    assert!(
+                        answered.insert(item.request_id.to_string()),
+                        "answered twice: {}",
+                        item.request_id
+                    );
                 }
                 // Questions of our own among them.
                 let asked = world.ask(choice());
@@ -99,7 +110,12 @@ fn writers_with_and_without_the_lock_lose_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().to_str().unwrap();
     let mut peers: Vec<Child> = (0..4)
-        .flat_map(|i| [peer(&["append", path, &format!("plain{i}"), "1000"]), peer(&["ask", path, &format!("ours{i}"), "1000"])])
+        .flat_map(|i| {
+            [
+                peer(&["append", path, &format!("plain{i}"), "1000"]),
+                peer(&["ask", path, &format!("ours{i}"), "1000"]),
+            ]
+        })
         .collect();
     for peer in &mut peers {
         let said = said(peer);
@@ -156,9 +172,14 @@ impl Model {
         eventually("every line is mirrored", || records.unmarked() == 0);
         prompts.catch_up();
         let log = lines(&dir.join("ui-prompts.jsonl"));
-        let in_log = |action: &str, id: &str| log.iter().filter(|l| l["action"] == action && l["requestId"] == id).count();
+        let in_log = |action: &str, id: &str| {
+            log.iter().filter(|l| l["action"] == action && l["requestId"] == id).count()
+        };
         for id in &self.asked {
-            assert!(records.get(&common::id(id)).unwrap().is_some(), "{id} was acknowledged and has no record");
+            assert!(
+                records.get(&common::id(id)).unwrap().is_some(),
+                "{id} was acknowledged and has no record"
+            );
             assert!(in_log("request", id) >= 1, "{id} was acknowledged and is not in the log");
         }
         for id in &self.appended {
@@ -168,7 +189,11 @@ impl Model {
             let answer = prompts.get(&common::id(id)).unwrap().answer;
             let answer = answer.unwrap_or_else(|| panic!("{id} was acknowledged as answered and is open"));
             assert_eq!(answer.status, Status::Ok);
-            assert_eq!(answer.response["remark"].as_str(), Some(by.as_str()), "{id}: another answer took effect");
+            assert_eq!(
+                answer.response["remark"].as_str(),
+                Some(by.as_str()),
+                "{id}: another answer took effect"
+            );
         }
         // No prompt has two different answers; copies of the same line are harmless.
         let mut first: BTreeMap<&str, &Value> = BTreeMap::new();
@@ -176,11 +201,15 @@ impl Model {
             let id = line["requestId"].as_str().unwrap();
             let served = records.get(&common::id(id)).unwrap().is_some();
             let known = first.entry(id).or_insert(line);
-            assert!(!served || known["response"] == line["response"], "{id} was answered twice: {known} {line}");
+            assert!(
+                !served || known["response"] == line["response"],
+                "{id} was answered twice: {known} {line}"
+            );
         }
         // A torn line is contained; the queue works on.
         let open_now = ids(&prompts, View::NeedsYou).len();
-        let asked = prompts.request(&chatos_prompts::Ask::new(chatos_prompts::Owner::user(), "t", kv())).unwrap();
+        let asked =
+            prompts.request(&chatos_prompts::Ask::new(chatos_prompts::Owner::user(), "t", kv())).unwrap();
         assert!(asked.mirrored);
         assert_eq!(ids(&prompts, View::NeedsYou).len(), open_now + 1);
     }
@@ -190,7 +219,8 @@ impl Model {
 fn a_thousand_kills_lose_nothing_and_nothing_takes_effect_twice() {
     // More by hand: PROMPTS_KILLS=20000 cargo test -p chatos-prompts --test processes a_thousand
     let kills: u64 = std::env::var("PROMPTS_KILLS").ok().and_then(|k| k.parse().ok()).unwrap_or(1_000);
-    let seed = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as u64 | 1;
+    let seed =
+        std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as u64 | 1;
     eprintln!("seed {seed}");
     let mut random = Random(seed);
     let (mut killed, mut asked, mut answered) = (0, 0, 0);

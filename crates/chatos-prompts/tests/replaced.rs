@@ -1,4 +1,11 @@
 //! The file is cut, moved, rewritten, removed or made unusable while it is in use (`ui-prompts §3.4–3.5`).
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::unnecessary_wraps,
+    clippy::disallowed_methods,
+    reason = "a test that cannot set itself up has failed; it starts programs of its own"
+)]
 
 mod common;
 

@@ -1,4 +1,11 @@
 //! Prompts asked through the host: recorded, mirrored, answered once, never by a line in the file.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::unnecessary_wraps,
+    clippy::disallowed_methods,
+    reason = "a test that cannot set itself up has failed; it starts programs of its own"
+)]
 
 mod common;
 

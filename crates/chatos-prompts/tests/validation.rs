@@ -1,5 +1,12 @@
 //! Every code of `ui-prompts §5` and `§6`, produced by a fixture, with its place and its texts in both
 //! languages.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::unnecessary_wraps,
+    clippy::disallowed_methods,
+    reason = "a test that cannot set itself up has failed; it starts programs of its own"
+)]
 
 mod common;
 
@@ -55,12 +62,28 @@ fn request_fixtures() -> Vec<(Value, Code, &'static str)> {
         (json!({"prompt":{"kind":7}}), Code::KindUnsupported, "/prompt/kind"),
         (json!({"prompt":{"kind":"file_change_confirm","diff":1}}), Code::TypeString, "/prompt/diff"),
         (json!({"prompt":{"kind":"file_change_confirm","title":null}}), Code::TypeString, "/prompt/title"),
-        (json!({"prompt":kv_with(json!({"key":"a","default":1}))}), Code::TypeString, "/prompt/fields/0/default"),
-        (json!({"prompt":choice_with(json!({"options":[{"value":"a","label":2}]}))}), Code::TypeString, "/prompt/options/0/label"),
+        (
+            json!({"prompt":kv_with(json!({"key":"a","default":1}))}),
+            Code::TypeString,
+            "/prompt/fields/0/default",
+        ),
+        (
+            json!({"prompt":choice_with(json!({"options":[{"value":"a","label":2}]}))}),
+            Code::TypeString,
+            "/prompt/options/0/label",
+        ),
         (json!({"prompt":tasks_with(json!({"title":3}))}), Code::TypeString, "/prompt/tasks/1/title"),
-        (json!({"prompt":kv_with(json!({"key":"a","secret":"yes"}))}), Code::TypeBoolean, "/prompt/fields/0/secret"),
+        (
+            json!({"prompt":kv_with(json!({"key":"a","secret":"yes"}))}),
+            Code::TypeBoolean,
+            "/prompt/fields/0/secret",
+        ),
         (json!({"prompt":choice_with(json!({"multiple":1}))}), Code::TypeBoolean, "/prompt/multiple"),
-        (json!({"prompt":{"kind":"file_change_confirm","allowCancel":0}}), Code::TypeBoolean, "/prompt/allowCancel"),
+        (
+            json!({"prompt":{"kind":"file_change_confirm","allowCancel":0}}),
+            Code::TypeBoolean,
+            "/prompt/allowCancel",
+        ),
         (json!({"prompt":kv(),"requestId":"a\u{7}b"}), Code::IdInvalid, "/requestId"),
         (json!({"prompt":kv(),"requestId":"x".repeat(257)}), Code::IdInvalid, "/requestId"),
         (json!({"prompt":kv(),"requestId":5}), Code::IdInvalid, "/requestId"),
@@ -70,35 +93,91 @@ fn request_fixtures() -> Vec<(Value, Code, &'static str)> {
         (json!({"prompt":many(51,"fields","key")}), Code::FieldsCount, "/prompt/fields"),
         (json!({"prompt":kv_with(json!("a"))}), Code::FieldObject, "/prompt/fields/0"),
         (json!({"prompt":kv_with(json!({"key":"  "}))}), Code::FieldKeyRequired, "/prompt/fields/0"),
-        (json!({"prompt":{"kind":"kv","fields":[{"key":"a"},{"key":" a"}]}}), Code::FieldKeyDuplicate, "/prompt/fields/1"),
+        (
+            json!({"prompt":{"kind":"kv","fields":[{"key":"a"},{"key":" a"}]}}),
+            Code::FieldKeyDuplicate,
+            "/prompt/fields/1",
+        ),
         (json!({"prompt":{"kind":"choice","options":{}}}), Code::OptionsRequired, "/prompt/options"),
         (json!({"prompt":many(61,"options","value")}), Code::OptionsCount, "/prompt/options"),
         (json!({"prompt":{"kind":"choice","options":[null]}}), Code::OptionObject, "/prompt/options/0"),
-        (json!({"prompt":{"kind":"choice","options":[{"value":5}]}}), Code::OptionValueRequired, "/prompt/options/0"),
-        (json!({"prompt":{"kind":"choice","options":[{"value":"a"},{"value":"a"}]}}), Code::OptionValueDuplicate, "/prompt/options/1"),
+        (
+            json!({"prompt":{"kind":"choice","options":[{"value":5}]}}),
+            Code::OptionValueRequired,
+            "/prompt/options/0",
+        ),
+        (
+            json!({"prompt":{"kind":"choice","options":[{"value":"a"},{"value":"a"}]}}),
+            Code::OptionValueDuplicate,
+            "/prompt/options/1",
+        ),
         (json!({"prompt":choice_with(json!({"default":"a"}))}), Code::DefaultType, "/prompt/default"),
-        (json!({"prompt":{"kind":"choice","options":[{"value":"a"}],"default":["a"]}}), Code::DefaultType, "/prompt/default"),
+        (
+            json!({"prompt":{"kind":"choice","options":[{"value":"a"}],"default":["a"]}}),
+            Code::DefaultType,
+            "/prompt/default",
+        ),
         (json!({"prompt":choice_with(json!({"default":["z"]}))}), Code::DefaultUnknown, "/prompt/default"),
-        (json!({"prompt":choice_with(json!({"default":["a","b"],"maxSelections":1}))}), Code::DefaultUnknown, "/prompt/default"),
-        (json!({"prompt":choice_with(json!({"default":["a","a"]}))}), Code::DefaultDuplicate, "/prompt/default"),
+        (
+            json!({"prompt":choice_with(json!({"default":["a","b"],"maxSelections":1}))}),
+            Code::DefaultUnknown,
+            "/prompt/default",
+        ),
+        (
+            json!({"prompt":choice_with(json!({"default":["a","a"]}))}),
+            Code::DefaultDuplicate,
+            "/prompt/default",
+        ),
         (json!({"prompt":choice_with(json!({"minSelections":-1}))}), Code::MinRange, "/prompt/minSelections"),
-        (json!({"prompt":choice_with(json!({"minSelections":1.5}))}), Code::MinRange, "/prompt/minSelections"),
+        (
+            json!({"prompt":choice_with(json!({"minSelections":1.5}))}),
+            Code::MinRange,
+            "/prompt/minSelections",
+        ),
         (json!({"prompt":choice_with(json!({"maxSelections":0}))}), Code::MaxRange, "/prompt/maxSelections"),
         (json!({"prompt":choice_with(json!({"maxSelections":3}))}), Code::MaxRange, "/prompt/maxSelections"),
-        (json!({"prompt":choice_with(json!({"minSelections":2,"maxSelections":1}))}), Code::MinGtMax, "/prompt/minSelections"),
+        (
+            json!({"prompt":choice_with(json!({"minSelections":2,"maxSelections":1}))}),
+            Code::MinGtMax,
+            "/prompt/minSelections",
+        ),
         (json!({"prompt":{"kind":"task_confirm","tasks":"x"}}), Code::TasksType, "/prompt/tasks"),
-        (json!({"prompt":{"kind":"task_confirm","tasks":vec![json!({}); 201]}}), Code::TasksType, "/prompt/tasks"),
+        (
+            json!({"prompt":{"kind":"task_confirm","tasks":vec![json!({}); 201]}}),
+            Code::TasksType,
+            "/prompt/tasks",
+        ),
         (json!({"prompt":tasks_with(json!(1))}), Code::TaskObject, "/prompt/tasks/1"),
         (json!({"prompt":tasks_with(json!({"priority":"urgent"}))}), Code::TaskPriority, "/prompt/tasks/1"),
         (json!({"prompt":tasks_with(json!({"status":1}))}), Code::TaskStatus, "/prompt/tasks/1"),
         (json!({"prompt":tasks_with(json!({"tags":["a",1]}))}), Code::TaskTags, "/prompt/tasks/1/tags"),
-        (json!({"prompt":tasks_with(json!({"draftId":"d1"}))}), Code::TaskDraftDuplicate, "/prompt/tasks/1/draftId"),
+        (
+            json!({"prompt":tasks_with(json!({"draftId":"d1"}))}),
+            Code::TaskDraftDuplicate,
+            "/prompt/tasks/1/draftId",
+        ),
         (json!({"prompt":{"kind":"result"}}), Code::ResultTextRequired, "/prompt"),
         (json!({"prompt":{"kind":"result","markdown":5}}), Code::ResultTextRequired, "/prompt"),
-        (json!({"prompt":{"kind":"kv","fields":[{"key":"a"}],"timeoutMs":999}}), Code::TimeoutRange, "/prompt/timeoutMs"),
-        (json!({"prompt":{"kind":"kv","fields":[{"key":"a"}],"timeoutMs":"1s"}}), Code::TimeoutRange, "/prompt/timeoutMs"),
-        (json!({"prompt":{"kind":"kv","fields":[{"key":"a"}],"chain":{"id":"","step":1}}}), Code::ChainShape, "/prompt/chain"),
-        (json!({"prompt":{"kind":"kv","fields":[{"key":"a"}],"chain":{"id":"c","step":0}}}), Code::ChainShape, "/prompt/chain"),
+        (
+            json!({"prompt":{"kind":"kv","fields":[{"key":"a"}],"timeoutMs":999}}),
+            Code::TimeoutRange,
+            "/prompt/timeoutMs",
+        ),
+        (
+            json!({"prompt":{"kind":"kv","fields":[{"key":"a"}],"timeoutMs":"1s"}}),
+            Code::TimeoutRange,
+            "/prompt/timeoutMs",
+        ),
+        (
+            json!({"prompt":{"kind":"kv","fields":[{"key":"a"}],"chain":{"id":"","step":1}}}),
+            Code::ChainShape,
+            "/prompt/chain",
+        ),
+        (
+            json!({"prompt":{"kind":"kv","fields":[{"key":"a"}],"chain":{"id":"c","step":0}}}),
+            Code::ChainShape,
+            "/prompt/chain",
+        ),
         (json!({"prompt":{"kind":"file_change_confirm","diff":big}}), Code::TooLarge, ""),
     ]
 }
@@ -123,7 +202,8 @@ fn every_request_code_has_its_fixture() {
     let AskError::Conflict(conflict) = world.prompts.request(&again).unwrap_err() else { panic!() };
     texts(&conflict);
     seen.insert(conflict.code);
-    let warned = world.ask(json!({"kind":"kv","fields":[{"key":"s","secret":true,"multiline":true,"default":"x"}]}));
+    let warned =
+        world.ask(json!({"kind":"kv","fields":[{"key":"s","secret":true,"multiline":true,"default":"x"}]}));
     for warning in &warned.warnings {
         texts(warning);
         seen.insert(warning.code);
@@ -142,9 +222,20 @@ fn all_problems_are_reported_at_once() {
     let world = World::new();
     let payload = json!({"requestId":"a\nb","prompt":{"kind":"choice","title":1,"allowCancel":"x","timeoutMs":1,
         "options":[{"value":"a"},{"value":"a"},7]}});
-    let AskError::Invalid(problems) = world.prompts.request(&Ask::from_payload(Owner::user(), "t", &payload)).unwrap_err() else { panic!() };
+    let AskError::Invalid(problems) =
+        world.prompts.request(&Ask::from_payload(Owner::user(), "t", &payload)).unwrap_err()
+    else {
+        panic!()
+    };
     let codes: Vec<Code> = problems.iter().map(|p| p.code).collect();
-    for code in [Code::IdInvalid, Code::TypeString, Code::TypeBoolean, Code::TimeoutRange, Code::OptionValueDuplicate, Code::OptionObject] {
+    for code in [
+        Code::IdInvalid,
+        Code::TypeString,
+        Code::TypeBoolean,
+        Code::TimeoutRange,
+        Code::OptionValueDuplicate,
+        Code::OptionObject,
+    ] {
         assert!(codes.contains(&code), "{codes:?}");
     }
 }
@@ -182,15 +273,40 @@ fn every_answer_code_has_its_fixture() {
         (multi.clone(), ok(json!({"selection":"x"})), Code::SelectionType, "/response/selection"),
         (choice(), ok(json!({"selection":"q"})), Code::SelectionUnknown, "/response/selection"),
         (multi.clone(), ok(json!({"selection":["x","q"]})), Code::SelectionUnknown, "/response/selection/1"),
-        (multi.clone(), ok(json!({"selection":["x","x"]})), Code::SelectionDuplicate, "/response/selection/1"),
+        (
+            multi.clone(),
+            ok(json!({"selection":["x","x"]})),
+            Code::SelectionDuplicate,
+            "/response/selection/1",
+        ),
         (multi.clone(), ok(json!({"selection":[]})), Code::TooFew, "/response/selection"),
         (multi, ok(json!({"selection":["x","y","z"]})), Code::TooMany, "/response/selection"),
         (tasks.clone(), json!({"status":"ok"}), Code::TasksRequired, "/response/tasks"),
-        (tasks.clone(), ok(json!({"tasks":[{"title":" "}]})), Code::TaskTitleRequired, "/response/tasks/0/title"),
-        (tasks.clone(), ok(json!({"tasks":[{"title":"t","priority":"x"}]})), Code::TaskPriority, "/response/tasks/0"),
-        (tasks.clone(), ok(json!({"tasks":[{"title":"a","draftId":"d"},{"title":"b","draftId":"d"}]})), Code::DraftDuplicate, "/response/tasks/1/draftId"),
+        (
+            tasks.clone(),
+            ok(json!({"tasks":[{"title":" "}]})),
+            Code::TaskTitleRequired,
+            "/response/tasks/0/title",
+        ),
+        (
+            tasks.clone(),
+            ok(json!({"tasks":[{"title":"t","priority":"x"}]})),
+            Code::TaskPriority,
+            "/response/tasks/0",
+        ),
+        (
+            tasks.clone(),
+            ok(json!({"tasks":[{"title":"a","draftId":"d"},{"title":"b","draftId":"d"}]})),
+            Code::DraftDuplicate,
+            "/response/tasks/1/draftId",
+        ),
         (change(), ok(json!({"remark":5})), Code::RemarkType, "/response/remark"),
-        (change(), json!({"status":"canceled","remark":"x".repeat(16 * 1024 + 1)}), Code::RemarkType, "/response/remark"),
+        (
+            change(),
+            json!({"status":"canceled","remark":"x".repeat(16 * 1024 + 1)}),
+            Code::RemarkType,
+            "/response/remark",
+        ),
         (form, ok(json!({"values":{"a":"x".repeat(1 << 20)}})), Code::TooLarge, ""),
     ];
     let mut seen = BTreeSet::new();
@@ -241,15 +357,29 @@ fn what_is_written_is_in_normal_form() {
         prompt.to_string(),
         r#"{"kind":"kv","title":"T","source":"cli","fields":[{"key":"k","default":"d","secret":false,"hint":"h"}],"timeoutMs":0,"future":{"x":1}}"#
     );
-    world.answer(asked.request_id.as_str(), json!({"status":"ok","values":{},"extra":1,"remark":"r"})).unwrap();
-    assert_eq!(world.lines()[1]["response"].to_string(), r#"{"status":"ok","values":{"k":"d"},"remark":"r"}"#);
+    world
+        .answer(asked.request_id.as_str(), json!({"status":"ok","values":{},"extra":1,"remark":"r"}))
+        .unwrap();
+    assert_eq!(
+        world.lines()[1]["response"].to_string(),
+        r#"{"status":"ok","values":{"k":"d"},"remark":"r"}"#
+    );
     let multi = world.ask(json!({"kind":"choice","multiple":true,"options":[{"value":"b"},{"value":"a"}]}));
     world.answer(multi.request_id.as_str(), json!({"status":"ok","selection":["a","b"]})).unwrap();
     assert_eq!(world.lines()[3]["response"]["selection"], json!(["b", "a"]), "in option order");
-    let single = world.ask(json!({"kind":"choice","options":[{"value":" b "}],"default":"b ","minSelections":"odd"}));
+    let single =
+        world.ask(json!({"kind":"choice","options":[{"value":" b "}],"default":"b ","minSelections":"odd"}));
     assert_eq!(world.lines()[4]["prompt"]["default"], "b");
-    world.answer(single.request_id.as_str(), json!({"status":"cancelled","selection":"b","code":"x","declined":true})).unwrap();
-    assert_eq!(world.lines()[5]["response"].to_string(), r#"{"status":"canceled","declined":true,"code":"x"}"#);
+    world
+        .answer(
+            single.request_id.as_str(),
+            json!({"status":"cancelled","selection":"b","code":"x","declined":true}),
+        )
+        .unwrap();
+    assert_eq!(
+        world.lines()[5]["response"].to_string(),
+        r#"{"status":"canceled","declined":true,"code":"x"}"#
+    );
     let tasks = world.ask(json!({"kind":"task_confirm","tasks":[{"title":"t","tags":[" a ",""],"x":1}]}));
     let draft = world.lines()[6]["prompt"]["tasks"][0]["draftId"].as_str().unwrap().to_owned();
     assert_eq!(
@@ -267,10 +397,15 @@ fn hostile_shapes_are_refused_and_never_panic() {
     for _ in 0..100 {
         deep = json!({ "kind":"result", "markdown":"x", "content": [deep] });
     }
-    let AskError::Invalid(problems) = world.prompts.request(&Ask::new(Owner::user(), "t", deep)).unwrap_err() else { panic!() };
+    let AskError::Invalid(problems) = world.prompts.request(&Ask::new(Owner::user(), "t", deep)).unwrap_err()
+    else {
+        panic!()
+    };
     assert_eq!(problems[0].code, Code::TooLarge);
     for text in ["\u{0}", "\u{202e}", "a\nb", "\u{2028}", "😀", "\u{7f}"] {
-        let asked = world.ask(json!({"kind":"kv","title":text,"message":text,"fields":[{"key":text.trim().to_owned() + "k"}]}));
+        let asked = world.ask(
+            json!({"kind":"kv","title":text,"message":text,"fields":[{"key":text.trim().to_owned() + "k"}]}),
+        );
         let raw = std::fs::read(world.log()).unwrap();
         let line = raw.split(|b| *b == b'\n').rev().nth(1).unwrap();
         assert!(serde_json::from_slice::<Value>(line).is_ok());

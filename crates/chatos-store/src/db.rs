@@ -436,4 +436,4 @@ fn panic_text(panic: &(dyn Any + Send)) -> String {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

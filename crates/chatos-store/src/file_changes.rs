@@ -204,7 +204,11 @@ fn write_blob(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).map(|digit| char::from(DIGITS[usize::from(digit)])).collect()
+    bytes
+        .iter()
+        .flat_map(|byte| [byte >> 4, byte & 15])
+        .map(|digit| char::from(DIGITS[usize::from(digit)]))
+        .collect()
 }
 
 #[cfg(test)]
@@ -230,7 +234,11 @@ mod tests {
             diff: "-old\n+new\n",
         };
         store.record_file_change(&change).unwrap();
-        let large = NewFileChange { before: ChangedContent::Omitted("ab", 9), after: ChangedContent::Absent, ..change };
+        let large = NewFileChange {
+            before: ChangedContent::Omitted("ab", 9),
+            after: ChangedContent::Absent,
+            ..change
+        };
         store.record_file_change(&large).unwrap();
         let rows = store.file_changes(Some("run-1"), 10).unwrap();
         assert_eq!(rows.len(), 2);
@@ -238,9 +246,11 @@ mod tests {
         assert_eq!(store.blob(&rows[1].before_blob).as_deref(), Some(&b"old"[..]));
         assert_eq!(store.blob(&rows[1].after_blob).as_deref(), Some(&b"new"[..]));
         let refs = store.read(|connection| {
-            Ok(connection.query_row("SELECT refs FROM blobs WHERE sha256 = ?1", [&rows[1].diff_blob], |row| {
-                row.get::<_, i64>(0)
-            })?)
+            Ok(connection.query_row(
+                "SELECT refs FROM blobs WHERE sha256 = ?1",
+                [&rows[1].diff_blob],
+                |row| row.get::<_, i64>(0),
+            )?)
         });
         assert_eq!(refs.unwrap(), 2);
         assert!(store.file_changes(Some("run-2"), 10).unwrap().is_empty());

@@ -126,13 +126,19 @@ fn pending(entries: &[Value], served: &BTreeSet<String>, answered: &BTreeSet<Str
             let id = crate::ids::checked(e["requestId"].as_str()?).ok()?.to_owned();
             match e["action"].as_str()? {
                 "request" if e["prompt"].is_object() => Some(("request", id, e)),
-                "response" if !e["response"]["status"].as_str()?.trim().is_empty() => Some(("response", id, e)),
+                "response" if !e["response"]["status"].as_str()?.trim().is_empty() => {
+                    Some(("response", id, e))
+                }
                 _ => None,
             }
         })
         .collect();
     let closed = |id: &str| {
-        if served.contains(id) { answered.contains(id) } else { valid.iter().any(|(a, i, _)| *a == "response" && i == id) }
+        if served.contains(id) {
+            answered.contains(id)
+        } else {
+            valid.iter().any(|(a, i, _)| *a == "response" && i == id)
+        }
     };
     let kind = |id: &str| {
         let first = valid.iter().find(|(a, i, _)| *a == "request" && i == id);
@@ -170,7 +176,12 @@ impl Sink for Live<'_> {
     fn fault(&mut self, _: u64, _: LineFault) {}
 }
 
-fn fold(pieces: &[&[u8]], served: &BTreeSet<String>, answered: &BTreeSet<String>, bulk: bool) -> BTreeSet<String> {
+fn fold(
+    pieces: &[&[u8]],
+    served: &BTreeSet<String>,
+    answered: &BTreeSet<String>,
+    bulk: bool,
+) -> BTreeSet<String> {
     let mut live = Live { queue: if bulk { Queue::bulk(4) } else { Queue::default() }, answered };
     for id in served {
         let answer = answered.contains(id).then_some((Status::Ok, 1));
@@ -192,7 +203,12 @@ fn fold(pieces: &[&[u8]], served: &BTreeSet<String>, answered: &BTreeSet<String>
 }
 
 fn entry() -> impl Strategy<Value = Value> {
-    let id = prop_oneof!["[abc]", Just("mcp-task:a".to_owned()), Just("mcp-task:b".to_owned()), Just("s".to_owned())];
+    let id = prop_oneof![
+        "[abc]",
+        Just("mcp-task:a".to_owned()),
+        Just("mcp-task:b".to_owned()),
+        Just("s".to_owned())
+    ];
     let kind = prop_oneof![Just("kv"), Just("result"), Just("result"), Just("hologram")];
     let status = prop_oneof![Just("ok"), Just("canceled"), Just("")];
     let text = prop_oneof![Just("t".to_owned()), Just("中文 {\"x\":[}".to_owned()), "[a-z\"\\\\{}]{0,8}"];
@@ -245,7 +261,8 @@ proptest! {
 #[test]
 fn split_at_every_byte_gives_the_same() {
     let request = |id: &str| json!({"type":"ui_prompt","action":"request","requestId":id,"prompt":{"kind":"kv","title":"标题"}});
-    let response = |id: &str| json!({"type":"ui_prompt","action":"response","requestId":id,"response":{"status":"ok"}});
+    let response =
+        |id: &str| json!({"type":"ui_prompt","action":"response","requestId":id,"response":{"status":"ok"}});
     let steps = [
         Step::Plain { entry: request("a"), newline: false },
         Step::Torn { entry: request("b"), share: 200, careful: false },

@@ -76,7 +76,7 @@ fn a_last_line_without_newline_counts_once() {
     check(req("a").as_bytes(), &["a"], &[]);
     check(format!("{}\n{}", req("a"), req("b")).as_bytes(), &["a", "b"], &[]);
     let unfinished = req("a");
-    check(unfinished[..unfinished.len() - 1].as_bytes(), &[], &[]);
+    check(&unfinished.as_bytes()[..unfinished.len() - 1], &[], &[]);
 }
 
 #[test]

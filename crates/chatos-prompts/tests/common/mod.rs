@@ -1,4 +1,10 @@
 //! What the tests of this crate share: a queue in a temporary directory, and foreign lines.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot set itself up has failed"
+)]
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 use std::io::Write;

@@ -451,7 +451,7 @@ async fn ai(
         let key = desk.app_key(&key)?;
         let (contribution, trusted) = desk.contribution(&key, query.preview)?;
         let contribution = contribution
-            .map(|found| serde_json::to_value(found))
+            .map(serde_json::to_value)
             .transpose()
             .map_err(|error| Fault::new(ErrorCode::Internal, Text::same(error.to_string())))?;
         Ok(AppAi { plugin_id: key.plugin.to_string(), app_id: key.app.to_string(), trusted, contribution })

@@ -107,7 +107,7 @@ fn report(output: &Output, path: &Path, looked: &[Looked], strict: bool) -> Exit
     let mut all_ok = true;
     for one in looked {
         let (errors, warnings) = one.problems(output.lang);
-        let ok = errors.is_empty() && !(strict && !warnings.is_empty());
+        let ok = errors.is_empty() && (!strict || warnings.is_empty());
         all_ok &= ok;
         if output.json {
             values.push(json_report(one, path, ok, errors, warnings));

@@ -1,0 +1,31 @@
+//! Measures ChatOS beside the physical limit, interleaved in one run, and prints ratios.
+//!
+//! `cargo run --release -p chatos-bench -- prompts`. Every reply is checked before it counts. No test
+//! depends on these numbers: a busy machine makes them worse, never wrong.
+#![expect(clippy::print_stdout, reason = "a benchmark speaks to the person who started it")]
+
+mod measure;
+mod prompts;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = args.iter().map(String::as_str).collect();
+    let done = match words.as_slice() {
+        ["prompts", only @ ..] => prompts::run(only),
+        // A second process for the measurements; see `prompts::latency`.
+        ["prompts-writer", log, bare] => prompts::writer(log.as_ref(), bare.as_ref()),
+        _ => {
+            println!("usage: chatos-bench prompts [latency|fold|append] [LINES]");
+            return ExitCode::from(2);
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            println!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
