@@ -42,6 +42,5 @@ export function matchesPlugin(plugin: Plugin, text: string): boolean {
 /** The publisher's name as given in the manifest; it is never verified (plugins §2.2). */
 export function publisherName(plugin: Plugin): string | null {
   const { publisher } = plugin;
-  if (typeof publisher === 'string') return publisher === '' ? null : publisher;
   return publisher?.name ?? publisher?.url ?? publisher?.email ?? null;
 }

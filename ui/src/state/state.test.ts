@@ -158,5 +158,5 @@ test('plugins are found by their apps; publishers in any form', () => {
   expect(matchesPlugin(plugin as unknown as Plugin, '数据库')).toBe(true);
   expect(matchesPlugin(plugin as unknown as Plugin, 'zebra')).toBe(false);
   const publisher = (value: Plugin['publisher']) => publisherName({ ...plugin, publisher: value } as unknown as Plugin);
-  expect([publisher(null), publisher(''), publisher('P'), publisher({ url: 'u' }), publisher({})]).toEqual([null, null, 'P', 'u', null]);
+  expect([publisher(null), publisher({ name: 'P' }), publisher({ name: null, url: 'u' }), publisher({})]).toEqual([null, 'P', 'u', null]);
 });
