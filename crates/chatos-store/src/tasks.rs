@@ -356,10 +356,12 @@ fn add_note(connection: &Connection, id: &str, kind: &str, text: &str, now: i64)
     Ok(())
 }
 
-/// A change is always newer than the one before, also within one millisecond and after a clock jump.
+/// A change is always the newest of all, also within one millisecond, after a batch and after a clock jump.
 fn touch(connection: &Connection, id: &str, now: i64) -> Result<(), StoreError> {
     connection
-        .prepare_cached("UPDATE tasks SET updated_at = max(?2, updated_at + 1) WHERE id = ?1")?
+        .prepare_cached(
+            "UPDATE tasks SET updated_at = max(?2, (SELECT max(updated_at) FROM tasks) + 1) WHERE id = ?1",
+        )?
         .execute((id, now))?;
     Ok(())
 }

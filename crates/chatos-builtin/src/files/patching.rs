@@ -1,4 +1,4 @@
-//! `apply_patch`.
+//! The tool that applies a patch over several files, all or nothing.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! `read_file`.
+//! The tools that read a file: with line numbers, raw, or a range of lines.
 
 use std::sync::Arc;
 
