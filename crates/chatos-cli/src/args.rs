@@ -229,7 +229,7 @@ pub(crate) enum Plugin {
         /// A directory with plugin.json
         #[arg(default_value = ".")]
         path: PathBuf,
-        /// The file to write [default: dist/<id>-<version>.zip]
+        /// The file to write [default: `dist/ID-VERSION.zip`]
         #[arg(short, long, value_name = "FILE")]
         out: Option<PathBuf>,
     },
