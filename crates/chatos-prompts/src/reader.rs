@@ -124,8 +124,9 @@ impl Reader {
         Ok(())
     }
 
-    /// Reads everything up to the end, also of a file that has no name any more. Calls `progress`
-    /// after each piece.
+    /// Reads everything up to what is the end now, also of a file that has no name any more. Bytes that
+    /// others append meanwhile wait for the next call, so a flood of them holds nobody up for longer than
+    /// what was there. Calls `progress` after each piece.
     pub(crate) fn drain<S: Sink>(
         &mut self,
         sink: &mut S,
@@ -136,8 +137,8 @@ impl Reader {
             self.buf = vec![0; CHUNK];
         }
         let before = open.tail.offset();
-        let changed = self.fs.fstat(&open.file)?.changed;
-        loop {
+        let now = self.fs.fstat(&open.file)?;
+        while open.tail.offset() < now.size {
             let read = self.fs.read_at(&open.file, &mut self.buf, open.tail.offset())?;
             if read == 0 {
                 break;
@@ -155,7 +156,7 @@ impl Reader {
             open.fingerprint = read_fingerprint(&*self.fs, &open.file, open.tail.offset())?;
         }
         // Taken before reading: a write during the read shows as a change at the next look.
-        open.settled = changed;
+        open.settled = now.changed;
         if self.buf.len() > CHUNK {
             self.buf.truncate(CHUNK);
         }

@@ -96,10 +96,11 @@ fn a_directory_that_appears_late_is_found() {
     let records = std::sync::Arc::new(chatos_prompts::testing::TestRecords::memory());
     let prompts = open(&state, &records, |_| {});
     assert_eq!(ids(&prompts, View::NeedsYou), [""; 0]);
+    let mut subscription = prompts.subscribe();
     std::fs::create_dir_all(&state).unwrap();
     append(&state.join("ui-prompts.jsonl"), foreign_request("late", kv()).as_bytes());
-    let mut subscription = prompts.subscribe();
     eventually("it is read", || ids(&prompts, View::NeedsYou) == ["late"]);
+    eventually("and told", || !subscription.is_empty());
     subscription.try_recv().unwrap();
 }
 

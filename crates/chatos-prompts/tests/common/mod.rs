@@ -93,7 +93,7 @@ impl World {
         lines(&self.log())
     }
 
-    /// Looks again until `check` holds; fails after ten seconds.
+    /// Looks again until `check` holds; fails after a minute.
     pub(crate) fn eventually(&self, what: &str, check: impl Fn(&World) -> bool) {
         eventually(what, || check(self));
     }
@@ -103,7 +103,7 @@ pub(crate) fn open(dir: &Path, records: &Arc<TestRecords>, change: impl FnOnce(&
     let mut config = config(dir, records.clone(), Role::Host);
     change(&mut config);
     let prompts = Prompts::open(config).unwrap();
-    prompts.ready_within(Duration::from_secs(30)).unwrap();
+    prompts.ready_within(Duration::from_secs(60)).unwrap();
     prompts
 }
 
@@ -121,13 +121,15 @@ pub(crate) fn ids(prompts: &Prompts, view: View) -> Vec<String> {
 }
 
 pub(crate) fn eventually(what: &str, check: impl Fn() -> bool) {
-    for _ in 0..1000 {
-        if check() {
-            return;
-        }
+    within(Duration::from_secs(60), what, check);
+}
+
+pub(crate) fn within(limit: Duration, what: &str, check: impl Fn() -> bool) {
+    let end = std::time::Instant::now() + limit;
+    while !check() {
+        assert!(std::time::Instant::now() < end, "not in {limit:?}: {what}");
         std::thread::sleep(Duration::from_millis(10));
     }
-    panic!("not in ten seconds: {what}");
 }
 
 pub(crate) fn append(path: &Path, bytes: &[u8]) {
@@ -172,7 +174,7 @@ pub(crate) fn never() -> CancellationToken {
 }
 
 pub(crate) fn soon() -> Option<tokio::time::Instant> {
-    Some(tokio::time::Instant::now() + Duration::from_secs(20))
+    Some(tokio::time::Instant::now() + Duration::from_secs(60))
 }
 
 pub(crate) fn manual(at: i64) -> Arc<ManualClock> {

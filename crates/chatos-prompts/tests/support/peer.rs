@@ -15,7 +15,10 @@ fn main() -> std::process::ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     let done = match words.as_slice() {
-        ["append", dir, prefix, count] => append(Path::new(dir), prefix, number(count)),
+        ["append", dir, prefix, count] => append(Path::new(dir), prefix, number(count), usize::MAX),
+        ["append-in-steps", dir, prefix, count, step] => {
+            append(Path::new(dir), prefix, number(count), number(step).max(1))
+        }
         ["ask", dir, prefix, count] => ask(Path::new(dir), prefix, number(count)),
         ["serve", dir] => serve(Path::new(dir)),
         _ => Err("usage: prompts-peer append|ask|serve DIR …".into()),
@@ -40,10 +43,13 @@ fn say(word: &str, rest: &str) {
     std::io::stdout().flush().ok();
 }
 
-/// One plain write per line, no lock.
-fn append(dir: &Path, prefix: &str, count: usize) -> Done {
+/// One plain write per line, no lock. After every `step` lines it waits for a line on standard input.
+fn append(dir: &Path, prefix: &str, count: usize, step: usize) -> Done {
     let mut file = std::fs::File::options().append(true).create(true).open(dir.join("ui-prompts.jsonl"))?;
     for i in 0..count {
+        if i > 0 && i % step == 0 {
+            std::io::stdin().read_line(&mut String::new())?;
+        }
         let entry = json!({"ts":"2026-01-11T00:00:00.000Z","type":"ui_prompt","action":"request",
             "requestId":format!("{prefix}-{i}"),"prompt":{"kind":"choice","options":[{"value":"x"}]}});
         file.write_all(format!("{entry}\n").as_bytes())?;
