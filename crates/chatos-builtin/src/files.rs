@@ -6,6 +6,7 @@ mod listing;
 mod patching;
 mod raw;
 mod reading;
+mod remember;
 mod searching;
 mod shelf;
 mod transferring;
@@ -16,8 +17,10 @@ use std::sync::Arc;
 
 use chatos_tool::Text;
 
+use crate::env::ServerEnv;
 use crate::filesystem::change::FileChange;
 use crate::server::{Server, ServerInfo};
+use remember::StoredChanges;
 use shelf::Shelf;
 
 /// What file servers need besides a call's own root; given by whoever starts them.
@@ -31,6 +34,18 @@ pub struct FileHome {
     pub changes: Option<Arc<dyn ChangeStore>>,
     /// Tools that write are registered (`--write`).
     pub write: bool,
+}
+
+impl FileHome {
+    /// The home that an environment gives to file servers.
+    pub fn of(env: &ServerEnv) -> Self {
+        Self {
+            state_dir: env.state_dir.clone(),
+            protected: env.protected.clone(),
+            changes: Some(Arc::new(StoredChanges(env.store.clone()))),
+            write: env.write,
+        }
+    }
 }
 
 /// Who changed a file.

@@ -14,6 +14,7 @@ mod tool;
 
 mod clock;
 mod context;
+mod env;
 mod log;
 mod meta;
 mod observer;
@@ -37,9 +38,10 @@ mod testing;
 pub mod ui_prompt;
 
 pub use access::Access;
-pub use catalog::{find_server, nearest_server, server_names};
+pub use catalog::{find_server, nearest_server, server_info, server_names};
 pub use clock::Stop;
 pub use context::{CallCx, Caller};
+pub use env::{ServerEnv, StoreHandle, TaskScope};
 pub use layer::{CallRequest, Layer, LayerParts, Reply, UnknownTool};
 pub use log::{ToolLog, Warn};
 pub use mcp::{Ended, Endpoint, EndpointOptions, serve_stdio};
@@ -51,5 +53,7 @@ pub use person::{
 pub use progress::{ProgressReport, ProgressSink};
 pub use root::Root;
 pub use server::{Server, ServerInfo};
-pub use settings::{FileSettings, FixedSettings, PromptBackend, Rotation, SettingsSource, ToolSettings};
+pub use settings::{
+    FileSettings, FixedSettings, PromptBackend, Rotation, SettingsSource, StoreSettings, ToolSettings,
+};
 pub use tool::{Body, BoxFuture, NeedsInput, Outcome, Tool};

@@ -2,11 +2,13 @@
 //! (tools §1.3).
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use chatos_store::Settings;
+use chatos_store::{Settings, SettingsInput};
 use chatos_tool::{Lang, LogLevel, LogRules, TextLimits, limits};
+
+use crate::env::StoreHandle;
 
 /// Who gives the settings in force: the host's own, or the database of a process beside it.
 pub trait SettingsSource: Send + Sync {
@@ -187,5 +189,102 @@ impl FixedSettings {
 impl SettingsSource for FixedSettings {
     fn current(&self) -> Arc<ToolSettings> {
         Arc::clone(&self.0)
+    }
+}
+
+/// The settings of the state directory, for a process beside the host: read again whenever anybody
+/// changed the database, so that a switch counts from the next call on (tools §13).
+pub struct StoreSettings {
+    store: StoreHandle,
+    settings: Settings,
+    last: Mutex<Option<(Option<i64>, Arc<ToolSettings>)>>,
+}
+
+impl StoreSettings {
+    /// Settings under these flags and this environment.
+    pub fn new(store: StoreHandle, input: SettingsInput) -> Self {
+        Self { store, settings: Settings::unstored(input), last: Mutex::default() }
+    }
+
+    /// Flags and environment alone: what can be said before a database is opened.
+    pub fn unstored(&self) -> ToolSettings {
+        ToolSettings::read(&self.settings)
+    }
+
+    /// The version of the database, after reading what changed. A database that cannot be read leaves
+    /// what was read last: a call must not get weaker limits because the disk is slow.
+    fn refresh(&self, known: Option<i64>) -> Option<i64> {
+        let store = match self.store.get() {
+            Ok(store) => store?,
+            Err(error) => {
+                tracing::warn!(%error, "the settings cannot be read");
+                return known;
+            }
+        };
+        let read = store.data_version().and_then(|version| {
+            if known != Some(version) {
+                self.settings.reload(&store)?;
+            }
+            Ok(version)
+        });
+        read.map_err(|error| tracing::warn!(%error, "the settings cannot be read")).ok().or(known)
+    }
+}
+
+impl SettingsSource for StoreSettings {
+    fn current(&self) -> Arc<ToolSettings> {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let version = self.refresh(last.as_ref().and_then(|(version, _)| *version));
+        if let Some((known, settings)) = &*last
+            && *known == version
+        {
+            return Arc::clone(settings);
+        }
+        let settings = Arc::new(ToolSettings::read(&self.settings));
+        *last = Some((version, Arc::clone(&settings)));
+        settings
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chatos_store::{OpenOptions, Store};
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_switch_of_another_process_counts_from_the_next_call_on() {
+        let dir = tempfile::tempdir().unwrap();
+        let options = OpenOptions {
+            path: dir.path().join("state.db"),
+            backups: dir.path().join("backups"),
+            migrate: true,
+            wal: true,
+            used: false,
+            check: false,
+        };
+        let place = options.clone();
+        let handle = StoreHandle::later(move || {
+            if place.path.exists() { Store::open(place.clone()).map(Some) } else { Ok(None) }
+        });
+        let input = SettingsInput {
+            flags: [("toolQueueMax".to_owned(), json!(5))].into(),
+            env: [("CHATOS_SET_TOOL_MAX_CONCURRENT".to_owned(), "7".to_owned())].into(),
+        };
+        let source = StoreSettings::new(handle, input);
+        let first = source.current();
+        assert_eq!((first.queue, first.concurrent, first.confirm_file_changes), (5, 7, true));
+        assert!(!dir.path().join("state.db").exists(), "looking creates nothing");
+        let other = Store::open(options).unwrap();
+        let person = Settings::load(&other, SettingsInput::default()).unwrap();
+        assert!(source.current().confirm_file_changes);
+        person.set(&other, "confirmFileChanges", &json!(false), "test").unwrap();
+        person.set(&other, "toolQueueMax", &json!(9), "test").unwrap();
+        let second = source.current();
+        assert_eq!((second.queue, second.confirm_file_changes), (5, false), "a flag wins over the database");
+        assert!(Arc::ptr_eq(&second, &source.current()), "nothing changed, nothing is read");
+        person.reset(&other, "confirmFileChanges").unwrap();
+        assert!(source.current().confirm_file_changes);
     }
 }

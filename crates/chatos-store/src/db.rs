@@ -52,6 +52,8 @@ struct Shared {
     jobs: Mutex<Option<SyncSender<Job>>>,
     writer: Mutex<Option<JoinHandle<()>>>,
     readers: Mutex<Vec<Connection>>,
+    // Only for noticing changes; see `watch`.
+    watch: Mutex<Option<Connection>>,
     // Long reads under way, so that a stop need not wait for them.
     checks: Mutex<Vec<(u64, rusqlite::InterruptHandle)>>,
     next_check: AtomicU64,
@@ -90,6 +92,7 @@ impl Store {
             jobs: Mutex::new(Some(jobs)),
             writer: Mutex::new(Some(thread)),
             readers: Mutex::new(Vec::new()),
+            watch: Mutex::new(None),
             checks: Mutex::new(Vec::new()),
             next_check: AtomicU64::new(0),
             migrated_from,
@@ -109,6 +112,14 @@ impl Store {
 
     pub(crate) fn options(&self) -> &OpenOptions {
         &self.shared.options
+    }
+
+    pub(crate) fn watch_cell(&self) -> &Mutex<Option<Connection>> {
+        &self.shared.watch
+    }
+
+    pub(crate) fn connect_reader(&self) -> Result<Connection, StoreError> {
+        connect(&self.shared.options, Access::Read)
     }
 
     /// Runs `work` in the writer's transaction and returns after the commit is durable.
@@ -188,6 +199,7 @@ impl Shared {
     fn close(&self) {
         lock(&self.jobs).take();
         lock(&self.readers).clear();
+        lock(&self.watch).take();
         let thread = lock(&self.writer).take();
         if let Some(thread) = thread {
             // A panicked writer has already failed its callers; there is nobody left to tell.

@@ -20,6 +20,7 @@ mod prompt_records;
 mod settings;
 mod tasks;
 mod time;
+mod watch;
 
 pub use app_rows::{AppEntity, AppRow, AppRowChange, NamedRow};
 pub use backup::{Backup, list_backups};

@@ -294,8 +294,21 @@ pub struct Settings {
 impl Settings {
     /// Reads the stored values.
     pub fn load(store: &Store, input: SettingsInput) -> Result<Self, StoreError> {
+        let settings = Self::unstored(input);
+        settings.reload(store)?;
+        Ok(settings)
+    }
+
+    /// Flags, environment and defaults, where there is no database yet.
+    pub fn unstored(input: SettingsInput) -> Self {
+        Self { input, stored: RwLock::new(BTreeMap::new()), writing: Mutex::new(()) }
+    }
+
+    /// Reads the stored values again; another process may have changed them.
+    pub fn reload(&self, store: &Store) -> Result<(), StoreError> {
+        let _order = lock(&self.writing);
         let stored = store.read(|connection| {
-            let mut statement = connection.prepare("SELECT key, value, updated_at FROM settings")?;
+            let mut statement = connection.prepare_cached("SELECT key, value, updated_at FROM settings")?;
             let rows = statement.query_map([], |row| {
                 Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?, row.get::<_, i64>(2)?))
             })?;
@@ -308,7 +321,8 @@ impl Settings {
             }
             Ok(map)
         })?;
-        Ok(Self { input, stored: RwLock::new(stored), writing: Mutex::new(()) })
+        *self.stored.write().unwrap_or_else(std::sync::PoisonError::into_inner) = stored;
+        Ok(())
     }
 
     /// What is in force for `key`; `None` for a key nobody knows.
