@@ -53,6 +53,24 @@ pub(crate) fn look_up(
     Ok(Some(KeyHit { ids, differs: known != payload }))
 }
 
+/// The first record a living key made, without restarting its life.
+pub(crate) fn peek(
+    connection: &Connection,
+    scope: &str,
+    key: &str,
+    now: i64,
+    ttl_days: i64,
+) -> Result<Option<String>, StoreError> {
+    let id = connection
+        .prepare_cached(
+            "SELECT ref_id FROM dedupe_ids JOIN dedupe_keys USING (scope, key)
+             WHERE scope = ?1 AND key = ?2 AND used_at >= ?3 ORDER BY position LIMIT 1",
+        )?
+        .query_row((scope, key, now - ttl_days * DAY_MS), |row| row.get(0))
+        .optional()?;
+    Ok(id)
+}
+
 /// Remembers that `key` made the record `id`.
 pub(crate) fn remember(
     connection: &Connection,

@@ -146,9 +146,14 @@ impl Store {
     ) -> Result<(Vec<JournalEntry>, u64), StoreError> {
         self.read(|connection| {
             let (condition, mut values) = condition(root, tag, query);
-            let total = connection
-                .prepare_cached(&format!("SELECT count(*) FROM journal_entries e WHERE {condition}"))?
-                .query_row(params_from_iter(values.iter()), |row| row.get::<_, i64>(0))? as u64;
+            let total = if tag.is_empty() && query.is_empty() {
+                entries_of(connection, root)?
+            } else {
+                connection
+                    .prepare_cached(&format!("SELECT count(*) FROM journal_entries e WHERE {condition}"))?
+                    .query_row(params_from_iter(values.iter()), |row| row.get::<_, i64>(0))?
+                    as u64
+            };
             values.push(Sql::from(limit));
             values.push(Sql::from(offset));
             let sql = format!(
@@ -281,6 +286,15 @@ impl Store {
             Ok((stored, false))
         })
     }
+}
+
+/// Kept by the table itself, so that the newest entries of a long journal come as fast as of a short one.
+fn entries_of(connection: &Connection, root: &str) -> Result<u64, StoreError> {
+    let entries: Option<i64> = connection
+        .prepare_cached("SELECT entries FROM journal_counts WHERE project_root = ?1")?
+        .query_row([root], |row| row.get(0))
+        .optional()?;
+    Ok(entries.unwrap_or_default() as u64)
 }
 
 /// Full text where the trigram index can serve it; shorter queries look at this project's rows.

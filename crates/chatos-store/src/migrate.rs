@@ -14,8 +14,10 @@ struct Migration {
     sql: &'static str,
 }
 
-const MIGRATIONS: &[Migration] =
-    &[Migration { version: 1, name: "first_schema", sql: include_str!("migrations/0001_first_schema.sql") }];
+const MIGRATIONS: &[Migration] = &[
+    Migration { version: 1, name: "first_schema", sql: include_str!("migrations/0001_first_schema.sql") },
+    Migration { version: 2, name: "counts", sql: include_str!("migrations/0002_counts.sql") },
+];
 
 /// The schema this binary reads and writes.
 pub const SCHEMA_VERSION: u32 = MIGRATIONS[MIGRATIONS.len() - 1].version;

@@ -103,6 +103,17 @@ pub struct TaskFilter {
     pub query: String,
     /// Leave finished ones out.
     pub open_only: bool,
+    /// Only tasks that belong to no run.
+    pub without_run: bool,
+    /// Only tasks that belong to no session.
+    pub without_session: bool,
+}
+
+impl TaskFilter {
+    /// Whether the kept counts answer it.
+    fn is_counted(&self) -> bool {
+        self.status.is_empty() && self.tag.is_empty() && self.query.is_empty()
+    }
 }
 
 /// Fields to change; `None` stays.
@@ -184,6 +195,23 @@ impl Store {
                 fill(connection, task)?;
             }
             Ok((tasks, total, open))
+        })
+    }
+
+    /// The tasks that these keys made, for asking only about new ones. `None` where a key is free.
+    pub fn tasks_of_keys(
+        &self,
+        context: &TaskContext,
+        keys: &[String],
+        ttl_days: i64,
+    ) -> Result<Vec<Option<Task>>, StoreError> {
+        let scope = dedupe_scope(context);
+        self.read(|connection| {
+            let known = |key: &String| match dedupe::peek(connection, &scope, key, now_ms(), ttl_days)? {
+                Some(id) => one(connection, &id),
+                None => Ok(None),
+            };
+            keys.iter().map(known).collect()
         })
     }
 
@@ -410,11 +438,15 @@ fn fill(connection: &Connection, task: &mut Task) -> Result<(), StoreError> {
 }
 
 fn count(connection: &Connection, filter: &TaskFilter, open: bool) -> Result<u64, StoreError> {
-    let (mut condition, values) = condition(filter);
-    if open {
-        condition.push_str(" AND status <> 'done'");
-    }
-    let sql = format!("SELECT count(*) FROM tasks WHERE {condition}");
+    let open = open || filter.open_only;
+    let (sql, values) = if filter.is_counted() {
+        let (condition, values) = condition(&TaskFilter { open_only: false, ..filter.clone() });
+        let column = if open { "open" } else { "total" };
+        (format!("SELECT coalesce(sum({column}), 0) FROM task_counts WHERE {condition}"), values)
+    } else {
+        let (condition, values) = condition(&TaskFilter { open_only: open, ..filter.clone() });
+        (format!("SELECT count(*) FROM tasks WHERE {condition}"), values)
+    };
     let number: i64 =
         connection.prepare_cached(&sql)?.query_row(params_from_iter(values), |row| row.get(0))?;
     Ok(number as u64)
@@ -446,6 +478,11 @@ fn condition(filter: &TaskFilter) -> (String, Vec<Sql>) {
     }
     if filter.open_only {
         parts.push("status <> 'done'".to_owned());
+    }
+    for (column, none) in [("run_id", filter.without_run), ("session_id", filter.without_session)] {
+        if none {
+            parts.push(format!("{column} = ''"));
+        }
     }
     (parts.join(" AND "), values)
 }

@@ -151,3 +151,48 @@ fn two_connections_with_one_key_make_one_task() {
     });
     assert_eq!(created, 100);
 }
+
+#[test]
+fn kept_counts_are_what_counting_gives() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path());
+    let mut ids = Vec::new();
+    for (session, number) in [("", 3), ("s", 4), ("t", 2)] {
+        let tasks = (0..number).map(|n| task(&n.to_string(), None)).collect();
+        ids.extend(
+            store.add_tasks(context(session), tasks, 7).unwrap().created.into_iter().map(|task| task.id),
+        );
+    }
+    store.complete_task(&ids[0], "done now").unwrap();
+    store.complete_task(&ids[3], "done now").unwrap();
+    store.update_task(&ids[4], TaskPatch { session_id: Some("t".into()), ..TaskPatch::default() }).unwrap();
+    store.update_task(&ids[3], TaskPatch { status: Some("doing".into()), ..TaskPatch::default() }).unwrap();
+    store.delete_task(&ids[1]).unwrap();
+    let numbers = |filter: &TaskFilter| {
+        let (tasks, total, open) = store.list_tasks(filter, 1000, 0).unwrap();
+        assert_eq!(tasks.len() as u64, total);
+        let counted = tasks.iter().filter(|task| task.status != "done").count() as u64;
+        assert_eq!(counted, open);
+        (total, open)
+    };
+    let of = |session: &str| TaskFilter { session_id: session.into(), ..TaskFilter::default() };
+    assert_eq!(numbers(&TaskFilter::default()), (8, 7));
+    assert_eq!(numbers(&of("s")), (3, 3));
+    assert_eq!(numbers(&of("t")), (3, 3));
+    assert_eq!(numbers(&TaskFilter { without_session: true, ..TaskFilter::default() }), (2, 1));
+    assert_eq!(numbers(&TaskFilter { open_only: true, ..TaskFilter::default() }), (7, 7));
+    let done = TaskFilter { status: "done".into(), without_session: true, ..TaskFilter::default() };
+    assert_eq!(store.clear_tasks(done).unwrap(), (1, 1));
+    assert_eq!(numbers(&TaskFilter::default()), (7, 7));
+}
+
+#[test]
+fn a_key_can_be_looked_at_without_using_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path());
+    let made = store.add_tasks(context("s"), vec![task("one", Some("k"))], 7).unwrap();
+    let keys = ["k".to_owned(), "free".to_owned()];
+    let found = store.tasks_of_keys(&context("s"), &keys, 7).unwrap();
+    assert_eq!(found, [Some(made.created[0].clone()), None]);
+    assert_eq!(store.tasks_of_keys(&context("t"), &keys, 7).unwrap(), [None, None]);
+}
