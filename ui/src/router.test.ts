@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { PAGES, parseHash, toHash } from './router';
+import { PAGES, parseHash, router, toHash } from './router';
 
 describe('parseHash', () => {
   test.each([
@@ -30,4 +30,26 @@ test('every page and awkward text survives the way to the address and back', () 
 
 test('empty query values are left out', () => {
   expect(toHash('settings', [], { q: '' })).toBe('#/settings');
+});
+
+describe('replace', () => {
+  /** Browsers tell of a new address after the code that set it, not during it. */
+  const goQuietly = (hash: string) => history.pushState(null, '', hash);
+
+  test('changes the address the page was drawn for', () => {
+    goQuietly('#/queue');
+    expect(router.current.page).toBe('queue');
+    router.replace('queue', ['needsYou', 'a']);
+    expect(location.hash).toBe('#/queue/needsYou/a');
+  });
+
+  test('does not change the one somebody has gone to since', () => {
+    goQuietly('#/queue');
+    expect(router.current.page).toBe('queue');
+    goQuietly('#/queue/needsYou/wanted');
+    router.replace('queue', ['needsYou', 'first']);
+    expect(router.current.rest).toEqual(['needsYou', 'wanted']);
+    router.replace('queue', ['needsYou', 'next']);
+    expect(location.hash).toBe('#/queue/needsYou/next');
+  });
 });

@@ -44,6 +44,8 @@ function decodePart(part: string): string {
 }
 
 class Router {
+  /** The address the page was last drawn for. */
+  #drawn = '';
   readonly #subscribe = createSubscriber((update) => {
     addEventListener('hashchange', update);
     return () => removeEventListener('hashchange', update);
@@ -52,6 +54,7 @@ class Router {
   /** The route on screen; reading it in a component follows it. */
   get current(): Route {
     this.#subscribe();
+    this.#drawn = location.hash;
     return parseHash(location.hash);
   }
 
@@ -59,10 +62,12 @@ class Router {
     location.hash = toHash(page, rest, query);
   }
 
-  /** Changes the address without a step in the history, for state such as a search text. */
+  /** Changes the address without a step in the history, for state such as a search text. An address
+      that somebody has gone to but that is not drawn yet wins: browsers say `hashchange` a little later,
+      and what the page wants until then it wants of the address before. */
   replace(page: PageName, rest: string[] = [], query: Record<string, string> = {}): void {
     const hash = toHash(page, rest, query);
-    if (hash === location.hash) return;
+    if (hash === location.hash || location.hash !== this.#drawn) return;
     const oldURL = location.href;
     history.replaceState(history.state, '', hash);
     dispatchEvent(new HashChangeEvent('hashchange', { oldURL, newURL: location.href }));

@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import type { PromptsApi } from '../api/prompts';
 import type { PromptPage, PromptQuery, WirePrompt } from '../protocol/prompts';
 import { badgeText, Prompts } from './prompts.svelte';
-import { NO_FILTERS, toQuery, toRows } from './prompts/history.svelte';
+import { History, NO_FILTERS, toQuery, toRows } from './prompts/history.svelte';
 import type { PromptItem } from './prompts/item';
 import { type Note, Notifier, SEVERAL_ID } from './prompts/notifier';
 import { item, wire } from './prompts/testing';
@@ -127,6 +127,91 @@ describe('history', () => {
     expect(Date.parse(query.until ?? '') - Date.parse(query.since ?? '')).toBe(86_400_000);
     expect(new Date(query.since ?? '').getHours()).toBe(0);
     expect(toQuery({ ...NO_FILTERS, from: 'x' }).since).toBeUndefined();
+  });
+});
+
+describe('history, searched while answers are on their way', () => {
+  const page = (ids: string[], nextCursor: string | null = null): PromptPage => ({
+    items: ids.map((id) => wire(OPTIONS, closed(id))),
+    nextCursor,
+    counts: { needsYou: 0, results: 0 },
+    problems: null as never,
+  });
+  /** A host that answers when told to, and does not care whether somebody still listens. */
+  function slowHost() {
+    const calls: { query: PromptQuery; answer: (answer: PromptPage) => Promise<void>; fail: () => Promise<void> }[] = [];
+    const list = (query: PromptQuery) =>
+      new Promise<PromptPage>((resolve, reject) => {
+        const settled = () => new Promise<void>((done) => setTimeout(done, 0));
+        calls.push({
+          query,
+          answer: (answer) => (resolve(answer), settled()),
+          fail: () => (reject(new Error('late')), settled()),
+        });
+      });
+    const history = new History({ list } as unknown as PromptsApi);
+    const shown = () => history.rows.map((row) => row.item.id);
+    const call = (index: number) => calls[index] ?? expect.fail(`there was no call ${index}`);
+    return { history, shown, call };
+  }
+
+  test('an answer that comes too late does not win', async () => {
+    const { history, shown, call } = slowHost();
+    void history.search();
+    history.filters.q = 'zebra';
+    expect(history.stale).toBe(true);
+    void history.search();
+    expect([history.stale, call(1).query.q]).toEqual([false, 'zebra']);
+    await call(1).answer(page(['z']));
+    await call(0).answer(page(['a', 'b', 'c']));
+    expect([shown(), history.loading, history.complete]).toEqual([['z'], false, true]);
+  });
+
+  test('nor does a failure that comes too late', async () => {
+    const { history, shown, call } = slowHost();
+    void history.search();
+    history.filters.q = 'zebra';
+    void history.search();
+    await call(0).fail();
+    expect([history.error, history.loading]).toEqual([null, true]);
+    await call(1).answer(page(['z']));
+    expect([shown(), history.error]).toEqual([['z'], null]);
+  });
+
+  test('nor does the next page of what was looked for before', async () => {
+    const { history, shown, call } = slowHost();
+    void history.search();
+    await call(0).answer(page(['a'], 'more'));
+    void history.more();
+    history.filters.q = 'zebra';
+    void history.search();
+    await call(2).answer(page(['z']));
+    await call(1).answer(page(['b', 'c']));
+    expect([shown(), history.complete]).toEqual([['z'], true]);
+    void history.more();
+    expect(() => call(3)).toThrow('no call 3');
+  });
+
+  test('what was typed while nobody was there to look for it is known to be looked for still', async () => {
+    const { history, call } = slowHost();
+    void history.search();
+    await call(0).answer(page(['a']));
+    history.filters.q = 'z';
+    expect([history.started, history.stale]).toEqual([true, true]);
+    history.clear();
+    expect([history.started, history.stale]).toEqual([false, false]);
+  });
+
+  test('what is closed while the first page is on its way is not missed', async () => {
+    const { history, shown, call } = slowHost();
+    void history.search();
+    history.closed(item(OPTIONS, closed('new')));
+    await call(0).answer(page(['a']));
+    expect(shown()).toEqual(['new', 'a']);
+    void history.search();
+    history.closed(item(OPTIONS, closed('newer')));
+    await call(1).answer(page(['newer', 'new', 'a']));
+    expect(shown()).toEqual(['newer', 'new', 'a']);
   });
 });
 

@@ -40,7 +40,10 @@ export class Session {
   takeCodeFromAddress(returnTo = '#/'): void {
     const match = CODE_HASH.exec(location.hash);
     if (!match?.[1]) return;
+    const oldURL = location.href;
     history.replaceState(null, '', CODE_HASH.test(returnTo) ? '#/' : returnTo);
+    // The page may have been drawn for the address with the code in it.
+    dispatchEvent(new HashChangeEvent('hashchange', { oldURL, newURL: location.href }));
     void this.signIn(match[1]);
   }
 

@@ -33,5 +33,15 @@ test('10,000 prompts: counted, scrolled to the end, answered', async ({ host, op
   await page.getByText(`9991 / ${COUNT}`).waitFor();
   await page.getByRole('button', { name: 'Submit' }).click();
   expect((await answerOf(host, 'bulk-9990')).status).toBe('ok');
+  await page.getByRole('heading', { level: 2, name: 'Question 9991', exact: true }).waitFor();
   await page.getByRole('button', { name: `Hub: ${COUNT - 1} things need you` }).waitFor();
+
+  // A new one, in the middle of being looked at, moves nothing.
+  await page.getByText(`9991 / ${COUNT - 1}`).waitFor();
+  const before = await page.locator('[data-prompt="bulk-9995"]').boundingBox();
+  expect(before).not.toBeNull();
+  append(host, request('bulk-old', prompt(-1), new Date(start - 1_000).toISOString()));
+  await page.getByRole('button', { name: `Hub: ${COUNT} things need you` }).waitFor();
+  await page.getByText(`9992 / ${COUNT}`).waitFor();
+  expect((await page.locator('[data-prompt="bulk-9995"]').boundingBox())?.y).toBe(before?.y);
 });

@@ -4,7 +4,7 @@
 import { describe, expect } from 'vitest';
 import { test } from './fixtures';
 import { Host } from './host';
-import { answerOf, append, ask, lookUp, openPrompt, request, response } from './questions';
+import { answerOf, append, ask, lookUp, openEagerly, openPrompt, request, response } from './questions';
 
 const REFUSED = /status of 4\d\d/;
 const YES_NO = { kind: 'choice', source: 'test', options: [{ value: 'y', label: 'Yes' }, { value: 'n', label: 'No' }] };
@@ -130,21 +130,27 @@ describe('one of each kind', () => {
     });
   });
 
-  test('a file change: everything is there to see, Confirm is not focused', async ({ host, open }) => {
+  test('a file change: everything is there to see, Confirm is not focused and waits a moment', async ({ host, open }) => {
     const diff = '--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n same\n-old\n+new \u202Ehidden\n';
+    const other = await ask(host, YES_NO);
     const id = await ask(host, { kind: 'file_change_confirm', source: 'test', path: 'src/x', command: 'make', cwd: '/tmp', diff });
     const page = await open({ at: '#/settings' });
     await page.keyboard.press('Control+j');
     const hub = page.getByRole('dialog', { name: 'Hub' });
-    await hub.locator(`[data-prompt="${id}"]`).click();
     const confirm = hub.getByRole('button', { name: 'Confirm', exact: true });
-    await hub.locator(`article[data-open="${id}"]`).waitFor();
+    await hub.locator('article').waitFor();
+    expect(await openEagerly(page, id)).toEqual([
+      { disabled: true, early: true },
+      { disabled: false, early: false },
+    ]);
+    expect((await lookUp(host, id)).state).toBe('pending');
     expect(await confirm.evaluate((element) => element === document.activeElement)).toBe(false);
     for (const text of ['src/x', 'make', '/tmp', 'U+202E']) await hub.getByText(text, { exact: true }).first().waitFor();
     await hub.getByRole('button', { name: 'Side by side' }).click();
     await hub.getByText('old', { exact: true }).waitFor();
     await confirm.click();
     expect(await answerOf(host, id)).toMatchObject({ status: 'ok', response: { status: 'ok' } });
+    await host.api('POST', `prompts/${other}/response`, { response: { status: 'canceled' } });
   });
 
   test('a long diff must be shown whole before Confirm works', async ({ host, open }) => {
@@ -408,6 +414,41 @@ test('ids of any shape can be opened and answered', async ({ host, open }) => {
     await page.getByRole('button', { name: 'Submit' }).click();
     await row.waitFor({ state: 'detached' });
   }
+});
+
+test('the address of a prompt is gone to, though the list arrives at that very moment; also when it is closed', async ({ host, open }) => {
+  await ask(host, { ...YES_NO, title: 'First in the list' });
+  const id = await ask(host, { ...YES_NO, title: 'Sent as a link' });
+  const page = await open({ at: '#/settings' });
+  // The list is held back until the address has changed and the browser has not yet told anybody.
+  await page.evaluate(() => {
+    const real = globalThis.fetch;
+    let letGo = () => {};
+    const held = new Promise<void>((resolve) => (letGo = resolve));
+    globalThis.fetch = async (...args) => {
+      const answer = await real(...args);
+      if (!String(args[0]).includes('view=needs_you')) return answer;
+      const text = await answer.text();
+      (globalThis as unknown as { listIsHere: boolean }).listIsHere = true;
+      await held;
+      return { ok: answer.ok, status: answer.status, headers: answer.headers, text: () => Promise.resolve(text) } as Response;
+    };
+    (globalThis as unknown as { release: (hash: string) => void }).release = (hash) => {
+      location.hash = hash;
+      letGo();
+    };
+    location.hash = '#/queue';
+  });
+  await page.waitForFunction(() => (globalThis as unknown as { listIsHere?: boolean }).listIsHere === true);
+  const hash = `#/queue/needsYou/${id}`;
+  await page.evaluate((to) => (globalThis as unknown as { release: (hash: string) => void }).release(to), hash);
+  await page.getByRole('heading', { level: 2, name: 'Sent as a link' }).waitFor();
+  await page.getByRole('option', { name: 'First in the list' }).waitFor();
+  expect(await page.evaluate(() => location.hash)).toBe(hash);
+
+  await host.api('POST', `prompts/${id}/response`, { response: { status: 'ok', selection: 'n' } });
+  await page.reload();
+  await page.locator(`article[data-open="${id}"] section[aria-label="Answer"]`).getByText('No', { exact: true }).waitFor();
 });
 
 test('a prompt that expires turns into that, with a countdown before', async ({ host, open }) => {

@@ -51,3 +51,34 @@ export async function openPrompt(page: Page, id: string, list = 'needsYou'): Pro
   await page.evaluate((hash) => (location.hash = hash), `#/queue/${list}/${encodeURIComponent(id)}`);
   await page.locator(`article[data-open="${id}"][data-ready="true"]`).waitFor();
 }
+
+/** Clicks a prompt's row and, inside the page, presses its first button and Ctrl+Enter as soon as they are
+    there. Tells the states that button went through, and whether less than the arm delay had passed. */
+export function openEagerly(page: Page, id: string): Promise<{ disabled: boolean; early: boolean }[]> {
+  return page.evaluate((wanted) => {
+    // A timer may be a little early by the clock that is read here.
+    const ARM_MS = 400 - 2;
+    const seen: { disabled: boolean; early: boolean }[] = [];
+    return new Promise((resolve) => {
+      let start = 0;
+      const look = () => {
+        const article = document.querySelector(`article[data-open="${CSS.escape(wanted)}"]`);
+        const button = article?.querySelector<HTMLButtonElement>('.actions button');
+        if (!article || !button || seen.at(-1)?.disabled === button.disabled) return;
+        const { disabled } = button;
+        seen.push({ disabled, early: disabled || performance.now() - start < ARM_MS });
+        if (!disabled) {
+          observer.disconnect();
+          resolve(seen);
+          return;
+        }
+        button.click();
+        article.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', ctrlKey: true, bubbles: true }));
+      };
+      const observer = new MutationObserver(look);
+      observer.observe(document, { subtree: true, childList: true, attributes: true });
+      start = performance.now();
+      document.querySelector<HTMLElement>(`[data-hub] [data-prompt="${CSS.escape(wanted)}"]`)?.click();
+    });
+  }, id);
+}

@@ -4,7 +4,7 @@ import { readAddress } from './address';
 import { fileNameFor } from './file-name';
 import { Follow, isNext } from './follow.svelte';
 import { visibleMarkdown } from './message';
-import { idOf, indexOfSlot, nextPrompt, ROW_HEIGHT, type Row, type Rows, windowOf } from './rows';
+import { afterSpot, idOf, indexOfSlot, nextPrompt, ROW_HEIGHT, type Row, type Rows, spotOf, windowOf } from './rows';
 
 describe('addresses', () => {
   test('the host is set apart as it was written', () => {
@@ -59,7 +59,11 @@ test('messages show what would hide or reorder text; emoji and line ends stay', 
 });
 
 describe('rows', () => {
-  const rowsOf = (list: (Row | null)[]): Rows => ({ count: list.length, at: (index) => list[index] ?? null, indexOf: () => -1 });
+  const rowsOf = (list: (Row | null)[]): Rows => ({
+    count: list.length,
+    at: (index) => list[index] ?? null,
+    indexOf: (id) => list.findIndex((row) => idOf(row) === id),
+  });
   const prompt = (id: string): Row => ({ item: item({ kind: 'kv', fields: [{ key: 'a' }] }, { requestId: id }) });
 
   test('only what is in view exists, however long the list', () => {
@@ -85,6 +89,33 @@ describe('rows', () => {
     expect(nextPrompt(rows, 2, 1)).toBe(3);
     expect(nextPrompt(rows, 0, -1)).toBe(-1);
     expect([idOf(rows.at(0)), idOf(rows.at(1)), idOf(null)]).toEqual(['a', null, null]);
+  });
+
+  describe('after an answer', () => {
+    const list = (...ids: string[]) => rowsOf(ids.map(prompt));
+    const after = (before: Rows, id: string, now: Rows) => {
+      const spot = spotOf(before, id);
+      return spot && afterSpot(now, spot);
+    };
+
+    test.each([
+      ['the one below', ['a', 'b', 'c'], 'b', ['a', 'c'], 'c'],
+      ['the one below, though the answered one is still listed', ['a', 'b', 'c'], 'b', ['a', 'b', 'c'], 'c'],
+      ['the one below, though rows came above', ['a', 'b', 'c'], 'b', ['x', 'y', 'a', 'c'], 'c'],
+      ['the one below, though rows left above', ['a', 'b', 'c', 'd'], 'c', ['d'], 'd'],
+      ['who stands there now when the one below left, too', ['a', 'b', 'c', 'd'], 'b', ['a', 'd'], 'd'],
+      ['at the end the one above', ['a', 'b', 'c'], 'c', ['a', 'b'], 'b'],
+      ['at the end the one above, though it moved', ['a', 'b', 'c'], 'c', ['x', 'y', 'z', 'b'], 'b'],
+      ['nothing when nothing is left', ['a'], 'a', [], null],
+      ['nothing when only the answered one is left', ['a'], 'a', ['a'], null],
+    ])('%s', (_, before, id, now, next) => {
+      expect(after(list(...before), id, list(...now))).toBe(next);
+    });
+
+    test('not what nothing is asked of any more', () => {
+      const quiet = (id: string): Row => ({ ...prompt(id), quiet: true }) as Row;
+      expect(after(rowsOf([prompt('a'), { heading: 'h' }, quiet('q')]), 'a', rowsOf([{ heading: 'h' }, quiet('q')]))).toBeNull();
+    });
   });
 });
 

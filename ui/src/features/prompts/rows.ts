@@ -37,6 +37,40 @@ export function nextPrompt(rows: Rows, index: number, step: 1 | -1): number {
   return -1;
 }
 
+/** Where a prompt stands in its list, for when it has left it. */
+export interface Spot {
+  id: string;
+  index: number;
+  next: string | null;
+  previous: string | null;
+}
+
+export function spotOf(rows: Rows, id: string): Spot | null {
+  const index = rows.indexOf(id);
+  if (index < 0) return null;
+  return { id, index, next: openId(rows, index + 1), previous: openId(rows, index - 1) };
+}
+
+/** The prompt to go on with after the one at `spot` was answered: the one below it, else the one above;
+    by their ids, because rows may have come and gone meanwhile. */
+export function afterSpot(rows: Rows, spot: Spot): string | null {
+  // The answered prompt itself may still be in the list, or not.
+  const at = (index: number) => {
+    const id = openId(rows, index);
+    return id === spot.id ? null : id;
+  };
+  const near = (id: string | null, by: 0 | 1) => {
+    const index = id === null ? -1 : rows.indexOf(id);
+    return index < 0 ? null : at(index + by);
+  };
+  return near(spot.next, 0) ?? near(spot.previous, 1) ?? near(spot.previous, 0) ?? at(spot.index) ?? at(spot.index - 1);
+}
+
+function openId(rows: Rows, index: number): string | null {
+  const row = index < 0 ? null : rows.at(index);
+  return row && 'item' in row && !row.quiet ? row.item.id : null;
+}
+
 /** The rows drawn at a scroll position: `count` of them from `start`. Their number stays the same while
     scrolling, so that each drawn row is used again for another one instead of being made anew. */
 export function windowOf(scrollTop: number, viewport: number, rows: number, overscan = 4): { start: number; count: number } {

@@ -71,7 +71,11 @@ export class History {
   started = $state(false);
   error: ApiError | null = $state.raw(null);
   reading: Reading | null = $state.raw(null);
+  /** The filters of the last search. */
+  #asked = $state.raw(JSON.stringify(NO_FILTERS));
   #items: PromptItem[] = [];
+  /** Closed while a page was on its way. */
+  #news: PromptItem[] = [];
   #cursor: string | null = null;
   #abort: AbortController | null = null;
   readonly #api: PromptsApi;
@@ -84,6 +88,11 @@ export class History {
     return Object.values(this.filters).some((value) => value.trim() !== '');
   }
 
+  /** The filters were changed since the last search. */
+  get stale(): boolean {
+    return JSON.stringify(this.filters) !== this.#asked;
+  }
+
   /** The steps of the chain this prompt belongs to, in their order. */
   stepsOf(id: string): PromptItem[] {
     const row = this.rows.find(({ steps }) => steps.some((step) => step.id === id));
@@ -93,6 +102,7 @@ export class History {
   /** Starts over with the filters as they are now. */
   async search(): Promise<void> {
     this.#abort?.abort();
+    this.#asked = JSON.stringify(this.filters);
     this.#cursor = null;
     this.started = false;
     this.complete = false;
@@ -106,7 +116,10 @@ export class History {
 
   /** A prompt was closed just now. With filters only the host can tell whether it belongs here. */
   closed(item: PromptItem): void {
-    if (!this.started || this.filtered) return;
+    if (this.filtered) return;
+    // The page on its way may have been written before this was closed.
+    if (this.loading) this.#news = [item, ...this.#news.filter((other) => other.id !== item.id)];
+    if (!this.started) return;
     this.#items = [item, ...this.#items.filter((other) => other.id !== item.id)];
     this.rows = toRows(this.#items);
   }
@@ -114,18 +127,21 @@ export class History {
   clear(): void {
     this.#abort?.abort();
     this.#items = [];
+    this.#news = [];
     this.rows = [];
     this.#cursor = null;
     this.started = false;
     this.complete = false;
     this.error = null;
     this.filters = { ...NO_FILTERS };
+    this.#asked = JSON.stringify(NO_FILTERS);
   }
 
   async #load(first: boolean): Promise<void> {
     const abort = new AbortController();
     this.#abort = abort;
     this.loading = true;
+    this.#news = [];
     const query = toQuery(this.filters);
     try {
       const items: PromptItem[] = [];
@@ -136,7 +152,7 @@ export class History {
         items.push(...page.items.map(readItem).filter((item) => item !== null));
         this.#cursor = page.nextCursor;
       } while (items.length === 0 && this.#cursor !== null);
-      const known = first ? [] : this.#items;
+      const known = first ? this.#news : this.#items;
       const ids = new Set(known.map((item) => item.id));
       this.#items = [...known, ...items.filter((item) => !ids.has(item.id))];
       this.rows = toRows(this.#items);
