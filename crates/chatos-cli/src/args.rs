@@ -271,6 +271,9 @@ pub(crate) enum Plugin {
         /// Trust exactly these bytes, reviewed elsewhere
         #[arg(long, value_name = "sha256:…")]
         digest: Option<String>,
+        /// It may connect to addresses inside this computer or network
+        #[arg(long)]
+        allow_inside_network: bool,
     },
     /// Stop a plugin from running
     Untrust {

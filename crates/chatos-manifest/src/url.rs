@@ -74,7 +74,7 @@ fn host_of(authority: &str) -> Option<String> {
         None => {
             let (name, port) = authority.split_once(':').unwrap_or((authority, ""));
             let known = name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_'));
-            if name.is_empty() || name.starts_with('.') || !known {
+            if name.is_empty() || name.starts_with('.') || !known || is_ambiguous(name) {
                 return None;
             }
             (name, port)
@@ -93,7 +93,7 @@ fn class_of(host: &str) -> HostClass {
     }
     match name.parse::<IpAddr>() {
         Ok(IpAddr::V4(ip)) => class_v4(ip),
-        Ok(IpAddr::V6(ip)) => match ip.to_ipv4_mapped() {
+        Ok(IpAddr::V6(ip)) => match embedded_v4(ip) {
             Some(v4) => class_v4(v4),
             None if ip.is_loopback() || ip.is_unspecified() => HostClass::Loopback,
             None if ip.is_unicast_link_local() => HostClass::LinkLocal,
@@ -106,12 +106,40 @@ fn class_of(host: &str) -> HostClass {
     }
 }
 
+/// The IPv4 address that packets for this one end at: mapped, compatible, NAT64 and 6to4 forms.
+fn embedded_v4(ip: Ipv6Addr) -> Option<Ipv4Addr> {
+    let parts = ip.segments();
+    let low = |high: u16, low: u16| Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low));
+    match parts {
+        [0, 0, 0, 0, 0, 0xffff, a, b] | [0x64, 0xff9b, 0, 0, 0, 0, a, b] => Some(low(a, b)),
+        // `::` and `::1` are addresses of their own.
+        [0, 0, 0, 0, 0, 0, a, b] if a != 0 => Some(low(a, b)),
+        [0x2002, a, b, ..] => Some(low(a, b)),
+        _ => None,
+    }
+}
+
+/// Old spellings of IPv4 addresses (`127.1`, `0x7f000001`, `2130706433`) mean an address to some
+/// readers and a name to others; only four decimal numbers have one meaning.
+fn is_ambiguous(name: &str) -> bool {
+    let name = name.strip_suffix('.').unwrap_or(name);
+    let last = name.rsplit('.').next().unwrap_or_default();
+    let numeric = last.bytes().all(|b| b.is_ascii_digit())
+        || last
+            .strip_prefix("0x")
+            .or(last.strip_prefix("0X"))
+            .is_some_and(|hex| hex.bytes().all(|b| b.is_ascii_hexdigit()));
+    numeric && name.parse::<Ipv4Addr>().is_err()
+}
+
 fn class_v4(ip: Ipv4Addr) -> HostClass {
-    if ip.is_loopback() || ip.is_unspecified() {
+    let [a, b, ..] = ip.octets();
+    if ip.is_loopback() || a == 0 {
         HostClass::Loopback
     } else if ip.is_link_local() {
         HostClass::LinkLocal
-    } else if ip.is_private() {
+    } else if ip.is_private() || (a == 100 && b & 0xc0 == 64) {
+        // 100.64/10 is the inside of a provider's or a VPN's network.
         HostClass::Private
     } else {
         HostClass::Public
@@ -137,6 +165,15 @@ mod tests {
             ("http://[fe80::1]/", "fe80::1", HostClass::LinkLocal),
             ("http://[::ffff:169.254.1.1]/", "::ffff:169.254.1.1", HostClass::LinkLocal),
             ("http://[fd00:ec2::254]/", "fd00:ec2::254", HostClass::LinkLocal),
+            ("http://[::127.0.0.1]/", "::127.0.0.1", HostClass::Loopback),
+            ("http://[64:ff9b::a00:1]/", "64:ff9b::a00:1", HostClass::Private),
+            ("http://[2002:7f00:1::]/", "2002:7f00:1::", HostClass::Loopback),
+            ("http://[::]/", "::", HostClass::Loopback),
+            ("http://0.1.2.3/", "0.1.2.3", HostClass::Loopback),
+            ("http://100.64.0.1/", "100.64.0.1", HostClass::Private),
+            ("http://100.128.0.1/", "100.128.0.1", HostClass::Public),
+            ("http://1.example.com/", "1.example.com", HostClass::Public),
+            ("http://localhost./", "localhost.", HostClass::Loopback),
         ] {
             assert_eq!(check(url), Ok(Address::Network { host: host.into(), class }), "{url}");
         }
@@ -163,6 +200,13 @@ mod tests {
             ("http://[::1]x/", UrlFault::Invalid),
             ("http://数据.example/", UrlFault::Invalid),
             ("http://a b/", UrlFault::Invalid),
+            ("http://127.1/", UrlFault::Invalid),
+            ("http://0x7f000001/", UrlFault::Invalid),
+            ("http://0x7f.0.0.1/", UrlFault::Invalid),
+            ("http://2130706433/", UrlFault::Invalid),
+            ("http://0177.0.0.1/", UrlFault::Invalid),
+            ("http://1.2.3.4.5/", UrlFault::Invalid),
+            ("http://127.0.0.0x1/", UrlFault::Invalid),
         ] {
             assert_eq!(check(url), Err(fault), "{url:?}");
         }

@@ -120,6 +120,12 @@ pub struct ChangedFile {
     pub size: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub old_size: Option<u64>,
+    /// Can it be run? Given where that is new.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub executable: Option<bool>,
+    /// Could it be run when it was trusted? Given where that changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub old_executable: Option<bool>,
 }
 
 /// The data directory.
@@ -207,10 +213,17 @@ impl Registry {
         let trusted = self.trust_store().files(plugin.id()).unwrap_or_default();
         let mut list = ChangeList::default();
         for change in changes(&trusted, files) {
+            let modes = match (change.old_executable, change.new_executable) {
+                (Some(then), Some(now)) if then != now => (Some(then), Some(now)),
+                (None, Some(true)) => (None, Some(true)),
+                _ => (None, None),
+            };
             let file = |size: Option<u64>, old_size| ChangedFile {
                 path: change.path.clone(),
                 size: size.unwrap_or_default(),
                 old_size,
+                executable: modes.1,
+                old_executable: modes.0,
             };
             match change.change {
                 Change::Added => list.added.push(file(change.new_size, None)),

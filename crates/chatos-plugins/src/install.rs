@@ -359,10 +359,7 @@ impl Installer {
                     digest::inventory(root.as_fd()).map_err(staging_error)?.files
                 }
             };
-            let old: Vec<TrustedFile> = old
-                .into_iter()
-                .map(|file| TrustedFile { path: file.path, sha256: file.sha256, size: file.size })
-                .collect();
+            let old: Vec<TrustedFile> = old.into_iter().map(TrustedFile::from).collect();
             plugin.changes = changes(&old, new);
         }
         Ok(())

@@ -32,6 +32,21 @@ pub struct TrustedFile {
     pub sha256: String,
     /// Bytes.
     pub size: u64,
+    /// Owner-executable; `None` when the record is from before this was kept.
+    pub executable: Option<bool>,
+}
+
+impl From<TreeFile> for TrustedFile {
+    fn from(file: TreeFile) -> Self {
+        Self { path: file.path, sha256: file.sha256, size: file.size, executable: Some(file.executable) }
+    }
+}
+
+impl TrustedFile {
+    /// The same bytes with the same right to run.
+    fn is(&self, now: &TreeFile) -> bool {
+        self.sha256 == now.sha256 && self.executable.is_none_or(|then| then == now.executable)
+    }
 }
 
 /// The store could not answer. Everything is untrusted then.
@@ -112,6 +127,12 @@ pub struct FileChange {
     pub old_size: Option<u64>,
     /// Size now.
     pub new_size: Option<u64>,
+    /// Could it be run when it was trusted?
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub old_executable: Option<bool>,
+    /// Can it be run now?
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub new_executable: Option<bool>,
     /// Hash when trusted, to find the kept text.
     #[serde(skip)]
     pub old_sha256: Option<String>,
@@ -129,7 +150,7 @@ pub fn changes(old: &[TrustedFile], new: &[TreeFile]) -> Vec<FileChange> {
         .filter_map(|path| {
             let (before, after) = (old.get(path), new.get(path));
             let change = match (before, after) {
-                (Some(a), Some(b)) if a.sha256 == b.sha256 => return None,
+                (Some(then), Some(now)) if then.is(now) => return None,
                 (Some(_), Some(_)) => Change::Changed,
                 (None, _) => Change::Added,
                 (_, None) => Change::Removed,
@@ -139,6 +160,8 @@ pub fn changes(old: &[TrustedFile], new: &[TreeFile]) -> Vec<FileChange> {
                 change,
                 old_size: before.map(|file| file.size),
                 new_size: after.map(|file| file.size),
+                old_executable: before.and_then(|file| file.executable),
+                new_executable: after.map(|file| file.executable),
                 old_sha256: before.map(|file| file.sha256.clone()),
             })
         })

@@ -22,6 +22,8 @@ pub struct PluginTrustFile {
     pub path: String,
     pub sha256: String,
     pub size: i64,
+    /// Owner-executable; unknown in records from before this was kept.
+    pub executable: Option<bool>,
     /// Its text, where it is small enough to be compared later.
     pub text: Option<Vec<u8>>,
 }
@@ -78,14 +80,14 @@ impl Store {
                 ],
             )?;
             let mut file = connection.prepare_cached(
-                "INSERT INTO plugin_trust_files (plugin_id, path, sha256, size) VALUES (?1, ?2, ?3, ?4)",
+                "INSERT INTO plugin_trust_files (plugin_id, path, sha256, size, executable) VALUES (?1, ?2, ?3, ?4, ?5)",
             )?;
             let mut text = connection.prepare_cached(
                 "INSERT INTO plugin_trust_texts (plugin_id, sha256, content) VALUES (?1, ?2, ?3)
                  ON CONFLICT DO NOTHING",
             )?;
             for entry in files {
-                file.execute(params![record.plugin_id, entry.path, entry.sha256, entry.size])?;
+                file.execute(params![record.plugin_id, entry.path, entry.sha256, entry.size, entry.executable])?;
                 if let Some(content) = entry.text {
                     text.execute(params![record.plugin_id, entry.sha256, content])?;
                 }
@@ -104,10 +106,16 @@ impl Store {
     pub fn plugin_trust_files(&self, plugin_id: &str) -> Result<Vec<PluginTrustFile>, StoreError> {
         self.read(|connection| {
             let mut statement = connection.prepare_cached(
-                "SELECT path, sha256, size FROM plugin_trust_files WHERE plugin_id = ?1 ORDER BY path",
+                "SELECT path, sha256, size, executable FROM plugin_trust_files WHERE plugin_id = ?1 ORDER BY path",
             )?;
             let files = statement.query_map([plugin_id], |row| {
-                Ok(PluginTrustFile { path: row.get(0)?, sha256: row.get(1)?, size: row.get(2)?, text: None })
+                Ok(PluginTrustFile {
+                    path: row.get(0)?,
+                    sha256: row.get(1)?,
+                    size: row.get(2)?,
+                    executable: row.get(3)?,
+                    text: None,
+                })
             })?;
             Ok(files.collect::<Result<_, _>>()?)
         })

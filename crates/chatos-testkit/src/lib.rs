@@ -1,12 +1,16 @@
-//! What tests of several crates share: the real program in a home of its own, and raw sockets.
+//! What tests of several crates share: the real program in a home of its own, raw sockets, and
+//! zip files that lie.
 //!
 //! Never shipped. Helpers here panic on what a test cannot go on without, because a test's failure
 //! is its message; they never retry an assertion.
 
 mod process;
 mod random;
+mod terminal;
 mod wire;
+pub mod zips;
 
 pub use process::{Outcome, RunningHost, Sandbox, child, make_dir};
 pub use random::Random;
+pub use terminal::Terminal;
 pub use wire::{Answer, Wire};

@@ -79,8 +79,8 @@ export class Client {
   }
 
   /** Trusts exactly the bytes that were shown; another digest on disk is a conflict. */
-  trustPlugin(id: string, digest: string): Promise<Plugin> {
-    return this.http.post(`${pluginPath(id)}/trust`, { digest });
+  trustPlugin(id: string, digest: string, allowInsideNetwork: boolean): Promise<Plugin> {
+    return this.http.post(`${pluginPath(id)}/trust`, { digest, allowInsideNetwork });
   }
 
   untrustPlugin(id: string): Promise<Plugin> {

@@ -1340,6 +1340,10 @@ export interface components {
             path: string;
             size: number;
             oldSize?: number | null;
+            /** @description Can it be run? Given where that is new. */
+            executable?: boolean | null;
+            /** @description Could it be run when it was trusted? Given where that changed. */
+            oldExecutable?: boolean | null;
         };
         /** @description The data directory. */
         DataDetails: {
@@ -1406,6 +1410,11 @@ export interface components {
         TrustBody: {
             /** @description `sha256:…` as shown. */
             digest: string;
+            /**
+             * @description The person ticked that it may connect to addresses inside this computer or network.
+             * @default false
+             */
+            allowInsideNetwork: boolean;
         };
         /** @description A package on this machine. */
         InstallBody: {

@@ -40,8 +40,9 @@ pub(crate) fn run(
                         change::install(&api, output, &order, trust).await
                     }
                     Plugin::Remove { id, data, yes } => change::remove(&api, output, &id, data, yes).await,
-                    Plugin::Trust { id, show, digest } => {
-                        trust::trust(&api, output, &id, show, digest.as_deref()).await
+                    Plugin::Trust { id, show: true, .. } => trust::show(&api, output, &id).await,
+                    Plugin::Trust { id, digest, allow_inside_network, .. } => {
+                        trust::trust(&api, output, &id, digest.as_deref(), allow_inside_network).await
                     }
                     Plugin::Untrust { id } => trust::untrust(&api, output, &id).await,
                     Plugin::Validate { .. } | Plugin::Pack { .. } => Ok(ExitCode::SUCCESS),

@@ -63,6 +63,8 @@ pub struct PluginLog {
 
 /// Differences given with a trust sheet; more are fetched one by one.
 const SHEET_DIFFS: usize = 50;
+/// How often a trust sheet is made again because files changed meanwhile.
+const SETTLING: usize = 5;
 /// Bytes read from the end of a log.
 const LOG_BYTES: u64 = 1024 * 1024;
 
@@ -185,9 +187,24 @@ impl PluginDesk {
         Ok(self.registry.details(&snapshot, plugin, manifest_lang(lang), &backend_state))
     }
 
+    /// Network addresses of a plugin's servers that are not on the internet.
+    pub(super) fn inside_addresses(&self, id: &PluginId) -> Vec<String> {
+        use chatos_contribution::Endpoint;
+        use chatos_manifest::url::HostClass;
+        let snapshot = self.snapshot();
+        let Some(plugin) = snapshot.plugin_for_person(id) else { return Vec::new() };
+        let servers = plugin.loaded.apps.iter().filter_map(|app| app.ai.as_ref()?.mcp.as_ref());
+        servers
+            .filter(|server| {
+                matches!(&server.endpoint, Endpoint::Network { class } if *class != HostClass::Public)
+            })
+            .map(|server| server.url.clone())
+            .collect()
+    }
+
     /// What the trust page shows.
     pub fn trust_sheet(&self, id: &str, lang: Lang) -> Result<TrustSheet, Fault> {
-        let details = self.details(id, lang)?;
+        let details = self.settled_details(id, lang)?;
         let mut diffs = Vec::new();
         if let Some(changes) = &details.changes {
             let paths = changes.changed.iter().chain(&changes.added).chain(&changes.removed);
@@ -196,6 +213,21 @@ impl PluginDesk {
             }
         }
         Ok(TrustSheet { details, diffs })
+    }
+
+    /// Details whose digest and words are of the same bytes (security T24): what is shown comes from the
+    /// snapshot, the digest from the files, so both are looked at until nothing moved in between.
+    fn settled_details(&self, id: &str, lang: Lang) -> Result<PluginDetails, Fault> {
+        let mut before = self.registry.refresh(&Refresh::Check);
+        for _ in 0..SETTLING {
+            let details = self.details(id, lang)?;
+            let after = self.registry.refresh(&Refresh::Check);
+            if after.revision == before.revision {
+                return Ok(details);
+            }
+            before = after;
+        }
+        Err(super::fault::unsettled(id))
     }
 
     /// One file as it was trusted and as it is; `None` when it is neither.

@@ -121,6 +121,37 @@ pub(super) fn not_trusted(id: &str) -> Fault {
     ))
 }
 
+/// Its files keep changing, so there is nothing to decide about.
+pub(super) fn unsettled(id: &str) -> Fault {
+    Fault::new(
+        ErrorCode::Conflict,
+        Text::new(
+            format!("the files of plugin {id} are being changed right now"),
+            format!("插件 {id} 的文件正在被修改"),
+        ),
+    )
+    .hint(Text::fixed("wait until that is over, then look again", "请等待修改结束后再查看"))
+}
+
+/// It would connect to addresses of this computer or network, and nobody said that it may.
+pub(super) fn inside_network(id: &str, addresses: &[String]) -> Fault {
+    let shown: Vec<String> = addresses.iter().map(|url| chatos_manifest::quote(url)).collect();
+    let list = shown.join(", ");
+    Fault::new(
+        ErrorCode::PermissionDenied,
+        Text::new(
+            format!("plugin {id} connects to addresses inside this computer or network: {list}"),
+            format!("插件 {id} 会连接本机或内网地址：{list}"),
+        ),
+    )
+    .code("inside_network")
+    .hint(Text::fixed(
+        "if it may, tick that on the trust sheet, or add --allow-inside-network",
+        "如果允许，请在信任页勾选，或加上 --allow-inside-network",
+    ))
+    .details(json!({ "addresses": addresses }))
+}
+
 /// The built-in plugins cannot be written.
 pub(super) fn builtin_fault(error: &std::io::Error) -> Fault {
     Fault::new(

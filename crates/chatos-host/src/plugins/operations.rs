@@ -149,8 +149,15 @@ impl Host {
         Ok(json!({ "ok": true, "pluginId": parsed, "removed": true, "data": kept, "rowsRemoved": rows }))
     }
 
-    /// A person trusts exactly these bytes.
-    pub fn trust_plugin(&self, id: &str, digest: &str, by: &str) -> Result<PluginEntry, Fault> {
+    /// A person trusts exactly these bytes. Addresses inside this computer or network need their own
+    /// yes (security T20); which ones there are is read from the files that are being trusted.
+    pub fn trust_plugin(
+        &self,
+        id: &str,
+        digest: &str,
+        allow_inside_network: bool,
+        by: &str,
+    ) -> Result<PluginEntry, Fault> {
         let desk = self.plugins()?;
         let parsed = PluginId::parse(id).map_err(|_| no_plugin(id))?;
         let digest = Digest::parse(digest).ok_or_else(|| {
@@ -163,6 +170,12 @@ impl Host {
             )
             .code("digest_invalid")
         })?;
+        // What its servers are is read again: the digest is compared with the files as they are now.
+        desk.registry().refresh(&chatos_plugins::Refresh::Check);
+        let inside = desk.inside_addresses(&parsed);
+        if !inside.is_empty() && !allow_inside_network {
+            return Err(super::fault::inside_network(id, &inside));
+        }
         let record =
             desk.registry().trust(&parsed, &digest, by, now_ms()).map_err(|error| trust_fault(&error))?;
         let mut fields = Map::new();

@@ -75,6 +75,7 @@ impl TrustStore for StoreTrust {
                 path: file.path.clone(),
                 sha256: file.sha256.clone(),
                 size: i64::try_from(file.size).unwrap_or(i64::MAX),
+                executable: file.executable,
                 text: texts.get(&file.sha256).cloned(),
             })
             .collect();
@@ -93,6 +94,7 @@ impl TrustStore for StoreTrust {
                 path: file.path,
                 sha256: file.sha256,
                 size: u64::try_from(file.size).unwrap_or_default(),
+                executable: file.executable,
             })
             .collect())
     }

@@ -61,11 +61,16 @@ impl Directory {
         } else {
             let mut found = false;
             for name in names(top).map_err(unreadable)? {
-                let Some(inner) = open_dir(top, &name)? else { continue };
+                let Some(inner) = open_dir(top, &name)? else {
+                    walk.tally.ignored += 1;
+                    continue;
+                };
                 if exists(inner.as_fd(), OsStr::new("plugin.json")).map_err(unreadable)? {
                     found = true;
                     let path = check_name(name.as_bytes())?;
                     walk.directory(inner.as_fd(), path.as_str())?;
+                } else if !name.to_str().is_some_and(is_excluded_name) {
+                    walk.tally.ignored += count(top, &name, FileType::Directory);
                 }
             }
             if !found {

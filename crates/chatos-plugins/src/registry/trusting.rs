@@ -16,6 +16,9 @@ use crate::trust::{TrustRecord, TrustState, TrustStoreError, TrustedFile};
 
 /// Largest file whose text is kept to show differences later.
 pub(crate) const DIFF_BYTES: u64 = 256 * 1024;
+/// Texts kept per plugin. Source code of a real plugin fits; a package of 200 MiB of text would
+/// otherwise be copied into the database.
+pub(crate) const TEXTS_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Why trust was not given or taken.
 #[derive(Debug, thiserror::Error)]
@@ -82,11 +85,7 @@ impl Registry {
             trusted_at: now_ms,
             trusted_by: by.to_owned(),
         };
-        let files: Vec<TrustedFile> = found
-            .files
-            .into_iter()
-            .map(|file| TrustedFile { path: file.path, sha256: file.sha256, size: file.size })
-            .collect();
+        let files: Vec<TrustedFile> = found.files.into_iter().map(TrustedFile::from).collect();
         self.trust_store().put(&record, &files, &texts)?;
         self.refresh(&Refresh::Dirs([plugin.loaded.dir.clone()].into()));
         Ok(record)
@@ -146,18 +145,21 @@ pub(crate) fn open(dir: &Path) -> std::io::Result<std::os::fd::OwnedFd> {
 fn read_for_record(dir: &Path) -> std::io::Result<(Inventory, BTreeMap<String, Vec<u8>>)> {
     let root = open(dir)?;
     let found = digest::inventory(root.as_fd())?;
-    let mut texts = BTreeMap::new();
+    let mut texts: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+    let mut left = TEXTS_BYTES;
     let mut files = found.files.iter();
     tree::walk(root.as_fd(), &mut |entry| {
         if !matches!(entry.kind, FileType::RegularFile | FileType::Symlink) {
             return Ok(());
         }
         let Some(file) = files.next() else { return Err(tree::changing()) };
-        if entry.kind == FileType::RegularFile && file.size <= DIFF_BYTES {
+        let wanted = entry.kind == FileType::RegularFile && !texts.contains_key(&file.sha256);
+        if wanted && file.size <= DIFF_BYTES.min(left) {
             let mut bytes = Vec::new();
             entry.open()?.take(DIFF_BYTES + 1).read_to_end(&mut bytes)?;
             // What changed since the inventory is caught by the digest check before the next start.
             if is_text(&bytes) && file.sha256 == crate::digest::sha256_hex(&bytes) {
+                left -= bytes.len() as u64;
                 texts.insert(file.sha256.clone(), bytes);
             }
         }

@@ -7,7 +7,7 @@ use std::path::Path;
 use chatos_plugins::{InstallRequest, Installer, Limits, NoProgress, PackageError};
 
 use crate::support::{World, simple, tree};
-use crate::zips::{Entry, dir, end, file, plugin_entries, stored, zip};
+use chatos_testkit::zips::{Entry, dir, end, file, plugin_entries, stored, zip};
 
 /// A world with one installed plugin and a canary beside it.
 fn world() -> World {

@@ -16,7 +16,7 @@ use rustix::fs::{CWD, FileType, Mode, mknodat};
 use serde_json::json;
 
 use crate::support::{MINIMAL, World, id, simple, tempdir, tree, write_files};
-use crate::zips::{file, plugin_entries, zip};
+use chatos_testkit::zips::{file, plugin_entries, zip};
 
 pub(crate) fn installer(world: &World) -> Installer {
     Installer::new(world.ui_apps(), DefaultLists::default())

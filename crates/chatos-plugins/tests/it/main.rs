@@ -11,4 +11,3 @@ mod pack;
 mod registry;
 mod support;
 mod watch;
-mod zips;

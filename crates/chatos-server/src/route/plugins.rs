@@ -53,9 +53,13 @@ struct UploadQuery {
 
 /// What the person saw when deciding.
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct TrustBody {
     /// `sha256:…` as shown.
     digest: String,
+    /// The person ticked that it may connect to addresses inside this computer or network.
+    #[serde(default)]
+    allow_inside_network: bool,
 }
 
 /// How thoroughly to look.
@@ -279,7 +283,9 @@ async fn trust(
     Path(id): Path<String>,
     Body(body): Body<TrustBody>,
 ) -> Result<Json<PluginEntry>, ApiError> {
-    blocking(&app, move |host| host.trust_plugin(&id, &body.digest, "person")).await.map(Json)
+    blocking(&app, move |host| host.trust_plugin(&id, &body.digest, body.allow_inside_network, "person"))
+        .await
+        .map(Json)
 }
 
 async fn untrust(

@@ -43,7 +43,7 @@ pub(super) async fn install(
     if then_trust && !order.dry_run {
         for plugin in items(&result["plugins"]) {
             if plugin["trust"] != "trusted" {
-                let code = trust::trust(api, output, text(&plugin["id"]), false, None).await?;
+                let code = trust::trust(api, output, text(&plugin["id"]), None, false).await?;
                 if code != ExitCode::SUCCESS {
                     return Ok(code);
                 }

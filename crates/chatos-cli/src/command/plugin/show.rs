@@ -225,6 +225,10 @@ fn print_server(output: &Output, server: &Value) {
     if let Some(url) = server["url"].as_str() {
         row(output, "  connects to", "  连接", &visible(url));
     }
+    if !matches!(text(&server["hostClass"]), "" | "public") {
+        let warning = if zh { "本机或内网地址" } else { "an address inside this computer or network" };
+        row(output, "", "", &output.paint(Paint::Warn, warning));
+    }
     if server["unusualCommand"] == true {
         let warning = if zh { "程序不是 node" } else { "the program is not node" };
         row(output, "", "", &output.paint(Paint::Warn, warning));
@@ -337,9 +341,12 @@ pub(super) async fn ai(api: &Api, output: &Output, app: &str) -> Result<ExitCode
         }
     }
     for (key, en, word) in [("mcpServers", "servers", "服务器"), ("prompts", "prompts", "提示词")] {
-        let by = text(&contribution["decidedBy"][key]);
-        let decided = if zh { format!("由 {by} 决定") } else { format!("decided by {by}") };
-        let line = format!("{} ({decided})", exposed(&contribution[key], zh));
+        let names = exposed(&contribution[key], zh);
+        let line = match (text(&contribution["decidedBy"][key]), zh) {
+            ("none", _) => names,
+            (by, true) => format!("{names}（由 {by} 决定）"),
+            (by, false) => format!("{names} (decided by {by})"),
+        };
         row(output, en, word, &line);
     }
     Ok(ExitCode::SUCCESS)

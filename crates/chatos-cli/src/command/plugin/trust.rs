@@ -29,31 +29,37 @@ pub(super) fn needs_terminal(output: &Output) -> Result<(), Fault> {
     )))
 }
 
+/// What there is to decide about; nothing is decided.
+pub(super) async fn show(api: &Api, output: &Output, id: &str) -> Result<ExitCode, Fault> {
+    let mut sheet = api.get(&path_of(id, "/trust-sheet"), output.lang).await?;
+    if output.json {
+        sheet["ok"] = json!(true);
+        sheet["command"] = json!("plugin.trust");
+        output.json_line(&sheet);
+    } else {
+        print_sheet(output, &sheet);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
 pub(super) async fn trust(
     api: &Api,
     output: &Output,
     id: &str,
-    only_show: bool,
     digest: Option<&str>,
+    mut inside: bool,
 ) -> Result<ExitCode, Fault> {
-    let sheet = api.get(&path_of(id, "/trust-sheet"), output.lang).await?;
-    if only_show {
-        if output.json {
-            let mut sheet = sheet;
-            sheet["ok"] = json!(true);
-            sheet["command"] = json!("plugin.trust");
-            output.json_line(&sheet);
-        } else {
-            print_sheet(output, &sheet);
-        }
-        return Ok(ExitCode::SUCCESS);
-    }
     let digest = match digest {
         Some(digest) => digest.to_owned(),
         None => {
+            let sheet = api.get(&path_of(id, "/trust-sheet"), output.lang).await?;
             needs_terminal(output)?;
             print_sheet(output, &sheet);
-            if !ask(output, id) {
+            let reaches_inside = items(&sheet["servers"])
+                .iter()
+                .any(|server| !matches!(text(&server["hostClass"]), "" | "public"));
+            inside = inside || (reaches_inside && ask_inside(output));
+            if (reaches_inside && !inside) || !ask(output, id) {
                 return Err(Fault::new(
                     ErrorCode::PermissionDenied,
                     Text::new(format!("{id} was not trusted"), format!("未信任 {id}")),
@@ -63,7 +69,7 @@ pub(super) async fn trust(
             text(&sheet["digest"]).to_owned()
         }
     };
-    let body = json!({ "digest": digest });
+    let body = json!({ "digest": digest, "allowInsideNetwork": inside });
     let mut entry = api.call(Method::POST, &path_of(id, "/trust"), Some(&body), output.lang).await?;
     if output.json {
         output.json_line(
@@ -101,9 +107,28 @@ fn ask(output: &Output, id: &str) -> bool {
     } else {
         format!("To trust it, type its id ({id}): ")
     };
+    typed(&question) == id
+}
+
+/// The tick of the trust page (security T20).
+fn ask_inside(output: &Output) -> bool {
+    let question = if output.lang == Lang::Zh {
+        "它会连接本机或内网地址。允许请输入 inside："
+    } else {
+        "It connects to addresses inside this computer or network. Type inside to allow that: "
+    };
+    typed(question) == "inside"
+}
+
+/// What a person types after a question; empty at the end of input.
+fn typed(question: &str) -> String {
+    // A terminal that is gone is noticed by the read.
     write!(std::io::stderr(), "{question}").and_then(|()| std::io::stderr().flush()).ok();
     let mut answer = String::new();
-    std::io::stdin().lock().read_line(&mut answer).is_ok() && answer.trim() == id
+    match std::io::stdin().lock().read_line(&mut answer) {
+        Ok(_) => answer.trim().to_owned(),
+        Err(_) => String::new(),
+    }
 }
 
 pub(super) async fn untrust(api: &Api, output: &Output, id: &str) -> Result<ExitCode, Fault> {

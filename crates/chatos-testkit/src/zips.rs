@@ -7,44 +7,46 @@ use flate2::write::DeflateEncoder;
 
 /// One entry; `Default` is an honest one.
 #[derive(Clone)]
-pub(crate) struct Entry {
-    pub(crate) name: Vec<u8>,
-    pub(crate) local_name: Option<Vec<u8>>,
+pub struct Entry {
+    pub name: Vec<u8>,
+    pub local_name: Option<Vec<u8>>,
     /// Bytes as they stand in the file.
-    pub(crate) data: Vec<u8>,
-    pub(crate) method: u16,
-    pub(crate) flags: u16,
-    pub(crate) crc: u32,
-    pub(crate) size: u32,
-    pub(crate) compressed: u32,
+    pub data: Vec<u8>,
+    pub method: u16,
+    pub flags: u16,
+    pub crc: u32,
+    pub size: u32,
+    pub compressed: u32,
     /// High half of the external attributes.
-    pub(crate) mode: u32,
-    pub(crate) dos: u32,
-    pub(crate) extra: Vec<u8>,
-    pub(crate) local_extra: Vec<u8>,
+    pub mode: u32,
+    pub dos: u32,
+    pub extra: Vec<u8>,
+    pub local_extra: Vec<u8>,
     /// Header position in the central directory, when it is not the true one.
-    pub(crate) header_at: Option<u32>,
+    pub header_at: Option<u32>,
     /// Written after the data.
-    pub(crate) trailer: Vec<u8>,
+    pub trailer: Vec<u8>,
     /// Zeroes in the local header (streamed entries).
-    pub(crate) hide_sizes: bool,
+    pub hide_sizes: bool,
 }
 
 /// An honest deflated file.
-pub(crate) fn file(name: &str, content: &[u8]) -> Entry {
+pub fn file(name: &str, content: &[u8]) -> Entry {
     let mut encoder = DeflateEncoder::new(Vec::new(), Compression::default());
-    encoder.write_all(content).unwrap();
-    let data = encoder.finish().unwrap();
+    let data = match encoder.write_all(content).and_then(|()| encoder.finish()) {
+        Ok(data) => data,
+        Err(error) => panic!("cannot deflate in memory: {error}"),
+    };
     raw(name.as_bytes(), 8, data, content.len() as u32, crc32fast::hash(content))
 }
 
 /// An honest stored file.
-pub(crate) fn stored(name: &str, content: &[u8]) -> Entry {
+pub fn stored(name: &str, content: &[u8]) -> Entry {
     raw(name.as_bytes(), 0, content.to_vec(), content.len() as u32, crc32fast::hash(content))
 }
 
 /// A directory entry.
-pub(crate) fn dir(name: &str) -> Entry {
+pub fn dir(name: &str) -> Entry {
     Entry { mode: 0o040_755, dos: 0x10, ..stored(name, b"") }
 }
 
@@ -69,18 +71,18 @@ fn raw(name: &[u8], method: u16, data: Vec<u8>, size: u32, crc: u32) -> Entry {
 }
 
 impl Entry {
-    pub(crate) fn mode(mut self, mode: u32) -> Self {
+    pub fn mode(mut self, mode: u32) -> Self {
         self.mode = mode;
         self
     }
 
-    pub(crate) fn named(mut self, name: &[u8]) -> Self {
+    pub fn named(mut self, name: &[u8]) -> Self {
         self.name = name.to_vec();
         self
     }
 
     /// A streamed entry with a descriptor; `wide` uses 8-byte sizes, `signed` the signature.
-    pub(crate) fn streamed(mut self, wide: bool, signed: bool) -> Self {
+    pub fn streamed(mut self, wide: bool, signed: bool) -> Self {
         self.flags |= 8;
         self.hide_sizes = true;
         if signed {
@@ -99,7 +101,7 @@ impl Entry {
 }
 
 /// The whole file; `comment` goes into the end record.
-pub(crate) fn zip(entries: &[Entry], comment: &[u8]) -> Vec<u8> {
+pub fn zip(entries: &[Entry], comment: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     let mut central = Vec::new();
     for entry in entries {
@@ -146,7 +148,7 @@ fn header(out: &mut Vec<u8>, entry: &Entry, sizes: (u32, u32, u32), name: usize,
     out.extend((extra as u16).to_le_bytes());
 }
 
-pub(crate) fn end(out: &mut Vec<u8>, count: u16, length: u32, at: u32, comment: &[u8]) {
+pub fn end(out: &mut Vec<u8>, count: u16, length: u32, at: u32, comment: &[u8]) {
     out.extend(0x0605_4b50_u32.to_le_bytes());
     for value in [0, 0, count, count] {
         out.extend(u16::to_le_bytes(value));
@@ -158,7 +160,7 @@ pub(crate) fn end(out: &mut Vec<u8>, count: u16, length: u32, at: u32, comment: 
 }
 
 /// A valid plugin as zip entries.
-pub(crate) fn plugin_entries(id: &str) -> Vec<Entry> {
+pub fn plugin_entries(id: &str) -> Vec<Entry> {
     let manifest = format!(
         r#"{{"id":"{id}","name":"N","version":"2","apps":[{{"id":"a","name":"A","entry":"a.mjs"}}]}}"#
     );

@@ -1,0 +1,9 @@
+//! Plugins with the real program: the command line, the API, hostile packages, full disks, kills.
+//!
+//! One binary for all of them. What a rule means in detail is tested beside the code; here it is shown
+//! that the whole program keeps it.
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod commands;
+mod seeds;
+mod support;
