@@ -95,6 +95,9 @@ pub(crate) enum Command {
     /// The audit log
     #[command(subcommand)]
     Audit(Audit),
+    /// The state as a whole: take over an older one
+    #[command(subcommand)]
+    State(State),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -567,4 +570,14 @@ pub(crate) enum Journal {
 pub(crate) enum Audit {
     /// Check that no record was changed, dropped or cut
     Verify,
+}
+
+/// `chatos state …`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum State {
+    /// Take over what an older program kept
+    Import {
+        /// Its database [default: every known place]
+        path: Option<PathBuf>,
+    },
 }

@@ -1,21 +1,24 @@
 //! Opening and closing a host: every resource in its order, each failure with its own words.
 
+mod start;
+
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
-use chatos_paths::{FileLock, LegacyWarning, Locations, StateDir, ensure_link, move_legacy};
+use chatos_paths::{FileLock, Locations, StateDir, move_legacy};
 use chatos_prompts::Role;
 use chatos_store::{OpenOptions, Settings, SettingsInput, StateKey, Store, now_iso, now_ms};
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
+use self::start::{open_key, project_root, was_used};
 use crate::audit::Audit;
 use crate::environment::Environment;
 use crate::events::EventHub;
-use crate::fault::{key_fault, path_fault, setting_fault, store_fault, unknown_setting};
+use crate::fault::{path_fault, setting_fault, store_fault, unknown_setting};
 use crate::host_log;
 use crate::instance::{Announcement, take_lock};
 use crate::node::{self, NodeInfo};
@@ -158,6 +161,7 @@ impl Host {
         host.collect_notices(legacy.moved, legacy.warning, path_notices, key_notice, network);
         if host.config.serving {
             host.begin_serving();
+            host.import_at_start();
         }
         Ok(Arc::new(host))
     }
@@ -176,27 +180,6 @@ impl Host {
         fields.insert("version".to_owned(), Value::from(env!("CARGO_PKG_VERSION")));
         fields.insert("pid".to_owned(), Value::from(std::process::id()));
         self.audit("start", fields);
-    }
-
-    /// One record may be ahead of the database after a kill, never more: then commits are missing, for
-    /// example because the database's log was deleted.
-    fn tell_lost_commits(&self) {
-        let ahead = self.audit.ahead();
-        if ahead <= 1 {
-            return;
-        }
-        self.notice(Notice {
-            code: "database_behind".to_owned(),
-            severity: "warning",
-            message: Text::new(
-                format!("the database is older than the audit log by {ahead} records; recent changes may be missing"),
-                format!("数据库比审计日志旧 {ahead} 条记录；最近的更改可能丢失"),
-            ),
-            hint: Some(Text::fixed(
-                "if you did not put an older copy in place yourself, look into the backups folder of the state directory",
-                "如果不是您自己放回了旧副本，请查看状态目录的 backups 文件夹",
-            )),
-        });
     }
 
     /// Whether the last host on this state was killed.
@@ -367,73 +350,6 @@ impl Host {
         self.lock.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 
-    fn collect_notices(
-        &self,
-        moved: bool,
-        legacy: Option<LegacyWarning>,
-        paths: Vec<chatos_paths::Notice>,
-        key: Option<Notice>,
-        network: bool,
-    ) {
-        if moved {
-            self.notice(Notice {
-                code: "legacy_moved".to_owned(),
-                severity: "info",
-                message: Text::new(
-                    format!("your data was moved to {}", self.dir.path().display()),
-                    format!("您的数据已移动到 {}", self.dir.path().display()),
-                ),
-                hint: None,
-            });
-        }
-        let link = if self.settings.bool("legacyLink") { ensure_link(&self.places) } else { None };
-        for warning in [legacy, link].into_iter().flatten() {
-            self.notice(legacy_notice(&warning));
-        }
-        for notice in paths {
-            self.notice(Notice {
-                code: notice.code.to_owned(),
-                severity: "info",
-                message: Text::new(
-                    format!(
-                        "others could read the state directory; that was changed: {}",
-                        notice.path.display()
-                    ),
-                    format!("其他用户原本可以读取状态目录，现已收紧权限：{}", notice.path.display()),
-                ),
-                hint: None,
-            });
-        }
-        if network {
-            self.notice(Notice {
-                code: "network_fs".to_owned(),
-                severity: "warning",
-                message: Text::fixed(
-                    "the state directory is on a network file system; locks and durability are weaker there",
-                    "状态目录位于网络文件系统，锁与持久性较弱",
-                ),
-                hint: None,
-            });
-        }
-        if let Some(notice) = key {
-            self.notice(notice);
-        }
-        if let Some(from) = self.store.migrated_from() {
-            self.notice(Notice {
-                code: "database_migrated".to_owned(),
-                severity: "info",
-                message: Text::new(
-                    format!(
-                        "the database was brought from schema {from} to {}",
-                        chatos_store::SCHEMA_VERSION
-                    ),
-                    format!("数据库已从结构 {from} 升级到 {}", chatos_store::SCHEMA_VERSION),
-                ),
-                hint: None,
-            });
-        }
-    }
-
     /// The queue of questions to the person.
     pub fn prompts(&self) -> Result<&PromptDesk, Fault> {
         if let Some(desk) = self.prompts.get() {
@@ -544,95 +460,4 @@ impl Drop for Host {
     fn drop(&mut self) {
         self.close();
     }
-}
-
-/// Records beside the database say that it held something: an empty one is then a lost one.
-fn was_used(dir: &StateDir) -> bool {
-    let holds = |folder: PathBuf| std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
-    holds(dir.audit()) || holds(dir.backups())
-}
-
-fn project_root(config: &HostConfig) -> Result<PathBuf, Fault> {
-    let current = config.environment.current_dir();
-    let asked = config.project.as_ref().map_or_else(|| current.to_owned(), |path| current.join(path));
-    std::fs::canonicalize(&asked).ok().filter(|path| path.is_dir()).ok_or_else(|| {
-        Fault::new(
-            ErrorCode::NotFound,
-            Text::new(
-                format!("the project directory does not exist: {}", asked.display()),
-                format!("项目目录不存在：{}", asked.display()),
-            ),
-        )
-        .hint(Text::fixed("name an existing directory with --project", "请用 --project 指定已存在的目录"))
-    })
-}
-
-fn open_key(
-    environment: &Environment,
-    places: &Locations,
-    store: &Store,
-) -> Result<(StateKey, Option<Notice>), Fault> {
-    let instance = store.instance_id().map_err(|e| store_fault(&e))?;
-    let known = store.meta("key_id").map_err(|e| store_fault(&e))?;
-    let key = StateKey::open(&environment.key_place(places), &instance).map_err(|e| key_fault(&e))?;
-    let mut notice = None;
-    if known.as_deref() != Some(key.id()) {
-        // state §6: a lost or other key never stops the host; what it sealed stays sealed.
-        if let Some(known) = known {
-            notice = Some(Notice {
-                code: "state_key_changed".to_owned(),
-                severity: "warning",
-                message: Text::new(
-                    format!(
-                        "the state key is another one ({}, was {known}); older secrets cannot be opened",
-                        key.id()
-                    ),
-                    format!("状态密钥已改变（{}，原为 {known}）；旧的密钥内容无法打开", key.id()),
-                ),
-                hint: Some(Text::new(
-                    format!("put the former key file back into {}", places.key_dir.display()),
-                    format!("请将原来的密钥文件放回 {}", places.key_dir.display()),
-                )),
-            });
-        }
-        store.set_meta("key_id", key.id()).map_err(|e| store_fault(&e))?;
-    }
-    Ok((key, notice))
-}
-
-fn legacy_notice(warning: &LegacyWarning) -> Notice {
-    let (message, hint) = match warning {
-        LegacyWarning::BothPresent { legacy, state_dir } => (
-            Text::new(
-                format!(
-                    "an older state exists beside this one: {} and {}",
-                    legacy.display(),
-                    state_dir.display()
-                ),
-                format!("同时存在旧状态与当前状态：{} 与 {}", legacy.display(), state_dir.display()),
-            ),
-            Text::fixed(
-                "nothing was moved; merge them by hand or remove the one you do not need",
-                "没有移动任何内容；请手动合并或删除不需要的一个",
-            ),
-        ),
-        LegacyWarning::Unexpected { legacy } => (
-            Text::new(
-                format!("the older state location is something unexpected: {}", legacy.display()),
-                format!("旧状态位置不是预期的内容：{}", legacy.display()),
-            ),
-            Text::fixed("it was left alone", "已保持原样"),
-        ),
-        LegacyWarning::LinkFailed { legacy, reason } => (
-            Text::new(
-                format!("no link could be left at {}: {reason}", legacy.display()),
-                format!("无法在 {} 创建链接：{reason}", legacy.display()),
-            ),
-            Text::fixed(
-                "plugins that look there will not find their data; set legacyLink to false to stop trying",
-                "在该位置查找数据的插件将找不到数据；可将 legacyLink 设为 false 停止尝试",
-            ),
-        ),
-    };
-    Notice { code: warning.code().to_owned(), severity: "warning", message, hint: Some(hint) }
 }

@@ -17,6 +17,7 @@ mod operations;
 mod plugins;
 mod process;
 mod prompts;
+mod state;
 mod tasks;
 mod upkeep;
 

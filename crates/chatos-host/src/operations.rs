@@ -129,15 +129,15 @@ impl Operation {
         self.events.publish("admin", "operation_changed", &self.view(self.lang));
     }
 
-    /// `{id, kind, state, progress, result, error}`.
+    /// `{id, kind, state, progress, result, error, status}`.
     pub fn view(&self, lang: Lang) -> Value {
         let state = lock(&self.state);
-        let (word, result, error) = match &state.outcome {
-            None => ("running", Value::Null, Value::Null),
-            Some(Ok(value)) => ("done", value.clone(), Value::Null),
+        let (word, result, error, status) = match &state.outcome {
+            None => ("running", Value::Null, Value::Null, None),
+            Some(Ok(value)) => ("done", value.clone(), Value::Null, None),
             Some(Err(fault)) => {
                 let word = if fault.code == "canceled" { "canceled" } else { "failed" };
-                (word, Value::Null, fault.to_json(lang)["error"].take())
+                (word, Value::Null, fault.to_json(lang)["error"].take(), Some(fault.class.http_status()))
             }
         };
         let progress = state.progress.as_ref().map(|progress| {
@@ -147,6 +147,7 @@ impl Operation {
         });
         json!({
             "id": &*self.id, "kind": self.kind, "state": word, "progress": progress, "result": result, "error": error,
+            "status": status,
         })
     }
 }

@@ -24,6 +24,13 @@ impl Store {
         self.read(|connection| copy(connection, target))
     }
 
+    /// A copy in the backups folder before something that changes much.
+    pub(crate) fn backup_before(&self, what: &str) -> Result<Backup, StoreError> {
+        let folder = &self.options().backups;
+        make_folder(folder)?;
+        self.backup_to(&folder.join(format!("before-{what}-{}.db", stamp())))
+    }
+
     /// Makes the daily copy when the newest one is older than a day, and removes those beyond `keep`.
     pub fn daily_backup(&self, keep: usize) -> Result<Option<Backup>, StoreError> {
         let folder = &self.options().backups;
@@ -104,17 +111,33 @@ fn is_daily(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("daily-"))
 }
 
-fn stamp() -> String {
+pub(crate) fn stamp() -> String {
     iso_from_ms(now_ms()).replace([':', '.'], "-")
 }
 
-fn make_folder(folder: &Path) -> Result<(), StoreError> {
+pub(crate) fn make_folder(folder: &Path) -> Result<(), StoreError> {
     use std::os::unix::fs::DirBuilderExt;
     std::fs::DirBuilder::new()
         .recursive(true)
         .mode(0o700)
         .create(folder)
         .map_err(|e| io_error("create the backup folder", folder, &e))
+}
+
+/// Replaces a small file: temporary file, sync, rename, sync of the folder.
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    use std::io::Write;
+    use std::os::unix::fs::OpenOptionsExt;
+    let partial = path.with_extension("partial");
+    let mut file =
+        std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&partial)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    std::fs::rename(&partial, path)?;
+    match path.parent() {
+        Some(folder) => std::fs::File::open(folder)?.sync_all(),
+        None => Ok(()),
+    }
 }
 
 fn remove_if_there(path: &Path) -> Result<(), StoreError> {
@@ -124,7 +147,7 @@ fn remove_if_there(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-fn io_error(action: &str, path: &Path, error: &std::io::Error) -> StoreError {
+pub(crate) fn io_error(action: &str, path: &Path, error: &std::io::Error) -> StoreError {
     let kind = match error.kind() {
         std::io::ErrorKind::StorageFull => StoreErrorKind::Full,
         _ => StoreErrorKind::Unavailable,

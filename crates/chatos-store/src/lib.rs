@@ -11,12 +11,14 @@ mod db;
 mod dedupe;
 mod error;
 mod file_changes;
+mod import;
 mod journal;
 mod key;
 mod meta;
 mod migrate;
 mod plugin_trust;
 mod prompt_records;
+mod secrets;
 mod settings;
 mod tasks;
 mod time;
@@ -28,11 +30,13 @@ pub use check::{CheckDepth, CheckFinding};
 pub use db::{CHECK_AT_OPEN, OpenOptions, Store, sqlite_version};
 pub use error::{StoreError, StoreErrorKind};
 pub use file_changes::{ChangedContent, FileChangeRow, NewFileChange};
+pub use import::{ImportCount, ImportOrder, ImportOutcome, ImportReport, ImportState, Imported};
 pub use journal::{JournalEntry, NewJournalEntry, ProjectInfo, ProjectIteration, ProjectPatch};
 pub use key::{KeyPlace, KeyProblem, SealError, StateKey, SubKey};
 pub use migrate::{SCHEMA_VERSION, schema_of};
 pub use plugin_trust::{PluginTrustFile, PluginTrustRow};
 pub use prompt_records::{NewPrompt, NewPromptAnswer, PromptAnswered, PromptLine, PromptRow, SealedAnswer};
+pub use secrets::{SecretInfo, SecretValue, is_secret_name};
 pub use settings::{
     Effective, SETTINGS, Section, SettingError, SettingIssue, SettingKind, SettingSource, SettingSpec,
     Settings, SettingsInput, find_setting, nearest_setting,

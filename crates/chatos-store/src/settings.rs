@@ -202,6 +202,11 @@ const PLUGIN_ENV: SettingSpec = SettingSpec {
     description: ("Names of extra variables passed to that plugin", "额外传递给该插件的环境变量名"),
 };
 
+/// Checks a value strictly and returns its normal form.
+pub(crate) fn check_value(spec: &SettingSpec, value: &Value) -> Result<Value, Vec<SettingIssue>> {
+    value::check(spec, value)
+}
+
 /// The row for a key; keys of the `pluginEnv.` family share one.
 pub fn find_setting(key: &str) -> Option<&'static SettingSpec> {
     if key.strip_prefix("pluginEnv.").is_some_and(|id| !id.is_empty() && id.len() <= 128) {

@@ -759,6 +759,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/state/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Take over the state of an older program */
+        post: operations["postStateImport"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/state/imports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What was taken over */
+        get: operations["getStateImports"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/events/ticket": {
         parameters: {
             query?: never;
@@ -1443,6 +1477,8 @@ export interface components {
             result?: unknown;
             /** @description The error object without its envelope, when it failed. */
             error?: unknown;
+            /** @description The HTTP status the failure would have had as an answer. */
+            status?: number | null;
         };
         /** @description How far it is. */
         ProgressView: {
@@ -1521,6 +1557,24 @@ export interface components {
         Project: {
             root: string;
             entries: number;
+        };
+        /** @description What to take over. */
+        ImportBody: {
+            /** @description An absolute path of an older database; without it every known place is looked at. */
+            path?: string | null;
+        };
+        /** @description Imports there were, newest first. */
+        ImportList: {
+            items: components["schemas"]["ImportView"][];
+        };
+        /** @description One import. */
+        ImportView: {
+            source: string;
+            importedAt: string;
+            /** @description Per table of the source: found, imported, updated, skipped, repaired. */
+            counts: unknown;
+            /** @description The file with every skipped row and its reason. */
+            report: string;
         };
         /** @description Opens one WebSocket. */
         Ticket: {
@@ -3338,6 +3392,68 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["EntryView"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postStateImport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ImportBody"];
+            };
+        };
+        responses: {
+            /** @description Take over the state of an older program */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperationView"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getStateImports: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was taken over */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportList"];
                 };
             };
             /** @description The error object */

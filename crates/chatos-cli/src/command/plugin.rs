@@ -11,6 +11,7 @@ use chatos_host::{Environment, ErrorCode, Fault};
 
 use crate::args::{Global, Plugin};
 use crate::client::{Api, block_on};
+use crate::command::operation::size;
 use crate::output::Output;
 
 pub(crate) fn run(
@@ -73,13 +74,4 @@ fn items(value: &serde_json::Value) -> &[serde_json::Value] {
 /// The text at `value`, empty when it is none.
 fn text(value: &serde_json::Value) -> &str {
     value.as_str().unwrap_or_default()
-}
-
-/// Bytes for people.
-fn size(bytes: u64) -> String {
-    match bytes {
-        0..1024 => format!("{bytes} B"),
-        1024..1_048_576 => format!("{:.1} KiB", bytes as f64 / 1024.0),
-        _ => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
-    }
 }

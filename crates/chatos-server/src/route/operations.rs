@@ -25,6 +25,8 @@ pub(crate) struct OperationView {
     result: Option<Value>,
     /// The error object without its envelope, when it failed.
     error: Option<Value>,
+    /// The HTTP status the failure would have had as an answer.
+    status: Option<u16>,
 }
 
 /// How far it is.

@@ -3,20 +3,17 @@
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
 
-use chatos_host::{ErrorCode, Fault, Lang, Text};
+use chatos_host::{Fault, Lang, Text};
 use hyper::Method;
 use serde_json::{Value, json};
 
 use super::show::print_problem;
-use super::{items, path_of, size, text, trust};
+use super::{items, path_of, text, trust};
 use crate::args::PluginData;
-use crate::client::{Api, encode};
+use crate::client::Api;
+use crate::command::operation::follow;
 use crate::output::{Output, Paint, visible};
-
-/// How often an operation is asked about.
-const POLL: Duration = Duration::from_millis(50);
 
 /// What to install.
 pub(super) struct Order {
@@ -51,64 +48,6 @@ pub(super) async fn install(
         }
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// Waits for an operation, drawing a bar where a person looks.
-async fn follow(api: &Api, output: &Output, mut operation: Value) -> Result<Value, Fault> {
-    let path = format!("/api/v1/operations/{}", encode(text(&operation["id"])));
-    let draws = !output.json && !output.quiet && std::io::stderr().is_terminal();
-    loop {
-        match text(&operation["state"]) {
-            "running" => {}
-            "done" => {
-                erase(draws);
-                return Ok(operation["result"].take());
-            }
-            _ => {
-                erase(draws);
-                return Err(failure(&operation["error"]));
-            }
-        }
-        if draws {
-            draw(&operation["progress"]);
-        }
-        tokio::time::sleep(POLL).await;
-        operation = api.get(&path, output.lang).await?;
-    }
-}
-
-fn draw(progress: &Value) {
-    const WIDTH: u64 = 30;
-    let (done, total) = (progress["done"].as_u64().unwrap_or_default(), progress["total"].as_u64());
-    let filled =
-        total.filter(|total| *total > 0).map_or(0, |total| (done.min(total) * WIDTH / total) as usize);
-    let bar = format!("{}{}", "#".repeat(filled), ".".repeat(WIDTH as usize - filled));
-    let message = text(&progress["message"]);
-    // A terminal that is gone is noticed elsewhere.
-    write!(std::io::stderr(), "\r\u{1b}[K[{bar}] {}  {message}", size(done)).ok();
-}
-
-fn erase(draws: bool) {
-    if draws {
-        write!(std::io::stderr(), "\r\u{1b}[K").ok();
-    }
-}
-
-/// The error of a failed operation, with the class its code belongs to.
-fn failure(error: &Value) -> Fault {
-    let code = text(&error["code"]).to_owned();
-    let class = ErrorCode::parse(&code).unwrap_or(match code.as_str() {
-        "id_case_conflict" | "directory_taken" => ErrorCode::Conflict,
-        _ => ErrorCode::InvalidArgument,
-    });
-    let mut fault = Fault::new(class, Text::same(text(&error["message"]).to_owned())).code(code);
-    if let Some(hint) = error["hint"].as_str() {
-        fault = fault.hint(Text::same(hint.to_owned()));
-    }
-    if !error["details"].is_null() {
-        fault = fault.details(error["details"].clone());
-    }
-    fault
 }
 
 fn print_result(output: &Output, result: &Value) {

@@ -1,0 +1,66 @@
+//! Following long work of the host until it ends.
+
+use std::io::{IsTerminal, Write};
+use std::time::Duration;
+
+use chatos_host::Fault;
+use serde_json::{Value, json};
+
+use crate::client::{Api, encode};
+use crate::output::Output;
+
+/// How often an operation is asked about.
+const POLL: Duration = Duration::from_millis(50);
+
+/// Waits for an operation, drawing a bar where a person looks; gives its result or its failure.
+pub(crate) async fn follow(api: &Api, output: &Output, mut operation: Value) -> Result<Value, Fault> {
+    let path = format!("/api/v1/operations/{}", encode(operation["id"].as_str().unwrap_or_default()));
+    let draws = !output.json && !output.quiet && std::io::stderr().is_terminal();
+    loop {
+        match operation["state"].as_str().unwrap_or_default() {
+            "running" => {}
+            "done" => {
+                erase(draws);
+                return Ok(operation["result"].take());
+            }
+            _ => {
+                erase(draws);
+                let status = operation["status"].as_u64().and_then(|status| u16::try_from(status).ok());
+                let body = json!({ "error": operation["error"].take() });
+                return Err(Output::remote_fault(status.unwrap_or(500), &body));
+            }
+        }
+        if draws {
+            draw(&operation["progress"]);
+        }
+        tokio::time::sleep(POLL).await;
+        operation = api.get(&path, output.lang).await?;
+    }
+}
+
+fn draw(progress: &Value) {
+    const WIDTH: u64 = 30;
+    let (done, total) = (progress["done"].as_u64().unwrap_or_default(), progress["total"].as_u64());
+    let filled =
+        total.filter(|total| *total > 0).map_or(0, |total| (done.min(total) * WIDTH / total) as usize);
+    let bar = format!("{}{}", "#".repeat(filled), ".".repeat(WIDTH as usize - filled));
+    let message = progress["message"].as_str().unwrap_or_default();
+    let amount = if progress["unit"] == "bytes" { size(done) } else { done.to_string() };
+    // A terminal that is gone is noticed elsewhere.
+    write!(std::io::stderr(), "\r\u{1b}[K[{bar}] {amount}  {message}").ok();
+}
+
+fn erase(draws: bool) {
+    if draws {
+        write!(std::io::stderr(), "\r\u{1b}[K").ok();
+    }
+}
+
+/// Bytes for people.
+pub(crate) fn size(bytes: u64) -> String {
+    match bytes {
+        0..1024 => format!("{bytes} B"),
+        1024..1_048_576 => format!("{:.1} KiB", bytes as f64 / 1024.0),
+        _ => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
+    }
+}

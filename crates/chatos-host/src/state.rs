@@ -1,0 +1,26 @@
+//! Looking after the state as a whole: taking over an older one, copies of it, bringing one back.
+
+mod import;
+
+use std::sync::Arc;
+
+use chatos_tool::Fault;
+use serde_json::Value;
+
+use crate::host::Host;
+use crate::operations::Operation;
+
+impl Host {
+    /// Begins long work on a thread of its own; the operation tells how it goes and what came of it.
+    pub(crate) fn begin_work(
+        self: &Arc<Self>,
+        kind: &'static str,
+        work: impl FnOnce(&Arc<Self>, &Operation) -> Result<Value, Fault> + Send + 'static,
+    ) -> Operation {
+        let operation = self.operations().begin(kind);
+        let (host, own) = (Arc::clone(self), operation.clone());
+        let task = tokio::task::spawn_blocking(move || own.finish(work(&host, &own)));
+        self.keep_task(task);
+        operation
+    }
+}

@@ -1,0 +1,166 @@
+//! Named secrets: sealed in the database, opened only for the one place that uses them (state §6).
+//!
+//! A value goes in as bytes that are wiped and comes out as a [`SecretValue`], which has no `Debug`,
+//! no `Display` and no wire form. Lists say that a secret is set, never anything about its value.
+
+use rusqlite::{Connection, OptionalExtension};
+use zeroize::Zeroizing;
+
+use crate::db::Store;
+use crate::error::{StoreError, StoreErrorKind};
+use crate::key::{SealError, SubKey};
+use crate::time::now_ms;
+
+/// The longest name and the largest value that are kept.
+const NAME_BYTES: usize = 128;
+const VALUE_BYTES: usize = 64 * 1024;
+
+/// What may be told about a secret.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SecretInfo {
+    /// The name a model or a header refers to.
+    pub name: String,
+    /// What a person noted about it.
+    pub description: String,
+    /// When it was first set.
+    pub created_at: i64,
+    /// When its value was last set.
+    pub updated_at: i64,
+    /// When it was last used, if ever.
+    pub last_used_at: Option<i64>,
+    /// The present key opens it. A value sealed with a lost key is shown as such and never overwritten
+    /// by itself.
+    pub openable: bool,
+}
+
+/// An opened value; wiped when dropped.
+pub struct SecretValue(Zeroizing<String>);
+
+impl SecretValue {
+    /// The value, for the one place that needs it.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Whether a text may name a secret: like a variable, so that it can stand for one.
+pub fn is_secret_name(name: &str) -> bool {
+    let mut bytes = name.bytes();
+    name.len() <= NAME_BYTES
+        && bytes.next().is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
+        && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+impl Store {
+    /// All secrets by name. `key` only decides which of them can be opened.
+    pub fn list_secrets(&self, key: &SubKey) -> Result<Vec<SecretInfo>, StoreError> {
+        let instance = self.instance_id()?;
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT id, name, description, created_at, updated_at, last_used_at, sealed
+                 FROM secrets ORDER BY name COLLATE NOCASE",
+            )?;
+            let rows = statement.query_map([], |row| {
+                let (id, sealed): (String, String) = (row.get(0)?, row.get(6)?);
+                Ok(SecretInfo {
+                    name: row.get(1)?,
+                    description: row.get(2)?,
+                    created_at: row.get(3)?,
+                    updated_at: row.get(4)?,
+                    last_used_at: row.get(5)?,
+                    openable: key.open(&secret_place(&instance, &id), &sealed).is_ok(),
+                })
+            })?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// Sets a secret, new or not. Returns whether it was new.
+    pub fn set_secret(
+        &self,
+        key: &SubKey,
+        name: &str,
+        value: &[u8],
+        description: Option<String>,
+    ) -> Result<bool, StoreError> {
+        if !is_secret_name(name) {
+            return Err(StoreError::new(StoreErrorKind::Invalid, format!("`{name}` cannot name a secret")));
+        }
+        if value.is_empty() || value.len() > VALUE_BYTES {
+            let text = format!("a secret has 1 to {VALUE_BYTES} bytes");
+            return Err(StoreError::new(StoreErrorKind::Invalid, text));
+        }
+        if std::str::from_utf8(value).is_err() {
+            return Err(StoreError::new(StoreErrorKind::Invalid, "a secret is text in UTF-8"));
+        }
+        let instance = self.instance_id()?;
+        let known = self.read(|connection| id_of(connection, name))?;
+        let id = known.clone().unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
+        let sealed = key.seal(&secret_place(&instance, &id), value).map_err(|e| unsealable(&e))?;
+        let name = name.to_owned();
+        self.write(move |connection| {
+            // Between our look and this write another process may have set the same name: its row id is
+            // part of what was sealed, so ours must not be put into it.
+            if id_of(connection, &name)? != known {
+                return Err(StoreError::new(StoreErrorKind::Conflict, "the secret was changed meanwhile"));
+            }
+            let now = now_ms();
+            connection.execute(
+                "INSERT INTO secrets (id, name, sealed, description, created_at, updated_at)
+                 VALUES (?1, ?2, ?3, coalesce(?4, ''), ?5, ?5)
+                 ON CONFLICT (id) DO UPDATE SET sealed = excluded.sealed, updated_at = excluded.updated_at,
+                   description = coalesce(?4, description)",
+                (&id, &name, &sealed, &description, now),
+            )?;
+            Ok(known.is_none())
+        })
+    }
+
+    /// Removes a secret. `false`: there was none of this name.
+    pub fn remove_secret(&self, name: &str) -> Result<bool, StoreError> {
+        let name = name.to_owned();
+        self.write(move |connection| {
+            Ok(connection.execute("DELETE FROM secrets WHERE name = ?1 COLLATE NOCASE", [name])? > 0)
+        })
+    }
+
+    /// Opens a secret for use and notes that it was used. `None`: there is none of this name.
+    pub fn use_secret(&self, key: &SubKey, name: &str) -> Result<Option<SecretValue>, StoreError> {
+        let instance = self.instance_id()?;
+        let row: Option<(String, String)> = self.read(|connection| {
+            let mut statement =
+                connection.prepare_cached("SELECT id, sealed FROM secrets WHERE name = ?1 COLLATE NOCASE")?;
+            Ok(statement.query_row([name], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
+        })?;
+        let Some((id, sealed)) = row else { return Ok(None) };
+        let bytes = key.open(&secret_place(&instance, &id), &sealed).map_err(|error| {
+            let text = format!("the secret `{name}` cannot be opened: {error}");
+            StoreError::new(StoreErrorKind::Invalid, text)
+        })?;
+        let text = std::str::from_utf8(&bytes)
+            .map_err(|_| StoreError::new(StoreErrorKind::Invalid, format!("`{name}` is not text")))?;
+        let value = SecretValue(Zeroizing::new(text.to_owned()));
+        self.write(move |connection| {
+            connection.execute("UPDATE secrets SET last_used_at = ?1 WHERE id = ?2", (now_ms(), id))?;
+            Ok(())
+        })?;
+        Ok(Some(value))
+    }
+}
+
+/// state §6: a sealed value belongs to exactly one row.
+pub(crate) fn secret_place(instance: &str, id: &str) -> String {
+    format!("{instance}|secrets|{id}|sealed")
+}
+
+fn id_of(connection: &Connection, name: &str) -> Result<Option<String>, StoreError> {
+    let mut statement = connection.prepare_cached("SELECT id FROM secrets WHERE name = ?1 COLLATE NOCASE")?;
+    Ok(statement.query_row([name], |row| row.get(0)).optional()?)
+}
+
+pub(crate) fn unsealable(error: &SealError) -> StoreError {
+    StoreError::new(StoreErrorKind::Unavailable, format!("cannot seal a secret: {error}"))
+}
+
+#[cfg(test)]
+mod tests;

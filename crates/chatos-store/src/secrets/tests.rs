@@ -1,0 +1,71 @@
+//! What goes in comes out for the same row and key only, and never lies in the file.
+
+use super::*;
+use crate::db::tests::options;
+use crate::key::{KeyPlace, StateKey};
+
+fn open(dir: &std::path::Path) -> (Store, SubKey) {
+    let store = Store::open(options(dir)).unwrap();
+    let place = KeyPlace { dir: dir.join("keys"), override_file: None };
+    let key = StateKey::open(&place, &store.instance_id().unwrap()).unwrap();
+    (store, key.sub_key("secrets"))
+}
+
+#[test]
+fn a_secret_is_set_changed_used_and_removed() {
+    let dir = tempfile::tempdir().unwrap();
+    let (store, key) = open(dir.path());
+    assert!(store.set_secret(&key, "OPENAI_KEY", b"first", Some("mine".to_owned())).unwrap());
+    assert!(!store.set_secret(&key, "openai_key", b"second", None).unwrap());
+    let used = store.use_secret(&key, "OPENAI_KEY").unwrap().unwrap();
+    assert_eq!(used.expose(), "second");
+    let listed = store.list_secrets(&key).unwrap();
+    assert_eq!(
+        (listed.len(), listed[0].name.as_str(), listed[0].description.as_str()),
+        (1, "OPENAI_KEY", "mine")
+    );
+    assert!(listed[0].openable && listed[0].last_used_at.is_some());
+    assert!(store.remove_secret("OPENAI_KEY").unwrap());
+    assert!(!store.remove_secret("OPENAI_KEY").unwrap());
+    assert!(store.use_secret(&key, "OPENAI_KEY").unwrap().is_none());
+}
+
+#[test]
+fn names_and_values_that_cannot_be_meant_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let (store, key) = open(dir.path());
+    for name in ["", "1A", "a-b", "a b", "é", &"x".repeat(129), "a\0b"] {
+        assert_eq!(store.set_secret(&key, name, b"v", None).unwrap_err().kind, StoreErrorKind::Invalid);
+    }
+    for value in [&b""[..], &[0xff, 0xfe], &vec![b'x'; VALUE_BYTES + 1]] {
+        assert_eq!(store.set_secret(&key, "A", value, None).unwrap_err().kind, StoreErrorKind::Invalid);
+    }
+    assert!(store.list_secrets(&key).unwrap().is_empty());
+}
+
+#[test]
+fn swapped_values_cannot_be_opened_and_no_byte_of_a_value_is_on_disk() {
+    let dir = tempfile::tempdir().unwrap();
+    let (store, key) = open(dir.path());
+    let value = "canary-0123456789abcdef-fedcba9876543210";
+    store.set_secret(&key, "A", value.as_bytes(), None).unwrap();
+    store.set_secret(&key, "B", b"something else entirely", None).unwrap();
+    store
+        .write(|connection| {
+            connection.execute_batch(
+                "CREATE TEMP TABLE t AS SELECT name, sealed FROM secrets;
+                 UPDATE secrets SET sealed = (SELECT sealed FROM t WHERE t.name <> secrets.name);",
+            )?;
+            Ok(())
+        })
+        .unwrap();
+    assert!(store.list_secrets(&key).unwrap().iter().all(|secret| !secret.openable));
+    assert!(store.use_secret(&key, "A").is_err());
+    store.close();
+    for entry in std::fs::read_dir(dir.path()).unwrap().flatten().filter(|entry| entry.path().is_file()) {
+        let bytes = std::fs::read(entry.path()).unwrap();
+        for window in value.as_bytes().windows(16) {
+            assert!(!bytes.windows(16).any(|part| part == window), "{}", entry.path().display());
+        }
+    }
+}
