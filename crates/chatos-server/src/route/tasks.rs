@@ -194,6 +194,7 @@ async fn list(State(app): State<App>, Query(wanted): Query<Wanted>) -> Result<Js
         tag: wanted.tag,
         query: wanted.q,
         open_only: wanted.open,
+        ..TaskFilter::default()
     };
     let (tasks, total, open) = blocking(&app, move |host| host.list_tasks(&filter, limit, offset)).await?;
     let next = u64::from(offset) + tasks.len() as u64;
