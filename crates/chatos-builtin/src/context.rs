@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use chatos_tool::{CanceledBy, Lang, Phase, Redactor, Text, ToolError, Trace};
+use chatos_tool::{CanceledBy, Lang, Phase, Redactor, Text, ToolError, Trace, Transport};
 use serde_json::Value;
 use tokio_util::task::TaskTracker;
 
@@ -50,6 +50,8 @@ pub struct CallCx {
     pub user_message_id: Option<String>,
     /// Who calls.
     pub caller: Caller,
+    /// Over which road.
+    pub transport: Transport,
     /// The language of texts.
     pub lang: Lang,
     /// The settings in force when the call began.

@@ -22,6 +22,10 @@ pub struct ServerEnv {
     pub write: bool,
     /// `--scope` or `MODEL_CLI_TASK_SCOPE`; by caller when absent.
     pub task_scope: Option<TaskScope>,
+    /// The run this process belongs to, where its environment says so.
+    pub run_id: Option<String>,
+    /// The session this process belongs to, where its environment says so.
+    pub session_id: Option<String>,
 }
 
 /// Which list of tasks is meant (servers §6).

@@ -246,6 +246,7 @@ impl Call<'_> {
             trace: meta.trace.clone(),
             user_message_id: meta.user_message_id,
             caller: request.caller,
+            transport: request.transport,
             lang: self.settings.lang,
             settings: Arc::clone(&self.settings),
             ask: request.access.asks(tool.spec().name),

@@ -33,6 +33,7 @@ mod mcp;
 mod catalog;
 pub mod files;
 pub mod filesystem;
+pub mod tasks;
 #[cfg(test)]
 mod testing;
 pub mod ui_prompt;

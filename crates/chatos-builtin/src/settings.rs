@@ -69,6 +69,14 @@ pub struct ToolSettings {
     pub confirm_timeout_ms: u64,
     /// `confirmFileChanges`.
     pub confirm_file_changes: bool,
+    /// `confirmMainTaskCreate`.
+    pub confirm_main_tasks: bool,
+    /// `confirmSubTaskCreate`.
+    pub confirm_sub_tasks: bool,
+    /// `taskDedupeTtlDays`.
+    pub task_key_days: u32,
+    /// `journalDedupeTtlDays`.
+    pub journal_key_days: u32,
     /// `filesystem…`.
     pub files: FileSettings,
 }
@@ -116,6 +124,7 @@ impl ToolSettings {
     pub fn read(settings: &Settings) -> Self {
         let number = |key: &str| u64::try_from(settings.int(key)).unwrap_or_default();
         let size = |key: &str| usize::try_from(settings.int(key)).unwrap_or_default();
+        let days = |key: &str| u32::try_from(settings.int(key)).unwrap_or(1).max(1);
         let slots = settings.effective("toolServerConcurrency").map(|effective| effective.value);
         let server_slots = slots.as_ref().and_then(|value| value.as_object()).into_iter().flatten();
         let server_slots = server_slots
@@ -143,6 +152,10 @@ impl ToolSettings {
             secrets_to_model: settings.bool("promptSecretsToModel"),
             confirm_timeout_ms: number("confirmTimeoutMs"),
             confirm_file_changes: settings.bool("confirmFileChanges"),
+            confirm_main_tasks: settings.bool("confirmMainTaskCreate"),
+            confirm_sub_tasks: settings.bool("confirmSubTaskCreate"),
+            task_key_days: days("taskDedupeTtlDays"),
+            journal_key_days: days("journalDedupeTtlDays"),
             files: FileSettings {
                 max_file_bytes: number("filesystemMaxFileBytes"),
                 max_write_bytes: number("filesystemMaxWriteBytes"),
@@ -170,6 +183,10 @@ impl Default for ToolSettings {
             secrets_to_model: false,
             confirm_timeout_ms: 0,
             confirm_file_changes: true,
+            confirm_main_tasks: false,
+            confirm_sub_tasks: false,
+            task_key_days: 7,
+            journal_key_days: 30,
             files: FileSettings::default(),
         }
     }

@@ -173,10 +173,15 @@ pub(crate) struct Registered<T> {
 
 impl<T: Tool> Registered<T> {
     pub(crate) fn new(tool: T) -> Self {
-        let arguments = schema::arguments(schema_of::<T::Args>());
+        let arguments = arguments_schema::<T::Args>();
         let output = output_schema(&schema::data(schema_of::<T::Data>()));
         Self { tool: Arc::new(tool), arguments, output }
     }
+}
+
+/// The schema of arguments, for a tool that checks a part of them by itself.
+pub(crate) fn arguments_schema<T: JsonSchema>() -> Value {
+    schema::arguments(schema_of::<T>())
 }
 
 /// Everything inline: models and portable clients do not follow references.
