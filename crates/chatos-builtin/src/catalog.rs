@@ -5,7 +5,7 @@ use chatos_tool::validation;
 use crate::env::ServerEnv;
 use crate::files::{self, FileHome};
 use crate::server::{Server, ServerInfo};
-use crate::{tasks, ui_prompt};
+use crate::{journal, tasks, ui_prompt};
 
 /// A server and how to build it from its surroundings. Building opens nothing.
 struct Entry {
@@ -14,10 +14,11 @@ struct Entry {
 }
 
 /// Sorted by name, the order of every list.
-static ENTRIES: [Entry; 5] = [
+static ENTRIES: [Entry; 6] = [
     Entry { info: &files::CODE_MAINTAINER, build: |env| files::code_maintainer(&FileHome::of(env)) },
     Entry { info: &files::CODE_WRITER, build: |env| files::code_writer(&FileHome::of(env)) },
     Entry { info: &files::PROJECT_FILES, build: |env| files::project_files(&FileHome::of(env)) },
+    Entry { info: &journal::INFO, build: journal::server },
     Entry { info: &tasks::INFO, build: tasks::server },
     Entry { info: &ui_prompt::INFO, build: |_| ui_prompt::server() },
 ];

@@ -10,7 +10,7 @@ use chatos_tool::{Needed, Reason, Resource, Text, ToolError};
 use crate::context::CallCx;
 
 /// The surroundings of servers; given by whoever starts them.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct ServerEnv {
     /// The state directory; without one there are no journals of changes, so no file is written.
     pub state_dir: Option<PathBuf>,
@@ -22,10 +22,28 @@ pub struct ServerEnv {
     pub write: bool,
     /// `--scope` or `MODEL_CLI_TASK_SCOPE`; by caller when absent.
     pub task_scope: Option<TaskScope>,
+    /// The host application's name, `chatos` unless overridden; older files lie under it.
+    pub host_app: String,
     /// The run this process belongs to, where its environment says so.
     pub run_id: Option<String>,
     /// The session this process belongs to, where its environment says so.
     pub session_id: Option<String>,
+}
+
+impl Default for ServerEnv {
+    /// Enough to say what tools there are; every call that needs the database is refused.
+    fn default() -> Self {
+        Self {
+            state_dir: None,
+            protected: Vec::new(),
+            store: StoreHandle::default(),
+            write: false,
+            task_scope: None,
+            host_app: "chatos".to_owned(),
+            run_id: None,
+            session_id: None,
+        }
+    }
 }
 
 /// Which list of tasks is meant (servers §6).

@@ -33,6 +33,7 @@ mod mcp;
 mod catalog;
 pub mod files;
 pub mod filesystem;
+pub mod journal;
 pub mod tasks;
 #[cfg(test)]
 mod testing;

@@ -1,5 +1,7 @@
 //! The project journal: entries and facts per project, in one transaction per change (servers §7).
 
+mod import;
+
 use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, OptionalExtension, params_from_iter};
 use serde::Serialize;
@@ -8,6 +10,8 @@ use crate::db::Store;
 use crate::dedupe;
 use crate::error::{StoreError, StoreErrorKind};
 use crate::time::now_ms;
+
+pub use import::JournalImport;
 
 /// An entry to be added.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -118,14 +122,7 @@ impl Store {
                 ("highlight", &entry.highlights),
                 ("next_step", &entry.next_steps),
             ];
-            for (kind, values) in lists {
-                let mut statement = connection.prepare_cached(
-                    "INSERT INTO journal_entry_items (entry_id, kind, position, value) VALUES (?1, ?2, ?3, ?4)",
-                )?;
-                for (position, value) in values.iter().enumerate() {
-                    statement.execute((&id, kind, position as i64, value))?;
-                }
-            }
+            insert_items(connection, &id, &lists)?;
             if let Some(key) = &entry.dedupe_key {
                 dedupe::remember(connection, &scope, key, &payload, &id, now)?;
             }
@@ -288,6 +285,18 @@ impl Store {
     }
 }
 
+fn insert_items(connection: &Connection, id: &str, lists: &[(&str, &Vec<String>)]) -> Result<(), StoreError> {
+    let mut statement = connection.prepare_cached(
+        "INSERT INTO journal_entry_items (entry_id, kind, position, value) VALUES (?1, ?2, ?3, ?4)",
+    )?;
+    for (kind, values) in lists {
+        for (position, value) in values.iter().enumerate() {
+            statement.execute((id, kind, position as i64, value))?;
+        }
+    }
+    Ok(())
+}
+
 /// Kept by the table itself, so that the newest entries of a long journal come as fast as of a short one.
 fn entries_of(connection: &Connection, root: &str) -> Result<u64, StoreError> {
     let entries: Option<i64> = connection
@@ -309,8 +318,9 @@ fn condition(root: &str, tag: &str, query: &str) -> (String, Vec<Sql>) {
         values.push(Sql::from(tag.to_owned()));
     }
     if !query.is_empty() {
-        let items = "EXISTS (SELECT 1 FROM journal_entry_items i WHERE i.entry_id = e.id \
-                     AND i.kind IN ('file', 'highlight') AND instr(lower(i.value), lower(?)) > 0)";
+        // Not correlated: the items are looked through once, not once per entry.
+        let items = "e.id IN (SELECT i.entry_id FROM journal_entry_items i \
+                     WHERE i.kind IN ('file', 'highlight') AND instr(lower(i.value), lower(?)) > 0)";
         if query.chars().count() >= 3 {
             parts.push(format!(
                 "(e.rowid IN (SELECT rowid FROM journal_fts WHERE journal_fts MATCH ?) OR {items})"

@@ -31,7 +31,9 @@ pub use db::{CHECK_AT_OPEN, OpenOptions, Store, sqlite_version};
 pub use error::{StoreError, StoreErrorKind};
 pub use file_changes::{ChangedContent, FileChangeRow, NewFileChange};
 pub use import::{ImportCount, ImportOrder, ImportOutcome, ImportReport, ImportState, Imported};
-pub use journal::{JournalEntry, NewJournalEntry, ProjectInfo, ProjectIteration, ProjectPatch};
+pub use journal::{
+    JournalEntry, JournalImport, NewJournalEntry, ProjectInfo, ProjectIteration, ProjectPatch,
+};
 pub use key::{KeyPlace, KeyProblem, SealError, StateKey, SubKey};
 pub use migrate::{SCHEMA_VERSION, schema_of};
 pub use plugin_trust::{PluginTrustFile, PluginTrustRow};
