@@ -1,0 +1,281 @@
+//! The three ways vendors want to be spoken to, behind one door.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::provider::{anthropic, gemini, openai};
+use crate::{Class, Event, ModelError, Reasoning, Request, Sse, Stop, ToolCall, Usage};
+
+/// How a vendor's API is spoken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Protocol {
+    /// Chat completions, spoken by most.
+    OpenAi,
+    /// The messages API.
+    Anthropic,
+    /// `generateContent`.
+    Gemini,
+}
+
+/// The protocol of a provider's name; `None` for names that speak none (`demo`) or are unknown.
+pub fn protocol_of(provider: &str) -> Option<Protocol> {
+    match provider.to_ascii_lowercase().as_str() {
+        "openai" | "openai_compatible" | "openai-compatible" | "azure" | "deepseek" | "custom" | "ollama"
+        | "lmstudio" => Some(Protocol::OpenAi),
+        "anthropic" => Some(Protocol::Anthropic),
+        "gemini" => Some(Protocol::Gemini),
+        _ => None,
+    }
+}
+
+/// What has to go over the wire.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Wire {
+    /// Behind the base URL, without a leading slash.
+    pub path: String,
+    /// Besides `content-type`.
+    pub headers: Vec<(&'static str, String)>,
+    /// The body.
+    pub body: Value,
+}
+
+/// What a vendor was seen to refuse. It lives as long as a session.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Dialect {
+    without: BTreeSet<String>,
+}
+
+impl Dialect {
+    /// Whether `member` may be sent.
+    pub fn sends(&self, member: &str) -> bool {
+        !self.without.contains(member)
+    }
+
+    /// Learns from a refusal. True when there is something new to leave out, so the call may be
+    /// repeated at once.
+    pub fn learn(&mut self, error: &ModelError) -> bool {
+        if error.class != Class::InvalidRequest {
+            return false;
+        }
+        let named = error.param.as_deref().map(|param| param.split(['.', '[']).next().unwrap_or(param));
+        let known = OPTIONAL.iter().find(|member| match named {
+            Some(named) => named == **member,
+            // Vendors without a type field for it name the member in the sentence, in quotes.
+            None => ['"', '\'', '`'].iter().any(|q| error.message.contains(&format!("{q}{member}{q}"))),
+        });
+        known.is_some_and(|member| self.without.insert((*member).to_owned()))
+    }
+}
+
+/// Members whose loss changes comfort, not meaning.
+const OPTIONAL: [&str; 6] = [
+    "stream_options",
+    "parallel_tool_calls",
+    "reasoning_effort",
+    "temperature",
+    "max_completion_tokens",
+    "cache_control",
+];
+
+impl Protocol {
+    /// The request as this vendor wants it.
+    pub fn wire(self, request: &Request, dialect: &Dialect) -> Wire {
+        let mut wire = match self {
+            Self::OpenAi => openai::wire(request, dialect),
+            Self::Anthropic => anthropic::wire(request, dialect),
+            Self::Gemini => gemini::wire(request),
+        };
+        if let Value::Object(body) = &mut wire.body {
+            for (member, value) in &request.params.extra_body {
+                body.insert(member.clone(), value.clone());
+            }
+        }
+        wire
+    }
+
+    /// The header that carries a key.
+    pub fn auth(self, provider: &str, key: &str) -> (&'static str, String) {
+        match self {
+            Self::OpenAi if provider.eq_ignore_ascii_case("azure") => ("api-key", key.to_owned()),
+            Self::OpenAi => ("authorization", format!("Bearer {key}")),
+            Self::Anthropic => ("x-api-key", key.to_owned()),
+            Self::Gemini => ("x-goog-api-key", key.to_owned()),
+        }
+    }
+
+    /// Why a call was refused, from a status that is not 2xx.
+    pub fn refused(self, status: u16, retry_after_ms: Option<u64>, body: &[u8]) -> ModelError {
+        let parsed = serde_json::from_slice::<Value>(body).ok();
+        let error = match (self, &parsed) {
+            (Self::OpenAi, Some(body)) => openai::refused(status, body),
+            (Self::Anthropic, Some(body)) => anthropic::refused(status, body),
+            (Self::Gemini, Some(body)) => gemini::refused(status, body),
+            (_, None) => None,
+        };
+        let mut error = error.unwrap_or_else(|| {
+            let text = String::from_utf8_lossy(&body[..body.len().min(400)]);
+            ModelError::new(ModelError::class_of_status(status), format!("HTTP {status} {}", text.trim()))
+        });
+        error.status = Some(status);
+        error.retry_after_ms = retry_after_ms;
+        error
+    }
+
+    /// A decoder for one streamed answer.
+    pub fn decoder(self) -> Decoder {
+        Decoder {
+            sse: Sse::default(),
+            state: match self {
+                Self::OpenAi => State::OpenAi(openai::Decoding::default()),
+                Self::Anthropic => State::Anthropic(anthropic::Decoding::default()),
+                Self::Gemini => State::Gemini(gemini::Decoding::default()),
+            },
+            done: false,
+        }
+    }
+
+    /// The events of an answer that came in one piece although a stream was asked for.
+    pub fn whole(self, body: &[u8]) -> Result<Vec<Event>, ModelError> {
+        let value: Value = serde_json::from_slice(body).map_err(|_| malformed(body))?;
+        match self {
+            Self::OpenAi => openai::whole(&value),
+            Self::Anthropic => anthropic::whole(&value),
+            Self::Gemini => {
+                let mut state = gemini::Decoding::default();
+                let mut events = state.chunk(&value)?;
+                events.extend(state.end()?);
+                Ok(events)
+            }
+        }
+    }
+}
+
+/// Turns the bytes of one streamed answer into events.
+#[derive(Debug)]
+pub struct Decoder {
+    sse: Sse,
+    state: State,
+    done: bool,
+}
+
+#[derive(Debug)]
+enum State {
+    OpenAi(openai::Decoding),
+    Anthropic(anthropic::Decoding),
+    Gemini(gemini::Decoding),
+}
+
+impl Decoder {
+    /// Takes more bytes. After an error nothing more comes of this decoder.
+    pub fn feed(&mut self, bytes: &[u8]) -> Result<Vec<Event>, ModelError> {
+        let frames = self.sse.feed(bytes).map_err(|e| ModelError::new(Class::Server, e.to_string()))?;
+        let mut events = Vec::new();
+        for frame in frames {
+            self.frame(&frame.data, &mut events)?;
+        }
+        Ok(events)
+    }
+
+    /// The stream ended. An answer that was not complete is a failure of the network.
+    pub fn end(mut self) -> Result<Vec<Event>, ModelError> {
+        let mut events = Vec::new();
+        if let Some(frame) = std::mem::take(&mut self.sse).end() {
+            self.frame(&frame.data, &mut events)?;
+        }
+        if !self.done {
+            match &mut self.state {
+                State::OpenAi(state) => events.extend(state.end()?),
+                State::Anthropic(state) => events.extend(state.end()?),
+                State::Gemini(state) => events.extend(state.end()?),
+            }
+        }
+        Ok(events)
+    }
+
+    fn frame(&mut self, data: &str, events: &mut Vec<Event>) -> Result<(), ModelError> {
+        if self.done || data.trim().is_empty() {
+            return Ok(());
+        }
+        let from = events.len();
+        if data.trim() == "[DONE]" {
+            if let State::OpenAi(state) = &mut self.state {
+                events.extend(state.end()?);
+            }
+        } else {
+            let value: Value = serde_json::from_str(data).map_err(|_| malformed(data.as_bytes()))?;
+            events.extend(match &mut self.state {
+                State::OpenAi(state) => state.chunk(&value)?,
+                State::Anthropic(state) => state.chunk(&value)?,
+                State::Gemini(state) => state.chunk(&value)?,
+            });
+        }
+        self.done = events[from..].iter().any(|event| matches!(event, Event::Done(_)));
+        Ok(())
+    }
+}
+
+fn malformed(body: &[u8]) -> ModelError {
+    let start = String::from_utf8_lossy(&body[..body.len().min(120)]).into_owned();
+    ModelError::new(Class::Server, format!("the answer is not JSON; it begins with {start:?}"))
+}
+
+/// The failure of a stream that ended before its answer did.
+pub(crate) fn cut_off() -> ModelError {
+    ModelError::new(Class::Network, "the stream ended before the answer was complete")
+}
+
+/// An answer put together from its events.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Answer {
+    /// Text.
+    pub text: String,
+    /// Thinking: what was shown, and the blocks to send back.
+    pub reasoning: Vec<Reasoning>,
+    /// Tool calls, in order.
+    pub tool_calls: Vec<ToolCall>,
+    /// Tokens.
+    pub usage: Option<Usage>,
+    /// Why it ended; `None` while it has not.
+    pub stop: Option<Stop>,
+    thinking: String,
+}
+
+impl Answer {
+    /// Takes one event.
+    pub fn take(&mut self, event: &Event) {
+        match event {
+            Event::Text(delta) => self.text.push_str(delta),
+            Event::Reasoning(delta) => self.thinking.push_str(delta),
+            Event::ReasoningBlock { opaque } => {
+                let text = std::mem::take(&mut self.thinking);
+                self.reasoning.push(Reasoning { text, opaque: Some(opaque.clone()) });
+            }
+            Event::ToolUse { index, id, name, args_delta, opaque } => {
+                while self.tool_calls.len() <= *index {
+                    let (id, name, arguments) = (String::new(), String::new(), String::new());
+                    self.tool_calls.push(ToolCall { id, name, arguments, opaque: None });
+                }
+                let call = &mut self.tool_calls[*index];
+                if let Some(id) = id {
+                    call.id.clone_from(id);
+                }
+                if let Some(name) = name {
+                    call.name.clone_from(name);
+                }
+                call.arguments.push_str(args_delta);
+                if opaque.is_some() {
+                    call.opaque.clone_from(opaque);
+                }
+            }
+            Event::Usage(usage) => self.usage = Some(*usage),
+            Event::Done(stop) => {
+                self.stop = Some(*stop);
+                if !self.thinking.is_empty() {
+                    let text = std::mem::take(&mut self.thinking);
+                    self.reasoning.push(Reasoning { text, opaque: None });
+                }
+            }
+        }
+    }
+}

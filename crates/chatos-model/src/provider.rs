@@ -1,0 +1,5 @@
+//! One file per protocol.
+
+pub mod anthropic;
+pub mod gemini;
+pub mod openai;

@@ -1,0 +1,138 @@
+//! What is asked of a model, in no vendor's words.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// One call.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Request {
+    /// Blocks of the system prompt, in order. Stable ones first, so that vendors' caches hit.
+    pub system: Vec<String>,
+    /// The conversation.
+    pub messages: Vec<Message>,
+    /// Tools on offer, already sorted by name.
+    pub tools: Vec<Tool>,
+    /// Everything else.
+    pub params: Params,
+}
+
+/// How the model should answer.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Params {
+    /// The vendor's name of the model.
+    pub model: String,
+    /// Longest answer; `None` leaves it to the vendor.
+    pub max_output_tokens: Option<u32>,
+    /// Randomness; `None` leaves it to the vendor.
+    pub temperature: Option<f64>,
+    /// How much to think.
+    pub effort: Option<Effort>,
+    /// Whether several tools may be called in one answer; `None` leaves it to the vendor.
+    pub parallel_tools: Option<bool>,
+    /// Members put into the body as they are; they win over ours.
+    pub extra_body: Map<String, Value>,
+}
+
+/// How much a model should think before it answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "the words say it")]
+pub enum Effort {
+    Minimal,
+    Low,
+    Medium,
+    High,
+}
+
+impl Effort {
+    /// The word on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Minimal => "minimal",
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+        }
+    }
+}
+
+/// One message of the conversation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", tag = "role")]
+pub enum Message {
+    /// From the person, or from the host on the person's behalf.
+    User {
+        /// Text.
+        text: String,
+        /// Pictures, for models that see.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        images: Vec<Image>,
+    },
+    /// From the model.
+    Assistant {
+        /// Text.
+        text: String,
+        /// What it thought, with what the vendor needs back.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        reasoning: Vec<Reasoning>,
+        /// Tools it called.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        tool_calls: Vec<ToolCall>,
+    },
+    /// What a tool answered.
+    Tool {
+        /// Which call.
+        call_id: String,
+        /// Name of the tool as it was offered.
+        name: String,
+        /// What it said.
+        content: String,
+        /// Whether that is a failure.
+        #[serde(default)]
+        is_error: bool,
+    },
+}
+
+/// A picture.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Image {
+    /// Such as `image/png`.
+    pub mime: String,
+    /// Base64.
+    pub data: String,
+}
+
+/// A piece of thinking.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Reasoning {
+    /// What a person may read; may be empty.
+    pub text: String,
+    /// The vendor's own block. It goes back unchanged to the protocol that gave it, and to no other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub opaque: Option<Value>,
+}
+
+/// A call the model asked for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ToolCall {
+    /// The vendor's id, or ours where it gives none.
+    pub id: String,
+    /// Name as offered.
+    pub name: String,
+    /// Arguments exactly as the model wrote them; whether that is JSON is for the caller to see.
+    pub arguments: String,
+    /// The vendor's own part, sent back unchanged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub opaque: Option<Value>,
+}
+
+/// A tool on offer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tool {
+    /// At most 64 characters of letters, digits, `_` and `-`.
+    pub name: String,
+    /// For the model.
+    pub description: String,
+    /// JSON Schema of its arguments.
+    pub parameters: Value,
+}

@@ -1,0 +1,196 @@
+//! What goes out, and what a refusal means.
+
+#![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
+
+use chatos_model::provider::gemini::reduce;
+use chatos_model::{
+    Class, Dialect, Effort, Image, Message, Params, Protocol, Reasoning, Request, Tool, ToolCall, protocol_of,
+};
+use serde_json::{Value, json};
+
+fn request() -> Request {
+    let thinking = json!({ "type": "thinking", "thinking": "t", "signature": "s" });
+    Request {
+        system: vec!["You help.".into(), "Be brief.".into()],
+        messages: vec![
+            Message::User {
+                text: "Look".into(),
+                images: vec![Image { mime: "image/png".into(), data: "AA==".into() }],
+            },
+            Message::Assistant {
+                text: String::new(),
+                reasoning: vec![Reasoning { text: "t".into(), opaque: Some(thinking) }],
+                tool_calls: vec![
+                    ToolCall {
+                        id: "1".into(),
+                        name: "read".into(),
+                        arguments: "{\"p\":1}".into(),
+                        opaque: None,
+                    },
+                    ToolCall {
+                        id: "2".into(),
+                        name: "read".into(),
+                        arguments: "not json".into(),
+                        opaque: None,
+                    },
+                ],
+            },
+            Message::Tool {
+                call_id: "1".into(),
+                name: "read".into(),
+                content: "one".into(),
+                is_error: false,
+            },
+            Message::Tool { call_id: "2".into(), name: "read".into(), content: "bad".into(), is_error: true },
+        ],
+        tools: vec![Tool {
+            name: "read".into(),
+            description: "Reads".into(),
+            parameters: json!({ "type": "object", "properties": { "p": { "type": "integer" } } }),
+        }],
+        params: Params {
+            model: "m".into(),
+            max_output_tokens: Some(100),
+            temperature: Some(0.5),
+            effort: None,
+            parallel_tools: Some(false),
+            extra_body: json!({ "service_tier": "flex" }).as_object().unwrap().clone(),
+        },
+    }
+}
+
+#[test]
+fn openai() {
+    let wire = Protocol::OpenAi.wire(&request(), &Dialect::default());
+    let body = wire.body;
+    assert_eq!(wire.path, "chat/completions");
+    assert_eq!(body["messages"][0], json!({ "role": "system", "content": "You help.\n\nBe brief." }));
+    assert_eq!(body["messages"][1]["content"][1]["image_url"]["url"], "data:image/png;base64,AA==");
+    assert_eq!(body["messages"][2]["content"], Value::Null);
+    assert_eq!(body["messages"][2]["tool_calls"][1]["function"]["arguments"], "not json");
+    assert_eq!(body["messages"][3], json!({ "role": "tool", "tool_call_id": "1", "content": "one" }));
+    assert_eq!((&body["max_completion_tokens"], &body["service_tier"]), (&json!(100), &json!("flex")));
+    assert_eq!(body["parallel_tool_calls"], false);
+}
+
+#[test]
+fn a_vendor_that_refuses_a_member_is_asked_again_without_it_once() {
+    let mut dialect = Dialect::default();
+    let refusal =
+        |error: Value| Protocol::OpenAi.refused(400, None, json!({ "error": error }).to_string().as_bytes());
+    let by_param = refusal(json!({ "message": "Unsupported", "param": "max_completion_tokens" }));
+    assert!(dialect.learn(&by_param));
+    assert!(!dialect.learn(&by_param), "the same refusal again is not news");
+    let body = Protocol::OpenAi.wire(&request(), &dialect).body;
+    assert_eq!((&body["max_tokens"], body.get("max_completion_tokens")), (&json!(100), None));
+    assert!(dialect.learn(&refusal(json!({ "message": "Unknown parameter: 'stream_options'." }))));
+    assert!(Protocol::OpenAi.wire(&request(), &dialect).body.get("stream_options").is_none());
+    // What carries meaning is never dropped, and other classes teach nothing.
+    assert!(!dialect.learn(&refusal(json!({ "message": "bad", "param": "messages" }))));
+    assert!(!dialect.learn(&refusal(json!({ "message": "bad", "param": "tools[0].function" }))));
+    assert!(!dialect.learn(&Protocol::OpenAi.refused(500, None, b"'temperature'")));
+}
+
+#[test]
+fn anthropic() {
+    let wire = Protocol::Anthropic.wire(&request(), &Dialect::default());
+    let body = wire.body;
+    assert_eq!(wire.headers, [("anthropic-version", "2023-06-01".to_owned())]);
+    assert!(body["system"][0].get("cache_control").is_none());
+    assert_eq!(body["system"][1]["cache_control"]["type"], "ephemeral");
+    assert_eq!(body["tools"][0]["cache_control"]["type"], "ephemeral");
+    // Three messages: both tool results in one, thinking first and unchanged.
+    let messages = body["messages"].as_array().unwrap();
+    assert_eq!(messages.len(), 3);
+    assert_eq!(messages[1]["content"][0]["signature"], "s");
+    assert_eq!(messages[1]["content"][2]["input"], json!({}), "what was no object is sent as none");
+    assert_eq!(messages[2]["content"][1]["is_error"], true);
+    assert_eq!((&body["max_tokens"], &body["temperature"]), (&json!(100), &json!(0.5)));
+    let thinking = Request { params: Params { effort: Some(Effort::Low), ..request().params }, ..request() };
+    let body = Protocol::Anthropic.wire(&thinking, &Dialect::default()).body;
+    assert_eq!(body["thinking"]["budget_tokens"], 2048);
+    assert!(body["max_tokens"].as_u64().unwrap() > 2048 && body.get("temperature").is_none());
+}
+
+#[test]
+fn gemini() {
+    let odd = Request { params: Params { model: "models/a/../b?x".into(), ..request().params }, ..request() };
+    let wire = Protocol::Gemini.wire(&odd, &Dialect::default());
+    assert_eq!(wire.path, "models/a%2F..%2Fb%3Fx:streamGenerateContent?alt=sse");
+    let contents = wire.body["contents"].as_array().unwrap();
+    let roles: Vec<_> = contents.iter().map(|content| content["role"].as_str().unwrap()).collect();
+    assert_eq!(roles, ["user", "model", "user"]);
+    assert_eq!(contents[2]["parts"][1]["functionResponse"]["response"], json!({ "error": "bad" }));
+}
+
+#[test]
+fn gemini_schemas_are_reduced_and_say_what_was_lost() {
+    let schema = json!({
+        "$schema": "x", "type": "object", "additionalProperties": false, "patternProperties": {},
+        "properties": {
+            "a": { "type": ["string", "null"], "pattern": "^x" },
+            "b": { "$ref": "#/$defs/b" },
+            "c": { "const": "only" },
+            "d": { "type": "array" },
+            "e": { "type": "integer", "enum": [1, 2] },
+            "loop": { "$ref": "#/$defs/loop" },
+        },
+        "$defs": { "b": { "type": "boolean" }, "loop": { "type": "object", "properties": { "n": { "$ref": "#/$defs/loop" } } } },
+    });
+    let (reduced, lost) = reduce(&schema);
+    assert_eq!(reduced["properties"]["a"], json!({ "type": "string", "nullable": true }));
+    assert_eq!(reduced["properties"]["b"], json!({ "type": "boolean" }));
+    assert_eq!(reduced["properties"]["c"], json!({ "enum": ["only"], "type": "string" }));
+    assert_eq!(reduced["properties"]["d"]["items"], json!({}));
+    assert_eq!(reduced["properties"]["e"], json!({ "type": "integer" }));
+    assert_eq!(lost, ["enum", "pattern", "patternProperties"]);
+    assert!(reduced.get("additionalProperties").is_none());
+}
+
+#[test]
+fn refusals_are_classed_by_status_and_type() {
+    let openai =
+        |status, body: Value| Protocol::OpenAi.refused(status, None, body.to_string().as_bytes()).class;
+    let error = |code: &str| json!({ "error": { "message": "m", "code": code } });
+    assert_eq!(openai(401, error("")), Class::Auth);
+    assert_eq!(openai(429, error("insufficient_quota")), Class::Quota);
+    assert_eq!(openai(429, error("x")), Class::RateLimited);
+    assert_eq!(openai(400, error("context_length_exceeded")), Class::ContextLength);
+    assert_eq!(openai(404, error("model_not_found")), Class::NotFound);
+    assert_eq!(openai(503, json!("oops")), Class::Server);
+    assert_eq!(openai(400, json!({ "error": "plain text" })), Class::InvalidRequest);
+    // A message that says "unauthorized" under status 500 is still the server's fault.
+    assert_eq!(openai(500, json!({ "error": { "message": "401 unauthorized" } })), Class::Server);
+    let anthropic = |status, kind: &str, message: &str| {
+        let body = json!({ "type": "error", "error": { "type": kind, "message": message } }).to_string();
+        Protocol::Anthropic.refused(status, Some(2_000), body.as_bytes())
+    };
+    assert_eq!(anthropic(529, "overloaded_error", "m").class, Class::Server);
+    assert_eq!(
+        anthropic(400, "invalid_request_error", "prompt is too long: 1 > 0").class,
+        Class::ContextLength
+    );
+    assert_eq!(anthropic(429, "rate_limit_error", "m").retry_after_ms, Some(2_000));
+    let gemini =
+        |status, body: Value| Protocol::Gemini.refused(status, None, body.to_string().as_bytes()).class;
+    let key = json!({ "error": { "message": "m", "status": "INVALID_ARGUMENT", "details": [{ "reason": "API_KEY_INVALID" }] } });
+    assert_eq!(gemini(400, key), Class::Auth);
+    assert_eq!(gemini(502, json!("<html>")), Class::Server);
+}
+
+#[test]
+fn a_vendors_page_of_html_is_cut_and_harmless() {
+    let page = format!("<html>\u{1b}[31m{}", "x".repeat(10_000));
+    let error = Protocol::OpenAi.refused(502, None, page.as_bytes());
+    assert!(error.message.chars().count() <= 600 && !error.message.contains('\u{1b}'));
+}
+
+#[test]
+fn names_of_providers() {
+    for name in ["openai", "OpenAI_Compatible", "azure", "deepseek", "custom", "ollama", "lmstudio"] {
+        assert_eq!(protocol_of(name), Some(Protocol::OpenAi), "{name}");
+    }
+    assert_eq!(protocol_of("demo"), None);
+    assert_eq!(Protocol::OpenAi.auth("azure", "k"), ("api-key", "k".to_owned()));
+    assert_eq!(Protocol::OpenAi.auth("openai", "k"), ("authorization", "Bearer k".to_owned()));
+}
