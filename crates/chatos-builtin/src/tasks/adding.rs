@@ -1,4 +1,4 @@
-//! `add_task`.
+//! `add_task`: one or many tasks at once, de-duplicated by key, shown to the person first where a setting says so.
 
 use std::sync::LazyLock;
 
