@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use chatos_tool::{CanceledBy, Lang, Phase, Redactor, Text, ToolError, Trace, Transport};
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::clock::{CallClock, Stop, StopSignal};
@@ -69,6 +70,8 @@ pub struct CallCx {
     pub(crate) observer: Arc<dyn Observer>,
     // Work that outlives the call, such as withdrawing its question; joined when the layer closes.
     pub(crate) tracker: TaskTracker,
+    // The caller's connection is gone, which is more than a withdrawn call.
+    pub(crate) closed: CancellationToken,
     pub(crate) slot: Mutex<Option<Slot>>,
     pub(crate) slot_limits: SlotLimits,
     pub(crate) waits_hold_slot: bool,

@@ -133,6 +133,7 @@ impl Layer {
         };
         // Counted, so that a shutdown waits for calls as for everything they leave behind.
         let _counted = self.tracker.token();
+        self.parts.settings.prepare().await;
         let settings = self.settings();
         let meta = CallMeta::read(&request.meta, tool.spec().name);
         let call_id = meta.tool_call_id.clone().unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
@@ -260,6 +261,7 @@ impl Call<'_> {
             progress: Progress::new(request.progress, Arc::clone(&parts.observer), meta.trace.clone()),
             observer: Arc::clone(&parts.observer),
             tracker: self.layer.tracker.clone(),
+            closed: request.closed.clone(),
             slot: Mutex::new(Some(slot)),
             slot_limits: limits,
             waits_hold_slot: info.waits_hold_slot,

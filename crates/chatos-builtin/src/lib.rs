@@ -41,6 +41,7 @@ pub mod ui_prompt;
 
 pub use access::Access;
 pub use catalog::{find_server, nearest_server, server_info, server_names};
+pub use chatos_tool::Redactor;
 pub use clock::Stop;
 pub use context::{CallCx, Caller};
 pub use env::{ServerEnv, StoreHandle, TaskScope};

@@ -126,6 +126,8 @@ pub enum QueueError {
 pub enum Withdraw {
     /// The call is over.
     Aborted,
+    /// The asker is: its client went away, or its process ends.
+    Gone,
     /// Its time is.
     Expired,
 }

@@ -9,11 +9,17 @@ use chatos_store::{Settings, SettingsInput};
 use chatos_tool::{Lang, LogLevel, LogRules, TextLimits, limits};
 
 use crate::env::StoreHandle;
+use crate::tool::BoxFuture;
 
 /// Who gives the settings in force: the host's own, or the database of a process beside it.
 pub trait SettingsSource: Send + Sync {
     /// The values for a call that begins now. Cheap when nothing changed.
     fn current(&self) -> Arc<ToolSettings>;
+
+    /// Makes what the first call needs besides: a process that only lists its tools leaves no traces.
+    fn prepare(&self) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
 }
 
 /// How a person is reached (`uiPromptBackend`).

@@ -6,6 +6,10 @@ use std::path::PathBuf;
 use chatos_host::Lang;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+mod mcp;
+
+pub(crate) use mcp::{ConfigClient, Mcp};
+
 /// A local-first host for AI plugin apps.
 #[derive(Debug, Parser)]
 #[command(
@@ -92,6 +96,8 @@ pub(crate) enum Command {
     /// The journal of this project
     #[command(subcommand)]
     Journal(Journal),
+    /// A built-in server for any MCP client; `list` names them
+    Mcp(Box<Mcp>),
     /// The audit log
     #[command(subcommand)]
     Audit(Audit),

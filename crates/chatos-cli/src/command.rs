@@ -4,6 +4,7 @@ pub(crate) mod audit;
 pub(crate) mod completions;
 pub(crate) mod doctor;
 pub(crate) mod journal;
+pub(crate) mod mcp;
 pub(crate) mod open;
 pub(crate) mod operation;
 pub(crate) mod plugin;

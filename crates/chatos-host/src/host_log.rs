@@ -13,6 +13,7 @@ use tracing::field::{Field, Visit};
 use tracing::level_filters::LevelFilter;
 use tracing::{Event, Subscriber};
 use tracing_subscriber::Layer;
+use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::layer::{Context, SubscriberExt};
 
 const FILE_BYTES: u64 = 10 * 1024 * 1024;
@@ -31,6 +32,34 @@ pub(crate) fn start(path: &Path, level: &str, to_stderr: bool) {
     let subscriber = tracing_subscriber::registry().with(layer.with_filter(level));
     // Tests open several hosts in one process; the first one's log is then everybody's.
     tracing::subscriber::set_global_default(subscriber).ok();
+}
+
+/// For a process beside the host: what it has to say goes to stderr only.
+pub fn log_to_stderr(verbose: bool) {
+    let level = if verbose { LevelFilter::DEBUG } else { LevelFilter::WARN };
+    // What a client does wrong is answered to the client; the library's view of it is for bug hunts.
+    let ours = filter_fn(move |meta| verbose || !meta.target().starts_with("rmcp"));
+    let subscriber = tracing_subscriber::registry().with(Stderr.with_filter(level).with_filter(ours));
+    tracing::subscriber::set_global_default(subscriber).ok();
+}
+
+struct Stderr;
+
+impl<S: Subscriber> Layer<S> for Stderr {
+    fn on_event(&self, event: &Event<'_>, _context: Context<'_, S>) {
+        let mut fields = Fields::default();
+        event.record(&mut fields);
+        readable(event.metadata().level().as_str(), &fields);
+    }
+}
+
+/// One line for people.
+fn readable(level: &str, fields: &Fields) {
+    let mut text = format!("{}: {}", level.to_ascii_lowercase(), fields.message);
+    for (name, value) in &fields.others {
+        write!(text, " {name}={value}").ok();
+    }
+    writeln!(std::io::stderr(), "{text}").ok();
 }
 
 struct JsonLines {
@@ -52,11 +81,7 @@ impl<S: Subscriber> Layer<S> for JsonLines {
         // A log that cannot be written must not stop the host; stderr still has the line.
         self.write(&format!("{line}\n")).ok();
         if self.to_stderr {
-            let mut text = format!("{level}: {}", fields.message);
-            for (name, value) in &fields.others {
-                write!(text, " {name}={value}").ok();
-            }
-            writeln!(std::io::stderr(), "{text}").ok();
+            readable(&level, &fields);
         }
     }
 }

@@ -4,7 +4,9 @@
 //! live in the contract and resource crates below. The edges (HTTP, command line) see the product
 //! through [`Host`] and through the types re-exported here.
 
+mod asker;
 mod audit;
+mod beside;
 mod doctor;
 mod environment;
 mod events;
@@ -21,7 +23,13 @@ mod state;
 mod tasks;
 mod upkeep;
 
+pub use asker::{
+    DeskOwner, DeskQueue, asked_id, payload as question_payload, queue_error, taken_part, verdict,
+    withdraw_code,
+};
 pub use audit::{Audit, AuditVerdict};
+pub use beside::{Beside, BesideSettings};
+pub use chatos_builtin as builtin_api;
 pub use chatos_contribution as contribution_api;
 pub use chatos_manifest as manifest_api;
 pub use chatos_paths::{Locations, StateDir};
@@ -38,6 +46,7 @@ pub use environment::Environment;
 pub use events::{EventHub, Frame, Resume, Subscription};
 pub use fault::{path_fault, setting_fault, store_fault};
 pub use host::{Host, HostConfig, Notice};
+pub use host_log::log_to_stderr;
 pub use instance::{Announcement, read_announcement, running_host};
 pub use node::{NodeInfo, find_node};
 pub use operations::{Operation, Operations};

@@ -4,12 +4,14 @@
 //! Never shipped. Helpers here panic on what a test cannot go on without, because a test's failure
 //! is its message; they never retry an assertion.
 
+mod client;
 mod process;
 mod random;
 mod terminal;
 mod wire;
 pub mod zips;
 
+pub use client::{McpClient, McpEra};
 pub use process::{Outcome, RunningHost, Sandbox, child, make_dir};
 pub use random::Random;
 pub use terminal::Terminal;

@@ -291,7 +291,7 @@ pub fn make_dir(path: &Path, mode: u32) {
     assert!(made.is_ok(), "cannot make {}: {made:?}", path.display());
 }
 
-fn spawn(mut command: Command) -> Child {
+pub(crate) fn spawn(mut command: Command) -> Child {
     match command.spawn() {
         Ok(process) => process,
         Err(error) => panic!("cannot start {command:?}: {error}"),
@@ -310,7 +310,7 @@ fn outcome(mut command: Command) -> Outcome {
     }
 }
 
-fn wait(process: &mut Child) -> ExitStatus {
+pub(crate) fn wait(process: &mut Child) -> ExitStatus {
     let started = Instant::now();
     loop {
         match process.try_wait() {

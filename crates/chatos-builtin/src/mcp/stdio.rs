@@ -37,8 +37,10 @@ pub async fn serve_stdio(endpoint: Arc<Endpoint>, stop: CancellationToken) -> io
     let closed = CancellationToken::new();
     let connection = Connection::new(Arc::clone(&endpoint), Transport::Stdio, closed.clone());
     let transport = Lines::new(Input::open()?, Output::open()?, closed.clone());
+    // Calls learn that their asker is gone before the connection cancels them one by one.
+    let service = CancellationToken::new();
     let serving = async {
-        match serve_server_with_ct(connection, transport, stop.child_token()).await {
+        match serve_server_with_ct(connection, transport, service.child_token()).await {
             Ok(running) => drop(running.waiting().await),
             Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => {}
             Err(error) => tracing::warn!(%error, "the connection failed before it began"),
@@ -51,6 +53,9 @@ pub async fn serve_stdio(endpoint: Arc<Endpoint>, stop: CancellationToken) -> io
         () = stop.cancelled() => Some(Ended::Stopped),
     };
     closed.cancel();
+    if ended == Some(Ended::Stopped) {
+        service.cancel();
+    }
     // Answers of calls that end now still go out; then what they leave behind is waited for.
     let patience = Duration::from_millis(limits::SHUTDOWN_MS * 5 / 6);
     let began = tokio::time::Instant::now();

@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chatos_tool::limits;
 use rmcp::model::{
-    ClientJsonRpcMessage, ErrorCode, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
+    ClientJsonRpcMessage, ClientRequest, ErrorCode, ErrorData, GetMeta, JsonRpcMessage, ProtocolVersion,
+    RequestId, ServerJsonRpcMessage,
 };
 use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
@@ -38,11 +39,14 @@ pub(super) trait Sink: Send + Sync + 'static {
 /// The transport of one connection.
 pub(super) struct Lines<S, W> {
     source: S,
+    // What was read and not yet taken. Reads go into `chunk` first: a read that is given up half way
+    // leaves nothing behind here.
     buffer: Vec<u8>,
+    chunk: Box<[u8]>,
     // Bytes of `buffer` that hold no newline.
     searched: usize,
     skipping: bool,
-    // A request was seen: until then other messages mean nothing and are dropped.
+    // A request chose the era: until then other messages mean nothing and are dropped.
     opened: bool,
     out: Arc<Out<W>>,
     // Told as soon as the client is gone, before anything else happens.
@@ -70,6 +74,7 @@ impl<S: Source, W: Sink> Lines<S, W> {
         Self {
             source,
             buffer: Vec::new(),
+            chunk: vec![0; CHUNK].into_boxed_slice(),
             searched: 0,
             skipping: false,
             opened: false,
@@ -104,14 +109,10 @@ impl<S: Source, W: Sink> Lines<S, W> {
                 self.buffer.clear();
                 self.searched = 0;
             }
-            // Read into the spare room and keep what came: dropping this future between reads loses nothing.
-            let start = self.buffer.len();
-            self.buffer.resize(start + CHUNK, 0);
-            let read = self.source.read(&mut self.buffer[start..]).await;
-            self.buffer.truncate(start + read.as_ref().map_or(0, |read| *read));
-            match read {
+            // This future may be dropped while it waits; what has come is kept in the same step.
+            match self.source.read(&mut self.chunk).await {
                 Ok(0) => return None,
-                Ok(_) => {}
+                Ok(count) => self.buffer.extend_from_slice(&self.chunk[..count]),
                 Err(error) => {
                     tracing::debug!(%error, "cannot read from the client");
                     return None;
@@ -134,7 +135,11 @@ impl<S: Source, W: Sink> Lines<S, W> {
         }
         match serde_json::from_slice::<ClientJsonRpcMessage>(line) {
             Ok(message) => {
-                self.opened |= matches!(message, JsonRpcMessage::Request(_));
+                self.opened |= chooses_era(&message);
+                // Before that, only requests get an answer.
+                if matches!(message, JsonRpcMessage::Request(_)) {
+                    return Some(message);
+                }
                 self.opened.then_some(message)
             }
             Err(error) => {
@@ -176,6 +181,21 @@ impl<S: Source, W: Sink> Lines<S, W> {
         }
         let id = envelope.id.and_then(|id| serde_json::from_str::<RequestId>(id.get()).ok());
         self.refuse(ErrorCode::INVALID_REQUEST, format!("not a valid JSON-RPC 2.0 request: {error}"), id);
+    }
+}
+
+/// After such a request the connection has its era, and everything a client may send has a meaning.
+fn chooses_era(message: &ClientJsonRpcMessage) -> bool {
+    let JsonRpcMessage::Request(message) = message else { return false };
+    match &message.request {
+        ClientRequest::InitializeRequest(_) => true,
+        ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_) => false,
+        request => {
+            let meta = request.get_meta();
+            let known = |version| ProtocolVersion::KNOWN_VERSIONS.contains(&version);
+            meta.missing_required_keys(&ProtocolVersion::V_2026_07_28).is_empty()
+                && meta.protocol_version().is_some_and(known)
+        }
     }
 }
 

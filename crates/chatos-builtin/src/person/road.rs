@@ -12,6 +12,7 @@ use super::{
     Agreed, AskRequest, Elicited, Era, InputRequired, PromptQueue, Question, QueueError, Reach, Verdict,
     Withdraw, check_answer, judge, no_person, refused, stopped,
 };
+use crate::clock::Stop;
 use crate::context::CallCx;
 use crate::settings::PromptBackend;
 
@@ -162,7 +163,9 @@ async fn race(
         tokio::select! {
             biased;
             why = cx.stopped() => {
-                withdraw(cx, id, owner, Withdraw::Aborted);
+                // ui-prompts §9: a withdrawn call is aborted, an asker that is no more is gone.
+                let gone = why == Stop::Shutdown || cx.closed.is_cancelled();
+                withdraw(cx, id, owner, if gone { Withdraw::Gone } else { Withdraw::Aborted });
                 return Err(stopped(cx, why, Some(name)));
             }
             verdict = &mut queue => {

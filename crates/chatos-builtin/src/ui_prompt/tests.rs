@@ -209,8 +209,8 @@ async fn every_other_end_has_its_status() {
 
 #[tokio::test(start_paused = true)]
 async fn a_canceled_call_withdraws_its_question() {
-    let bench = bench(english(), None);
     for who in ["cancel", "closed", "shutdown"] {
+        let bench = bench(english(), None);
         let request = call("prompt_choices", choices());
         let (cancel, closed) = (request.cancel.clone(), request.closed.clone());
         let task = start(&bench, request);
@@ -225,7 +225,8 @@ async fn a_canceled_call_withdraws_its_question() {
         assert_eq!(envelope.status, Status::Canceled);
         let by = if who == "shutdown" { "shutdown" } else { "caller" };
         assert_eq!(envelope.error.unwrap()["details"]["by"], by);
-        assert_eq!(bench.queue.withdrawn().await, Withdraw::Aborted);
+        let why = if who == "cancel" { Withdraw::Aborted } else { Withdraw::Gone };
+        assert_eq!(bench.queue.withdrawn().await, why, "{who}");
         assert!(began.elapsed() < Duration::from_millis(100), "{who}: {:?}", began.elapsed());
     }
 }

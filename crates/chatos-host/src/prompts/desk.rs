@@ -91,6 +91,20 @@ impl PromptDesk {
         Self { prompts, store: Some(store.clone()), lock: None, events: Mutex::new(Some(events)) }
     }
 
+    /// The desk of a process beside the host: it knows what it asked itself, and what it adopts.
+    pub(crate) fn of_asker(prompts: Prompts, store: Store, dir: StateDir) -> Self {
+        Self::new(prompts, Some(store), Some(dir))
+    }
+
+    /// Knows a question that another process asked.
+    pub(crate) fn adopt(&self, id: &RequestId) -> Result<(), Fault> {
+        self.prompts.ready_within(Duration::from_secs(30)).map_err(|error| query_fault(&error.into()))?;
+        if self.prompts.adopt(id).map_err(|error| records_fault(&error))? {
+            return Ok(());
+        }
+        Err(unknown(id.as_str()))
+    }
+
     pub(super) fn take_events(&self) -> broadcast::Receiver<Event> {
         let kept = self.events.lock().unwrap_or_else(PoisonError::into_inner).take();
         kept.unwrap_or_else(|| self.prompts.subscribe())

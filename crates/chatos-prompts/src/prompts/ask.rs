@@ -164,6 +164,22 @@ impl Prompts {
         Ok(self.request_begin(ask)?.finish(self))
     }
 
+    /// Makes a question that another process recorded known here, so that it can be waited for and closed:
+    /// for an asker whose host is gone. `false`: no record has this id.
+    pub fn adopt(&self, id: &RequestId) -> Result<bool, RecordsError> {
+        let Some(record) = self.inner.records.get(id)? else { return Ok(false) };
+        let mut told = Told::default();
+        {
+            // Nobody applies its lines meanwhile.
+            let _pump = self.inner.hold_pump();
+            let mut changes = Vec::new();
+            self.inner.apply_record(&RecordParts::of(&record), &mut changes);
+            self.inner.note(&changes, NOWHERE, &mut told);
+        }
+        self.inner.tell(told);
+        Ok(true)
+    }
+
     /// Asks without waiting for the sync, for callers that ask many things at once.
     pub fn request_begin(&self, ask: &Ask) -> Result<AskReceipt, AskError> {
         let inner = &self.inner;

@@ -1,0 +1,208 @@
+//! The flags of `chatos mcp`. Those that decide settings come from the table of settings.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use chatos_host::{Fault, SETTINGS, SettingKind, SettingSpec, Text};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, ValueEnum};
+use serde_json::Value;
+
+/// `chatos mcp …`.
+#[derive(Debug, Args)]
+pub(crate) struct Mcp {
+    /// `list`, or the name of a built-in server
+    #[arg(value_name = "NAME")]
+    pub(crate) server: String,
+    /// The directory its tools work in [default: the current directory]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) root: Option<PathBuf>,
+    /// The name clients see [default: the server's own]
+    #[arg(long = "name", value_name = "TEXT")]
+    pub(crate) shown_name: Option<String>,
+    /// Offer the tools that change files
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = switch)]
+    pub(crate) write: Option<bool>,
+    /// Which list task_manager uses: default, cli or chat [env: MODEL_CLI_TASK_SCOPE]
+    #[arg(long, value_name = "WORD")]
+    pub(crate) scope: Option<String>,
+    /// Serve streamable HTTP at this loopback address, as in 127.0.0.1:0, instead of stdio
+    #[arg(long, value_name = "ADDR", value_parser = address)]
+    pub(crate) http: Option<SocketAddr>,
+    /// With --http: allow an address that the network can reach
+    #[arg(long, requires = "http")]
+    pub(crate) allow_remote: bool,
+    /// With --http: a name accepted in the Host header besides loopback; repeatable
+    #[arg(long, value_name = "NAME", requires = "http")]
+    pub(crate) allow_host: Vec<String>,
+    /// With --http: an origin that pages may call from; repeatable
+    #[arg(long, value_name = "ORIGIN", requires = "http")]
+    pub(crate) allow_origin: Vec<String>,
+    /// With --http: a file that holds the token [env: CHATOS_MCP_TOKEN]
+    #[arg(long, value_name = "FILE", requires = "http")]
+    pub(crate) token_file: Option<PathBuf>,
+    /// Print what to paste into the configuration of a client, and end
+    #[arg(long, value_name = "CLIENT")]
+    pub(crate) print_config: Option<ConfigClient>,
+    #[command(flatten)]
+    pub(crate) settings: SettingFlags,
+}
+
+fn switch(text: &str) -> Result<bool, String> {
+    match text.to_ascii_lowercase().as_str() {
+        "1" | "true" | "yes" | "y" | "on" => Ok(true),
+        "0" | "false" | "no" | "n" | "off" => Ok(false),
+        _ => Err("use true or false".to_owned()),
+    }
+}
+
+/// `127.0.0.1:0`, `localhost:8080`, `[::1]:8080`, or a port alone.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let bad = || "use an address with a port, as in 127.0.0.1:0".to_owned();
+    if let Ok(port) = text.strip_prefix(':').unwrap_or(text).parse::<u16>() {
+        return Ok(SocketAddr::from(([127, 0, 0, 1], port)));
+    }
+    if let Some(port) = text.strip_prefix("localhost:") {
+        return Ok(SocketAddr::from(([127, 0, 0, 1], port.parse().map_err(|_| bad())?)));
+    }
+    text.parse().map_err(|_| bad())
+}
+
+/// Programs whose configuration we can write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ConfigClient {
+    /// Claude Desktop.
+    ClaudeDesktop,
+    /// Claude Code.
+    ClaudeCode,
+    /// Cursor.
+    Cursor,
+    /// VS Code.
+    Vscode,
+    /// Windsurf.
+    Windsurf,
+    /// Zed.
+    Zed,
+    /// Gemini CLI.
+    GeminiCli,
+    /// Codex (TOML).
+    Codex,
+    /// Any client that reads `mcpServers`.
+    Generic,
+}
+
+/// Flags that decide settings for this process (state §4), as they were typed.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct SettingFlags {
+    // Key of the setting and the texts of its flag.
+    given: Vec<(&'static SettingSpec, String, Vec<String>)>,
+}
+
+/// Further spellings of flags, and what a bare flag stands for.
+const OTHER_NAMES: [(&str, &str); 1] = [("shellTimeoutMs", "timeout")];
+const UNSAFE_SHELL: &str = "allow-unsafe-shell";
+
+/// Settings with a flag of their own here. The global flags decide the rest.
+fn flagged() -> impl Iterator<Item = (&'static SettingSpec, &'static str)> {
+    let own = |spec: &'static SettingSpec| {
+        let name = spec.flag?.strip_prefix("--")?;
+        (!matches!(name, "lang" | "verbose")).then_some((spec, name))
+    };
+    SETTINGS.iter().filter_map(own)
+}
+
+impl Args for SettingFlags {
+    fn augment_args(mut command: Command) -> Command {
+        for (spec, name) in flagged() {
+            let mut arg = Arg::new(spec.key).long(name).help(spec.label.0).help_heading("Settings");
+            arg = match spec.kind {
+                SettingKind::Bool => {
+                    arg.num_args(0..=1).require_equals(true).default_missing_value("true").value_name("BOOL")
+                }
+                SettingKind::List { .. } => arg.action(ArgAction::Append).value_name("PATH"),
+                SettingKind::Enum { options, .. } => {
+                    arg.value_name("WORD").help(format!("{}: {}", spec.label.0, options.join(", ")))
+                }
+                _ => arg.value_name("VALUE").allow_hyphen_values(true),
+            };
+            for (key, alias) in OTHER_NAMES {
+                if key == spec.key {
+                    arg = arg.alias(alias);
+                }
+            }
+            command = command.arg(arg);
+        }
+        let relaxed = Arg::new(UNSAFE_SHELL).long(UNSAFE_SHELL).action(ArgAction::SetTrue);
+        command.arg(relaxed.hide(true).conflicts_with("shellSafetyMode"))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for SettingFlags {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut flags = Self::default();
+        flags.update_from_arg_matches(matches)?;
+        Ok(flags)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        for (spec, name) in flagged() {
+            if let Some(texts) = matches.get_many::<String>(spec.key) {
+                self.given.push((spec, format!("--{name}"), texts.cloned().collect()));
+            } else if spec.key == "shellSafetyMode" && matches.get_flag(UNSAFE_SHELL) {
+                self.given.push((spec, format!("--{UNSAFE_SHELL}"), vec!["relaxed".to_owned()]));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl SettingFlags {
+    /// The values by key. A value out of range is refused with the range (tools §13).
+    pub(crate) fn values(&self) -> Result<BTreeMap<String, Value>, Fault> {
+        let mut values = BTreeMap::new();
+        for (spec, name, texts) in &self.given {
+            let mut all = Vec::new();
+            for text in texts {
+                all.push(spec.parse(text).map_err(|_| refused(spec, name, text))?);
+            }
+            let value = match spec.kind {
+                SettingKind::List { .. } => {
+                    let items = all.into_iter().flat_map(|value| match value {
+                        Value::Array(items) => items,
+                        one => vec![one],
+                    });
+                    Value::Array(items.collect())
+                }
+                _ => match all.pop() {
+                    Some(value) => value,
+                    None => continue,
+                },
+            };
+            values.insert(spec.key.to_owned(), value);
+        }
+        Ok(values)
+    }
+
+    /// As they were typed, for a command line that is kept.
+    pub(crate) fn typed(&self) -> impl Iterator<Item = String> + '_ {
+        self.given.iter().flat_map(|(_, name, texts)| {
+            texts.iter().map(move |text| {
+                if name.ends_with(UNSAFE_SHELL) { name.clone() } else { format!("{name}={text}") }
+            })
+        })
+    }
+}
+
+fn refused(spec: &SettingSpec, name: &str, text: &str) -> Fault {
+    let expected = spec.expectation();
+    Fault::new(
+        chatos_host::ErrorCode::InvalidArgument,
+        Text::new(format!("{name} cannot be `{text}`"), format!("{name} 不能是 `{text}`")),
+    )
+    .code("usage")
+    .hint(expected)
+}

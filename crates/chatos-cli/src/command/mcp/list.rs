@@ -1,0 +1,55 @@
+//! `chatos mcp list`: every built-in server with its tools, from the code alone.
+
+use std::process::ExitCode;
+
+use chatos_host::builtin_api::{self as builtin, Access, ServerEnv};
+use serde_json::{Value, json};
+
+use super::listing_lang;
+use crate::args::Global;
+use crate::output::{Output, Paint, pad, width};
+
+pub(super) fn run(global: &Global, output: &Output) -> ExitCode {
+    let lang = listing_lang(global, output);
+    // Everything a server can offer, built without a state.
+    let env = ServerEnv { write: true, ..ServerEnv::default() };
+    let servers: Vec<_> =
+        builtin::server_names().filter_map(|name| builtin::find_server(name, &env)).collect();
+    if output.json {
+        let servers: Vec<Value> = servers
+            .iter()
+            .map(|server| {
+                let info = server.info();
+                json!({
+                    "name": info.name, "id": info.id, "title": info.title.get(lang),
+                    "instructions": info.instructions.get(lang), "needsRoot": info.needs_root,
+                    "tools": server.definitions(&Access::All, lang),
+                })
+            })
+            .collect();
+        output.json_line(&json!({ "servers": servers }));
+        return ExitCode::SUCCESS;
+    }
+    for server in &servers {
+        let info = server.info();
+        output.line(&format!("{}  {}", output.paint(Paint::Bold, info.name), info.title.get(lang)));
+        let tools = server.definitions(&Access::All, lang);
+        let name = |tool: &Value| tool["name"].as_str().unwrap_or_default().to_owned();
+        let widest = tools.iter().map(|tool| width(&name(tool))).max().unwrap_or_default();
+        for tool in &tools {
+            let hint = |key: &str| tool["annotations"][key] == true;
+            let mark = match (hint("readOnlyHint"), hint("destructiveHint")) {
+                (true, _) => "r",
+                (_, true) => "!",
+                _ => "·",
+            };
+            let title = tool["title"].as_str().unwrap_or_default();
+            output.line(&format!(
+                "  {mark} {}  {}",
+                pad(&name(tool), widest),
+                output.paint(Paint::Dim, title)
+            ));
+        }
+    }
+    ExitCode::SUCCESS
+}

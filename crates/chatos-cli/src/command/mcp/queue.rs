@@ -1,0 +1,192 @@
+//! The queue of a server in its own process: the running host's API, or the store where none runs.
+//!
+//! A host may come and go while a question waits. Every step looks who is there; a question keeps its
+//! id, so asking twice asks once, and its answer is found wherever it was given.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use chatos_host::builtin_api::{
+    AskRequest, BoxFuture, PromptQueue, QueueError, Reach, Redactor, Verdict, Withdraw,
+};
+use chatos_host::prompts_api::{Object, Origin, Owner, RequestId};
+use chatos_host::{
+    Announcement, Beside, DeskQueue, ErrorCode, Fault, Lang, asked_id, question_payload, queue_error,
+    taken_part, verdict, withdraw_code,
+};
+use hyper::Method;
+use serde_json::{Value, json};
+
+use crate::client::{Api, encode};
+
+/// How long one waiting call to the host stays open.
+const WAIT_MS: u64 = 25_000;
+/// Between two looks at a host that just went away or just came.
+const PAUSE: Duration = Duration::from_millis(100);
+
+pub(super) struct Queue {
+    beside: Arc<Beside>,
+    local: DeskQueue<Beside>,
+    redactor: Arc<Redactor>,
+}
+
+impl Queue {
+    pub(super) fn new(beside: Arc<Beside>, redactor: Arc<Redactor>) -> Self {
+        Self { local: DeskQueue::new(Arc::clone(&beside)), beside, redactor }
+    }
+
+    /// The host that runs now. Its token is a secret from here on (tools §9.2).
+    async fn host(&self) -> Option<Announcement> {
+        let beside = Arc::clone(&self.beside);
+        let host = tokio::task::spawn_blocking(move || beside.running()).await.ok().flatten()?;
+        self.redactor.learn(&host.token);
+        Some(host)
+    }
+
+    /// Calls the host's API; `None` when no host is there to answer.
+    async fn remote(&self, method: Method, path: &str, body: Option<&Value>) -> Option<Result<Value, Fault>> {
+        let host = self.host().await?;
+        match Api::Remote(host).call(method, path, body, Lang::En).await {
+            Err(fault) if gone(&fault) => None,
+            done => Some(done),
+        }
+    }
+
+    /// Knows the question here too; it may have been asked through a host that is no more.
+    async fn here(&self, id: &RequestId) -> Result<&DeskQueue<Beside>, QueueError> {
+        self.local.adopt(id).await?;
+        Ok(&self.local)
+    }
+}
+
+/// The host died, or is about to stop, or its token is that of an earlier start.
+fn gone(fault: &Fault) -> bool {
+    fault.code == "host_unreachable"
+        || fault.class == ErrorCode::Timeout
+        || (fault.class == ErrorCode::Unavailable && fault.code == "unavailable")
+        || (fault.class == ErrorCode::PermissionDenied && fault.code != "not_owner")
+}
+
+fn path(id: &RequestId, rest: &str) -> String {
+    format!("/api/v1/prompts/{}/{rest}", encode(id.as_str()))
+}
+
+impl PromptQueue for Queue {
+    fn reach(&self) -> BoxFuture<'_, Reach> {
+        self.local.reach()
+    }
+
+    fn ask(&self, request: AskRequest) -> BoxFuture<'_, Result<RequestId, QueueError>> {
+        Box::pin(async move {
+            let id = RequestId::mint();
+            let payload = question_payload(&request, Origin::here(), Some(&id));
+            for _ in 0..3 {
+                if let Some(asked) = self.remote(Method::POST, "/api/v1/prompts", Some(&payload)).await {
+                    return asked_id(&asked.map_err(|fault| queue_error(&fault))?);
+                }
+                // The host may have recorded it before it went: then it is known here, and not asked again.
+                if self.local.adopt(&id).await.is_ok() {
+                    return Ok(id);
+                }
+                match self.local.ask_as(&request, &id).await {
+                    Ok(id) => return Ok(id),
+                    // A host that has just started holds the lock.
+                    Err(QueueError::Unavailable(why)) if self.host().await.is_none() => {
+                        return Err(QueueError::Unavailable(why));
+                    }
+                    Err(QueueError::Unavailable(_)) => tokio::time::sleep(PAUSE).await,
+                    Err(error) => return Err(error),
+                }
+            }
+            Err(QueueError::Unavailable(chatos_host::Text::fixed(
+                "the host comes and goes; the question could not be asked",
+                "主机不断启动和停止，无法提问",
+            )))
+        })
+    }
+
+    fn wait<'a>(&'a self, id: &'a RequestId) -> BoxFuture<'a, Result<Verdict, QueueError>> {
+        Box::pin(async move {
+            let call = format!("{}?timeoutMs={WAIT_MS}", path(id, "wait"));
+            loop {
+                match self.remote(Method::GET, &call, None).await {
+                    Some(Ok(state)) => {
+                        if let Some(verdict) = verdict(&state) {
+                            return Ok(verdict);
+                        }
+                        continue;
+                    }
+                    Some(Err(fault)) if fault.class != ErrorCode::Unavailable => {
+                        return Err(queue_error(&fault));
+                    }
+                    Some(Err(_)) | None => {}
+                }
+                // Woken by the log, judged by the store: this wait also sees what a later host records.
+                match self.here(id).await {
+                    Ok(local) => return local.wait(id).await,
+                    Err(QueueError::Unavailable(_)) => tokio::time::sleep(PAUSE * 5).await,
+                    Err(error) => return Err(error),
+                }
+            }
+        })
+    }
+
+    fn verdict<'a>(&'a self, id: &'a RequestId) -> BoxFuture<'a, Result<Option<Verdict>, QueueError>> {
+        Box::pin(async move {
+            let call = format!("{}?timeoutMs=0", path(id, "wait"));
+            match self.remote(Method::GET, &call, None).await {
+                Some(state) => Ok(verdict(&state.map_err(|fault| queue_error(&fault))?)),
+                None => self.here(id).await?.verdict(id).await,
+            }
+        })
+    }
+
+    fn take<'a>(
+        &'a self,
+        id: &'a RequestId,
+        owner: &'a Owner,
+        secrets: bool,
+    ) -> BoxFuture<'a, Result<Option<Object>, QueueError>> {
+        Box::pin(async move {
+            let body = json!({ "owner": owner.as_str(), "secrets": secrets });
+            match self.remote(Method::POST, &path(id, "take"), Some(&body)).await {
+                Some(Ok(taken)) => Ok(taken_part(taken)),
+                Some(Err(fault)) if fault.code == "nothing_private" => Ok(None),
+                Some(Err(fault)) => Err(queue_error(&fault)),
+                None => self.here(id).await?.take(id, owner, secrets).await,
+            }
+        })
+    }
+
+    fn withdraw<'a>(
+        &'a self,
+        id: &'a RequestId,
+        owner: &'a Owner,
+        why: Withdraw,
+    ) -> BoxFuture<'a, Result<(), QueueError>> {
+        Box::pin(async move {
+            let body = json!({ "owner": owner.as_str(), "code": withdraw_code(why) });
+            match withdraw_code(why) {
+                // The host keeps the clock of what has expired.
+                None if self.host().await.is_some() => return Ok(()),
+                None => {}
+                Some(_) => {
+                    if let Some(closed) = self.remote(Method::POST, &path(id, "close"), Some(&body)).await {
+                        return closed.map(drop).map_err(|fault| queue_error(&fault));
+                    }
+                }
+            }
+            self.here(id).await?.withdraw(id, owner, why).await
+        })
+    }
+
+    fn answer<'a>(&'a self, id: &'a RequestId, response: &'a Value) -> BoxFuture<'a, Result<(), QueueError>> {
+        Box::pin(async move {
+            let body = json!({ "response": response, "by": "client" });
+            match self.remote(Method::POST, &path(id, "response"), Some(&body)).await {
+                Some(answered) => answered.map(drop).map_err(|fault| queue_error(&fault)),
+                None => self.here(id).await?.answer(id, response).await,
+            }
+        })
+    }
+}

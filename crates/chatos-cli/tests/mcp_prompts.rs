@@ -1,0 +1,426 @@
+//! `chatos mcp ui_prompter` asking a person: through a running host, without one, while hosts and clients
+//! come and go. Always the real program; nothing here waits for a fixed time.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by failing")]
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use chatos_testkit::{McpClient, McpEra, RunningHost, Sandbox};
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+const ERAS: [McpEra; 2] = [McpEra::Legacy, McpEra::Modern];
+
+fn sandbox() -> Sandbox {
+    Sandbox::new(env!("CARGO_BIN_EXE_chatos"))
+}
+
+fn server(sandbox: &Sandbox, more: &[&str]) -> Command {
+    let mut args = vec!["mcp", "ui_prompter", "--lang", "en"];
+    args.extend(more);
+    sandbox.command(&args)
+}
+
+fn connect(sandbox: &Sandbox, era: McpEra, more: &[&str]) -> McpClient {
+    McpClient::connect(server(sandbox, more), era, json!({})).0
+}
+
+fn question() -> Value {
+    json!({ "title": "Where?", "options": [{ "value": "a" }, { "value": "b", "label": "Bee" }] })
+}
+
+fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let began = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(began.elapsed() < Duration::from_secs(60), "never came: {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// The id of the one question that waits, as the terminal or the host's API sees it.
+fn waiting(sandbox: &Sandbox) -> String {
+    eventually("a question", || {
+        let list = sandbox.run(&["prompts", "list", "--json"]);
+        let list: Value = serde_json::from_str(&list.stdout).ok()?;
+        list["items"][0]["requestId"].as_str().map(str::to_owned)
+    })
+}
+
+fn item(sandbox: &Sandbox, id: &str) -> Value {
+    sandbox.run(&["prompts", "show", id, "--json"]).json()
+}
+
+/// How the question ended: its answer with who gave it.
+fn closed(sandbox: &Sandbox, id: &str) -> Value {
+    eventually("the end of the question", || {
+        let item = item(sandbox, id);
+        (item["state"] == "closed").then(|| item["answer"].clone())
+    })
+}
+
+fn answer(host: &RunningHost, id: &str, response: &Value) {
+    let done =
+        host.ask("POST", &format!("/api/v1/prompts/{id}/response"), Some(&json!({ "response": response })));
+    assert_eq!(done.status, 200, "{}", done.text());
+}
+
+#[test]
+fn an_answer_given_to_the_host_arrives_in_both_eras() {
+    let sandbox = sandbox();
+    let host = sandbox.serve();
+    for era in ERAS {
+        let mut client = connect(&sandbox, era, &[]);
+        let id = client.begin_call("prompt_choices", question());
+        let request = waiting(&sandbox);
+        let shown = item(&sandbox, &request);
+        assert_eq!(shown["owner"], "host:ui_prompter", "{shown}");
+        assert_eq!(shown["prompt"]["source"], "ui_prompter/prompt_choices", "{shown}");
+        answer(&host, &request, &json!({ "status": "ok", "selection": "b", "remark": "soon" }));
+        let result = client.answer(id);
+        let envelope = &result["structuredContent"];
+        assert_eq!((&envelope["status"], &result["isError"]), (&json!("ok"), &json!(false)), "{result}");
+        assert_eq!(
+            envelope["data"],
+            json!({ "request_id": request, "multiple": false, "selection": "b", "remark": "soon" })
+        );
+        let text = result["content"][0]["text"].as_str().unwrap();
+        assert!(text.starts_with(&format!("requestId={request}\nstatus=ok\nselection: b")), "{text}");
+    }
+}
+
+#[test]
+fn a_person_who_declines_ends_the_call_as_canceled() {
+    let sandbox = sandbox();
+    let host = sandbox.serve();
+    let mut client = connect(&sandbox, McpEra::Modern, &[]);
+    let id = client.begin_call("prompt_choices", question());
+    let request = waiting(&sandbox);
+    answer(&host, &request, &json!({ "status": "canceled", "remark": "not now" }));
+    let result = client.answer(id);
+    let envelope = &result["structuredContent"];
+    assert_eq!((&envelope["status"], &result["isError"]), (&json!("canceled"), &json!(false)));
+    assert_eq!(envelope["data"]["remark"], "not now");
+    assert_eq!(envelope["error"]["details"]["by"], "person");
+}
+
+#[test]
+fn a_withdrawn_call_closes_its_question() {
+    let sandbox = sandbox();
+    let _host = sandbox.serve();
+    for era in ERAS {
+        let mut client = connect(&sandbox, era, &[]);
+        let id = client.begin_call("prompt_choices", question());
+        let request = waiting(&sandbox);
+        client.cancel(id);
+        let item = closed(&sandbox, &request);
+        assert_eq!(item["response"]["code"], "aborted", "{item}");
+        assert_eq!(item["by"], "host:abort", "{item}");
+        client.request("tools/list", json!({}));
+    }
+}
+
+#[test]
+fn a_client_that_hangs_up_and_a_server_that_dies_leave_no_open_question() {
+    let sandbox = sandbox();
+    let _host = sandbox.serve();
+    for way in ["end of input", "term", "kill"] {
+        let mut client = connect(&sandbox, McpEra::Legacy, &[]);
+        client.begin_call("prompt_choices", question());
+        let request = waiting(&sandbox);
+        match way {
+            "end of input" => client.hang_up(),
+            "term" => client.signal(Signal::TERM),
+            _ => client.signal(Signal::KILL),
+        }
+        let status = client.ended();
+        if way != "kill" {
+            assert_eq!(status.code(), Some(0), "{way}");
+        }
+        let item = closed(&sandbox, &request);
+        assert_eq!(item["response"]["status"], "canceled", "{way}: {item}");
+        assert_eq!(item["response"]["code"], "asker_gone", "{way}: {item}");
+    }
+}
+
+#[test]
+fn without_a_host_nobody_is_asked_unless_the_queue_was_chosen() {
+    let sandbox = sandbox();
+    let mut client = connect(&sandbox, McpEra::Legacy, &[]);
+    let result = client.call("prompt_choices", question());
+    assert_eq!(result["structuredContent"]["error"]["details"]["rule"], "no_person", "{result}");
+    assert!(result["content"][0]["text"].as_str().unwrap().contains("chatos serve"));
+    for era in ERAS {
+        let mut client = connect(&sandbox, era, &["--prompt-backend", "file"]);
+        let id = client.begin_call("prompt_choices", question());
+        let request = waiting(&sandbox);
+        let answered = sandbox.run(&["prompts", "answer", &request, "--ok", "--select", "a"]);
+        assert_eq!(answered.status, 0, "{answered:?}");
+        assert_eq!(client.answer(id)["structuredContent"]["data"]["selection"], "a");
+        let id = client.begin_call("prompt_choices", question());
+        let request = waiting(&sandbox);
+        client.cancel(id);
+        assert_eq!(closed(&sandbox, &request)["response"]["code"], "aborted");
+        client.begin_call("prompt_choices", question());
+        let request = waiting(&sandbox);
+        client.hang_up();
+        client.ended();
+        assert_eq!(closed(&sandbox, &request)["response"]["code"], "asker_gone");
+    }
+}
+
+#[test]
+fn time_runs_out_with_a_host_and_without_one() {
+    let sandbox = sandbox();
+    let timed = json!({ "options": [{ "value": "a" }], "timeout_ms": 1000 });
+    let mut client = connect(&sandbox, McpEra::Legacy, &["--prompt-backend=file"]);
+    for hosted in [false, true] {
+        let _host = hosted.then(|| sandbox.serve());
+        let result = client.call("prompt_choices", timed.clone());
+        let envelope = &result["structuredContent"];
+        assert_eq!(envelope["status"], "timeout", "hosted {hosted}: {result}");
+        assert_eq!(envelope["error"]["details"]["phase"], "prompt");
+        let request = envelope["data"]["request_id"].as_str().unwrap().to_owned();
+        assert_eq!(closed(&sandbox, &request)["response"]["status"], "timeout");
+    }
+}
+
+#[test]
+fn a_host_may_die_and_come_back_while_a_question_waits() {
+    let sandbox = sandbox();
+    let host = sandbox.serve();
+    let mut client = connect(&sandbox, McpEra::Legacy, &[]);
+    let id = client.begin_call("prompt_choices", question());
+    let request = waiting(&sandbox);
+    host.kill();
+    let host = sandbox.serve();
+    assert_eq!(waiting(&sandbox), request, "it waits in the next host too");
+    answer(&host, &request, &json!({ "status": "ok", "selection": "a" }));
+    assert_eq!(client.answer(id)["structuredContent"]["data"]["selection"], "a");
+
+    let id = client.begin_call("prompt_choices", question());
+    let request = waiting(&sandbox);
+    host.kill();
+    let answered = sandbox.run(&["prompts", "answer", &request, "--ok", "--select", "b"]);
+    assert_eq!(answered.status, 0, "{answered:?}");
+    assert_eq!(client.answer(id)["structuredContent"]["data"]["selection"], "b");
+
+    // And a clean stop, after which the call is withdrawn without any host.
+    let host = sandbox.serve();
+    let id = client.begin_call("prompt_choices", question());
+    let request = waiting(&sandbox);
+    assert!(host.stop().success());
+    client.cancel(id);
+    assert_eq!(closed(&sandbox, &request)["response"]["code"], "aborted");
+}
+
+#[test]
+fn a_host_that_starts_later_takes_over_what_was_asked_without_one() {
+    let sandbox = sandbox();
+    let mut client = connect(&sandbox, McpEra::Modern, &["--prompt-backend=file"]);
+    let id = client.begin_call("prompt_choices", question());
+    let request = waiting(&sandbox);
+    let host = sandbox.serve();
+    answer(&host, &request, &json!({ "status": "ok", "selection": "b" }));
+    assert_eq!(client.answer(id)["structuredContent"]["data"]["selection"], "b");
+    let id = client.begin_call("prompt_choices", question());
+    let request = waiting(&sandbox);
+    client.cancel(id);
+    assert_eq!(closed(&sandbox, &request)["response"]["code"], "aborted");
+}
+
+#[test]
+fn two_askers_get_their_own_answers() {
+    let sandbox = sandbox();
+    for hosted in [false, true] {
+        let _host = hosted.then(|| sandbox.serve());
+        let mut clients: Vec<McpClient> =
+            ERAS.iter().map(|era| connect(&sandbox, *era, &["--prompt-backend=file"])).collect();
+        let mut calls = Vec::new();
+        for (client, word) in clients.iter_mut().zip(["one", "two"]) {
+            let ask = json!({ "title": word, "options": [{ "value": "a" }, { "value": "b" }] });
+            calls.push(client.begin_call("prompt_choices", ask));
+        }
+        let items = eventually("two questions", || {
+            let list = sandbox.run(&["prompts", "list", "--json"]);
+            let list: Value = serde_json::from_str(&list.stdout).ok()?;
+            (list["items"].as_array()?.len() == 2).then(|| list["items"].clone())
+        });
+        for item in items.as_array().unwrap().iter().rev() {
+            let choice = if item["prompt"]["title"] == "one" { "a" } else { "b" };
+            let id = item["requestId"].as_str().unwrap();
+            assert_eq!(sandbox.run(&["prompts", "answer", id, "--ok", "--select", choice]).status, 0);
+        }
+        for ((client, call), choice) in clients.iter_mut().zip(calls).zip(["a", "b"]) {
+            assert_eq!(client.answer(call)["structuredContent"]["data"]["selection"], choice);
+        }
+    }
+}
+
+#[test]
+fn a_line_written_by_another_program_answers_nothing() {
+    let sandbox = sandbox();
+    for hosted in [false, true] {
+        let _host = hosted.then(|| sandbox.serve());
+        let mut client = connect(&sandbox, McpEra::Legacy, &["--prompt-backend=file"]);
+        let id = client.begin_call("prompt_choices", question());
+        let request = waiting(&sandbox);
+        let forged = json!({
+            "ts": "2026-01-01T00:00:00.000Z", "type": "ui_prompt", "action": "response",
+            "requestId": request, "response": { "status": "ok", "selection": "a" },
+        });
+        let log = sandbox.state().join("ui-prompts.jsonl");
+        let mut file = std::fs::OpenOptions::new().append(true).open(log).unwrap();
+        writeln!(file, "{forged}").unwrap();
+        eventually("the forged line is seen", || {
+            let item = item(&sandbox, &request);
+            (!item["foreignLines"].as_array()?.is_empty()).then_some(())
+        });
+        assert_eq!(item(&sandbox, &request)["state"], "pending", "hosted {hosted}");
+        assert_eq!(sandbox.run(&["prompts", "answer", &request, "--ok", "--select", "b"]).status, 0);
+        assert_eq!(client.answer(id)["structuredContent"]["data"]["selection"], "b", "hosted {hosted}");
+    }
+}
+
+const SECRET: &str = "correct horse battery staple";
+
+fn give_secret(sandbox: &Sandbox, request: &str) {
+    let mut command =
+        sandbox.command(&["prompts", "answer", request, "--ok", "--value", "user=li", "--secret", "pass"]);
+    command.stdin(Stdio::piped());
+    let mut child = command.stdout(Stdio::null()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(format!("{SECRET}\n").as_bytes()).unwrap();
+    assert!(child.wait().unwrap().success());
+}
+
+/// Every file under the state directory, as one heap of bytes.
+fn everything(path: &std::path::Path, heap: &mut Vec<u8>) {
+    for entry in std::fs::read_dir(path).unwrap().map(Result::unwrap) {
+        if entry.file_type().unwrap().is_dir() {
+            everything(&entry.path(), heap);
+        } else {
+            // Databases come and go with their logs.
+            heap.extend(std::fs::read(entry.path()).unwrap_or_default());
+        }
+    }
+}
+
+#[test]
+fn secrets_reach_neither_log_nor_text_nor_model() {
+    let sandbox = sandbox();
+    let form = json!({ "fields": [{ "key": "user" }, { "key": "pass", "secret": true, "required": true }] });
+    for (hosted, shown) in [(false, false), (true, false), (true, true)] {
+        let _host = hosted.then(|| sandbox.serve());
+        let more: &[&str] = if shown { &["--secrets-to-model"] } else { &["--prompt-backend=file"] };
+        let mut client = connect(&sandbox, McpEra::Legacy, more);
+        let id = client.begin_call("prompt_key_values", form.clone());
+        let request = waiting(&sandbox);
+        give_secret(&sandbox, &request);
+        let result = client.answer(id);
+        let data = &result["structuredContent"]["data"];
+        let text = result["content"][0]["text"].as_str().unwrap();
+        assert_eq!(data["values"]["user"], "li", "{result}");
+        assert!(!text.contains("horse"), "{text}");
+        if shown {
+            assert_eq!(data["values"]["pass"], SECRET);
+        } else {
+            assert_eq!(data["values"]["pass"], "******");
+            assert_eq!(data["secret_refs"]["pass"], format!("secret:{request}/pass"));
+            assert!(text.contains(&format!("secret:{request}/pass")), "{text}");
+        }
+        let mut heap = Vec::new();
+        everything(sandbox.state(), &mut heap);
+        let found = heap.windows(SECRET.len()).any(|window| window == SECRET.as_bytes());
+        assert!(!found, "the secret lies in the state directory (hosted {hosted}, shown {shown})");
+    }
+}
+
+#[test]
+fn minimal_log_mode_still_delivers_the_answer() {
+    let sandbox = sandbox();
+    assert_eq!(sandbox.run(&["settings", "set", "uiPromptLogMode", "minimal"]).status, 0);
+    for hosted in [false, true] {
+        let _host = hosted.then(|| sandbox.serve());
+        let mut client = connect(&sandbox, McpEra::Legacy, &["--prompt-backend=file"]);
+        let id = client.begin_call("prompt_choices", question());
+        let request = waiting(&sandbox);
+        assert_eq!(sandbox.run(&["prompts", "answer", &request, "--ok", "--select", "b"]).status, 0);
+        let result = client.answer(id);
+        assert_eq!(result["structuredContent"]["data"]["selection"], "b", "hosted {hosted}: {result}");
+    }
+}
+
+#[test]
+fn a_client_that_can_ask_is_asked_and_its_answer_is_recorded() {
+    let sandbox = sandbox();
+    let _host = sandbox.serve();
+    let can = json!({ "elicitation": { "form": {} } });
+    // Legacy: the server asks and waits.
+    let (mut client, _) = McpClient::connect(server(&sandbox, &[]), McpEra::Legacy, can.clone());
+    let id = client.begin_call("prompt_choices", question());
+    let asked = client.message_with("method");
+    assert_eq!(asked["method"], "elicitation/create", "{asked}");
+    let schema = &asked["params"]["requestedSchema"];
+    assert_eq!(schema["properties"]["selection"]["oneOf"][1]["title"], "Bee", "{asked}");
+    let request = waiting(&sandbox);
+    let accept = json!({ "action": "accept", "content": { "selection": "b" } });
+    client.send(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result": accept }));
+    let result = client.answer(id);
+    assert_eq!(result["structuredContent"]["data"]["selection"], "b", "{result}");
+    let item = closed(&sandbox, &request);
+    assert_eq!(item["by"], "person:client", "{item}");
+
+    // Modern: the call ends with a form and comes again.
+    let (mut client, _) = McpClient::connect(server(&sandbox, &[]), McpEra::Modern, can);
+    let first = client.call("prompt_choices", question());
+    assert_eq!(first["resultType"], "input_required", "{first}");
+    let request = waiting(&sandbox);
+    let again = |state: &Value, response: Value| {
+        json!({
+            "name": "prompt_choices", "arguments": question(), "requestState": state,
+            "inputResponses": { "answer": response },
+        })
+    };
+    let forged = client.begin("tools/call", again(&json!("AAAA.AAAA"), accept.clone()));
+    assert_eq!(client.reply(forged)["error"]["code"], -32602);
+    let other = json!({
+        "name": "prompt_choices", "arguments": { "options": [{ "value": "b" }] },
+        "requestState": first["requestState"], "inputResponses": { "answer": accept },
+    });
+    let other = client.begin("tools/call", other);
+    assert_eq!(client.reply(other)["error"]["code"], -32602, "a state belongs to its own call");
+    assert_eq!(item_state(&sandbox, &request), "pending");
+    let result = client.request("tools/call", again(&first["requestState"], accept));
+    assert_eq!(result["structuredContent"]["data"]["selection"], "b", "{result}");
+    assert_eq!(closed(&sandbox, &request)["by"], "person:client");
+}
+
+fn item_state(sandbox: &Sandbox, id: &str) -> String {
+    item(sandbox, id)["state"].as_str().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn a_form_that_is_answered_on_the_page_is_withdrawn_from_the_client() {
+    let sandbox = sandbox();
+    let host = sandbox.serve();
+    let can = json!({ "elicitation": {} });
+    let (mut client, _) = McpClient::connect(server(&sandbox, &[]), McpEra::Legacy, can);
+    let id = client.begin_call("prompt_choices", question());
+    let asked = client.message_with("method");
+    let request = waiting(&sandbox);
+    answer(&host, &request, &json!({ "status": "ok", "selection": "a" }));
+    let (mut withdrawn, mut result) = (false, Value::Null);
+    while !withdrawn || result.is_null() {
+        let mut message = client.message();
+        if message["method"] == "notifications/cancelled" {
+            assert_eq!(message["params"]["requestId"], asked["id"]);
+            withdrawn = true;
+        } else if message["id"] == id {
+            result = message["result"].take();
+        }
+    }
+    assert_eq!(result["structuredContent"]["data"]["selection"], "a");
+}

@@ -1,0 +1,284 @@
+//! Asking a person from a tool: the queue as the built-in servers see it, on top of a desk.
+//!
+//! The host gives its own desk; a process beside it (`chatos mcp …`) one on the store, which takes
+//! `host.lock` for the moment of asking and closing only (ui-prompts §7.3, state §9).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use chatos_builtin::{AskRequest, BoxFuture, PromptQueue, QueueError, Reach, Verdict, Withdraw};
+use chatos_prompts::{Object, Origin, Owner, RequestId, Status, Surface};
+use chatos_tool::{ErrorCode, Fault, Issue, IssueCode, Lang, Text};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::beside::Beside;
+use crate::host::Host;
+use crate::prompts::{PromptDesk, PromptReply};
+
+/// The longest single wait; in between, what has expired is closed by whoever keeps the clock.
+const STEP: Duration = Duration::from_secs(25);
+
+/// Who has a desk.
+pub trait DeskOwner: Send + Sync + 'static {
+    /// The desk; opening it may block.
+    fn desk(&self) -> Result<&PromptDesk, Fault>;
+    /// Who would see a question there. Blocks.
+    fn reach(&self) -> Reach;
+    /// Names the asking process in its questions, so that they close when it is gone.
+    fn origin(&self) -> Option<Origin>;
+}
+
+impl DeskOwner for Host {
+    fn desk(&self) -> Result<&PromptDesk, Fault> {
+        self.prompts()
+    }
+
+    fn reach(&self) -> Reach {
+        Reach::Host
+    }
+
+    fn origin(&self) -> Option<Origin> {
+        None
+    }
+}
+
+impl DeskOwner for Beside {
+    fn desk(&self) -> Result<&PromptDesk, Fault> {
+        Self::desk(self)
+    }
+
+    fn reach(&self) -> Reach {
+        if self.running().is_some() {
+            return Reach::Host;
+        }
+        match Self::desk(self) {
+            Ok(_) => Reach::Store,
+            Err(fault) => Reach::None(fault.message),
+        }
+    }
+
+    fn origin(&self) -> Option<Origin> {
+        Origin::here()
+    }
+}
+
+/// A queue on a desk.
+pub struct DeskQueue<D>(Arc<D>);
+
+impl<D: DeskOwner> DeskQueue<D> {
+    /// The queue of this owner.
+    pub fn new(owner: Arc<D>) -> Self {
+        Self(owner)
+    }
+
+    async fn at_desk<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&PromptDesk) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, QueueError> {
+        let owner = Arc::clone(&self.0);
+        let done = tokio::task::spawn_blocking(move || work(owner.desk()?)).await;
+        match done {
+            Ok(done) => done.map_err(|fault| queue_error(&fault)),
+            Err(error) => {
+                tracing::error!(%error, "work at the prompt desk failed");
+                Err(QueueError::Unavailable(Text::fixed("the queue failed", "队列出错")))
+            }
+        }
+    }
+
+    /// Knows a question that another process asked, to wait for it here.
+    pub async fn adopt(&self, id: &RequestId) -> Result<(), QueueError> {
+        let id = id.clone();
+        self.at_desk(move |desk| desk.adopt(&id)).await
+    }
+
+    /// Asks with an id of the caller's choice.
+    pub async fn ask_as(&self, request: &AskRequest, id: &RequestId) -> Result<RequestId, QueueError> {
+        self.put(payload(request, self.0.origin(), Some(id)), request.source.clone()).await
+    }
+
+    async fn put(&self, payload: Value, source: String) -> Result<RequestId, QueueError> {
+        let asked = self.at_desk(move |desk| desk.request(&payload, &source, Lang::En)).await?;
+        asked_id(&asked)
+    }
+
+    async fn step(&self, id: &RequestId, limit: Duration) -> Result<Option<Verdict>, QueueError> {
+        let owner = Arc::clone(&self.0);
+        let opened = tokio::task::spawn_blocking(move || owner.desk().map(drop)).await;
+        if let Ok(Err(fault)) = opened {
+            return Err(queue_error(&fault));
+        }
+        let desk = self.0.desk().map_err(|fault| queue_error(&fault))?;
+        let limit = desk.prompts().next_expiry().map_or(limit, |left| limit.min(left));
+        let never = CancellationToken::new();
+        let state = desk.wait(id.as_str(), limit, &never).await.map_err(|fault| queue_error(&fault))?;
+        Ok(verdict(&state))
+    }
+}
+
+impl<D: DeskOwner> PromptQueue for DeskQueue<D> {
+    fn reach(&self) -> BoxFuture<'_, Reach> {
+        let owner = Arc::clone(&self.0);
+        Box::pin(async move {
+            let reach = tokio::task::spawn_blocking(move || owner.reach()).await;
+            reach.unwrap_or_else(|_| Reach::None(Text::fixed("the queue failed", "队列出错")))
+        })
+    }
+
+    fn ask(&self, request: AskRequest) -> BoxFuture<'_, Result<RequestId, QueueError>> {
+        Box::pin(async move {
+            let payload = payload(&request, self.0.origin(), None);
+            self.put(payload, request.source).await
+        })
+    }
+
+    fn wait<'a>(&'a self, id: &'a RequestId) -> BoxFuture<'a, Result<Verdict, QueueError>> {
+        Box::pin(async move {
+            loop {
+                if let Some(verdict) = self.step(id, STEP).await? {
+                    return Ok(verdict);
+                }
+                // Without a host this process keeps the clock of what it asked; with one, that does.
+                if let Err(error) = self.at_desk(PromptDesk::expire).await {
+                    tracing::debug!(%error, "the host closes what has expired");
+                    tokio::time::sleep(Duration::from_millis(200)).await;
+                }
+            }
+        })
+    }
+
+    fn verdict<'a>(&'a self, id: &'a RequestId) -> BoxFuture<'a, Result<Option<Verdict>, QueueError>> {
+        Box::pin(self.step(id, Duration::ZERO))
+    }
+
+    fn take<'a>(
+        &'a self,
+        id: &'a RequestId,
+        owner: &'a Owner,
+        secrets: bool,
+    ) -> BoxFuture<'a, Result<Option<Object>, QueueError>> {
+        Box::pin(async move {
+            let (id, owner) = (id.clone(), json!(owner.as_str()));
+            let taken = self.at_desk(move |desk| match desk.take(id.as_str(), &owner, secrets) {
+                Err(fault) if fault.code == "nothing_private" => Ok(Value::Null),
+                done => done,
+            });
+            Ok(taken_part(taken.await?))
+        })
+    }
+
+    fn withdraw<'a>(
+        &'a self,
+        id: &'a RequestId,
+        owner: &'a Owner,
+        why: Withdraw,
+    ) -> BoxFuture<'a, Result<(), QueueError>> {
+        Box::pin(async move {
+            let (id, owner) = (id.clone(), json!(owner.as_str()));
+            self.at_desk(move |desk| match withdraw_code(why) {
+                Some(code) => desk.withdraw(id.as_str(), &owner, code).map(drop),
+                None => desk.expire(),
+            })
+            .await
+        })
+    }
+
+    fn answer<'a>(&'a self, id: &'a RequestId, response: &'a Value) -> BoxFuture<'a, Result<(), QueueError>> {
+        Box::pin(async move {
+            let id = id.clone();
+            let reply = PromptReply { response: response.clone(), ..PromptReply::default() };
+            let answered =
+                self.at_desk(move |desk| desk.respond(id.as_str(), &reply, Surface::Client, Lang::En));
+            answered.await.map(drop)
+        })
+    }
+}
+
+/// A question as the API takes it. With an id of its own it can be sent twice and is asked once.
+pub fn payload(request: &AskRequest, origin: Option<Origin>, id: Option<&RequestId>) -> Value {
+    let mut payload = json!({
+        "prompt": request.prompt,
+        "owner": request.owner.as_str(),
+        "trace": request.trace,
+    });
+    if let Some(id) = id {
+        payload["requestId"] = json!(id.as_str());
+    }
+    if let Some(run) = &request.trace.run_id {
+        payload["runId"] = json!(run);
+    }
+    if let Some(session) = &request.trace.session_id {
+        payload["sessionId"] = json!(session);
+    }
+    if let Some(origin) = origin {
+        payload["origin"] = json!({ "pid": origin.pid, "pidStart": origin.pid_start });
+    }
+    payload
+}
+
+/// The id in what asking gave.
+pub fn asked_id(asked: &Value) -> Result<RequestId, QueueError> {
+    let id = asked["requestId"].as_str().and_then(|id| RequestId::parse(id).ok());
+    id.ok_or_else(|| {
+        QueueError::Unavailable(Text::fixed("the queue gave no request id", "队列没有给出请求 ID"))
+    })
+}
+
+/// The verdict in what waiting gave; `None` while it is pending.
+pub fn verdict(state: &Value) -> Option<Verdict> {
+    if state["state"] != "closed" {
+        return None;
+    }
+    let response = state["response"].as_object().cloned().unwrap_or_default();
+    let status = Status::read(response.get("status").and_then(Value::as_str).unwrap_or("error"));
+    Some(Verdict {
+        status,
+        response,
+        by: state["by"].as_str().map(str::to_owned),
+        private: state["private"] == true,
+    })
+}
+
+/// The private part in what taking gave.
+pub fn taken_part(taken: Value) -> Option<Object> {
+    taken.get("response").and_then(Value::as_object).cloned()
+}
+
+/// How a withdrawal is named; `None` when the time is over, which the clock closes by itself.
+pub fn withdraw_code(why: Withdraw) -> Option<&'static str> {
+    match why {
+        Withdraw::Aborted => Some("aborted"),
+        Withdraw::Gone => Some("asker_gone"),
+        Withdraw::Expired => None,
+    }
+}
+
+/// A refusal of the desk, or of the API in front of it, as askers understand it.
+pub fn queue_error(fault: &Fault) -> QueueError {
+    if fault.code == "already_answered" {
+        return QueueError::AlreadyAnswered;
+    }
+    match fault.class {
+        ErrorCode::InvalidArgument => QueueError::Invalid(issues(fault)),
+        ErrorCode::NotFound => QueueError::Unknown,
+        ErrorCode::ResourceExhausted => QueueError::Full(fault.message.clone()),
+        _ => QueueError::Unavailable(fault.message.clone()),
+    }
+}
+
+fn issues(fault: &Fault) -> Vec<Issue> {
+    let errors = fault.details.as_ref().and_then(|details| details["errors"].as_array());
+    let issues: Vec<Issue> = errors
+        .into_iter()
+        .flatten()
+        .map(|error| {
+            let text = |key: &str| error[key].as_str().unwrap_or_default().to_owned();
+            Issue::new(text("path"), IssueCode::Format, Text::same(text("message")))
+        })
+        .collect();
+    if issues.is_empty() {
+        return vec![Issue::new("", IssueCode::Format, fault.message.clone())];
+    }
+    issues
+}

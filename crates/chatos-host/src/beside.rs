@@ -1,0 +1,227 @@
+//! The state as a process beside the host uses it (`chatos mcp …`): looked up at start, opened when
+//! something needs it, made when something has to be kept.
+//!
+//! `host.lock` is never held here except for the moment of a record; many such processes and one host
+//! use the same state directory at once (state §9).
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use chatos_builtin::{
+    BoxFuture, ServerEnv, SettingsSource, StoreHandle, StoreSettings, TaskScope, ToolLog, ToolSettings,
+};
+use chatos_paths::{Locations, StateDir};
+use chatos_prompts::Role;
+use chatos_store::{OpenOptions, Settings, SettingsInput, StateKey, Store, StoreError};
+use chatos_tool::Fault;
+use serde_json::Value;
+
+use crate::environment::Environment;
+use crate::fault::{key_fault, path_fault, store_fault};
+use crate::host::{Host, HostConfig};
+use crate::instance::{Announcement, running_host};
+use crate::prompts::{PromptDesk, log_mode, open_queue};
+
+/// The state of one process beside the host.
+pub struct Beside {
+    environment: Environment,
+    state_dir: Option<PathBuf>,
+    flags: BTreeMap<String, Value>,
+    places: Locations,
+    store: Mutex<Option<Store>>,
+    desk: OnceLock<PromptDesk>,
+    // One opener at a time; the others find what it made.
+    opening: Mutex<()>,
+    prepared: tokio::sync::OnceCell<()>,
+}
+
+impl Beside {
+    /// Finds the places; opens nothing.
+    pub fn find(
+        environment: Environment,
+        state_dir: Option<PathBuf>,
+        flags: BTreeMap<String, Value>,
+    ) -> Result<Arc<Self>, Fault> {
+        let places = environment.locations(state_dir.clone()).map_err(|error| path_fault(&error))?;
+        Ok(Arc::new(Self {
+            environment,
+            state_dir,
+            flags,
+            places,
+            store: Mutex::new(None),
+            desk: OnceLock::new(),
+            opening: Mutex::new(()),
+            prepared: tokio::sync::OnceCell::new(),
+        }))
+    }
+
+    /// Where the state is or would be.
+    pub fn state_dir(&self) -> &Path {
+        &self.places.state_dir
+    }
+
+    /// The tool log of this state, or the one the environment names (tools §8).
+    pub fn tool_log(&self) -> ToolLog {
+        let path = match self.environment.get("MODEL_CLI_MCP_TOOL_LOG") {
+            Some(named) => self.environment.current_dir().join(named),
+            None => self.places.state_dir.join("tool-log.jsonl"),
+        };
+        let warn = |path: &Path, error: &std::io::Error| {
+            tracing::warn!(path = %path.display(), %error, "the tool log cannot be written");
+        };
+        ToolLog::new(path, Box::new(warn))
+    }
+
+    /// The host that runs on this state now.
+    pub fn running(&self) -> Option<Announcement> {
+        running_host(&StateDir::existing(&self.places.state_dir).ok()?)
+    }
+
+    /// What servers are built from.
+    pub fn server_env(self: &Arc<Self>, write: bool, scope: Option<TaskScope>) -> ServerEnv {
+        let state_dir = self.places.state_dir.clone();
+        // servers §2.1: nobody reads the state or the keys through a tool.
+        let mut protected = vec![state_dir.clone(), self.places.key_dir.clone()];
+        protected.extend(self.places.legacy_dir.clone());
+        let named = |name: &str| self.environment.get(name).map(str::to_owned);
+        ServerEnv {
+            state_dir: Some(state_dir),
+            protected,
+            store: self.handle(),
+            write,
+            task_scope: scope,
+            host_app: self.places.host_app.clone(),
+            run_id: named("MODEL_CLI_RUN_ID"),
+            session_id: named("MODEL_CLI_SESSION_ID"),
+        }
+    }
+
+    /// `MODEL_CLI_TASK_SCOPE`.
+    pub fn task_scope(&self) -> Option<&str> {
+        self.environment.get("MODEL_CLI_TASK_SCOPE")
+    }
+
+    /// The database for whoever needs it later; absent while there is no state.
+    fn handle(self: &Arc<Self>) -> StoreHandle {
+        let beside = Arc::downgrade(self);
+        StoreHandle::later(move || beside.upgrade().map_or(Ok(None), |beside| beside.existing()))
+    }
+
+    /// The database, made when it is missing. Blocks.
+    pub fn store(&self) -> Result<Store, Fault> {
+        if let Ok(Some(store)) = self.existing() {
+            return Ok(store);
+        }
+        if self.running().is_none() {
+            // Missing, or of an older version: a moment as the host makes or migrates it.
+            let config =
+                HostConfig { state_dir: self.state_dir.clone(), ..HostConfig::new(self.environment.clone()) };
+            Host::open(config)?.close();
+        }
+        let store = self.existing().map_err(|error| store_fault(&error))?;
+        store.ok_or_else(|| {
+            store_fault(&StoreError::new(
+                chatos_store::StoreErrorKind::Unavailable,
+                format!("there is no database in {}", self.places.state_dir.display()),
+            ))
+        })
+    }
+
+    fn existing(&self) -> Result<Option<Store>, StoreError> {
+        let mut kept = self.store.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.is_some() {
+            return Ok(kept.clone());
+        }
+        let Ok(dir) = StateDir::existing(&self.places.state_dir) else { return Ok(None) };
+        // An opener that makes an empty database would take the place of the host.
+        if !dir.database().exists() {
+            return Ok(None);
+        }
+        let store = Store::open(OpenOptions {
+            path: dir.database(),
+            backups: dir.backups(),
+            migrate: false,
+            wal: true,
+            used: false,
+            check: false,
+        })?;
+        *kept = Some(store.clone());
+        Ok(Some(store))
+    }
+
+    /// The queue of questions, read from its end. Blocks.
+    pub(crate) fn desk(&self) -> Result<&PromptDesk, Fault> {
+        if let Some(desk) = self.desk.get() {
+            return Ok(desk);
+        }
+        let store = self.store()?;
+        let _turn = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(desk) = self.desk.get() {
+            return Ok(desk);
+        }
+        let dir = StateDir::existing(&self.places.state_dir).map_err(|error| path_fault(&error))?;
+        let instance = store.instance_id().map_err(|error| store_fault(&error))?;
+        let place = self.environment.key_place(&self.places);
+        let key = StateKey::open(&place, &instance).map_err(|error| key_fault(&error))?;
+        let settings = Settings::load(&store, self.input()).map_err(|error| store_fault(&error))?;
+        let mode = log_mode(&settings.text("uiPromptLogMode"));
+        let (prompts, _) = open_queue(&store, &key, dir.path(), Role::Asker, mode)?;
+        Ok(self.desk.get_or_init(|| PromptDesk::of_asker(prompts, store, dir)))
+    }
+
+    fn input(&self) -> SettingsInput {
+        SettingsInput { flags: self.flags.clone(), env: self.environment.variables().clone() }
+    }
+
+    /// Stops reading and closes the database.
+    pub fn close(&self) {
+        if let Some(desk) = self.desk.get() {
+            desk.close();
+        }
+        if let Some(store) = self.store.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            store.close();
+        }
+    }
+}
+
+/// The settings of a process beside the host: the stored ones as of now, flags and environment above.
+pub struct BesideSettings {
+    beside: Arc<Beside>,
+    stored: StoreSettings,
+}
+
+impl BesideSettings {
+    /// The settings of this state.
+    pub fn new(beside: &Arc<Beside>) -> Self {
+        Self { beside: Arc::clone(beside), stored: StoreSettings::new(beside.handle(), beside.input()) }
+    }
+}
+
+impl SettingsSource for BesideSettings {
+    fn current(&self) -> Arc<ToolSettings> {
+        self.stored.current()
+    }
+
+    fn prepare(&self) -> BoxFuture<'_, ()> {
+        if self.beside.prepared.initialized() {
+            return Box::pin(std::future::ready(()));
+        }
+        Box::pin(async {
+            self.beside.prepared.get_or_init(|| prepare(Arc::clone(&self.beside))).await;
+        })
+    }
+}
+
+/// The first call makes the state, because its log is kept there. Without one the call still runs.
+async fn prepare(beside: Arc<Beside>) {
+    if beside.state_dir().join("state.db").exists() {
+        return;
+    }
+    let made = tokio::task::spawn_blocking(move || beside.store().map(drop)).await;
+    match made {
+        Ok(Ok(())) => {}
+        Ok(Err(fault)) => tracing::warn!(%fault, "the state cannot be made; calls run without a log"),
+        Err(error) => tracing::error!(%error, "making the state failed"),
+    }
+}
