@@ -43,7 +43,7 @@ describe('install', () => {
     const tokens = await server.locator('code').allTextContents();
     expect(tokens.map((token) => token.trim())).toEqual(['node', join(pluginsRoot(host), id, 'tools/server.mjs'), '--mode', 'read only', 'empty']);
     await sheet.getByText('Sample Inc. (unverified').waitFor();
-    expect(await page.evaluate(() => document.activeElement?.textContent?.trim())).toBe('Not now');
+    await expect.poll(() => page.evaluate(() => document.activeElement?.textContent?.trim())).toBe('Not now');
     await page.keyboard.press('Enter');
     await sheet.waitFor({ state: 'detached' });
     await card(page, id).getByText('Not trusted').waitFor();
@@ -223,8 +223,8 @@ describe('details and removal', () => {
       if (choice === 'delete') await ask.getByRole('radio', { name: 'Delete the data' }).check();
       await ask.getByRole('button', { name: 'Uninstall', exact: true }).click();
       await card(page, id).waitFor({ state: 'detached' });
-      expect(existsSync(join(pluginsRoot(host), id))).toBe(false);
-      expect(existsSync(join(dataRoot(host), id))).toBe(choice === 'keep');
+      await expect.poll(() => existsSync(join(pluginsRoot(host), id))).toBe(false);
+      await expect.poll(() => existsSync(join(dataRoot(host), id))).toBe(choice === 'keep');
       if (choice === 'keep') expect(readFileSync(join(dataRoot(host), id, 'kept.txt'), 'utf8')).toBe('data');
     }
   });

@@ -30,7 +30,7 @@ describe('one of each kind', () => {
     expect(await pin.getAttribute('type')).toBe('password');
     await pin.fill('hunter2');
     await page.getByRole('button', { name: 'Show', exact: true }).click();
-    expect(await pin.getAttribute('type')).toBe('text');
+    await expect.poll(() => pin.getAttribute('type')).toBe('text');
     await page.getByRole('button', { name: 'Submit' }).click();
     const answer = await answerOf(host, id);
     expect(answer).toMatchObject({ status: 'ok', by: 'person:ui', response: { values: { name: '小明', notes: 'one\ntwo', pin: '******' } } });
@@ -45,7 +45,7 @@ describe('one of each kind', () => {
     await openPrompt(page, id);
     await page.getByRole('heading', { level: 2, name: 'Please choose' }).focus();
     await page.keyboard.press('2');
-    expect(await page.getByRole('radio', { name: 'No' }).isChecked()).toBe(true);
+    await expect.poll(() => page.getByRole('radio', { name: 'No' }).isChecked()).toBe(true);
     await page.waitForFunction(() => !document.querySelector<HTMLButtonElement>('article .actions button')?.disabled);
     await page.keyboard.press('Control+Enter');
     expect(await answerOf(host, id)).toMatchObject({ status: 'ok', response: { selection: 'n' } });
@@ -60,7 +60,7 @@ describe('one of each kind', () => {
     await page.getByRole('checkbox', { name: 'Option c' }).check();
     await page.getByRole('checkbox', { name: 'Option a' }).check();
     await page.getByText('2 of 2 chosen').waitFor();
-    expect(await page.getByRole('checkbox', { name: 'Option b' }).isDisabled()).toBe(true);
+    await expect.poll(() => page.getByRole('checkbox', { name: 'Option b' }).isDisabled()).toBe(true);
     await page.getByRole('button', { name: 'Submit' }).click();
     expect(await answerOf(host, id)).toMatchObject({ response: { selection: ['a', 'c'] } });
   });
@@ -71,7 +71,7 @@ describe('one of each kind', () => {
     const page = await open();
     await openPrompt(page, id);
     await page.getByLabel('Search the options').fill('zone 42');
-    expect(await page.getByRole('radio').count()).toBe(1);
+    await expect.poll(() => page.getByRole('radio').count()).toBe(1);
     await page.getByRole('radio', { name: 'Zone 42' }).check();
     await page.getByRole('button', { name: 'Submit' }).click();
     expect(await answerOf(host, id)).toMatchObject({ response: { selection: 'v42' } });
@@ -91,7 +91,7 @@ describe('one of each kind', () => {
     await title.fill('One, edited');
     await title.press('Alt+ArrowDown');
     await expect.poll(order).toEqual(['t2', 't1', 't3']);
-    expect(await cards.nth(1).getByLabel('Title').evaluate((element) => element === document.activeElement)).toBe(true);
+    await expect.poll(() => cards.nth(1).getByLabel('Title').evaluate((element) => element === document.activeElement)).toBe(true);
     await page.getByRole('button', { name: 'Move task 3 up' }).click();
     await expect.poll(order).toEqual(['t2', 't3', 't1']);
 
@@ -241,7 +241,7 @@ describe('refusals', () => {
     for (const text of ['Fill this in.', 'Enter an e-mail address.', 'Enter at least 3 characters.', '3 entries need your attention.']) {
       await page.getByText(text).waitFor();
     }
-    expect(await page.getByLabel('Alpha').evaluate((element) => element === document.activeElement)).toBe(true);
+    await expect.poll(() => page.getByLabel('Alpha').evaluate((element) => element === document.activeElement)).toBe(true);
 
     const one = await ask(host, YES_NO);
     await openPrompt(page, one);
@@ -261,7 +261,7 @@ describe('refusals', () => {
     await page.getByText('Give this task a title, or delete it.').waitFor();
     await page.getByRole('button', { name: 'Delete task 1' }).click();
     await page.getByText('There is no task left.').first().waitFor();
-    expect(await page.getByRole('button', { name: 'Confirm', exact: true }).isDisabled()).toBe(true);
+    await expect.poll(() => page.getByRole('button', { name: 'Confirm', exact: true }).isDisabled()).toBe(true);
     for (const id of [kv, one, some, tasks]) expect((await lookUp(host, id)).state).toBe('pending');
   });
 
@@ -510,7 +510,7 @@ describe('the hub', () => {
       }
       await page.keyboard.press('Escape');
       await hub.waitFor({ state: 'detached' });
-      expect(await page.getByLabel('Search settings').evaluate((element) => element === document.activeElement)).toBe(true);
+      await expect.poll(() => page.getByLabel('Search settings').evaluate((element) => element === document.activeElement)).toBe(true);
       expect((await lookUp(host, first)).state).toBe('pending');
       await ask(host, { kind: 'result', source: 'test', markdown: 'done' });
       await page.getByRole('button', { name: 'Hub: 2 things need you, 1 unread result' }).waitFor();

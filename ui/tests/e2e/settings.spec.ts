@@ -22,7 +22,7 @@ describe('settings', () => {
     await first.getByRole('button', { name: 'Save' }).click();
     await first.getByText('Changed here').waitFor();
     await expect.poll(() => mirror.inputValue()).toBe('33');
-    expect(await host.api<Setting>('GET', 'settings/toolMaxConcurrent')).toMatchObject({ value: 33, source: 'setting' });
+    await expect.poll(() => host.api<Setting>('GET', 'settings/toolMaxConcurrent')).toMatchObject({ value: 33, source: 'setting' });
 
     await second.getByRole('button', { name: /恢复为/ }).click();
     await expect.poll(() => input.inputValue()).toBe('16');
@@ -41,7 +41,7 @@ describe('settings', () => {
     await row.locator('input').press('Enter');
     await row.getByText('Enter a whole number.').waitFor();
     await row.locator('input').press('Escape');
-    expect(await row.locator('input').inputValue()).toBe('16');
+    await expect.poll(() => row.locator('input').inputValue()).toBe('16');
     expect(await host.api<Setting>('GET', 'settings/toolMaxConcurrent')).toMatchObject({ value: 16 });
   });
 
@@ -105,7 +105,7 @@ test('the doctor reports, checks again and fixes', async ({ host, open }) => {
   const page = await open({ at: '#/settings/doctor' });
   const report = await host.api<{ findings: { code: string }[] }>('GET', 'doctor');
   await page.locator('[data-finding]').first().waitFor();
-  expect(await page.locator('[data-finding]').count()).toBe(report.findings.length);
+  await expect.poll(() => page.locator('[data-finding]').count()).toBe(report.findings.length);
   await page.getByRole('button', { name: 'Check again' }).click();
   await page.getByText('just now').waitFor();
 });

@@ -137,16 +137,16 @@ test('the keyboard reaches everything that matters', async ({ open }) => {
   await settled(page, 'Settings');
   const focused = () => page.evaluate(() => document.activeElement?.textContent?.trim() ?? '');
   await page.keyboard.press('Tab');
-  expect(await focused()).toBe('Skip to content');
+  await expect.poll(focused).toBe('Skip to content');
   await page.keyboard.press('Enter');
-  expect(await page.evaluate(() => document.activeElement?.id)).toBe('content');
+  await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe('content');
   expect(page.url()).toContain('#/settings/host');
 
   // Tabs by arrow keys, as the pattern asks.
   await page.getByRole('tab', { name: 'Host' }).focus();
   await page.keyboard.press('ArrowRight');
   await page.getByRole('tab', { name: 'Doctor', selected: true }).waitFor();
-  expect(page.url()).toContain('#/settings/doctor');
+  await page.waitForFunction(() => location.hash === '#/settings/doctor');
 
   // The hub opens by its shortcut and gives the focus back.
   await page.getByRole('button', { name: 'Check again' }).focus();
@@ -154,7 +154,7 @@ test('the keyboard reaches everything that matters', async ({ open }) => {
   await page.getByRole('dialog').waitFor();
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
-  expect(await focused()).toBe('Check again');
+  await expect.poll(focused).toBe('Check again');
 });
 
 test('the language can be changed on the page and is kept', async ({ open }) => {

@@ -81,6 +81,7 @@ export const apps = {
     version: 'Version',
     publisher: 'Publisher',
     publisherNone: 'not named',
+    shipped: 'comes with ChatOS',
     unverified: (name: string) => `${name} (unverified: anyone can write this name)`,
     folder: 'Folder',
     size: 'Files',

@@ -82,6 +82,7 @@ export const apps: typeof source = {
     version: '版本',
     publisher: '发布者',
     publisherNone: '未注明',
+    shipped: '随 ChatOS 提供',
     unverified: (name) => `${name}（未核实：任何人都可以这样署名）`,
     folder: '目录',
     size: '文件',
