@@ -77,8 +77,9 @@ events.onResync(() => {
 
 /** Reads the status and hands its counts on. */
 export async function loadStatus(): Promise<void> {
+  const mark = prompts.countsMark;
   await host.status.load();
-  prompts.setCounts(host.status.data?.counts ?? null);
+  prompts.setCounts(host.status.data?.counts ?? null, mark);
 }
 
 /** Called once when the page has a session: reads what the shell shows and follows events. */

@@ -18,6 +18,11 @@ const DELIVERED = 50;
 /** Events are applied together this often while the page is hidden; in view, once per frame. */
 const HIDDEN_FLUSH_MS = 200;
 
+interface Counts {
+  needsYou?: unknown;
+  results?: unknown;
+}
+
 export interface PromptsOptions {
   api: PromptsApi;
   /** Hears of prompts that were not there before. */
@@ -44,6 +49,7 @@ export class Prompts {
   readonly #forms = new Map<string, PromptForm>();
   #queue: EventFrame[] = [];
   #scheduled = false;
+  #countsTold = 0;
   #deliveredRead = false;
   /** Ids closed of late, for those who waited a moment before speaking of a prompt. */
   readonly #closed = new Set<string>();
@@ -61,13 +67,23 @@ export class Prompts {
     });
   }
 
-  /** Takes the counts of a status answer or of a `prompt_counts` event. */
-  setCounts(counts: { needsYou?: unknown; results?: unknown } | null): void {
+  /** Grows with each event that tells counts. Who asks for counts notes it before. */
+  get countsMark(): number {
+    return this.#countsTold;
+  }
+
+  /** Takes the counts of an answer, unless an event told newer ones since it was asked for. */
+  setCounts(counts: Counts | null, mark: number): void {
+    if (mark === this.#countsTold) this.#setCounts(counts);
+  }
+
+  #setCounts(counts: Counts | null): void {
     if (typeof counts?.needsYou === 'number') this.needsYou = counts.needsYou;
     if (typeof counts?.results === 'number') this.results = counts.results;
   }
 
   onEvent(frame: EventFrame): void {
+    if (frame.type === 'prompt_counts') this.#countsTold += 1;
     this.#queue.push(frame);
     if (this.#scheduled) return;
     this.#scheduled = true;
@@ -176,8 +192,9 @@ export class Prompts {
   }
 
   async #page(view: PromptView, cursor: string | null): Promise<PromptPage> {
+    const mark = this.#countsTold;
     const page = await this.#api.list({ view, cursor, limit: PAGE });
-    this.setCounts(page.counts);
+    this.setCounts(page.counts, mark);
     this.health = page.problems ?? null;
     return page;
   }
@@ -191,7 +208,7 @@ export class Prompts {
     for (const { type, data } of frames) {
       switch (type) {
         case 'prompt_counts':
-          this.setCounts(data as { needsYou?: unknown; results?: unknown } | null);
+          this.#setCounts(data as Counts | null);
           break;
         case 'prompt_log_problem':
           this.health = (data as PromptHealth | null) ?? this.health;

@@ -85,6 +85,26 @@ describe('events', () => {
     expect([prompts.needsYou, prompts.results]).toEqual([3, 0]);
   });
 
+  test('counts of an answer that was asked for before an event are not taken', async () => {
+    const { prompts, event, flush, api } = setup();
+    const mark = prompts.countsMark;
+    event('prompt_counts', { needsYou: 1, results: 0 });
+    prompts.setCounts({ needsYou: 0, results: 0 }, mark);
+    flush();
+    prompts.setCounts({ needsYou: 0, results: 0 }, mark);
+    expect(prompts.needsYou).toBe(1);
+    let answer: () => void = () => undefined;
+    api.list.mockImplementationOnce(() => new Promise((resolve) => (answer = () => resolve({ items: [], nextCursor: null, counts: { needsYou: 0, results: 0 }, problems: null as never }))));
+    const reading = prompts.pending.ensure(0);
+    event('prompt_counts', { needsYou: 2, results: 0 });
+    answer();
+    await reading;
+    flush();
+    expect(prompts.needsYou).toBe(2);
+    prompts.setCounts({ needsYou: 3 }, prompts.countsMark);
+    expect(prompts.needsYou).toBe(3);
+  });
+
   test('a gap reads the lists again', async () => {
     const { prompts, api, event, flush } = setup({ needs_you: [asked('q')] });
     await prompts.pending.ensure(0);

@@ -4,7 +4,7 @@
 import { mkdirSync } from 'node:fs';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { test as base } from 'vitest';
-import { Host } from './host';
+import { Host, type HostOptions } from './host';
 import { chromiumBinary, RESULTS } from './programs';
 
 const FLAGS = [
@@ -31,6 +31,8 @@ export interface OpenOptions extends BrowserContextOptions {
 interface Fixtures {
   browser: Browser;
   host: Host;
+  /** Starts a host for this test alone. It outlives the test's pages, which would complain of its end. */
+  ownHost: (options?: HostOptions) => Promise<Host>;
   /** Opens a page in a browser profile of its own, signed in unless `at` is false. */
   open: (options?: OpenOptions) => Promise<Page>;
 }
@@ -56,7 +58,19 @@ export const test = base.extend<Fixtures>({
     { scope: 'file' },
   ],
 
-  open: async ({ browser, host, task }, use) => {
+  // eslint-disable-next-line no-empty-pattern -- as above
+  ownHost: async ({}, use) => {
+    const hosts: Host[] = [];
+    await use(async (options = {}) => {
+      const host = await Host.start(options);
+      hosts.push(host);
+      return host;
+    });
+    for (const host of hosts) await host.stop();
+  },
+
+  // `ownHost` is named only to be taken down after the pages.
+  open: async ({ browser, host, ownHost: _, task }, use) => {
     const contexts: BrowserContext[] = [];
     const problems: string[] = [];
     await use(async (options = {}) => {

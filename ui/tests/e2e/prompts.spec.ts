@@ -3,7 +3,6 @@
 
 import { describe, expect } from 'vitest';
 import { test } from './fixtures';
-import { Host } from './host';
 import { answerOf, append, ask, lookUp, openEagerly, openPrompt, request, response } from './questions';
 
 const REFUSED = /status of 4\d\d/;
@@ -451,6 +450,25 @@ test('the address of a prompt is gone to, though the list arrives at that very m
   await page.locator(`article[data-open="${id}"] section[aria-label="Answer"]`).getByText('No', { exact: true }).waitFor();
 });
 
+test('an answer still on its way does not lead away from where the person has gone', async ({ host, open }) => {
+  const id = await ask(host, { ...YES_NO, title: 'Answered and looked up', default: 'y' });
+  const page = await open();
+  await page.route('**/response', async (route) => {
+    const answer = await route.fetch();
+    await page.evaluate((hash) => (location.hash = hash), `#/queue/history/${id}`);
+    await page.getByRole('tab', { name: 'History', selected: true }).waitFor();
+    await page.locator(`article[data-open="${id}"]`).waitFor();
+    await route.fulfill({ response: answer });
+  });
+  await openPrompt(page, id);
+  const answered = page.waitForResponse('**/response');
+  await page.getByRole('button', { name: 'Submit' }).click();
+  await (await answered).finished();
+  await page.locator(`article[data-open="${id}"] section[aria-label="Answer"]`).waitFor();
+  await page.getByRole('option', { name: 'Answered and looked up', selected: true }).waitFor();
+  expect(await page.evaluate(() => location.hash)).toBe(`#/queue/history/${id}`);
+});
+
 test('a prompt that expires turns into that, with a countdown before', async ({ host, open }) => {
   const page = await open({ at: '#/queue' });
   const id = await ask(host, { ...YES_NO, title: 'Hurry', timeoutMs: 8_000 });
@@ -460,164 +478,140 @@ test('a prompt that expires turns into that, with a countdown before', async ({ 
   expect(await page.getByRole('button', { name: 'Submit' }).count()).toBe(0);
 });
 
-test('minimal log mode: answerable, and afterwards only that it happened', async ({ open }) => {
-  const host = await Host.start();
-  try {
-    await host.api('PUT', 'settings/uiPromptLogMode', { value: 'minimal' });
-    const id = await ask(host, { kind: 'kv', title: 'Short memory', source: 'test', fields: [{ key: 'a', label: 'Alpha' }] });
-    const page = await open({ host });
-    await openPrompt(page, id);
-    await page.getByLabel('Alpha').fill('unforgettable');
-    await page.getByRole('button', { name: 'Submit' }).click();
-    await answerOf(host, id);
-    await openPrompt(page, id, 'history');
-    await page.getByText('The content was not kept').waitFor();
-    expect(await page.getByText('unforgettable').count()).toBe(0);
-  } finally {
-    await host.stop();
-  }
+test('minimal log mode: answerable, and afterwards only that it happened', async ({ ownHost, open }) => {
+  const host = await ownHost();
+  await host.api('PUT', 'settings/uiPromptLogMode', { value: 'minimal' });
+  const id = await ask(host, { kind: 'kv', title: 'Short memory', source: 'test', fields: [{ key: 'a', label: 'Alpha' }] });
+  const page = await open({ host });
+  await openPrompt(page, id);
+  await page.getByLabel('Alpha').fill('unforgettable');
+  await page.getByRole('button', { name: 'Submit' }).click();
+  await answerOf(host, id);
+  await openPrompt(page, id, 'history');
+  await page.getByText('The content was not kept').waitFor();
+  expect(await page.getByText('unforgettable').count()).toBe(0);
 });
 
 describe('the hub', () => {
-  test('counts in badge, label and title; a new prompt opens nothing and moves nothing', async ({ open }) => {
-    const host = await Host.start();
-    try {
-      const page = await open({ host, at: '#/settings' });
-      await page.getByRole('button', { name: 'Hub: nothing needs you' }).waitFor();
-      const first = await ask(host, { kind: 'kv', source: 'test', title: 'First', fields: [{ key: 'a', label: 'Alpha' }] });
-      await page.getByRole('button', { name: 'Hub: 1 thing needs you' }).waitFor();
-      await page.waitForFunction(() => document.title.startsWith('(1) ChatOS'));
-      await page.locator('[data-live]', { hasText: 'New question: First' }).waitFor({ state: 'attached' });
-      expect(await page.getByRole('dialog').count()).toBe(0);
+  test('counts in badge, label and title; a new prompt opens nothing and moves nothing', async ({ ownHost, open }) => {
+    const host = await ownHost();
+    const page = await open({ host, at: '#/settings' });
+    await page.getByRole('button', { name: 'Hub: nothing needs you' }).waitFor();
+    const first = await ask(host, { kind: 'kv', source: 'test', title: 'First', fields: [{ key: 'a', label: 'Alpha' }] });
+    await page.getByRole('button', { name: 'Hub: 1 thing needs you' }).waitFor();
+    await page.waitForFunction(() => document.title.startsWith('(1) ChatOS'));
+    await page.locator('[data-live]', { hasText: 'New question: First' }).waitFor({ state: 'attached' });
+    expect(await page.getByRole('dialog').count()).toBe(0);
 
-      await page.getByLabel('Search settings').focus();
-      await page.keyboard.press('Control+j');
-      const hub = page.getByRole('dialog', { name: 'Hub' });
-      await hub.locator(`article[data-open="${first}"][data-ready="true"]`).waitFor();
-      const alpha = hub.getByLabel('Alpha');
-      await page.waitForFunction(() => document.activeElement?.tagName === 'INPUT');
-      await page.keyboard.type('typing');
-      await ask(host, { ...YES_NO, title: 'Second' }, 'second');
-      await hub.locator('[data-prompt="second"]').waitFor();
-      expect(await alpha.evaluate((element) => element === document.activeElement)).toBe(true);
-      expect(await alpha.inputValue()).toBe('typing');
-      await hub.getByText('1 / 2').waitFor();
+    await page.getByLabel('Search settings').focus();
+    await page.keyboard.press('Control+j');
+    const hub = page.getByRole('dialog', { name: 'Hub' });
+    await hub.locator(`article[data-open="${first}"][data-ready="true"]`).waitFor();
+    const alpha = hub.getByLabel('Alpha');
+    await page.waitForFunction(() => document.activeElement?.tagName === 'INPUT');
+    await page.keyboard.type('typing');
+    await ask(host, { ...YES_NO, title: 'Second' }, 'second');
+    await hub.locator('[data-prompt="second"]').waitFor();
+    expect(await alpha.evaluate((element) => element === document.activeElement)).toBe(true);
+    expect(await alpha.inputValue()).toBe('typing');
+    await hub.getByText('1 / 2').waitFor();
 
-      // Once inside, the focus stays inside.
-      for (let press = 0; press < 40; press += 1) {
-        await page.keyboard.press(press % 3 === 0 ? 'Shift+Tab' : 'Tab');
-        expect(await page.evaluate(() => document.activeElement?.closest('[data-hub]') !== null)).toBe(true);
-      }
-      await page.keyboard.press('Escape');
-      await hub.waitFor({ state: 'detached' });
-      await expect.poll(() => page.getByLabel('Search settings').evaluate((element) => element === document.activeElement)).toBe(true);
-      expect((await lookUp(host, first)).state).toBe('pending');
-      await ask(host, { kind: 'result', source: 'test', markdown: 'done' });
-      await page.getByRole('button', { name: 'Hub: 2 things need you, 1 unread result' }).waitFor();
-    } finally {
-      await host.stop();
+    // Once inside, the focus stays inside.
+    for (let press = 0; press < 40; press += 1) {
+      await page.keyboard.press(press % 3 === 0 ? 'Shift+Tab' : 'Tab');
+      expect(await page.evaluate(() => document.activeElement?.closest('[data-hub]') !== null)).toBe(true);
     }
+    await page.keyboard.press('Escape');
+    await hub.waitFor({ state: 'detached' });
+    await expect.poll(() => page.getByLabel('Search settings').evaluate((element) => element === document.activeElement)).toBe(true);
+    expect((await lookUp(host, first)).state).toBe('pending');
+    await ask(host, { kind: 'result', source: 'test', markdown: 'done' });
+    await page.getByRole('button', { name: 'Hub: 2 things need you, 1 unread result' }).waitFor();
   });
 
-  test('after an answer the next one is open; then it is all done', async ({ open }) => {
-    const host = await Host.start();
-    try {
-      const ids = [];
-      for (const title of ['One', 'Two', 'Three']) ids.push(await ask(host, { ...YES_NO, title, default: 'y' }));
-      const page = await open({ host, at: '#/queue' });
-      for (const [index, title] of ['One', 'Two', 'Three'].entries()) {
-        await page.getByRole('heading', { level: 2, name: title, exact: true }).waitFor();
-        await page.getByText(`1 / ${3 - index}`).waitFor();
-        await page.getByRole('button', { name: 'Submit' }).click();
-        await answerOf(host, ids[index] ?? '');
-      }
-      await page.getByText('Nothing else needs you.').waitFor();
-    } finally {
-      await host.stop();
-    }
-  });
-
-  test('j and k go through the list, Enter goes to the form, an unknown id is said', async ({ open }) => {
-    const host = await Host.start();
-    try {
-      for (const title of ['One', 'Two', 'Three']) await ask(host, { ...YES_NO, title });
-      const page = await open({ host, at: '#/queue', expectConsole: REFUSED });
-      await page.getByRole('heading', { level: 2, name: 'One', exact: true }).waitFor();
-      await page.keyboard.press('j');
-      await page.getByRole('heading', { level: 2, name: 'Two', exact: true }).waitFor();
-      await page.keyboard.press('j');
-      await page.keyboard.press('j');
-      await page.getByRole('heading', { level: 2, name: 'Three', exact: true }).waitFor();
-      await page.keyboard.press('k');
-      await page.getByText('2 / 3').waitFor();
-      const list = page.getByRole('listbox');
-      await list.focus();
-      await page.keyboard.press('Home');
-      await page.getByText('1 / 3').waitFor();
-      await page.keyboard.press('Enter');
-      await page.waitForFunction(() => document.activeElement instanceof HTMLInputElement);
-      await page.evaluate(() => (location.hash = '#/queue/needsYou/nobody-asked-this'));
-      await page.getByRole('alert').filter({ hasText: 'nobody-asked-this' }).waitFor();
-    } finally {
-      await host.stop();
-    }
-  });
-
-  test('steps of a chain: the panel waits for the next and goes to it', async ({ open }) => {
-    const host = await Host.start();
-    try {
-      const step = (n: number) => ({ ...YES_NO, title: `Step ${n}`, default: 'y', chain: { id: 'setup', step: n, of: 2 } });
-      await ask(host, step(1), 's1');
-      await ask(host, { ...YES_NO, title: 'Unrelated' });
-      const page = await open({ host, at: '#/queue/needsYou/s1' });
-      await page.getByText('step 1 of 2').first().waitFor();
+  test('after an answer the next one is open; then it is all done', async ({ ownHost, open }) => {
+    const host = await ownHost();
+    const ids = [];
+    for (const title of ['One', 'Two', 'Three']) ids.push(await ask(host, { ...YES_NO, title, default: 'y' }));
+    const page = await open({ host, at: '#/queue' });
+    for (const [index, title] of ['One', 'Two', 'Three'].entries()) {
+      await page.getByRole('heading', { level: 2, name: title, exact: true }).waitFor();
+      await page.getByText(`1 / ${3 - index}`).waitFor();
       await page.getByRole('button', { name: 'Submit' }).click();
-      await page.getByText('Waiting for the next question…').waitFor();
-      await ask(host, step(2), 's2');
-      await page.getByRole('heading', { level: 2, name: 'Step 2' }).waitFor();
-      await page.getByRole('button', { name: 'Submit' }).click();
-      await answerOf(host, 's2');
-      await page.getByRole('tab', { name: 'History' }).click();
-      await page.getByText('2 steps').waitFor();
-    } finally {
-      await host.stop();
+      await answerOf(host, ids[index] ?? '');
     }
+    await page.getByText('Nothing else needs you.').waitFor();
   });
 
-  test('desktop notifications: asked for by a button, few, and one instead of many', async ({ open }) => {
-    const host = await Host.start();
-    try {
-      const page = await open({ host, at: false });
-      await page.addInitScript(() => {
-        const shown: string[] = [];
-        class Fake {
-          static permission = 'default';
-          static requestPermission() {
-            Fake.permission = 'granted';
-            return Promise.resolve('granted');
-          }
-          constructor(title: string, options: { body: string }) {
-            shown.push(`${title}: ${options.body}`);
-          }
-          close() {
-            shown.push('closed');
-          }
+  test('j and k go through the list, Enter goes to the form, an unknown id is said', async ({ ownHost, open }) => {
+    const host = await ownHost();
+    for (const title of ['One', 'Two', 'Three']) await ask(host, { ...YES_NO, title });
+    const page = await open({ host, at: '#/queue', expectConsole: REFUSED });
+    await page.getByRole('heading', { level: 2, name: 'One', exact: true }).waitFor();
+    await page.keyboard.press('j');
+    await page.getByRole('heading', { level: 2, name: 'Two', exact: true }).waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('j');
+    await page.getByRole('heading', { level: 2, name: 'Three', exact: true }).waitFor();
+    await page.keyboard.press('k');
+    await page.getByText('2 / 3').waitFor();
+    const list = page.getByRole('listbox');
+    await list.focus();
+    await page.keyboard.press('Home');
+    await page.getByText('1 / 3').waitFor();
+    await page.keyboard.press('Enter');
+    await page.waitForFunction(() => document.activeElement instanceof HTMLInputElement);
+    await page.evaluate(() => (location.hash = '#/queue/needsYou/nobody-asked-this'));
+    await page.getByRole('alert').filter({ hasText: 'nobody-asked-this' }).waitFor();
+  });
+
+  test('steps of a chain: the panel waits for the next and goes to it', async ({ ownHost, open }) => {
+    const host = await ownHost();
+    const step = (n: number) => ({ ...YES_NO, title: `Step ${n}`, default: 'y', chain: { id: 'setup', step: n, of: 2 } });
+    await ask(host, step(1), 's1');
+    await ask(host, { ...YES_NO, title: 'Unrelated' });
+    const page = await open({ host, at: '#/queue/needsYou/s1' });
+    await page.getByText('step 1 of 2').first().waitFor();
+    await page.getByRole('button', { name: 'Submit' }).click();
+    await page.getByText('Waiting for the next question…').waitFor();
+    await ask(host, step(2), 's2');
+    await page.getByRole('heading', { level: 2, name: 'Step 2' }).waitFor();
+    await page.getByRole('button', { name: 'Submit' }).click();
+    await answerOf(host, 's2');
+    await page.getByRole('tab', { name: 'History' }).click();
+    await page.getByText('2 steps').waitFor();
+  });
+
+  test('desktop notifications: asked for by a button, few, and one instead of many', async ({ ownHost, open }) => {
+    const host = await ownHost();
+    const page = await open({ host, at: false });
+    await page.addInitScript(() => {
+      const shown: string[] = [];
+      class Fake {
+        static permission = 'default';
+        static requestPermission() {
+          Fake.permission = 'granted';
+          return Promise.resolve('granted');
         }
-        Object.assign(globalThis, { Notification: Fake, shown });
-        document.hasFocus = () => false;
-      });
-      await page.goto(await host.signInLink());
-      await page.evaluate(() => (location.hash = '#/queue'));
-      await page.getByRole('button', { name: 'Notify me' }).click();
-      await page.getByRole('button', { name: 'Notify me' }).waitFor({ state: 'detached' });
-      const shown = () => page.evaluate(() => (globalThis as unknown as { shown: string[] }).shown);
-      await ask(host, { ...YES_NO, title: 'A question' });
-      await expect.poll(shown).toEqual(['Choice: A question (test)']);
-      append(host, ...['a', 'b', 'c', 'd'].map((id) => request(`burst-${id}`, YES_NO)));
-      await expect.poll(async () => (await shown()).at(-1)).toMatch(/^\d new questions: /);
-    } finally {
-      await host.stop();
-    }
+        constructor(title: string, options: { body: string }) {
+          shown.push(`${title}: ${options.body}`);
+        }
+        close() {
+          shown.push('closed');
+        }
+      }
+      Object.assign(globalThis, { Notification: Fake, shown });
+      document.hasFocus = () => false;
+    });
+    await page.goto(await host.signInLink());
+    await page.evaluate(() => (location.hash = '#/queue'));
+    await page.getByRole('button', { name: 'Notify me' }).click();
+    await page.getByRole('button', { name: 'Notify me' }).waitFor({ state: 'detached' });
+    const shown = () => page.evaluate(() => (globalThis as unknown as { shown: string[] }).shown);
+    await ask(host, { ...YES_NO, title: 'A question' });
+    await expect.poll(shown).toEqual(['Choice: A question (test)']);
+    append(host, ...['a', 'b', 'c', 'd'].map((id) => request(`burst-${id}`, YES_NO)));
+    await expect.poll(async () => (await shown()).at(-1)).toMatch(/^\d new questions: /);
   });
 });
 
@@ -643,15 +637,11 @@ test('history: found again, filtered, with who answered', async ({ host, open })
   await dialog.waitFor({ state: 'detached' });
 });
 
-test('unreadable lines are counted and explained', async ({ open }) => {
-  const host = await Host.start();
-  try {
-    await ask(host, YES_NO);
-    append(host, 'this is no JSON', '{"type":"ui_prompt",');
-    const page = await open({ host, at: '#/queue' });
-    await page.getByRole('button', { name: '2 unreadable lines' }).click();
-    await page.getByRole('dialog', { name: 'Unreadable lines' }).getByText('bad_json').waitFor();
-  } finally {
-    await host.stop();
-  }
+test('unreadable lines are counted and explained', async ({ ownHost, open }) => {
+  const host = await ownHost();
+  await ask(host, YES_NO);
+  append(host, 'this is no JSON', '{"type":"ui_prompt",');
+  const page = await open({ host, at: '#/queue' });
+  await page.getByRole('button', { name: '2 unreadable lines' }).click();
+  await page.getByRole('dialog', { name: 'Unreadable lines' }).getByText('bad_json').waitFor();
 });

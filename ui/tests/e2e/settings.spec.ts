@@ -2,7 +2,6 @@
 
 import { describe, expect } from 'vitest';
 import { test } from './fixtures';
-import { Host } from './host';
 
 interface Setting {
   key: string;
@@ -80,17 +79,13 @@ describe('settings', () => {
     await expect.poll(() => page.locator('[data-setting]').count()).toBe(1);
   });
 
-  test('a value that the environment decides says so and cannot be edited', async ({ open }) => {
-    const host = await Host.start({ env: { CHATOS_SET_TOOLMAXCONCURRENT: '9', MODEL_CLI_PROMPT_LANGUAGE: 'en' } });
-    try {
-      const page = await open({ host, at: '#/settings?q=promptLanguage' });
-      const row = page.locator('[data-setting="promptLanguage"]');
-      await row.getByText('MODEL_CLI_PROMPT_LANGUAGE').first().waitFor();
-      expect(await row.getByRole('combobox').isDisabled()).toBe(true);
-      expect(await row.getByRole('combobox').inputValue()).toBe('en');
-    } finally {
-      await host.stop();
-    }
+  test('a value that the environment decides says so and cannot be edited', async ({ ownHost, open }) => {
+    const host = await ownHost({ env: { CHATOS_SET_TOOLMAXCONCURRENT: '9', MODEL_CLI_PROMPT_LANGUAGE: 'en' } });
+    const page = await open({ host, at: '#/settings?q=promptLanguage' });
+    const row = page.locator('[data-setting="promptLanguage"]');
+    await row.getByText('MODEL_CLI_PROMPT_LANGUAGE').first().waitFor();
+    expect(await row.getByRole('combobox').isDisabled()).toBe(true);
+    expect(await row.getByRole('combobox').inputValue()).toBe('en');
   });
 });
 

@@ -46,6 +46,8 @@ export class PromptForm {
   #dirty = false;
   #saving: Promise<void> = Promise.resolve();
   #hasSaved = false;
+  /** What an event said last; an answer that was asked for before it may be older. */
+  #told: PromptItem | null = null;
 
   constructor(id: string, api: PromptsApi, known: PromptItem | null) {
     this.id = id;
@@ -65,6 +67,7 @@ export class PromptForm {
 
   async #load(): Promise<void> {
     this.error = null;
+    this.#told = null;
     try {
       const [item, saved] = await Promise.all([this.#read(), this.#savedDraft()]);
       this.item = item;
@@ -72,6 +75,7 @@ export class PromptForm {
       this.secrets = noSecrets(item);
       this.#hasSaved = saved !== null;
       this.ready = true;
+      if (this.#told) this.take(this.#told);
     } catch (thrown) {
       this.error = toApiError(thrown);
     }
@@ -95,8 +99,11 @@ export class PromptForm {
 
   /** Reads the item again, for texts in another language or after a refusal. */
   async refresh(): Promise<void> {
+    this.#told = null;
     try {
-      this.take(await this.#read());
+      const item = await this.#read();
+      if (this.#told === null) this.take(item);
+      this.#told = null;
       this.error = null;
     } catch (thrown) {
       if (!this.item) this.error = toApiError(thrown);
@@ -106,6 +113,7 @@ export class PromptForm {
 
   /** Takes what an event says about this prompt. */
   take(next: PromptItem): void {
+    this.#told = next;
     const old = this.item;
     const whole = old && next.body.kind === 'none' && next.partial && old.body.kind !== 'none' && next.shown === old.shown;
     const lines = { ignoredLines: next.ignoredLines, forgedLines: next.forgedLines };

@@ -35,6 +35,40 @@ const answered = (prompt: WirePrompt, by: string): WirePrompt => ({
 
 beforeEach(() => void vi.useRealTimers());
 
+describe('answers that were asked for before an event came', () => {
+  /** A host whose next answer is held back. */
+  function slow() {
+    const { host, api } = hostOf(wire(KV));
+    let letGo = () => {};
+    host.get.mockImplementationOnce(() => new Promise((resolve) => (letGo = () => resolve(wire(KV)))));
+    return { form: new PromptForm('r1', api, null), letGo: () => letGo() };
+  }
+
+  test('do not open a prompt that was closed meanwhile', async () => {
+    const { form, letGo } = slow();
+    const loading = form.load();
+    form.take(item(KV, answered(wire(KV), 'person:cli')));
+    letGo();
+    await loading;
+    expect([form.ready, form.closed]).toEqual([true, true]);
+  });
+
+  test('do not open it again either', async () => {
+    const { host, api } = hostOf(wire(KV));
+    const form = new PromptForm('r1', api, null);
+    await form.load();
+    let letGo = () => {};
+    host.get.mockImplementationOnce(() => new Promise((resolve) => (letGo = () => resolve(wire(KV)))));
+    const refreshing = form.refresh();
+    form.take(item(KV, answered(wire(KV), 'person:cli')));
+    letGo();
+    await refreshing;
+    expect(form.closed).toBe(true);
+    await form.refresh();
+    expect(form.closed).toBe(false);
+  });
+});
+
 describe('drafts', () => {
   test('come back, are saved after a pause, and never hold a secret', async () => {
     vi.useFakeTimers();

@@ -39,6 +39,8 @@ export class LiveList {
   #generation = 0;
   /** Closed while a page was on its way; that page may still list them. */
   #gone = new Set<string>();
+  /** Told while a page was on its way; that page may not list them, or list them as they were. */
+  #news = new Map<string, PromptItem>();
   readonly #read: (cursor: string | null) => Promise<PromptPage>;
   readonly #direction: Direction;
 
@@ -96,6 +98,7 @@ export class LiveList {
   put(item: PromptItem): void {
     const known = this.#byId.get(item.id);
     this.#gone.delete(item.id);
+    if (this.#running) this.#news.set(item.id, item);
     if (known) {
       const index = indexIn(this.#items, known, this.#direction);
       if (compare(known, item) === 0 && index >= 0) {
@@ -107,15 +110,13 @@ export class LiveList {
       this.#remove(known);
     }
     if (!this.started) return;
-    const place = placeOf(this.#items, item, this.#direction);
-    if (place === this.#items.length && !this.complete) return;
-    this.#items.splice(place, 0, item);
-    this.#byId.set(item.id, item);
+    this.#insert(item);
     this.#version += 1;
   }
 
   drop(id: string): void {
     if (this.#running) this.#gone.add(id);
+    this.#news.delete(id);
     const known = this.#byId.get(id);
     if (!known) return;
     this.#remove(known);
@@ -127,6 +128,7 @@ export class LiveList {
     this.#items = [];
     this.#byId.clear();
     this.#gone.clear();
+    this.#news.clear();
     this.#cursor = null;
     this.#wanted = -1;
     this.started = false;
@@ -134,6 +136,13 @@ export class LiveList {
     this.error = null;
     this.reading = null;
     this.#version += 1;
+  }
+
+  #insert(item: PromptItem): void {
+    const place = placeOf(this.#items, item, this.#direction);
+    if (place === this.#items.length && !this.complete) return;
+    this.#items.splice(place, 0, item);
+    this.#byId.set(item.id, item);
   }
 
   #remove(item: PromptItem): void {
@@ -160,6 +169,7 @@ export class LiveList {
     } finally {
       this.loading = false;
       this.#gone.clear();
+      this.#news.clear();
     }
   }
 
@@ -196,6 +206,11 @@ export class LiveList {
     }
     this.#cursor = page.nextCursor;
     this.complete = page.nextCursor === null;
+    for (const item of this.#news.values()) {
+      const known = this.#byId.get(item.id);
+      if (known) this.#remove(known);
+      this.#insert(item);
+    }
     this.started = true;
     this.#version += 1;
   }

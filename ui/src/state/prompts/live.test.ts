@@ -48,6 +48,24 @@ describe('LiveList', () => {
     expect(ids(list)).toEqual(['a', 'b', 'c', 'e', 'f', 'z']);
   });
 
+  test('what is told while a page is on its way is not missed, and is newer than the page', async () => {
+    let answer: (value: PromptPage) => void = () => undefined;
+    const list = new LiveList('oldest', () => new Promise((resolve) => (answer = resolve)));
+    const reading = list.ensure(0);
+    list.put(arrived('b', 2));
+    list.put(arrived('gone', 3));
+    list.put({ ...arrived('a', 1), forged: 1 });
+    list.drop('gone');
+    answer(page([asked('a', 1), asked('gone', 3)], null));
+    await reading;
+    expect([ids(list), list.at(0)?.forged]).toEqual([['a', 'b'], 1]);
+    const again = list.reload();
+    list.put(arrived('c', 3));
+    answer(page([asked('a', 1), asked('b', 2)], null));
+    await again;
+    expect(ids(list)).toEqual(['a', 'b', 'c']);
+  });
+
   test('the same time: the place in the file decides, then who came first', async () => {
     const list = new LiveList('oldest', () => Promise.resolve(page([], null)));
     await list.ensure(0);
