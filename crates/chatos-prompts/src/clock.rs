@@ -101,24 +101,49 @@ pub(crate) fn parse_fixed(b: &[u8]) -> Option<i64> {
     else {
         return None;
     };
-    let two = |a: u8, b: u8| -> Option<i64> {
-        (a.is_ascii_digit() && b.is_ascii_digit()).then(|| i64::from(a - b'0') * 10 + i64::from(b - b'0'))
-    };
     let year = two(y0, y1)? * 100 + two(y2, y3)?;
     let (month, day) = (two(m0, m1)?, two(d0, d1)?);
-    let (hour, minute, second) = (two(h0, h1)?, two(n0, n1)?, two(s0, s1)?);
-    let milli = two(f0, f1)? * 10 + two(b'0', f2)?;
-    if month == 0
-        || month > 12
-        || day == 0
-        || day > days_in(year, month)
-        || hour > 23
-        || minute > 59
-        || second > 59
-    {
+    if month == 0 || month > 12 || day == 0 || day > days_in(year, month) {
         return None;
     }
-    Some((days_from_civil(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second) * 1000 + milli)
+    let of_day = of_day(&[h0, h1, b':', n0, n1, b':', s0, s1, b'.', f0, f1, f2, b'Z'])?;
+    Some(days_from_civil(year, month, day) * 86_400_000 + of_day)
+}
+
+// `00:00:00.000Z` in milliseconds.
+fn of_day(b: &[u8; 13]) -> Option<i64> {
+    let &[h0, h1, b':', n0, n1, b':', s0, s1, b'.', f0, f1, f2, b'Z'] = b else { return None };
+    let (hour, minute, second) = (two(h0, h1)?, two(n0, n1)?, two(s0, s1)?);
+    let milli = two(f0, f1)? * 10 + two(b'0', f2)?;
+    let fits = hour <= 23 && minute <= 59 && second <= 59;
+    fits.then_some((hour * 3600 + minute * 60 + second) * 1000 + milli)
+}
+
+fn two(a: u8, b: u8) -> Option<i64> {
+    (a.is_ascii_digit() && b.is_ascii_digit()).then(|| i64::from(a - b'0') * 10 + i64::from(b - b'0'))
+}
+
+/// Reads stamps of the fixed form one after the other. Neighbours in a log are of the same day, so its
+/// date is worked out once.
+#[derive(Debug, Default)]
+pub(crate) struct Days {
+    date: [u8; 11],
+    start: i64,
+}
+
+impl Days {
+    /// The same as [`parse_fixed`].
+    #[inline]
+    pub(crate) fn parse(&mut self, b: &[u8]) -> Option<i64> {
+        let (date, time) = b.split_first_chunk::<11>()?;
+        let time: &[u8; 13] = time.try_into().ok()?;
+        if *date == self.date {
+            return Some(self.start + of_day(time)?);
+        }
+        let whole = parse_fixed(b)?;
+        (self.date, self.start) = (*date, whole - of_day(time)?);
+        Some(whole)
+    }
 }
 
 fn days_in(year: i64, month: i64) -> i64 {
@@ -166,6 +191,25 @@ mod tests {
             } else {
                 assert_eq!(ms, MAX_MS, "only the last day of 9999 is beyond jiff");
             }
+        }
+    }
+
+    #[test]
+    fn a_remembered_day_changes_nothing() {
+        let mut days = Days::default();
+        for text in [
+            "2026-01-11T00:00:00.000Z",
+            "2026-01-11T23:59:59.999Z",
+            "2026-01-11T24:00:00.000Z",
+            "2026-01-11T10:00:00,000Z",
+            "2026-02-30T00:00:00.000Z",
+            "2026-02-30T00:00:00.000Z",
+            "2024-02-29T01:02:03.004Z",
+            "2026-01-11T10:00:00.00Z",
+            "2026-01-11T10:00:00.000Zx",
+            "",
+        ] {
+            assert_eq!(days.parse(text.as_bytes()), parse_fixed(text.as_bytes()), "{text}");
         }
     }
 

@@ -1,6 +1,8 @@
 //! One line of the log: how it is built, what the fold reads of it, and how it is read in full
 //! (`ui-prompts §2`).
 
+pub(crate) mod usual;
+
 use std::borrow::Cow;
 
 use serde_json::{Value, json};
@@ -135,7 +137,7 @@ pub(crate) enum Action {
 }
 
 /// What the fold reads of an entry, borrowed from the line.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Head<'a> {
     pub(crate) action: Action,
     pub(crate) id: Cow<'a, str>,
@@ -150,6 +152,28 @@ pub(crate) struct Head<'a> {
     pub(crate) status: Status,
     /// Carries something in `chatos.sig`; whether it is ours is checked where it matters.
     pub(crate) signed: bool,
+    /// The hash of the id, where a thread that parsed ahead has worked it out.
+    pub(crate) hash: Option<u64>,
+    /// The id is that of the entry before, as the same thread has seen.
+    pub(crate) repeats: bool,
+}
+
+impl Head<'_> {
+    /// A copy that borrows nothing.
+    pub(crate) fn to_owned(&self) -> Head<'static> {
+        Head {
+            id: self.id.to_string().into(),
+            run: self.run.as_deref().map(|run| run.to_owned().into()),
+            action: self.action,
+            ts: self.ts,
+            kind: self.kind,
+            timeout_ms: self.timeout_ms,
+            status: self.status,
+            signed: self.signed,
+            hash: self.hash,
+            repeats: self.repeats,
+        }
+    }
 }
 
 /// A scanned object as the log understands it.
@@ -181,6 +205,8 @@ pub(crate) fn read_head<'a>(b: &'a [u8], scanned: &scan::Object) -> Read<'a> {
         timeout_ms: None,
         status: Status::Error,
         signed: matches!(scanned.sig, Raw::Str { .. }),
+        hash: None,
+        repeats: false,
     };
     match (action, scanned.prompt, scanned.response) {
         (Action::Request, Raw::Object { .. }, _) => {
@@ -228,7 +254,11 @@ fn ts(b: &[u8], raw: Raw) -> Option<i64> {
 
 fn timeout(b: &[u8], raw: Raw) -> Option<u32> {
     let Raw::Num { start, end } = raw else { return None };
-    let number: f64 = std::str::from_utf8(&b[start as usize..end as usize]).ok()?.parse().ok()?;
+    timeout_of(std::str::from_utf8(&b[start as usize..end as usize]).ok()?)
+}
+
+fn timeout_of(text: &str) -> Option<u32> {
+    let number: f64 = text.parse().ok()?;
     let whole = number.fract() == 0.0 && (1_000.0..=2_147_483_647.0).contains(&number);
     whole.then_some(number as u32)
 }

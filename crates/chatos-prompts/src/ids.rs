@@ -17,8 +17,21 @@ const MAX_ID_BYTES: usize = 256;
 #[error("an id is 1 to 256 bytes after trimming, without control characters")]
 pub struct IdError;
 
+/// An id of 1..256 bytes of ASCII without blanks and control characters.
+#[inline]
+pub(crate) fn is_plain(id: &[u8]) -> bool {
+    // No early end: the loop over so few bytes is quickest without branches.
+    let plain = id.iter().fold(true, |plain, b| plain & (*b > 0x20) & (*b < 0x7f));
+    plain && !id.is_empty() && id.len() <= MAX_ID_BYTES
+}
+
 /// Trims `text` and applies the rule of `ui-prompts §2`: 1..256 bytes, no control characters.
+#[inline]
 pub(crate) fn checked(text: &str) -> Result<&str, IdError> {
+    // Nearly every id is; then there is nothing to trim or to look up.
+    if is_plain(text.as_bytes()) {
+        return Ok(text);
+    }
     let trimmed = text.trim();
     let fits = !trimmed.is_empty() && trimmed.len() <= MAX_ID_BYTES;
     if fits && !trimmed.chars().any(char::is_control) { Ok(trimmed) } else { Err(IdError) }

@@ -18,6 +18,7 @@ use crate::entry::{Action, Head};
 use crate::ids::twin_of;
 use crate::kind::Kind;
 use crate::response::Status;
+pub(crate) use ids::IdHasher;
 use ids::{Ids, Runs};
 
 /// How many further lines are remembered per prompt; more are only counted.
@@ -92,6 +93,8 @@ pub(crate) struct Queue {
     extras: HashMap<SlotId, Extras>,
     open_needs: usize,
     open_results: usize,
+    /// The slot of the last entry: an answer often follows its question.
+    last: Option<SlotId>,
     /// While a whole log is folded the ordered sets are not kept; they are built at the end.
     bulk: bool,
 }
@@ -125,6 +128,16 @@ impl Queue {
         for (_, id) in unlisted {
             self.list_in_history(id);
         }
+    }
+
+    /// For threads that parse ahead.
+    pub(crate) fn id_hasher(&self) -> &IdHasher {
+        self.ids.hasher()
+    }
+
+    /// Brings what the ids with these hashes need into the cache.
+    pub(crate) fn touch(&self, hashes: &[u64]) {
+        self.ids.touch(hashes);
     }
 
     pub(crate) fn find(&self, id: &str) -> Option<SlotId> {
@@ -202,7 +215,7 @@ impl Queue {
     }
 
     fn request(&mut self, head: &Head<'_>, at: Position, now: i64, out: &mut Vec<Change>) {
-        let Some(id) = self.slot_for(&head.id) else { return };
+        let Some(id) = self.slot_of(head) else { return };
         let slot = &mut self.slots[id as usize];
         if slot.has_request_line() || slot.is_archived() {
             if !slot.has_request_line() {
@@ -253,7 +266,7 @@ impl Queue {
         verdict: impl FnOnce() -> Verdict,
         out: &mut Vec<Change>,
     ) {
-        let Some(id) = self.slot_for(&head.id) else { return };
+        let Some(id) = self.slot_of(head) else { return };
         let slot = &mut self.slots[id as usize];
         let ts = head.ts.unwrap_or(now);
         if slot.is_archived() && slot.has_request_line() && !slot.has_response_line() {
@@ -386,9 +399,18 @@ impl Queue {
         }
     }
 
+    fn slot_of(&mut self, head: &Head<'_>) -> Option<SlotId> {
+        if !head.repeats || self.last.is_none() {
+            let Self { ids, slots, .. } = self;
+            self.last = ids.find_or_insert(&head.id, head.hash, slots);
+        }
+        debug_assert_eq!(self.last.map(|last| self.id_of(last)), Some(&*head.id));
+        self.last
+    }
+
     fn slot_for(&mut self, id: &str) -> Option<SlotId> {
         let Self { ids, slots, .. } = self;
-        ids.find_or_insert(id, slots)
+        ids.find_or_insert(id, None, slots)
     }
 
     fn ignore(&mut self, id: SlotId, at: Position, out: &mut Vec<Change>) {

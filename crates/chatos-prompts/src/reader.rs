@@ -1,17 +1,23 @@
 //! Follows the file behind the path: notices growth, truncation, replacement and rewriting, and hands
 //! new bytes to [`Tail`] (`ui-prompts §3.3–3.4`).
 
+mod blocks;
+
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::fs::{Fs, Stat};
+use crate::queue::IdHasher;
 use crate::tail::{Sink, Tail};
 
 /// Read in pieces of this size: large enough that the system call does not count, small enough to
 /// stay in the cache while it is scanned.
 const CHUNK: usize = 256 << 10;
+
+/// From this much on several threads parse; below, starting them costs more than it saves.
+const LONG: u64 = 4 << 20;
 
 /// How many bytes before the offset are remembered to notice a rewrite.
 const FINGERPRINT: u64 = 4 << 10;
@@ -122,6 +128,26 @@ impl Reader {
         open.tail = Tail::at(open.stat.size);
         open.fingerprint = read_fingerprint(&*self.fs, &open.file, open.stat.size)?;
         Ok(())
+    }
+
+    /// [`Reader::drain`] for a first fold: several threads parse when there is much to read. `hasher` is
+    /// that of the queue that is filled.
+    pub(crate) fn drain_long<S: Sink>(
+        &mut self,
+        hasher: &IdHasher,
+        sink: &mut S,
+        mut progress: impl FnMut(&mut S, u64),
+    ) -> io::Result<()> {
+        let Some(open) = &mut self.open else { return Ok(()) };
+        let end = self.fs.fstat(&open.file)?.size;
+        let threads = blocks::threads();
+        if threads > 1 && end.saturating_sub(open.tail.offset()) >= LONG {
+            let fs = &*self.fs;
+            let long = blocks::Long { fs, file: &open.file, end, hasher: hasher.clone(), threads };
+            open.fingerprint.clear();
+            long.read(&mut open.tail, sink, &mut progress)?;
+        }
+        self.drain(sink, progress)
     }
 
     /// Reads everything up to what is the end now, also of a file that has no name any more. Bytes that

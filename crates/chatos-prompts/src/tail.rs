@@ -4,6 +4,8 @@
 //! front of an unfinished line is taken at once, whatever follows it later. A bad line hides nothing
 //! but itself, and a line that never ends costs no memory beyond its limit.
 
+use crate::clock::Days;
+use crate::entry::usual::Usual;
 use crate::entry::{self, Head};
 use crate::json::scan::{self, ScanError};
 
@@ -50,8 +52,14 @@ impl LineFault {
 /// Receives what the bytes hold, in file order.
 pub(crate) trait Sink {
     /// One entry: its offset, its bytes, its head.
-    fn entry(&mut self, at: u64, raw: &[u8], head: Head<'_>);
+    fn entry(&mut self, at: u64, raw: &[u8], head: &Head<'_>);
     fn fault(&mut self, at: u64, fault: LineFault);
+    /// One entry that is all of its line and of the usual form.
+    fn usual(&mut self, at: u64, line: &str, usual: Usual) {
+        self.entry(at, line.as_bytes(), &usual.head(line));
+    }
+    /// The hashes of the ids that come next, for a sink whose table is larger than the cache.
+    fn ahead(&mut self, _hashes: &[u64]) {}
 }
 
 /// The state between two reads.
@@ -68,12 +76,24 @@ pub(crate) struct Tail {
     /// Inside a line that is too long.
     skipping: bool,
     balance: Balance,
+    days: Days,
 }
 
 impl Tail {
     /// Starts at `offset`, which must be the start of a line.
     pub(crate) fn at(offset: u64) -> Self {
         Self { line_start: offset, offset, ..Self::default() }
+    }
+
+    /// True between two lines: nothing of the next one was seen yet.
+    pub(crate) fn is_between_lines(&self) -> bool {
+        self.offset == self.line_start
+    }
+
+    /// Goes on at `offset`, the start of a line; what lies before it was read elsewhere.
+    pub(crate) fn skip_to(&mut self, offset: u64) {
+        debug_assert!(self.is_between_lines() && offset >= self.offset);
+        (self.line_start, self.offset) = (offset, offset);
     }
 
     /// Offset of the next byte this wants to see.
@@ -152,8 +172,15 @@ impl Tail {
             self.too_long(line, at, sink);
             return;
         }
-        let valid = std::str::from_utf8(line).is_ok();
-        let (used, _) = self.objects(line, at, valid, sink);
+        let text = std::str::from_utf8(line);
+        if at == self.line_start
+            && let Ok(text) = text
+            && let Some(usual) = entry::usual::read(text, &mut self.days)
+        {
+            sink.usual(at, text, usual);
+            return;
+        }
+        let (used, _) = self.objects(line, at, text.is_ok(), sink);
         let rest = &line[used..];
         if rest.iter().all(|b| is_filler(*b)) {
             return;
@@ -197,7 +224,7 @@ impl Tail {
 fn emit(bytes: &[u8], start: usize, found: &scan::Object, at: u64, sink: &mut impl Sink) {
     let offset = at + start as u64;
     match entry::read_head(bytes, found) {
-        entry::Read::Entry(head) => sink.entry(offset, &bytes[start..found.end], head),
+        entry::Read::Entry(head) => sink.entry(offset, &bytes[start..found.end], &head),
         entry::Read::Other => {}
         entry::Read::Bad => sink.fault(offset, LineFault::BadEntry),
     }

@@ -208,6 +208,7 @@ pub(crate) fn object(b: &[u8], start: usize) -> Result<Object, ScanError> {
 }
 
 impl Object {
+    #[inline]
     fn set(&mut self, key: Key, value: Raw) {
         match key {
             Key::Ts => self.ts = value,
@@ -281,6 +282,7 @@ pub(crate) fn decode(b: &[u8], start: usize, end: usize) -> Option<String> {
     serde_json::from_slice(b.get(start.checked_sub(1)?..end + 1)?).ok()
 }
 
+#[inline]
 pub(crate) fn skip_space(b: &[u8], mut pos: usize) -> usize {
     while let Some(b' ' | b'\t' | b'\n' | b'\r') = b.get(pos) {
         pos += 1;
@@ -298,6 +300,7 @@ const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGH: u64 = 0x8080_8080_8080_8080;
 
 // High bit of each byte that ends a plain run: a quote, a backslash or a control character.
+#[inline]
 fn stops(word: u64) -> u64 {
     let quote = word ^ (ONES * u64::from(b'"'));
     let slash = word ^ (ONES * u64::from(b'\\'));
@@ -307,24 +310,32 @@ fn stops(word: u64) -> u64 {
     (zero_quote | zero_slash | control) & HIGH
 }
 
-// `at` is the opening quote. Borrow between bytes can only mark a byte after a true stop, so the
-// lowest marked byte is always a real one.
+/// The first byte at or after `pos` that ends a plain run of a string, or the end of the bytes.
+// Borrow between bytes can only mark a byte after a true stop, so the lowest marked byte is always a
+// real one.
+#[inline]
+pub(crate) fn plain_run(b: &[u8], mut pos: usize) -> usize {
+    while let Some(Ok(chunk)) = b.get(pos..pos + 8).map(<[u8; 8]>::try_from) {
+        let found = stops(u64::from_le_bytes(chunk));
+        if found != 0 {
+            return pos + (found.trailing_zeros() / 8) as usize;
+        }
+        pos += 8;
+    }
+    while b.get(pos).is_some_and(|c| *c >= 0x20 && !matches!(c, b'"' | b'\\')) {
+        pos += 1;
+    }
+    pos
+}
+
+// `at` is the opening quote.
+#[inline]
 fn string(b: &[u8], at: usize) -> Result<Text, ScanError> {
     let start = at + 1;
     let mut pos = start;
     let mut escaped = false;
     loop {
-        while let Some(chunk) = b.get(pos..pos + 8) {
-            let word = u64::from_le_bytes([
-                chunk[0], chunk[1], chunk[2], chunk[3], chunk[4], chunk[5], chunk[6], chunk[7],
-            ]);
-            let found = stops(word);
-            if found != 0 {
-                pos += (found.trailing_zeros() / 8) as usize;
-                break;
-            }
-            pos += 8;
-        }
+        pos = plain_run(b, pos);
         match b.get(pos) {
             None => return Err(ScanError::Incomplete),
             Some(b'"') => return Ok(Text { start, end: pos, escaped }),
@@ -332,13 +343,12 @@ fn string(b: &[u8], at: usize) -> Result<Text, ScanError> {
                 escaped = true;
                 pos = escape(b, pos)?;
             }
-            Some(0..=0x1f) => return Err(ScanError::Invalid),
-            Some(_) => pos += 1,
+            Some(_) => return Err(ScanError::Invalid),
         }
     }
 }
 
-fn escape(b: &[u8], at: usize) -> Result<usize, ScanError> {
+pub(crate) fn escape(b: &[u8], at: usize) -> Result<usize, ScanError> {
     match b.get(at + 1) {
         None => Err(ScanError::Incomplete),
         Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(at + 2),
@@ -357,7 +367,7 @@ fn escape(b: &[u8], at: usize) -> Result<usize, ScanError> {
 }
 
 // A literal or a number; returns its end. A number at the very end of the bytes may go on.
-fn scalar(b: &[u8], at: usize) -> Result<usize, ScanError> {
+pub(crate) fn scalar(b: &[u8], at: usize) -> Result<usize, ScanError> {
     for word in [&b"true"[..], b"false", b"null"] {
         if b[at] == word[0] {
             let have = &b[at..b.len().min(at + word.len())];

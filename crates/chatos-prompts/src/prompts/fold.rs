@@ -73,7 +73,8 @@ impl Inner {
                     loading
                 });
             };
-            if let Err(error) = reader.drain(&mut bulk, progress) {
+            let hasher = bulk.folded.queue.id_hasher().clone();
+            if let Err(error) = reader.drain_long(&hasher, &mut bulk, progress) {
                 bulk.folded.health.unreadable = Some(error.to_string());
             }
         }
@@ -246,7 +247,11 @@ fn scan_status(answer: &str) -> Status {
 }
 
 impl Sink for Bulk<'_> {
-    fn entry(&mut self, at: u64, raw: &[u8], head: Head<'_>) {
+    fn ahead(&mut self, hashes: &[u64]) {
+        self.folded.queue.touch(hashes);
+    }
+
+    fn entry(&mut self, at: u64, raw: &[u8], head: &Head<'_>) {
         let at = Position { offset: at, len: raw.len() as u32 };
         let inner = self.inner;
         let undecided = &mut self.folded.undecided;
@@ -259,7 +264,7 @@ impl Sink for Bulk<'_> {
             }
             verdict
         };
-        self.folded.queue.apply(&head, at, self.now, verdict, &mut self.changes);
+        self.folded.queue.apply(head, at, self.now, verdict, &mut self.changes);
         if head.action == Action::Request && head.kind == Some(Kind::Result) {
             self.folded.results_seen += 1;
         }

@@ -70,26 +70,13 @@ struct Collect {
 }
 
 impl Sink for Collect {
-    fn entry(&mut self, at: u64, raw: &[u8], head: Head<'_>) {
+    fn entry(&mut self, at: u64, raw: &[u8], head: &Head<'_>) {
         let at = Position { offset: at, len: raw.len() as u32 };
-        self.fresh.push(Fresh { at, raw: raw.to_vec(), head: owned(head) });
+        self.fresh.push(Fresh { at, raw: raw.to_vec(), head: head.to_owned() });
     }
 
     fn fault(&mut self, at: u64, fault: LineFault) {
         self.faults.push((at, fault));
-    }
-}
-
-fn owned(head: Head<'_>) -> Head<'static> {
-    Head {
-        action: head.action,
-        id: head.id.into_owned().into(),
-        run: head.run.map(|run| run.into_owned().into()),
-        ts: head.ts,
-        kind: head.kind,
-        timeout_ms: head.timeout_ms,
-        status: head.status,
-        signed: head.signed,
     }
 }
 

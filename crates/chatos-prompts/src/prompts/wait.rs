@@ -419,7 +419,7 @@ impl Inner {
             found: Option<(Position, Vec<u8>)>,
         }
         impl Sink for Find<'_> {
-            fn entry(&mut self, at: u64, raw: &[u8], head: Head<'_>) {
+            fn entry(&mut self, at: u64, raw: &[u8], head: &Head<'_>) {
                 let matches = at >= self.from && head.kind == Some(Kind::Result) && head.id == self.id;
                 if matches && self.found.is_none() {
                     self.found = Some((Position { offset: at, len: raw.len() as u32 }, raw.to_vec()));

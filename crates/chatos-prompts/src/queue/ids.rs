@@ -6,15 +6,32 @@
 use std::collections::HashMap;
 use std::hash::BuildHasher;
 
+use hashbrown::hash_table::Entry;
 use hashbrown::{DefaultHashBuilder, HashTable};
 
 use super::slot::{Slot, SlotId};
+
+/// Hashes ids as one queue does.
+#[derive(Clone, Default)]
+pub(crate) struct IdHasher(DefaultHashBuilder);
+
+impl IdHasher {
+    #[inline]
+    pub(crate) fn hash(&self, id: &str) -> u64 {
+        self.of_bytes(id.as_bytes())
+    }
+
+    #[inline]
+    fn of_bytes(&self, id: &[u8]) -> u64 {
+        self.0.hash_one(id)
+    }
+}
 
 #[derive(Default)]
 pub(super) struct Ids {
     arena: Vec<u8>,
     table: HashTable<SlotId>,
-    hasher: DefaultHashBuilder,
+    hasher: IdHasher,
 }
 
 impl Ids {
@@ -28,27 +45,53 @@ impl Ids {
     }
 
     pub(super) fn find(&self, id: &str, slots: &[Slot]) -> Option<SlotId> {
-        let hash = self.hasher.hash_one(id.as_bytes());
+        let hash = self.hasher.hash(id);
         let same = |slot: &SlotId| bytes_of(&self.arena, &slots[*slot as usize]) == id.as_bytes();
         self.table.find(hash, same).copied()
     }
 
-    /// `None` when the index is full (four thousand million bytes of ids).
-    pub(super) fn find_or_insert(&mut self, id: &str, slots: &mut Vec<Slot>) -> Option<SlotId> {
-        let hash = self.hasher.hash_one(id.as_bytes());
+    pub(super) fn hasher(&self) -> &IdHasher {
+        &self.hasher
+    }
+
+    /// Looks at the places of these hashes without needing the outcome. One lookup alone waits for
+    /// memory; a row of them that do not depend on each other waits once.
+    pub(super) fn touch(&self, hashes: &[u64]) {
+        let mut seen = 0;
+        for hash in hashes {
+            self.table.find(*hash, |slot| {
+                seen |= *slot;
+                false
+            });
+        }
+        std::hint::black_box(seen);
+    }
+
+    /// `None` when the index is full (four thousand million bytes of ids). `hash`: of `id`, when it is
+    /// known already.
+    pub(super) fn find_or_insert(
+        &mut self,
+        id: &str,
+        hash: Option<u64>,
+        slots: &mut Vec<Slot>,
+    ) -> Option<SlotId> {
+        let hash = hash.unwrap_or_else(|| self.hasher.hash(id));
         let Self { arena, table, hasher } = self;
         let same = |slot: &SlotId| bytes_of(arena, &slots[*slot as usize]) == id.as_bytes();
-        if let Some(found) = table.find(hash, same) {
-            return Some(*found);
+        let rehash = |slot: &SlotId| hasher.of_bytes(bytes_of(arena, &slots[*slot as usize]));
+        match table.entry(hash, same, rehash) {
+            Entry::Occupied(found) => Some(*found.get()),
+            Entry::Vacant(free) => {
+                let start = u32::try_from(arena.len()).ok()?;
+                let length = u16::try_from(id.len()).ok()?;
+                let index = SlotId::try_from(slots.len()).ok()?;
+                start.checked_add(u32::from(length))?;
+                free.insert(index);
+                arena.extend_from_slice(id.as_bytes());
+                slots.push(Slot::new(start, length));
+                Some(index)
+            }
         }
-        let start = u32::try_from(arena.len()).ok()?;
-        let length = u16::try_from(id.len()).ok()?;
-        let index = SlotId::try_from(slots.len()).ok()?;
-        start.checked_add(u32::from(length))?;
-        arena.extend_from_slice(id.as_bytes());
-        slots.push(Slot::new(start, length));
-        table.insert_unique(hash, index, |slot| hasher.hash_one(bytes_of(arena, &slots[*slot as usize])));
-        Some(index)
     }
 }
 

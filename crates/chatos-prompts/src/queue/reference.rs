@@ -165,12 +165,12 @@ struct Live<'a> {
 }
 
 impl Sink for Live<'_> {
-    fn entry(&mut self, at: u64, raw: &[u8], head: Head<'_>) {
+    fn entry(&mut self, at: u64, raw: &[u8], head: &Head<'_>) {
         let at = Position { offset: at, len: raw.len() as u32 };
         let answered = self.answered.contains(&*head.id);
         let verdict =
             || if answered { Verdict::Recorded { status: Status::Ok, at: 1 } } else { Verdict::Forged };
-        self.queue.apply(&head, at, 0, verdict, &mut Vec::new());
+        self.queue.apply(head, at, 0, verdict, &mut Vec::new());
     }
 
     fn fault(&mut self, _: u64, _: LineFault) {}
@@ -216,8 +216,13 @@ fn entry() -> impl Strategy<Value = Value> {
         json!({"ts":"2026-01-11T00:00:00.000Z","type":"ui_prompt","action":"request","requestId":id,
             "prompt":{"kind":kind,"title":text,"fields":[{"key":"k"}]}})
     });
-    let response = (id, status).prop_map(|(id, status)| {
-        json!({"type":"ui_prompt","action":"response","requestId":id,"response":{"status":status}})
+    let response = (id, status, any::<bool>()).prop_map(|(id, status, usual)| {
+        let mut entry = json!({"ts":"2026-01-11T00:00:10.000Z","type":"ui_prompt","action":"response",
+            "requestId":id,"response":{"status":status}});
+        if let (false, Value::Object(map)) = (usual, &mut entry) {
+            map.shift_remove("ts");
+        }
+        entry
     });
     prop_oneof![3 => request, 3 => response, 1 => Just(json!({"type":"note"}))]
 }

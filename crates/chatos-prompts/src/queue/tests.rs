@@ -49,7 +49,18 @@ impl World {
 }
 
 fn head(id: &str, action: Action, kind: Option<Kind>, status: Status) -> Head<'_> {
-    Head { action, id: id.into(), run: None, ts: None, kind, timeout_ms: None, status, signed: false }
+    Head {
+        action,
+        id: id.into(),
+        run: None,
+        ts: None,
+        kind,
+        timeout_ms: None,
+        status,
+        signed: false,
+        hash: None,
+        repeats: false,
+    }
 }
 
 #[test]

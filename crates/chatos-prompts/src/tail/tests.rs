@@ -10,9 +10,9 @@ struct Seen {
 }
 
 impl Sink for Seen {
-    fn entry(&mut self, at: u64, raw: &[u8], head: Head<'_>) {
+    fn entry(&mut self, at: u64, raw: &[u8], head: &Head<'_>) {
         assert!(raw.starts_with(b"{") && raw.ends_with(b"}"));
-        self.entries.push((at, head.id.into_owned(), head.action == Action::Request));
+        self.entries.push((at, head.id.to_string(), head.action == Action::Request));
     }
 
     fn fault(&mut self, at: u64, fault: LineFault) {

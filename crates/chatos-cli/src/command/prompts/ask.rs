@@ -53,8 +53,9 @@ pub(super) async fn run(
         output.say(&Text::new(format!("Asked: {id}; waiting…"), format!("已提问：{id}；正在等待…")));
         show::warnings(output, &asked["warnings"]);
     }
-    let answer = await_answer(desk, output, &id, timeout).await?;
-    let answer = private(desk, output, &id, answer).await?;
+    let mut asker = Asker { first: desk, now: None };
+    let answer = asker.answer(output, &id, timeout).await?;
+    let answer = private(asker.desk(), output, &id, answer).await?;
     let ok = answer["response"]["status"] == "ok";
     if output.json {
         output.json_line(&json!({
@@ -69,28 +70,55 @@ pub(super) async fn run(
     Ok(if ok { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
-async fn await_answer(
-    desk: &Desk,
-    output: &Output,
-    id: &str,
-    timeout: Option<Duration>,
-) -> Result<Value, Fault> {
-    // The host writes the timeout; a little longer than that and it is not going to.
-    let deadline = timeout.map(|timeout| Instant::now() + timeout + Duration::from_secs(10));
-    loop {
-        let answer = desk.wait(id, None, output.lang).await?;
-        if answer["state"] == "closed" {
-            return Ok(answer);
+/// Who waits. The question outlives the host it was given to, and so does the wait: when the host is
+/// gone, whoever serves the queue next is asked, or the queue itself.
+struct Asker<'a> {
+    first: &'a Desk,
+    now: Option<Desk>,
+}
+
+impl Asker<'_> {
+    fn desk(&self) -> &Desk {
+        self.now.as_ref().unwrap_or(self.first)
+    }
+
+    async fn answer(&mut self, output: &Output, id: &str, timeout: Option<Duration>) -> Result<Value, Fault> {
+        // The host writes the timeout; a little longer than that and it is not going to.
+        let deadline = timeout.map(|timeout| Instant::now() + timeout + Duration::from_secs(10));
+        loop {
+            match self.desk().wait(id, None, output.lang).await {
+                Ok(answer) if answer["state"] == "closed" => return Ok(answer),
+                Ok(_) => {
+                    if self.desk().is_superseded() {
+                        self.again().await;
+                    }
+                }
+                // The host that was asked is gone, stops, or has not read its log yet.
+                Err(fault) if fault.class == ErrorCode::Unavailable && self.desk().is_host() => {
+                    self.again().await;
+                }
+                Err(fault) => return Err(fault),
+            }
+            if deadline.is_some_and(|deadline| Instant::now() > deadline) {
+                return Err(Fault::new(
+                    ErrorCode::Timeout,
+                    Text::new(format!("no answer to `{id}` in time"), format!("`{id}` 未及时得到回答")),
+                )
+                .hint(Text::fixed(
+                    "the question stays in the queue; see `chatos prompts list`",
+                    "问题仍在队列中；可用 `chatos prompts list` 查看",
+                )));
+            }
         }
-        if deadline.is_some_and(|deadline| Instant::now() > deadline) {
-            return Err(Fault::new(
-                ErrorCode::Timeout,
-                Text::new(format!("no answer to `{id}` in time"), format!("`{id}` 未及时得到回答")),
-            )
-            .hint(Text::fixed(
-                "the question stays in the queue; see `chatos prompts list`",
-                "问题仍在队列中；可用 `chatos prompts list` 查看",
-            )));
+    }
+
+    // Whoever serves the queue now. A host that is just starting or stopping is tried again.
+    async fn again(&mut self) {
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        match self.first.again() {
+            Ok(desk) => self.now = Some(desk),
+            // Tried again by the loop, with whom it has.
+            Err(_) => tokio::time::sleep(Duration::from_millis(200)).await,
         }
     }
 }

@@ -43,6 +43,20 @@ impl Desk {
         Ok(Self { who, global: global.clone(), environment })
     }
 
+    /// The same queue as it is served now, to go on with a wait.
+    pub(super) fn again(&self) -> Result<Self, Fault> {
+        Self::open(&self.global, self.environment.clone(), Visit::Write)
+    }
+
+    pub(super) fn is_host(&self) -> bool {
+        matches!(self.who, Who::Host(_))
+    }
+
+    /// This process reads the queue itself although a host serves it by now.
+    pub(super) fn is_superseded(&self) -> bool {
+        matches!(self.who, Who::Here(_)) && self.host_that_started().is_some()
+    }
+
     pub(super) async fn list(&self, query: &[(&str, String)], lang: Lang) -> Result<Value, Fault> {
         match &self.who {
             Who::Host(api) => {
