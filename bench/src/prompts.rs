@@ -32,22 +32,30 @@ pub(crate) fn run(only: &[&str]) -> Result<()> {
     Ok(())
 }
 
+/// Where the answers stand.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Order {
+    Paired,
+    Apart,
+}
+
 /// A log of `lines` lines of about 200 bytes: questions of other programs and their answers, the last
 /// few still open.
-pub(super) fn write_log(path: &Path, lines: usize) -> Result<u64> {
+pub(super) fn write_log(path: &Path, lines: usize, order: Order) -> Result<u64> {
     let mut file = BufWriter::with_capacity(1 << 20, std::fs::File::create(path)?);
     let open = 20.min(lines);
-    for i in 0..(lines - open) / 2 {
-        writeln!(
-            file,
-            r#"{{"ts":"2026-01-11T00:00:00.000Z","type":"ui_prompt","action":"request","requestId":"0198c0de-0000-7000-8000-{i:012}","runId":"run-{}","prompt":{{"kind":"kv","title":"Input needed for step {i}","fields":[{{"key":"name"}}]}}}}"#,
-            i / 50
-        )?;
-        writeln!(
-            file,
-            r#"{{"ts":"2026-01-11T00:00:10.000Z","type":"ui_prompt","action":"response","requestId":"0198c0de-0000-7000-8000-{i:012}","runId":"run-{}","response":{{"status":"ok","values":{{"name":"Alice and her long answer"}}}}}}"#,
-            i / 50
-        )?;
+    let closed = (lines - open) / 2;
+    match order {
+        Order::Paired => {
+            for i in 0..closed {
+                request(&mut file, i)?;
+                response(&mut file, i)?;
+            }
+        }
+        Order::Apart => {
+            (0..closed).try_for_each(|i| request(&mut file, i))?;
+            (0..closed).try_for_each(|i| response(&mut file, i))?;
+        }
     }
     for i in 0..open {
         writeln!(
@@ -57,6 +65,22 @@ pub(super) fn write_log(path: &Path, lines: usize) -> Result<u64> {
     }
     file.flush()?;
     Ok(file.get_ref().metadata()?.len())
+}
+
+fn request(file: &mut impl Write, i: usize) -> Result<()> {
+    Ok(writeln!(
+        file,
+        r#"{{"ts":"2026-01-11T00:00:00.000Z","type":"ui_prompt","action":"request","requestId":"0198c0de-0000-7000-8000-{i:012}","runId":"run-{}","prompt":{{"kind":"kv","title":"Input needed for step {i}","fields":[{{"key":"name"}}]}}}}"#,
+        i / 50
+    )?)
+}
+
+fn response(file: &mut impl Write, i: usize) -> Result<()> {
+    Ok(writeln!(
+        file,
+        r#"{{"ts":"2026-01-11T00:00:10.000Z","type":"ui_prompt","action":"response","requestId":"0198c0de-0000-7000-8000-{i:012}","runId":"run-{}","response":{{"status":"ok","values":{{"name":"Alice and her long answer"}}}}}}"#,
+        i / 50
+    )?)
 }
 
 pub(super) fn open(dir: &Path) -> Result<Prompts> {

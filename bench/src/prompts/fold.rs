@@ -8,17 +8,28 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, ensure};
 use chatos_prompts::{Query, View};
 
-use super::{open, write_log};
+use super::{Order, open, write_log};
 use crate::measure::{Times, human, ratio};
 
 const ROUNDS: usize = 7;
 
 pub(super) fn run(lines: usize) -> Result<()> {
+    measure(lines, Order::Paired)?;
+    measure(lines, Order::Apart)?;
+    println!("must: fold ≤ 8 × read\n");
+    Ok(())
+}
+
+fn measure(lines: usize, order: Order) -> Result<()> {
     let dir = tempfile::tempdir()?;
     let log = dir.path().join("ui-prompts.jsonl");
-    let bytes = write_log(&log, lines)?;
+    let bytes = write_log(&log, lines, order)?;
+    let how = match order {
+        Order::Paired => "each answer after its question",
+        Order::Apart => "all answers after all questions",
+    };
     println!(
-        "cold fold of {lines} lines ({} MB), page cache warm, {ROUNDS} rounds interleaved",
+        "cold fold of {lines} lines ({} MB), {how}, page cache warm, {ROUNDS} rounds interleaved",
         bytes / 1_000_000
     );
     read(&log)?;
@@ -50,7 +61,6 @@ pub(super) fn run(lines: usize) -> Result<()> {
         bytes as f64 / 1e6 / folds.median().as_secs_f64(),
     );
     println!("  index: {} MiB resident; both lists: {}", memory >> 20, human(Times::new(lists).median()));
-    println!("must: fold ≤ 8 × read\n");
     Ok(())
 }
 

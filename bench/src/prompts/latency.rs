@@ -15,7 +15,7 @@ use chatos_prompts::RequestId;
 use rustix::fs::inotify;
 use tokio_util::sync::CancellationToken;
 
-use super::{open, write_log};
+use super::{Order, open, write_log};
 use crate::measure::{Times, human, monotonic_nanos, ratio};
 
 const ROUNDS: usize = 400;
@@ -28,7 +28,7 @@ pub(super) fn run() -> Result<()> {
         let dir = tempfile::tempdir()?;
         let log = dir.path().join("ui-prompts.jsonl");
         if lines > 0 {
-            write_log(&log, lines)?;
+            write_log(&log, lines, Order::Paired)?;
         }
         let (ours, bare) = measure(dir.path(), &log)?;
         println!(

@@ -263,6 +263,22 @@ fn timeout_of(text: &str) -> Option<u32> {
     whole.then_some(number as u32)
 }
 
+/// The time of an entry.
+pub(crate) fn ts_of(ts: Option<&Value>) -> Option<i64> {
+    match ts? {
+        Value::String(text) => clock::parse_iso(text),
+        value => clock::from_number(value.as_f64()?),
+    }
+}
+
+/// The asking process of a stamp.
+pub(crate) fn origin_of(origin: &Value) -> Option<Origin> {
+    Some(Origin {
+        pid: u32::try_from(origin.get("pid")?.as_u64()?).ok()?,
+        pid_start: origin.get("pidStart")?.as_u64()?,
+    })
+}
+
 /// An entry read in full.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Entry {
@@ -287,10 +303,7 @@ impl Entry {
     }
 
     pub(crate) fn ts(&self) -> Option<i64> {
-        match self.object.get("ts")? {
-            Value::String(text) => clock::parse_iso(text),
-            value => clock::from_number(value.as_f64()?),
-        }
+        ts_of(self.object.get("ts"))
     }
 
     pub(crate) fn prompt(&self) -> Option<&Object> {
@@ -306,11 +319,7 @@ impl Entry {
     }
 
     pub(crate) fn origin(&self) -> Option<Origin> {
-        let origin = self.stamp("origin")?;
-        Some(Origin {
-            pid: u32::try_from(origin.get("pid")?.as_u64()?).ok()?,
-            pid_start: origin.get("pidStart")?.as_u64()?,
-        })
+        origin_of(self.stamp("origin")?)
     }
 
     pub(crate) fn is_ours(&self, signer: Option<&dyn Signer>) -> bool {

@@ -21,8 +21,8 @@ pub struct IdError;
 #[inline]
 pub(crate) fn is_plain(id: &[u8]) -> bool {
     // No early end: the loop over so few bytes is quickest without branches.
-    let plain = id.iter().fold(true, |plain, b| plain & (*b > 0x20) & (*b < 0x7f));
-    plain && !id.is_empty() && id.len() <= MAX_ID_BYTES
+    let other = id.iter().fold(0, |other, b| other | u8::from(!(0x21..0x7f).contains(b)));
+    other == 0 && !id.is_empty() && id.len() <= MAX_ID_BYTES
 }
 
 /// Trims `text` and applies the rule of `ui-prompts §2`: 1..256 bytes, no control characters.

@@ -2,7 +2,7 @@
 //!
 //! [`Prompts`] is a cheap handle. Opening it starts one reader thread, which is joined when the last
 //! handle is dropped. Calls that write are synchronous and return when the line is durable; waiting is
-//! async. Lock order inside: writer turn → pump → state; the store and the signer are called with the
+//! async. Lock order inside: writer turn → pump → telling → state; the store and the signer are called with the
 //! state unlocked.
 
 mod ask;
@@ -17,7 +17,7 @@ mod upkeep;
 mod view;
 mod wait;
 
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -121,6 +121,8 @@ pub(crate) struct Inner {
     /// Wall time minus monotonic time when the queue was opened, in milliseconds.
     steady_base: i64,
     pump: Mutex<pump::Pump>,
+    /// Held while the outcome of a round of reading is told.
+    telling: Mutex<()>,
     pub(crate) state: Mutex<State>,
     events: broadcast::Sender<Event>,
     phase: watch::Sender<Phase>,
@@ -130,6 +132,8 @@ pub(crate) struct Inner {
     to_mark: Mutex<Vec<i64>>,
     /// Lines wait in the store for the log to be writable again.
     backlog: AtomicBool,
+    /// How far the log is read: a hint that saves a look at the file.
+    read_to: AtomicU64,
 }
 
 struct ThreadOwner {
@@ -185,6 +189,7 @@ impl Prompts {
         let inner = Arc::new(Inner {
             log: Log::new(config.fs.clone(), config.paths.clone()),
             pump: Mutex::new(pump::Pump::new(Reader::new(config.fs.clone(), &config.paths.log))),
+            telling: Mutex::new(()),
             state: Mutex::new(State::default()),
             fs: config.fs,
             clock: config.clock,
@@ -199,6 +204,7 @@ impl Prompts {
             stop: AtomicBool::new(false),
             to_mark: Mutex::default(),
             backlog: AtomicBool::new(false),
+            read_to: AtomicU64::new(0),
         });
         let events = inner.events.subscribe();
         let for_thread = inner.clone();

@@ -20,7 +20,7 @@ const CHUNK: usize = 256 << 10;
 const LONG: u64 = 4 << 20;
 
 /// How many bytes before the offset are remembered to notice a rewrite.
-const FINGERPRINT: u64 = 4 << 10;
+const FINGERPRINT: usize = 4 << 10;
 
 /// What happened to the file since the last look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,20 +41,22 @@ pub(crate) struct Reader {
     path: PathBuf,
     open: Option<Open>,
     buf: Vec<u8>,
+    /// Room for the bytes a fingerprint is compared with.
+    before: Vec<u8>,
 }
 
 struct Open {
     file: Arc<File>,
     stat: Stat,
     tail: Tail,
-    fingerprint: Vec<u8>,
+    fingerprint: Fingerprint,
     /// `changed` of the last look at which everything had been read.
     settled: i128,
 }
 
 impl Reader {
     pub(crate) fn new(fs: Arc<dyn Fs>, path: &Path) -> Self {
-        Self { fs, path: path.to_owned(), open: None, buf: Vec::new() }
+        Self { fs, path: path.to_owned(), open: None, buf: Vec::new(), before: Vec::new() }
     }
 
     /// The open file and what is read of it.
@@ -64,6 +66,11 @@ impl Reader {
 
     pub(crate) fn stat(&self) -> Option<Stat> {
         self.open.as_ref().map(|o| o.stat)
+    }
+
+    /// How far the file is read; 0 without one.
+    pub(crate) fn offset(&self) -> u64 {
+        self.open.as_ref().map_or(0, |o| o.tail.offset())
     }
 
     /// Looks at the path without reading entries.
@@ -82,7 +89,7 @@ impl Reader {
         if now.size == open.tail.offset() && now.changed == open.settled {
             return Ok(Found::Same);
         }
-        if !fingerprint_matches(&*self.fs, open)? {
+        if !open.fingerprint.matches(&*self.fs, &open.file, open.tail.offset(), &mut self.before)? {
             return Ok(Found::Restart);
         }
         open.stat = now;
@@ -106,7 +113,7 @@ impl Reader {
             file: Arc::new(file),
             stat,
             tail: Tail::default(),
-            fingerprint: Vec::new(),
+            fingerprint: Fingerprint::default(),
             settled: i128::MIN,
         });
         Ok(true)
@@ -126,7 +133,7 @@ impl Reader {
         let Some(open) = &mut self.open else { return Ok(()) };
         open.stat = self.fs.fstat(&open.file)?;
         open.tail = Tail::at(open.stat.size);
-        open.fingerprint = read_fingerprint(&*self.fs, &open.file, open.stat.size)?;
+        open.fingerprint = Fingerprint::read(&*self.fs, &open.file, open.stat.size)?;
         Ok(())
     }
 
@@ -144,8 +151,8 @@ impl Reader {
         if threads > 1 && end.saturating_sub(open.tail.offset()) >= LONG {
             let fs = &*self.fs;
             let long = blocks::Long { fs, file: &open.file, end, hasher: hasher.clone(), threads };
-            open.fingerprint.clear();
             long.read(&mut open.tail, sink, &mut progress)?;
+            open.fingerprint = Fingerprint::read(fs, &open.file, open.tail.offset())?;
         }
         self.drain(sink, progress)
     }
@@ -162,13 +169,13 @@ impl Reader {
         if self.buf.is_empty() {
             self.buf = vec![0; CHUNK];
         }
-        let before = open.tail.offset();
         let now = self.fs.fstat(&open.file)?;
         while open.tail.offset() < now.size {
             let read = self.fs.read_at(&open.file, &mut self.buf, open.tail.offset())?;
             if read == 0 {
                 break;
             }
+            open.fingerprint.extend(&self.buf[..read]);
             open.tail.feed(&self.buf[..read], sink);
             progress(sink, open.tail.offset());
             if read < self.buf.len() {
@@ -178,9 +185,6 @@ impl Reader {
         }
         open.tail.settle(sink);
         progress(sink, open.tail.offset());
-        if open.tail.offset() != before || open.fingerprint.is_empty() {
-            open.fingerprint = read_fingerprint(&*self.fs, &open.file, open.tail.offset())?;
-        }
         // Taken before reading: a write during the read shows as a change at the next look.
         open.settled = now.changed;
         if self.buf.len() > CHUNK {
@@ -190,22 +194,44 @@ impl Reader {
     }
 }
 
-fn read_fingerprint(fs: &dyn Fs, file: &File, offset: u64) -> io::Result<Vec<u8>> {
-    let length = offset.min(FINGERPRINT);
-    let mut bytes = vec![0; length as usize];
+/// The bytes before the offset, as they were when they were read. They are kept from what was read, so
+/// only the comparison costs a system call.
+#[derive(Default)]
+struct Fingerprint(Vec<u8>);
+
+impl Fingerprint {
+    fn read(fs: &dyn Fs, file: &File, offset: u64) -> io::Result<Self> {
+        let mut bytes = Vec::new();
+        read_before(fs, file, offset, &mut bytes)?;
+        Ok(Self(bytes))
+    }
+
+    fn extend(&mut self, read: &[u8]) {
+        let read = &read[read.len().saturating_sub(FINGERPRINT)..];
+        let keep = self.0.len().min(FINGERPRINT - read.len());
+        self.0.drain(..self.0.len() - keep);
+        self.0.extend_from_slice(read);
+    }
+
+    fn matches(&self, fs: &dyn Fs, file: &File, offset: u64, room: &mut Vec<u8>) -> io::Result<bool> {
+        read_before(fs, file, offset, room)?;
+        // After a start in the middle of the file fewer bytes are known than there are.
+        Ok(room.len() >= self.0.len() && room.ends_with(&self.0))
+    }
+}
+
+fn read_before(fs: &dyn Fs, file: &File, offset: u64, into: &mut Vec<u8>) -> io::Result<()> {
+    let length = offset.min(FINGERPRINT as u64);
+    into.resize(length as usize, 0);
     let mut filled = 0;
-    while filled < bytes.len() {
-        match fs.read_at(file, &mut bytes[filled..], offset - length + filled as u64)? {
+    while filled < into.len() {
+        match fs.read_at(file, &mut into[filled..], offset - length + filled as u64)? {
             0 => break,
             n => filled += n,
         }
     }
-    bytes.truncate(filled);
-    Ok(bytes)
-}
-
-fn fingerprint_matches(fs: &dyn Fs, open: &Open) -> io::Result<bool> {
-    Ok(read_fingerprint(fs, &open.file, open.tail.offset())? == open.fingerprint)
+    into.truncate(filled);
+    Ok(())
 }
 
 /// Reads `len` bytes at `at`, or `None` when the file is shorter now.

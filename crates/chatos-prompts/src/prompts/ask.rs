@@ -145,6 +145,7 @@ impl AskReceipt {
         let Some(Pending { line, outbox, _in_flight, written }) = pending else { return asked };
         let inner = &prompts.inner;
         let result = written.and_then(|(at, ticket)| inner.settle(&line, at, ticket));
+        let result_at = result.as_ref().ok().copied();
         asked.mirrored = match inner.mirrored(Some(outbox), result) {
             Ok(_) => true,
             Err(error) => {
@@ -152,7 +153,10 @@ impl AskReceipt {
                 false
             }
         };
-        inner.pump();
+        // Of many that share a sync, the first one reads for all.
+        if !matches!(result_at, Some(at) if inner.has_read(at)) {
+            inner.pump();
+        }
         inner.wake_synced();
         asked
     }
@@ -219,7 +223,7 @@ impl Prompts {
         let new = NewRecord {
             request_id: id.clone(),
             owner: ask.owner.clone(),
-            entry: entry.clone(),
+            entry,
             shown: shown.clone(),
             expires_at,
             line: String::from_utf8(line.clone()).map_err(|_| AskError::Internal)?,
@@ -236,16 +240,7 @@ impl Prompts {
                 });
             }
         };
-        let record = Record {
-            request_id: id.clone(),
-            owner: new.owner,
-            entry,
-            shown: shown.clone(),
-            expires_at,
-            answer: None,
-            used_at: None,
-        };
-        inner.asked(&record);
+        inner.asked(&new);
         let written = inner.append(&line);
         let asked =
             Asked { request_id: id, warnings: checked.warnings, mirrored: false, repeated: false, shown };
@@ -255,8 +250,8 @@ impl Prompts {
 
 impl Inner {
     // The record is committed: from here on the question exists, whatever the log does.
-    fn asked(&self, record: &Record) {
-        let parts = RecordParts::of(record);
+    fn asked(&self, record: &NewRecord) {
+        let parts = RecordParts::of_new(record);
         lock(&self.state).own.insert(record.request_id.clone());
         let mut changes = Vec::new();
         self.apply_record(&parts, &mut changes);

@@ -81,8 +81,12 @@ impl Inner {
         match &result {
             Ok(_) => {
                 if let Some(row) = outbox {
-                    lock(&self.to_mark).push(row);
-                    self.waker.wake();
+                    let mut rows = lock(&self.to_mark);
+                    rows.push(row);
+                    // The thread takes all of them at once.
+                    if rows.len() == 1 {
+                        self.waker.wake();
+                    }
                 }
                 self.log_writable(None);
             }

@@ -39,6 +39,7 @@ impl Pump {
 /// The body of the reader thread.
 pub(super) fn run(inner: &Arc<Inner>, mut watch: Watch) {
     let mut last_poll = Instant::now();
+    let mut flood = Flood::default();
     while !inner.stop.load(Ordering::SeqCst) {
         inner.pump();
         if inner.is_ready() {
@@ -52,8 +53,32 @@ pub(super) fn run(inner: &Arc<Inner>, mut watch: Watch) {
         }
         let soon = inner.is_waited_for() || inner.backlog.load(Ordering::SeqCst) || !inner.is_ready();
         watch.wait(if soon { POLL_WAITING } else { POLL_IDLE });
+        flood.breathe();
     }
     inner.mark_mirrored();
+}
+
+/// While lines pour in, a round of reading takes many of them instead of one or two. A line that comes
+/// alone is read at once.
+#[derive(Default)]
+struct Flood {
+    last: Option<Instant>,
+    in_a_row: u32,
+}
+
+impl Flood {
+    const CLOSE: Duration = Duration::from_millis(1);
+    const MANY: u32 = 16;
+    const PAUSE: Duration = Duration::from_micros(500);
+
+    fn breathe(&mut self) {
+        let close = self.last.is_some_and(|last| last.elapsed() < Self::CLOSE);
+        self.in_a_row = if close { self.in_a_row.saturating_add(1) } else { 0 };
+        if self.in_a_row > Self::MANY {
+            std::thread::sleep(Self::PAUSE);
+        }
+        self.last = Some(Instant::now());
+    }
 }
 
 /// One entry taken off the file, with its bytes.
@@ -112,15 +137,25 @@ impl Inner {
     /// Reads what is new. Any thread may call it; one reads at a time.
     pub(crate) fn pump(&self) {
         let mut told = Told::default();
-        {
+        let in_order = {
             let mut pump = lock(&self.pump);
             if pump.loaded {
                 self.read_new(&mut pump, &mut told);
             } else {
                 self.load(&mut pump, &mut told);
             }
-        }
+            self.read_to.store(pump.reader.offset(), Ordering::Release);
+            // Taken before the next round can begin: rounds are told in the order in which they were
+            // read, and who finds nothing new returns after it was told.
+            lock(&self.telling)
+        };
         self.tell(told);
+        drop(in_order);
+    }
+
+    /// Everything up to and with a line at `at` is part of the fold.
+    pub(super) fn has_read(&self, at: u64) -> bool {
+        at < self.read_to.load(Ordering::Acquire)
     }
 
     /// Keeps everybody else from reading; for the swap of an archive.
@@ -344,6 +379,7 @@ impl Inner {
             self.read_live(&mut pump.reader, told)?;
         }
         let had_file = pump.reader.file().is_some();
+        self.read_to.store(0, Ordering::Release);
         pump.reader.restart()?;
         match self.fold_all(&mut pump.reader) {
             Ok(folded) => {

@@ -4,13 +4,15 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::fs::File;
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::wait::Waiters;
-use crate::entry::{Entry, Origin};
+use crate::entry::{self, Entry, Origin};
 use crate::health::Health;
 use crate::ids::{Owner, RequestId, RunId};
 use crate::kind::Kind;
 use crate::queue::{Extras, Queue, RecordHead, Slot, SlotId};
-use crate::records::Record;
+use crate::records::{NewRecord, Record};
 use crate::response::Status;
 
 /// How many vanished foreign prompts are remembered.
@@ -120,21 +122,36 @@ pub(crate) struct RecordParts {
 
 impl RecordParts {
     pub(crate) fn of(record: &Record) -> Self {
-        let entry = record.entry.as_object().cloned().map(|object| Entry { object });
-        let prompt = entry.as_ref().and_then(Entry::prompt);
+        let answered = record.answer.as_ref().map(|answer| {
+            let status = answer.response.get("status").and_then(|s| s.as_str()).unwrap_or("error");
+            (Status::read(status), answer.at)
+        });
+        Self::read(&record.request_id, &record.owner, &record.entry, record.expires_at, answered)
+    }
+
+    /// Of a record that was just made.
+    pub(crate) fn of_new(new: &NewRecord) -> Self {
+        Self::read(&new.request_id, &new.owner, &new.entry, new.expires_at, None)
+    }
+
+    fn read(
+        id: &RequestId,
+        owner: &Owner,
+        entry: &Value,
+        expires_at: Option<i64>,
+        answered: Option<(Status, i64)>,
+    ) -> Self {
+        let prompt = entry.get("prompt");
         Self {
-            id: record.request_id.clone(),
-            run: entry.as_ref().and_then(Entry::run_id),
-            ts: entry.as_ref().and_then(Entry::ts).unwrap_or(0),
+            id: id.clone(),
+            run: entry.get("runId").and_then(|r| r.as_str()).and_then(|run| RunId::parse(run).ok()),
+            ts: entry::ts_of(entry.get("ts")).unwrap_or(0),
             kind: prompt.and_then(|p| p.get("kind")?.as_str()).and_then(Kind::parse),
-            answered: record.answer.as_ref().map(|answer| {
-                let status = answer.response.get("status").and_then(|s| s.as_str()).unwrap_or("error");
-                (Status::read(status), answer.at)
-            }),
-            owner: record.owner.clone(),
-            origin: entry.as_ref().and_then(Entry::origin),
-            session: entry.as_ref().and_then(|e| e.stamp("sessionId")?.as_str().map(str::to_owned)),
-            expires_at: record.expires_at,
+            answered,
+            owner: owner.clone(),
+            origin: entry.get("chatos").and_then(|stamp| entry::origin_of(stamp.get("origin")?)),
+            session: entry.get("chatos").and_then(|s| s.get("sessionId")?.as_str().map(str::to_owned)),
+            expires_at,
             timeout_ms: prompt.and_then(|p| p.get("timeoutMs")?.as_u64()).filter(|ms| *ms > 0),
         }
     }
