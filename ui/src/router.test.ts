@@ -43,6 +43,14 @@ describe('replace', () => {
     expect(location.hash).toBe('#/queue/needsYou/a');
   });
 
+  test('can be changed twice before the page is drawn again', () => {
+    goQuietly('#/queue');
+    expect(router.current.page).toBe('queue');
+    router.replace('queue', ['results']);
+    router.replace('queue', ['history']);
+    expect(location.hash).toBe('#/queue/history');
+  });
+
   test('does not change the one somebody has gone to since', () => {
     goQuietly('#/queue');
     expect(router.current.page).toBe('queue');

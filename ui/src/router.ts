@@ -44,7 +44,7 @@ function decodePart(part: string): string {
 }
 
 class Router {
-  /** The address the page was last drawn for. */
+  /** The address the page was last drawn for, or has given itself. */
   #drawn = '';
   readonly #subscribe = createSubscriber((update) => {
     addEventListener('hashchange', update);
@@ -70,6 +70,7 @@ class Router {
     if (hash === location.hash || location.hash !== this.#drawn) return;
     const oldURL = location.href;
     history.replaceState(history.state, '', hash);
+    this.#drawn = location.hash;
     dispatchEvent(new HashChangeEvent('hashchange', { oldURL, newURL: location.href }));
   }
 }

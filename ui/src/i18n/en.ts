@@ -129,6 +129,7 @@ export const en = {
     count: (shown: number, all: number) => (shown === all ? `${all} settings` : `${shown} of ${all} settings`),
     noMatch: (text: string) => `No setting matches “${text}”.`,
     onlyChanged: 'Only changed',
+    jump: 'Sections',
     sections: {
       General: 'General',
       Safety: 'Safety',

@@ -129,6 +129,7 @@ export const zh: typeof en = {
     searchPlaceholder: '名称、键或说明',
     count: (shown, all) => (shown === all ? `${all} 项设置` : `${all} 项设置中的 ${shown} 项`),
     noMatch: (text) => `没有与“${text}”匹配的设置。`,
+    jump: '分组',
     onlyChanged: '仅显示已更改',
     sections: {
       General: '通用',
