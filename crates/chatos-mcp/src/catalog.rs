@@ -1,0 +1,429 @@
+//! The tools of a server: listed page by page within bounds, each checked and digested.
+//!
+//! A tool that breaks a rule is dropped with its reason; the others stay (security T11).
+
+use std::collections::{BTreeMap, HashSet};
+use std::fmt;
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+use tokio::time::Instant;
+
+use crate::connection::Connection;
+use crate::failure::{Failure, Waited};
+use crate::limits::{LIST_PAGES, LIST_TOOLS, SCHEMA_BYTES, SCHEMA_DEPTH, TOOL_NAME_BYTES};
+use crate::session::Wait;
+use crate::transport::headers::{self, ParamHeader};
+
+/// A tool as its server describes it. Nothing in it is trusted: annotations are for display.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tool {
+    /// The server's own name of it; may hold dots and anything else but control characters.
+    pub name: String,
+    /// For people.
+    pub title: Option<String>,
+    /// What it does, in full.
+    pub description: String,
+    /// Its arguments.
+    pub input_schema: Value,
+    /// Its structured result.
+    pub output_schema: Option<Value>,
+    /// Hints of the server.
+    pub annotations: Option<Value>,
+    /// What else the server attached (`_meta`), such as the view of an app.
+    pub meta: Option<Value>,
+    /// Place in the server's own order, which decides between equal names (ai-contributions §4.3).
+    pub position: usize,
+    /// What a person approves.
+    pub digest: ToolDigest,
+    pub(crate) param_headers: Vec<ParamHeader>,
+}
+
+/// SHA-256 over everything a person approves about a tool: name, title, description, schemas and
+/// annotations (security T18).
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ToolDigest(String);
+
+impl ToolDigest {
+    /// From its text, as it was stored.
+    pub fn from_stored(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// Lower-case hex.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for ToolDigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Display for ToolDigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The tools of one listing, sorted by name.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ToolList {
+    /// The usable ones.
+    pub tools: Vec<Tool>,
+    /// What was dropped or cut off, and why.
+    pub problems: Vec<ToolProblem>,
+    /// The listing went on beyond a bound.
+    pub partial: bool,
+}
+
+/// Something wrong with a tool or the listing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolProblem {
+    /// The tool, where it has a name.
+    pub tool: Option<String>,
+    /// Why.
+    pub reason: String,
+}
+
+/// Tools beside what a person approved (security T18).
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PinReport {
+    /// Never approved.
+    pub new: Vec<String>,
+    /// Approved, but other now.
+    pub changed: Vec<String>,
+    /// Approved, but no longer there.
+    pub gone: Vec<String>,
+}
+
+pub(crate) struct Cached {
+    pub(crate) list: Arc<ToolList>,
+    pub(crate) revision: u64,
+    pub(crate) fetched: Instant,
+}
+
+impl ToolList {
+    /// One tool by the server's own name.
+    pub fn get(&self, name: &str) -> Option<&Tool> {
+        let at = self.tools.binary_search_by(|tool| tool.name.as_str().cmp(name)).ok()?;
+        self.tools.get(at)
+    }
+
+    /// What a first approval records.
+    pub fn pins(&self) -> BTreeMap<String, ToolDigest> {
+        self.tools.iter().map(|tool| (tool.name.clone(), tool.digest.clone())).collect()
+    }
+
+    /// Compares with what was approved. New and changed tools stay off until a person agrees.
+    pub fn compare(&self, approved: &BTreeMap<String, ToolDigest>) -> PinReport {
+        let mut report = PinReport::default();
+        for tool in &self.tools {
+            match approved.get(&tool.name) {
+                None => report.new.push(tool.name.clone()),
+                Some(digest) if *digest != tool.digest => report.changed.push(tool.name.clone()),
+                Some(_) => {}
+            }
+        }
+        report.gone = approved.keys().filter(|name| self.get(name).is_none()).cloned().collect();
+        report
+    }
+}
+
+/// Lists everything.
+pub(crate) async fn fetch(connection: &Connection) -> Result<ToolList, Failure> {
+    let total = connection.session.times.list;
+    let deadline = Instant::now() + total;
+    let mut raw: Vec<Value> = Vec::new();
+    let mut list = ToolList::default();
+    let mut seen: HashSet<String> = HashSet::new();
+    let mut cursor: Option<String> = None;
+    for page in 0.. {
+        if page == LIST_PAGES {
+            list.cut(format!("the listing has more than {LIST_PAGES} pages"));
+            break;
+        }
+        let mut params = Map::new();
+        if let Some(cursor) = &cursor {
+            params.insert("cursor".to_owned(), json!(cursor));
+        }
+        let left = deadline.saturating_duration_since(Instant::now());
+        let ask = connection.ask("tools/list", params, Wait::total(Waited::List, left));
+        let mut result = match connection.session.ask(ask).await {
+            Ok(result) => result,
+            // No tools at all, said in the protocol's way.
+            Err(ended)
+                if page == 0 && matches!(&ended.failure, Failure::Rpc(error) if error.code == -32601) =>
+            {
+                break;
+            }
+            Err(ended) => {
+                return Err(match ended.failure {
+                    Failure::TimedOut { noise, .. } => {
+                        Failure::TimedOut { what: Waited::List, after: total, noise }
+                    }
+                    other => other,
+                });
+            }
+        };
+        match result.get_mut("tools").map(Value::take) {
+            Some(Value::Array(tools)) => {
+                raw.extend(tools.into_iter().take(LIST_TOOLS + 1 - raw.len().min(LIST_TOOLS)));
+            }
+            _ => {
+                let detail = "its list of tools is no list".to_owned();
+                return Err(Failure::Protocol { detail });
+            }
+        }
+        if raw.len() > LIST_TOOLS {
+            raw.truncate(LIST_TOOLS);
+            list.cut(format!("the server has more than {LIST_TOOLS} tools"));
+            break;
+        }
+        match result.get("nextCursor").and_then(Value::as_str) {
+            Some(next) if !next.is_empty() => {
+                if !seen.insert(next.to_owned()) {
+                    list.cut("the listing repeats itself".to_owned());
+                    break;
+                }
+                cursor = Some(next.to_owned());
+            }
+            _ => break,
+        }
+    }
+    list.take(raw, connection.repeats_in_headers());
+    Ok(list)
+}
+
+impl ToolList {
+    fn cut(&mut self, reason: String) {
+        self.partial = true;
+        self.problems.push(ToolProblem { tool: None, reason });
+    }
+
+    fn take(&mut self, raw: Vec<Value>, header_rules: bool) {
+        let mut names: HashSet<String> = HashSet::new();
+        for (position, value) in raw.into_iter().enumerate() {
+            let shown =
+                value.get("name").and_then(Value::as_str).map(|name| name.chars().take(100).collect());
+            let tool = read_tool(value, position).and_then(|mut tool| {
+                // Only over HTTP does a wrong annotation make calls fail.
+                if header_rules {
+                    tool.param_headers = headers::annotations(&tool.input_schema)?;
+                }
+                if !names.insert(tool.name.clone()) {
+                    return Err("another tool has the same name".to_owned());
+                }
+                Ok(tool)
+            });
+            match tool {
+                Ok(tool) => self.tools.push(tool),
+                Err(reason) => self.problems.push(ToolProblem { tool: shown, reason }),
+            }
+        }
+        self.tools.sort_by(|a, b| a.name.cmp(&b.name));
+    }
+}
+
+fn read_tool(mut value: Value, position: usize) -> Result<Tool, String> {
+    let map = value.as_object_mut().ok_or("it is not an object")?;
+    let Some(Value::String(name)) = map.remove("name") else { return Err("it has no name".to_owned()) };
+    if name.is_empty() || name.len() > TOOL_NAME_BYTES || name.chars().any(char::is_control) {
+        return Err(format!("its name is empty, longer than {TOOL_NAME_BYTES} bytes or not printable"));
+    }
+    let text = |value: Option<Value>| match value {
+        Some(Value::String(text)) => Some(text),
+        _ => None,
+    };
+    let object = |value: Option<Value>| value.filter(Value::is_object);
+    let annotations = object(map.remove("annotations"));
+    let title = text(map.remove("title"))
+        .or_else(|| annotations.as_ref()?.get("title")?.as_str().map(str::to_owned))
+        .filter(|title| !title.is_empty());
+    let description = text(map.remove("description")).unwrap_or_default();
+    // Old servers leave it out for tools without arguments.
+    let input_schema = match map.remove("inputSchema") {
+        None | Some(Value::Null) => json!({ "type": "object" }),
+        Some(schema) => schema,
+    };
+    check_schema(&input_schema).map_err(|reason| format!("its input schema {reason}"))?;
+    let output_schema = map.remove("outputSchema").filter(|schema| !schema.is_null());
+    if let Some(schema) = &output_schema {
+        check_schema(schema).map_err(|reason| format!("its output schema {reason}"))?;
+    }
+    let meta = object(map.remove("_meta"));
+    let digest = digest(&json!({
+        "name": name, "title": title, "description": description, "inputSchema": input_schema,
+        "outputSchema": output_schema, "annotations": annotations,
+    }));
+    let param_headers = Vec::new();
+    Ok(Tool {
+        name,
+        title,
+        description,
+        input_schema,
+        output_schema,
+        annotations,
+        meta,
+        position,
+        digest,
+        param_headers,
+    })
+}
+
+/// The rules of a tool's schema (security T11, T20).
+fn check_schema(schema: &Value) -> Result<(), String> {
+    let map = schema.as_object().ok_or("is not an object")?;
+    if map.get("type").is_some_and(|kind| kind != "object") {
+        return Err("does not describe an object".to_owned());
+    }
+    if map.get("properties").is_some_and(|properties| !properties.is_object()) {
+        return Err("has properties that are no object".to_owned());
+    }
+    let names = |value: &Value| value.as_array().is_some_and(|items| items.iter().all(Value::is_string));
+    if map.get("required").is_some_and(|required| !names(required)) {
+        return Err("has a wrong list of required properties".to_owned());
+    }
+    if schema.to_string().len() > SCHEMA_BYTES {
+        return Err(format!("has more than {} KiB", SCHEMA_BYTES / 1024));
+    }
+    walk_schema(schema, SCHEMA_DEPTH)
+}
+
+fn walk_schema(value: &Value, depth: usize) -> Result<(), String> {
+    let Some(depth) = depth.checked_sub(1) else {
+        return Err(format!("is nested deeper than {SCHEMA_DEPTH} levels"));
+    };
+    match value {
+        Value::Object(map) => map.iter().try_for_each(|(key, value)| {
+            let reference = matches!(key.as_str(), "$ref" | "$dynamicRef" | "$recursiveRef");
+            if reference && value.as_str().is_some_and(|target| !target.starts_with('#')) {
+                return Err("refers to something outside itself".to_owned());
+            }
+            walk_schema(value, depth)
+        }),
+        Value::Array(items) => items.iter().try_for_each(|item| walk_schema(item, depth)),
+        _ => Ok(()),
+    }
+}
+
+/// The digest of a value whatever the order of its keys.
+fn digest(value: &Value) -> ToolDigest {
+    let mut hash = Sha256::new();
+    feed(value, &mut hash);
+    ToolDigest(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+fn feed(value: &Value, hash: &mut Sha256) {
+    match value {
+        Value::Object(map) => {
+            let mut keys: Vec<&String> = map.keys().collect();
+            keys.sort_unstable();
+            hash.update(b"{");
+            for key in keys {
+                hash.update(Value::String(key.clone()).to_string());
+                hash.update(b":");
+                feed(&map[key], hash);
+                hash.update(b",");
+            }
+            hash.update(b"}");
+        }
+        Value::Array(items) => {
+            hash.update(b"[");
+            for item in items {
+                feed(item, hash);
+                hash.update(b",");
+            }
+            hash.update(b"]");
+        }
+        other => hash.update(other.to_string()),
+    }
+}
+
+/// Text of a server as a model may see it: without control, bidi and tag characters (security T18).
+pub fn plain_for_model(text: &str) -> String {
+    text.chars()
+        .filter(|c| {
+            let hidden = matches!(
+                *c,
+                '\u{0}'..='\u{8}' | '\u{b}'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{200b}'..='\u{200f}'
+                    | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}'
+            );
+            !hidden
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(raw: Value) -> ToolList {
+        let mut list = ToolList::default();
+        list.take(raw.as_array().unwrap().clone(), true);
+        list
+    }
+
+    #[test]
+    fn bad_tools_are_dropped_with_a_reason_and_good_ones_stay() {
+        let deep = (0..40).fold(
+            json!({ "type": "string" }),
+            |inner, _| json!({ "type": "object", "properties": { "x": inner } }),
+        );
+        let big = json!({ "type": "object", "description": "x".repeat(SCHEMA_BYTES) });
+        let list = list(json!([
+            { "name": "z.dotted/name", "inputSchema": { "type": "object" } },
+            { "name": "a" },
+            { "name": "a", "description": "twice" },
+            { "name": "" }, { "name": 5 }, null, "x",
+            { "name": "line\nbreak" },
+            { "name": "deep", "inputSchema": deep },
+            { "name": "big", "inputSchema": big },
+            { "name": "array", "inputSchema": { "type": "array" } },
+            { "name": "text", "inputSchema": "no" },
+            { "name": "props", "inputSchema": { "properties": [] } },
+            { "name": "req", "inputSchema": { "required": "a" } },
+            { "name": "ref", "inputSchema": { "properties": { "a": { "$ref": "http://x.example/s.json" } } } },
+            { "name": "file", "inputSchema": { "properties": { "a": { "$ref": "file:///etc/passwd" } } } },
+            { "name": "local", "inputSchema": { "$defs": { "q": {} }, "properties": { "a": { "$ref": "#/$defs/q" } } } },
+            { "name": "out", "outputSchema": 7 },
+            { "name": "header", "inputSchema": { "x-mcp-header": "A" } },
+        ]));
+        let names: Vec<&str> = list.tools.iter().map(|tool| tool.name.as_str()).collect();
+        assert_eq!(names, ["a", "local", "z.dotted/name"]);
+        assert_eq!(list.problems.len(), 16, "{:#?}", list.problems);
+        assert!(list.problems.iter().all(|problem| !problem.reason.is_empty()));
+        assert_eq!(list.get("z.dotted/name").unwrap().position, 0);
+    }
+
+    #[test]
+    fn the_digest_sees_meaning_and_not_order() {
+        let first = list(
+            json!([{ "name": "a", "inputSchema": { "type": "object", "properties": { "x": {}, "y": {} } } }]),
+        );
+        let same = list(
+            json!([{ "inputSchema": { "properties": { "y": {}, "x": {} }, "type": "object" }, "name": "a" }]),
+        );
+        assert_eq!(first.tools[0].digest, same.tools[0].digest);
+        let pins = first.pins();
+        for other in [
+            json!([{ "name": "a", "description": "now evil", "inputSchema": { "type": "object", "properties": { "x": {}, "y": {} } } }]),
+            json!([{ "name": "a", "inputSchema": { "type": "object", "properties": { "x": {}, "y": {} } }, "annotations": { "readOnlyHint": true } }]),
+            json!([{ "name": "a", "inputSchema": { "type": "object", "properties": { "x": {}, "y": { "type": "string" } } } }]),
+        ] {
+            assert_eq!(list(other).compare(&pins).changed, ["a"]);
+        }
+        let moved = list(json!([{ "name": "b" }]));
+        let report = moved.compare(&pins);
+        assert_eq!((report.new, report.gone), (vec!["b".to_owned()], vec!["a".to_owned()]));
+        assert_eq!(same.compare(&pins), PinReport::default());
+    }
+
+    #[test]
+    fn hidden_characters_do_not_reach_a_model() {
+        assert_eq!(plain_for_model("a\u{202e}b\u{e0041}c\u{1b}[0m\u{200b}\n\t好"), "abc[0m\n\t好");
+    }
+}

@@ -1,0 +1,50 @@
+//! What runs between the start of a child and the server's own program.
+//!
+//! Setting a session, limits and the parent-death signal needs code in the child before the server
+//! begins. This program does it for itself as a first step and then becomes the server, so the host
+//! needs no unsafe code: the host's program calls [`exec`] when it is started with its launch command.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+
+use rustix::process::{Resource, Rlimit, Signal};
+
+/// The program to go through, with the words that make it a launcher.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Launcher {
+    /// Usually the running program itself.
+    pub program: PathBuf,
+    /// Its launch command; the parent's number, the program and its arguments follow.
+    pub arguments: Vec<OsString>,
+}
+
+/// Becomes the server: `words` are the parent's number, the program, and its arguments. Returns only
+/// when that failed.
+pub fn exec(words: impl IntoIterator<Item = OsString>) -> io::Error {
+    match prepare(words) {
+        Ok(mut program) => program.exec(),
+        Err(error) => error,
+    }
+}
+
+fn prepare(words: impl IntoIterator<Item = OsString>) -> io::Result<std::process::Command> {
+    let mut words = words.into_iter();
+    let parent: Option<i32> = words.next().and_then(|word| word.to_str()?.parse().ok());
+    let usage = || io::Error::new(io::ErrorKind::InvalidInput, "expected a process number and a program");
+    let parent = parent.ok_or_else(usage)?;
+    let program = words.next().ok_or_else(usage)?;
+    rustix::process::setsid()?;
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+    // The parent may have died before the signal was asked for.
+    if rustix::process::getppid().map(rustix::process::Pid::as_raw_nonzero).map(i32::from) != Some(parent) {
+        return Err(io::Error::other("the host is gone"));
+    }
+    let none = Rlimit { current: Some(0), maximum: Some(0) };
+    rustix::process::setrlimit(Resource::Core, none)?;
+    #[expect(clippy::disallowed_methods, reason = "this process becomes the server; it starts no other")]
+    let mut command = std::process::Command::new(program);
+    command.args(words);
+    Ok(command)
+}

@@ -1,0 +1,323 @@
+//! Streamable HTTP: every message a POST, its answer one message or a stream of them.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use hyper::header::{self, HeaderMap, HeaderValue};
+use hyper::{Method, StatusCode};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::Outgoing;
+use super::event_stream::EventStream;
+use super::http_client::{Answer, Client, Message, header_map, media_type};
+use crate::endpoint::Remote;
+use crate::failure::Failure;
+use crate::limits::REFUSAL_BYTES;
+use crate::message::{self, Incoming};
+use crate::router::{Ended, Router};
+
+/// How often an interrupted stream is taken up again before its request fails.
+const RESUMES: usize = 5;
+/// Between two attempts, when the server does not say.
+const RETRY: Duration = Duration::from_secs(1);
+/// Longest time between two attempts, whatever the server says.
+const RETRY_MAX: Duration = Duration::from_secs(30);
+/// Saying good-bye.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+/// The name of the session header.
+const SESSION: &str = "mcp-session-id";
+/// The name of the version header.
+pub(crate) const VERSION: &str = "mcp-protocol-version";
+
+/// A road of requests. Dropping it ends them.
+pub(crate) struct Http {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    client: Client,
+    router: Arc<Router>,
+    state: Mutex<State>,
+    modern: AtomicBool,
+    stop: CancellationToken,
+}
+
+#[derive(Default)]
+struct State {
+    session: Option<HeaderValue>,
+    version: Option<HeaderValue>,
+    requests: HashMap<u64, CancellationToken>,
+}
+
+impl Drop for Http {
+    fn drop(&mut self) {
+        self.shared.stop.cancel();
+    }
+}
+
+impl Http {
+    pub(crate) fn open(remote: &Remote, router: &Arc<Router>) -> Result<Self, Failure> {
+        let shared = Shared {
+            client: Client::new(remote.clone())?,
+            router: Arc::clone(router),
+            state: Mutex::default(),
+            modern: AtomicBool::new(false),
+            stop: CancellationToken::new(),
+        };
+        Ok(Self { shared: Arc::new(shared) })
+    }
+
+    /// The handshake decided: from now on every message names the version.
+    pub(crate) fn agreed(&self, version: &str, modern: bool) {
+        self.shared.modern.store(modern, Ordering::Relaxed);
+        self.shared.state().version = HeaderValue::from_str(version).ok();
+        if !modern {
+            let shared = Arc::clone(&self.shared);
+            // Ends with `stop`, or when the server has no such stream.
+            tokio::spawn(async move {
+                let stop = shared.stop.clone();
+                tokio::select! {
+                    () = shared.listen() => {}
+                    () = stop.cancelled() => {}
+                }
+            });
+        }
+    }
+
+    pub(crate) async fn send(&self, message: Outgoing, patience: Duration) -> Result<(), Failure> {
+        let Some(id) = message.id else {
+            return match tokio::time::timeout(patience, self.shared.tell(message)).await {
+                Ok(sent) => sent,
+                Err(_) => Err(Failure::NotReading { after: patience }),
+            };
+        };
+        let stop = self.shared.stop.child_token();
+        self.shared.state().requests.insert(id, stop.clone());
+        let shared = Arc::clone(&self.shared);
+        // Ends with the answer, when nobody waits any more, or with the road.
+        tokio::spawn(async move {
+            tokio::select! {
+                () = shared.ask(id, message) => {}
+                () = stop.cancelled() => {}
+            }
+            shared.state().requests.remove(&id);
+        });
+        Ok(())
+    }
+
+    /// Drops the stream of a request; a modern server takes that as the cancellation.
+    pub(crate) fn abandon(&self, id: u64) -> bool {
+        if let Some(stop) = self.shared.state().requests.remove(&id) {
+            stop.cancel();
+        }
+        self.shared.modern.load(Ordering::Relaxed)
+    }
+
+    pub(crate) async fn close(&self) {
+        self.shared.router.close(Failure::Stopped);
+        self.shared.stop.cancel();
+        let session = self.shared.state().session.is_some();
+        if session {
+            let message = self.shared.message(Method::DELETE, Bytes::new(), HeaderMap::new());
+            match tokio::time::timeout(FAREWELL, self.shared.client.request(message)).await {
+                Ok(Ok(_)) => {}
+                Ok(Err(ended)) => tracing::debug!(failure = %ended.failure, "a session was not ended"),
+                Err(_) => tracing::debug!("a session was not ended in time"),
+            }
+        }
+        self.shared.client.clear();
+    }
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn message(&self, method: Method, body: Bytes, mut headers: HeaderMap) -> Message {
+        let state = self.state();
+        if let Some(version) = &state.version {
+            headers.entry(VERSION).or_insert_with(|| version.clone());
+        }
+        let mut private = HeaderMap::new();
+        if let Some(session) = &state.session {
+            private.insert(SESSION, session.clone());
+        }
+        Message { method, uri: self.client.uri().clone(), body, headers, private }
+    }
+
+    fn post(&self, message: Outgoing) -> Message {
+        let mut headers = header_map(&message.headers);
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(header::ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
+        let mut body = message.bytes;
+        body.truncate(body.trim_ascii_end().len());
+        self.message(Method::POST, Bytes::from(body), headers)
+    }
+
+    /// Sends what has no answer.
+    async fn tell(&self, message: Outgoing) -> Result<(), Failure> {
+        let mut answer = self.client.request(self.post(message)).await.map_err(|ended| ended.failure)?;
+        let body = answer.body.collect(REFUSAL_BYTES).await?;
+        if answer.status.is_success() {
+            return Ok(());
+        }
+        Err(self.refusal(answer.status, &body))
+    }
+
+    /// Sends a request and delivers whatever comes of it.
+    async fn ask(&self, id: u64, message: Outgoing) {
+        let ended = match self.client.request(self.post(message)).await {
+            Ok(answer) => self.answer(id, answer).await,
+            Err(ended) => Err(ended),
+        };
+        if let Err(ended) = ended {
+            self.router.fail(id, ended.failure, ended.sent);
+        }
+    }
+
+    async fn answer(&self, id: u64, mut answer: Answer) -> Result<(), Ended> {
+        let sent = |failure| Ended { failure, sent: true };
+        if !answer.status.is_success() {
+            let body = answer.body.collect(REFUSAL_BYTES).await.unwrap_or_default();
+            // A refusal in the protocol's own words is its answer, whatever id it names.
+            let spoken = message::parse(&body).ok().and_then(|value| value.get("error").cloned());
+            let lost = answer.status == StatusCode::NOT_FOUND && self.state().session.is_some();
+            let auth = matches!(answer.status.as_u16(), 401 | 403);
+            if let (Some(error), false, false) = (spoken.filter(Value::is_object), lost, auth) {
+                let result = Err(message::rpc_error(error));
+                self.router.deliver(Incoming::Reply { id, result });
+                return Ok(());
+            }
+            return Err(sent(self.refusal(answer.status, &body)));
+        }
+        if let Some(session) = answer.headers.get(SESSION)
+            && !self.modern.load(Ordering::Relaxed)
+        {
+            let mut session = session.clone();
+            session.set_sensitive(true);
+            self.state().session.get_or_insert(session);
+        }
+        match media_type(&answer.headers).as_str() {
+            "text/event-stream" => self.follow(id, answer).await,
+            _ => {
+                let body = answer.body.message().await.map_err(sent)?;
+                if body.trim_ascii().is_empty() {
+                    let detail =
+                        format!("it answered a request with nothing (HTTP {})", answer.status.as_u16());
+                    return Err(sent(Failure::Protocol { detail }));
+                }
+                self.deliver(&body);
+                if self.router.is_waiting(id) {
+                    let detail = "its answer belongs to another request".to_owned();
+                    return Err(sent(Failure::Protocol { detail }));
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// One message, or several in an array as an older revision allowed it here.
+    fn deliver(&self, body: &[u8]) {
+        if body.trim_ascii_start().first() != Some(&b'[') {
+            return self.router.line(body);
+        }
+        if let Ok(Value::Array(messages)) = message::parse(body) {
+            for incoming in messages.into_iter().filter_map(|value| message::classify(value).ok()) {
+                self.router.deliver(incoming);
+            }
+        }
+    }
+
+    /// Follows the stream of a request until its reply came, also over interruptions.
+    async fn follow(&self, id: u64, answer: Answer) -> Result<(), Ended> {
+        let mut events = EventStream::default();
+        let mut next = Some(answer);
+        for _ in 0..=RESUMES {
+            if let Some(answer) = next.take() {
+                let ended = self.read(&mut events, answer).await;
+                if !self.router.is_waiting(id) {
+                    return Ok(());
+                }
+                if let Err(failure @ Failure::TooLong) = ended {
+                    return Err(Ended { failure, sent: true });
+                }
+            }
+            let resumable = events.last_id.is_some() && !self.modern.load(Ordering::Relaxed);
+            if !resumable {
+                break;
+            }
+            tokio::time::sleep(pause(&events)).await;
+            next = self.client.request(self.stream_request(&events)).await.ok().filter(is_stream);
+        }
+        let reason = "its answer ended before the result".to_owned();
+        Err(Ended { failure: Failure::Closed { reason }, sent: true })
+    }
+
+    async fn read(&self, events: &mut EventStream, mut answer: Answer) -> Result<(), Failure> {
+        while let Some(piece) = answer.body.piece().await? {
+            let fed = events.feed(&piece, |event| self.router.line(&event.data));
+            fed.map_err(|_| Failure::TooLong)?;
+        }
+        Ok(())
+    }
+
+    fn stream_request(&self, events: &EventStream) -> Message {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::ACCEPT, HeaderValue::from_static("text/event-stream"));
+        if let Some(id) = events.last_id.as_deref().and_then(|id| HeaderValue::from_str(id).ok()) {
+            headers.insert("last-event-id", id);
+        }
+        self.message(Method::GET, Bytes::new(), headers)
+    }
+
+    /// The stream of what belongs to no request, while an old server offers it.
+    async fn listen(&self) {
+        let mut events = EventStream::default();
+        let mut failures = 0;
+        while failures < RESUMES {
+            match self.client.request(self.stream_request(&events)).await {
+                Ok(answer) if is_stream(&answer) => {
+                    let before = events.last_id.clone();
+                    if let Err(failure) = self.read(&mut events, answer).await {
+                        tracing::debug!(%failure, "the stream of notifications broke off");
+                    }
+                    failures = if events.last_id == before { failures + 1 } else { 0 };
+                }
+                Ok(answer) if answer.status.is_client_error() => return,
+                Ok(_) | Err(_) => failures += 1,
+            }
+            tokio::time::sleep(pause(&events)).await;
+        }
+    }
+
+    fn refusal(&self, status: StatusCode, body: &[u8]) -> Failure {
+        match status.as_u16() {
+            401 | 403 => Failure::AuthRefused { status: status.as_u16() },
+            404 if self.state().session.is_some() => {
+                // The session is gone; only a new connection helps.
+                let failure = Failure::Closed { reason: "its session ended".to_owned() };
+                self.router.close(failure.clone());
+                failure
+            }
+            status => {
+                let text = String::from_utf8_lossy(&body[..body.len().min(400)]);
+                let body = text.chars().filter(|c| !c.is_control()).take(200).collect();
+                Failure::Http { status, body }
+            }
+        }
+    }
+}
+
+fn is_stream(answer: &Answer) -> bool {
+    answer.status.is_success() && media_type(&answer.headers) == "text/event-stream"
+}
+
+fn pause(events: &EventStream) -> Duration {
+    events.retry.map_or(RETRY, Duration::from_millis).min(RETRY_MAX)
+}
