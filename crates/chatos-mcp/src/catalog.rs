@@ -12,7 +12,9 @@ use tokio::time::Instant;
 
 use crate::connection::Connection;
 use crate::failure::{Failure, Waited};
-use crate::limits::{LIST_PAGES, LIST_TOOLS, SCHEMA_BYTES, SCHEMA_DEPTH, TOOL_NAME_BYTES};
+use crate::limits::{
+    CURSOR_BYTES, LIST_BYTES, LIST_PAGES, LIST_TOOLS, SCHEMA_BYTES, SCHEMA_DEPTH, TOOL_BYTES, TOOL_NAME_BYTES,
+};
 use crate::session::Wait;
 use crate::transport::headers::{self, ParamHeader};
 
@@ -138,6 +140,7 @@ pub(crate) async fn fetch(connection: &Connection) -> Result<ToolList, Failure> 
     let total = connection.session.times.list;
     let deadline = Instant::now() + total;
     let mut raw: Vec<Value> = Vec::new();
+    let mut bytes = 0;
     let mut list = ToolList::default();
     let mut seen: HashSet<String> = HashSet::new();
     let mut cursor: Option<String> = None;
@@ -169,29 +172,26 @@ pub(crate) async fn fetch(connection: &Connection) -> Result<ToolList, Failure> 
                 });
             }
         };
-        match result.get_mut("tools").map(Value::take) {
-            Some(Value::Array(tools)) => {
-                raw.extend(tools.into_iter().take(LIST_TOOLS + 1 - raw.len().min(LIST_TOOLS)));
-            }
-            _ => {
-                let detail = "its list of tools is no list".to_owned();
-                return Err(Failure::Protocol { detail });
-            }
-        }
-        if raw.len() > LIST_TOOLS {
-            raw.truncate(LIST_TOOLS);
-            list.cut(format!("the server has more than {LIST_TOOLS} tools"));
+        let Some(Value::Array(tools)) = result.get_mut("tools").map(Value::take) else {
+            let detail = "its list of tools is no list".to_owned();
+            return Err(Failure::Protocol { detail });
+        };
+        if !list.gather(tools, &mut raw, &mut bytes) {
             break;
         }
         match result.get("nextCursor").and_then(Value::as_str) {
-            Some(next) if !next.is_empty() => {
+            None | Some("") => break,
+            Some(next) if next.len() > CURSOR_BYTES => {
+                list.cut("the listing has an unreasonable cursor".to_owned());
+                break;
+            }
+            Some(next) => {
                 if !seen.insert(next.to_owned()) {
                     list.cut("the listing repeats itself".to_owned());
                     break;
                 }
                 cursor = Some(next.to_owned());
             }
-            _ => break,
         }
     }
     list.take(raw, connection.repeats_in_headers());
@@ -204,11 +204,36 @@ impl ToolList {
         self.problems.push(ToolProblem { tool: None, reason });
     }
 
+    /// Takes the tools of a page as far as the bounds allow; says whether there may be another page.
+    fn gather(&mut self, tools: Vec<Value>, raw: &mut Vec<Value>, bytes: &mut usize) -> bool {
+        for tool in tools {
+            if raw.len() == LIST_TOOLS {
+                self.cut(format!("the server has more than {LIST_TOOLS} tools"));
+                return false;
+            }
+            let size = tool.to_string().len();
+            if size > TOOL_BYTES {
+                let reason = format!("its description has more than {} KiB", TOOL_BYTES / 1024);
+                // The problems are bounded like the tools.
+                if self.problems.len() < LIST_TOOLS {
+                    self.problems.push(ToolProblem { tool: shown_name(&tool), reason });
+                }
+                continue;
+            }
+            *bytes += size;
+            if *bytes > LIST_BYTES {
+                self.cut(format!("the listing has more than {} MiB", LIST_BYTES / 1024 / 1024));
+                return false;
+            }
+            raw.push(tool);
+        }
+        true
+    }
+
     fn take(&mut self, raw: Vec<Value>, header_rules: bool) {
         let mut names: HashSet<String> = HashSet::new();
         for (position, value) in raw.into_iter().enumerate() {
-            let shown =
-                value.get("name").and_then(Value::as_str).map(|name| name.chars().take(100).collect());
+            let shown = shown_name(&value);
             let tool = read_tool(value, position).and_then(|mut tool| {
                 // Only over HTTP does a wrong annotation make calls fail.
                 if header_rules {
@@ -226,6 +251,11 @@ impl ToolList {
         }
         self.tools.sort_by(|a, b| a.name.cmp(&b.name));
     }
+}
+
+/// A name for a problem: short, whatever the server wrote.
+fn shown_name(tool: &Value) -> Option<String> {
+    tool.get("name").and_then(Value::as_str).map(|name| name.chars().take(100).collect())
 }
 
 fn read_tool(mut value: Value, position: usize) -> Result<Tool, String> {
@@ -397,6 +427,18 @@ mod tests {
         assert_eq!(list.problems.len(), 16, "{:#?}", list.problems);
         assert!(list.problems.iter().all(|problem| !problem.reason.is_empty()));
         assert_eq!(list.get("z.dotted/name").unwrap().position, 0);
+    }
+
+    #[test]
+    fn a_listing_is_bounded_in_bytes_too() {
+        let mut list = ToolList::default();
+        let (mut raw, mut bytes) = (Vec::new(), 0);
+        let huge = json!({ "name": "huge", "description": "x".repeat(TOOL_BYTES) });
+        let big = json!({ "name": "big", "description": "x".repeat(TOOL_BYTES / 2) });
+        assert!(list.gather(vec![huge, big.clone()], &mut raw, &mut bytes));
+        assert_eq!((raw.len(), list.problems.len(), list.partial), (1, 1, false));
+        assert!(!list.gather(vec![big; 500], &mut raw, &mut bytes));
+        assert!(list.partial && raw.len() < 200);
     }
 
     #[test]

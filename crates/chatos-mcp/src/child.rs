@@ -9,7 +9,7 @@ pub(crate) mod launch;
 pub(crate) mod records;
 pub(crate) mod stderr;
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
@@ -58,6 +58,8 @@ pub(crate) struct Started {
     process: tokio::process::Child,
     family: Family,
     record: Option<records::Record>,
+    // What it was told to run, to tell a missing entry from a missing module.
+    arguments: Vec<OsString>,
 }
 
 /// Handle of a running child; dropping it stops the child.
@@ -125,7 +127,8 @@ pub(crate) async fn start(command: &CommandLine, spawning: &Spawning) -> Result<
     let (Some(stdin), Some(stdout), Some(stderr)) = (stdin, stdout, stderr) else {
         return Err(refused(std::io::Error::other("its streams are missing")));
     };
-    Ok((Started { process, family, record }, Streams { stdin, stdout, stderr }))
+    let arguments = command.arguments.clone();
+    Ok((Started { process, family, record, arguments }, Streams { stdin, stdout, stderr }))
 }
 
 type Job = Box<dyn FnOnce() + Send>;
@@ -202,6 +205,7 @@ impl Started {
             process: self.process,
             family: self.family,
             record: self.record,
+            arguments: self.arguments,
             output,
             errors,
             tail: Arc::clone(&tail),
@@ -223,6 +227,7 @@ struct Keeper {
     process: tokio::process::Child,
     family: Family,
     record: Option<records::Record>,
+    arguments: Vec<OsString>,
     output: JoinHandle<Failure>,
     errors: JoinHandle<()>,
     tail: Arc<Tail>,
@@ -286,6 +291,9 @@ impl Keeper {
                 let missing =
                     if self.router.is_ready() { None } else { missing_module(&self.tail.last(200)) };
                 match missing {
+                    Some(path) if self.arguments.iter().any(|word| **word == *path) => {
+                        Failure::EntryMissing { path }
+                    }
                     Some(module) if !status.success() => Failure::ModuleMissing { module },
                     _ => Failure::Exited { how: how(status) },
                 }

@@ -33,6 +33,11 @@ pub enum Failure {
         /// The module.
         module: String,
     },
+    /// The program ended because the file it was told to run is not there.
+    EntryMissing {
+        /// The file.
+        path: String,
+    },
     /// The process ended.
     Exited {
         /// Status or signal.
@@ -206,6 +211,9 @@ impl Failure {
                 format!("it needs the module `{module}`, which is not in the package"),
                 format!("缺少模块 `{module}`，包中没有它"),
             ),
+            Self::EntryMissing { path } => {
+                Text::new(format!("its entry does not exist: {path}"), format!("其入口文件不存在：{path}"))
+            }
             Self::Exited { how } => {
                 Text::new(format!("its process ended ({how})"), format!("其进程已结束（{how}）"))
             }
@@ -300,6 +308,9 @@ impl Failure {
                 "bundle it into the entry (for example with a bundler) and install again",
                 "请将其打包进入口文件（例如使用打包工具）后重新安装",
             ),
+            Self::EntryMissing { .. } => {
+                Text::fixed("install it again, or correct the path", "请重新安装，或更正路径")
+            }
             Self::Exited { .. } => Text::fixed("look at its error output below", "请查看下方的错误输出"),
             Self::TimedOut { what: Waited::CallIdle | Waited::CallTotal, .. } => Text::fixed(
                 "raise the time-out of this server if its calls really take that long",

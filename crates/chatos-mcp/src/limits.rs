@@ -17,6 +17,15 @@ pub const SCHEMA_BYTES: usize = 64 * 1024;
 pub const SCHEMA_DEPTH: usize = 32;
 /// Longest name of a tool.
 pub const TOOL_NAME_BYTES: usize = 256;
+/// Largest description of one tool with all its texts, as compact JSON. Four times what both schemas
+/// may have; a larger one is an attack on memory, not a tool.
+pub const TOOL_BYTES: usize = 256 * 1024;
+/// All tools of one listing.
+pub const LIST_BYTES: usize = 16 * 1024 * 1024;
+/// Longest cursor of a listing.
+pub(crate) const CURSOR_BYTES: usize = 64 * 1024;
+/// Longest message of a progress report.
+pub(crate) const PROGRESS_BYTES: usize = 4 * 1024;
 /// Calls one server works on at a time.
 pub const IN_FLIGHT: usize = 64;
 /// Calls that may wait for one of those places. A thousand calls over a few servers is a busy day;

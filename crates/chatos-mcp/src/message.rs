@@ -220,34 +220,37 @@ fn shallow_reply_id(line: &[u8]) -> Option<u64> {
 
 /// A request of ours as one line.
 pub(crate) fn request(id: u64, method: &str, params: Map<String, Value>) -> Vec<u8> {
-    line(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))
+    line([("id", json!(id)), ("method", json!(method)), ("params", Value::Object(params))])
 }
 
 /// A notification of ours as one line.
 pub(crate) fn notification(method: &str, params: Option<Map<String, Value>>) -> Vec<u8> {
-    let mut message = json!({ "jsonrpc": "2.0", "method": method });
-    if let Some(params) = params {
-        message["params"] = Value::Object(params);
+    match params {
+        Some(params) => line([("method", json!(method)), ("params", Value::Object(params))]),
+        None => line([("method", json!(method))]),
     }
-    line(&message)
 }
 
 /// Our answer to a request of the server.
 pub(crate) fn reply(id: &Value, result: Result<Value, RpcError>) -> Vec<u8> {
-    line(&match result {
-        Ok(result) => json!({ "jsonrpc": "2.0", "id": id, "result": result }),
+    match result {
+        Ok(result) => line([("id", id.clone()), ("result", result)]),
         Err(error) => {
             let mut object = json!({ "code": error.code, "message": error.message });
             if let Some(data) = error.data {
                 object["data"] = data;
             }
-            json!({ "jsonrpc": "2.0", "id": id, "error": object })
+            line([("id", id.clone()), ("error", object)])
         }
-    })
+    }
 }
 
-fn line(message: &Value) -> Vec<u8> {
-    let mut bytes = message.to_string().into_bytes();
+/// Moves its parts in: arguments may be megabytes.
+fn line<const N: usize>(parts: [(&str, Value); N]) -> Vec<u8> {
+    let mut message = Map::new();
+    message.insert("jsonrpc".to_owned(), json!("2.0"));
+    message.extend(parts.map(|(key, value)| (key.to_owned(), value)));
+    let mut bytes = Value::Object(message).to_string().into_bytes();
     bytes.push(b'\n');
     bytes
 }

@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
@@ -19,6 +20,9 @@ use crate::hooks::{Asked, Hooks, LogLine, LogSource, Offers, Root, ServerKey};
 use crate::limits;
 use crate::message::{self, Incoming, RpcError, Unread};
 use crate::rate::Rate;
+
+/// How often calls are kept alive while the host answers a question of their server.
+const BEAT: Duration = Duration::from_secs(1);
 
 /// A sign of life of a call.
 #[derive(Debug, Clone, PartialEq)]
@@ -285,13 +289,7 @@ impl Router {
     }
 
     pub(crate) fn log(&self, mut line: LogLine) {
-        if line.text.len() > limits::STDERR_LINE_BYTES {
-            let mut end = limits::STDERR_LINE_BYTES;
-            while !line.text.is_char_boundary(end) {
-                end -= 1;
-            }
-            line.text.truncate(end);
-        }
+        line.text.truncate(cut(&line.text, limits::STDERR_LINE_BYTES).len());
         self.hooks.log(&self.key, line);
     }
 
@@ -302,6 +300,14 @@ impl Router {
             state.waiting.iter().filter_map(|(id, waiter)| Some((*id, waiter.tag.clone()?))).collect();
         calls.sort_unstable();
         calls.into_iter().map(|(_, tag)| tag).collect()
+    }
+
+    /// A sign of life for every call.
+    fn touch(&self) {
+        let now = Instant::now();
+        for waiter in self.state().waiting.values() {
+            waiter.alive.send_replace(now);
+        }
     }
 
     fn request(self: &Arc<Self>, id: Value, method: String, params: Value) {
@@ -338,11 +344,17 @@ impl Router {
         // Ends with the answer, or with the connection, which cancels the token.
         tokio::spawn(async move {
             let _permit = permit;
-            let answer = router.ask(asked, &method, params);
-            let answer = tokio::select! {
-                answer = answer => Some(answer),
-                () = canceled.cancelled() => None,
+            let mut answer = std::pin::pin!(router.ask(asked, &method, params));
+            // A person thinks longer than a server may be silent: its calls live while it waits for us.
+            let mut beat = tokio::time::interval(BEAT);
+            let answer = loop {
+                tokio::select! {
+                    answer = &mut answer => break Some(answer),
+                    () = canceled.cancelled() => break None,
+                    _ = beat.tick() => router.touch(),
+                }
             };
+            router.touch();
             router.state().answering.remove(&name);
             if let Some(answer) = answer {
                 router.answer(&id, answer);
@@ -390,9 +402,21 @@ fn read_progress(params: &Value) -> Progress {
     Progress {
         progress: params.get("progress").and_then(Value::as_f64).unwrap_or_default(),
         total: params.get("total").and_then(Value::as_f64),
-        message: params.get("message").and_then(Value::as_str).map(str::to_owned),
+        message: params
+            .get("message")
+            .and_then(Value::as_str)
+            .map(|text| cut(text, limits::PROGRESS_BYTES).to_owned()),
         meta: params.get("_meta").filter(|meta| !meta.is_null()).cloned(),
     }
+}
+
+/// The beginning of a text, at most so many bytes.
+fn cut(text: &str, bytes: usize) -> &str {
+    let mut end = text.len().min(bytes);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
 }
 
 /// The beginning of a line, printable.

@@ -60,7 +60,11 @@ impl Family {
     pub(crate) fn limit(&self) {
         let Some(pid) = self.leader() else { return };
         let zero = Rlimit { current: Some(0), maximum: Some(0) };
-        let files = Rlimit { current: Some(OPEN_FILES), maximum: Some(OPEN_FILES) };
+        // Never more than this process may have itself.
+        let most = rustix::process::getrlimit(Resource::Nofile)
+            .maximum
+            .map_or(OPEN_FILES, |most| most.min(OPEN_FILES));
+        let files = Rlimit { current: Some(most), maximum: Some(most) };
         for (resource, limit) in [(Resource::Core, zero), (Resource::Nofile, files)] {
             if let Err(error) = rustix::process::prlimit(Some(pid), resource, limit) {
                 tracing::debug!(%error, "a limit of a child could not be set");

@@ -69,7 +69,7 @@ async fn progress_extends_a_call_and_is_seen() {
     let (sender, mut seen) = tokio::sync::mpsc::channel(64);
     // Twenty steps of 100 ms with an idle time of a second: only the steps keep it alive.
     let mut steps = request("progress", json!({ "count": 20, "pause": 100 }));
-    steps.idle = Some(Duration::from_millis(1_000));
+    steps.idle = Some(Duration::from_secs(1));
     steps.progress = Some(sender);
     let outcome = within(pool.call(&key, steps)).await;
     let Ok(CallOutcome::Complete(result)) = outcome else { panic!("{outcome:?}") };

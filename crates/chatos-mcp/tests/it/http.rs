@@ -221,7 +221,7 @@ async fn redirects_within_the_origin_are_followed_and_others_checked() {
         let failure = within(pool.connect(&key)).await.err().unwrap().failure;
         match expected {
             "address" => {
-                assert!(matches!(failure, Failure::AddressRefused { can_allow: false, .. }), "{failure:?}")
+                assert!(matches!(failure, Failure::AddressRefused { can_allow: false, .. }), "{failure:?}");
             }
             _ => assert!(matches!(failure, Failure::Redirect { .. }), "{location}: {failure:?}"),
         }

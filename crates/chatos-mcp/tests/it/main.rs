@@ -1,4 +1,9 @@
 //! The client against real processes, sockets and servers of other makers.
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "tests find programs by PATH and start processes to be left alone"
+)]
 
 mod support;
 

@@ -104,10 +104,7 @@ pub(crate) async fn text(pool: &Pool, key: &ServerKey, tool: &str, arguments: Va
 
 /// Fails the test instead of hanging it.
 pub(crate) async fn within<T>(work: impl Future<Output = T>) -> T {
-    match tokio::time::timeout(PATIENCE, work).await {
-        Ok(done) => done,
-        Err(_) => panic!("nothing happened for {PATIENCE:?}"),
-    }
+    tokio::time::timeout(PATIENCE, work).await.expect("nothing happened for too long")
 }
 
 /// Waits until something is so.
@@ -130,7 +127,6 @@ pub(crate) fn alive(pid: u32) -> bool {
 pub(crate) fn descriptors() -> usize {
     std::fs::read_dir("/proc/self/fd").map(|entries| entries.count()).unwrap_or_default()
 }
-
 
 /// Hooks that write down what they are told.
 #[derive(Default)]

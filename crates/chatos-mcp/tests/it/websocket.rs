@@ -14,7 +14,6 @@ use tokio_tungstenite::tungstenite::handshake::server::{ErrorResponse, Request, 
 use crate::support::{call, pool_of, text, within};
 use crate::web::old_server;
 
-#[expect(clippy::result_large_err, reason = "the library wants its own answer back")]
 async fn socket_server(refuse: bool) -> (SocketAddr, Arc<Mutex<Option<HeaderMap>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();

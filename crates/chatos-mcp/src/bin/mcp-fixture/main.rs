@@ -2,8 +2,10 @@
 //! run as real processes. Never shipped.
 //!
 //! `mcp-fixture serve [SWITCH…]` is a server over standard streams, `mcp-fixture launch PARENT PROGRAM
-//! …` becomes another program the way the host's launcher does.
+//! …` becomes another program the way the host's launcher does, and `mcp-fixture drive` runs our client
+//! against servers of other makers (`tests/mcp-servers`).
 
+mod drive;
 mod server;
 mod tools;
 
@@ -16,7 +18,8 @@ fn main() -> ExitCode {
     let outcome = match command.to_str() {
         Some("serve") => server::run(words.filter_map(|word| word.into_string().ok()).collect()),
         Some("launch") => Err(chatos_mcp::exec(words)),
-        _ => Err(std::io::Error::other("expected `serve` or `launch`")),
+        Some("drive") => drive::run(),
+        _ => Err(std::io::Error::other("expected `serve`, `launch` or `drive`")),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

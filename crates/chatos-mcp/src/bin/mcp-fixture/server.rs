@@ -197,7 +197,7 @@ impl Server {
                 ];
             }
             Some(count) => {
-                all = (0..count.parse().unwrap_or(0)).map(|n: u32| tool(format!("tool-{n:06}"))).collect()
+                all = (0..count.parse().unwrap_or(0)).map(|n: u32| tool(format!("tool-{n:06}"))).collect();
             }
             None => {}
         }
