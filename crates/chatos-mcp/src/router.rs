@@ -22,7 +22,7 @@ use crate::message::{self, Incoming, RpcError, Unread};
 use crate::rate::Rate;
 
 /// How often calls are kept alive while the host answers a question of their server.
-const BEAT: Duration = Duration::from_secs(1);
+const BEAT: Duration = Duration::from_millis(200);
 
 /// A sign of life of a call.
 #[derive(Debug, Clone, PartialEq)]

@@ -14,7 +14,7 @@ use crate::ci::step::{Context, Step};
 use crate::{npm, process};
 
 /// Folders with a `package-lock.json`.
-const NODE_FOLDERS: [&str; 2] = ["ui", "plugins/tests"];
+const NODE_FOLDERS: [&str; 3] = ["ui", "plugins/tests", "tests/mcp-servers"];
 
 pub(crate) fn steps() -> Vec<Step> {
     vec![
@@ -63,6 +63,15 @@ pub(crate) fn steps() -> Vec<Step> {
             ..plain("plugins", "the built-in plugins, over real MCP", &["packages"], |cx| {
                 let mut npm = process::command("npm", &cx.workspace.path("plugins/tests"));
                 npm.args(["run", "--silent", "test"]);
+                Ok(vec![npm])
+            })
+        },
+        Step {
+            count: Some(count::node),
+            ..plain("servers", "our MCP client with servers of other makers", &["packages", "build"], |cx| {
+                let fixture = built(cx, "mcp-fixture")?;
+                let mut npm = process::command("npm", &cx.workspace.path("tests/mcp-servers"));
+                npm.args(["run", "--silent", "test"]).env("MCP_FIXTURE", &fixture);
                 Ok(vec![npm])
             })
         },
@@ -140,6 +149,10 @@ fn rust_tests(cx: &Context) -> Command {
 
 /// The dev binary that the `build` step made.
 fn chatos(cx: &Context) -> Result<PathBuf> {
-    let binary = cx.workspace.metadata()?.target_directory.join("debug/chatos");
+    built(cx, "chatos")
+}
+
+fn built(cx: &Context, name: &str) -> Result<PathBuf> {
+    let binary = cx.workspace.metadata()?.target_directory.join("debug").join(name);
     binary.canonicalize().with_context(|| format!("cannot find the built program: {}", binary.display()))
 }

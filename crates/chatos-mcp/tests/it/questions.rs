@@ -117,3 +117,29 @@ async fn what_is_not_offered_is_refused_without_asking_anybody() {
     }
     pool.close().await;
 }
+
+/// A person who takes their time.
+struct Slow;
+
+impl Hooks for Slow {
+    fn elicit(&self, _asked: Asked, _ask: Elicitation) -> Later<ElicitAnswer> {
+        Box::pin(async {
+            tokio::time::sleep(std::time::Duration::from_secs(3)).await;
+            ElicitAnswer::Decline
+        })
+    }
+}
+
+#[tokio::test]
+async fn a_call_lives_while_the_person_thinks() {
+    let (pool, key) = pool_with(spec("s", fixture(&[])), Arc::new(Slow));
+    let params = json!({ "message": "well?", "requestedSchema": { "type": "object" } });
+    let mut call = request("ask", json!({ "id": "q", "method": "elicitation/create", "params": params }));
+    // Far less than the person takes.
+    call.idle = Some(std::time::Duration::from_secs(1));
+    let outcome = within(pool.call(&key, call)).await;
+    let Ok(chatos_mcp::CallOutcome::Complete(result)) = outcome else { panic!("{outcome:?}") };
+    let answer: Value = serde_json::from_str(&result.text()).unwrap();
+    assert_eq!(answer["result"]["action"], "decline");
+    pool.close().await;
+}
