@@ -153,34 +153,36 @@ pub(crate) async fn shake(
 }
 
 async fn discover(session: &Session, identity: &Identity, offers: Offers) -> Result<Probe, Ended> {
-    let mut params = Map::new();
-    params.insert("_meta".to_owned(), Value::Object(modern_meta(identity, offers)));
-    let wait = Wait::total(Waited::Start, session.times.init);
-    let mut ask = Ask::new("server/discover", params, wait);
-    ask.headers = vec![
-        (VERSION_HEADER.to_owned(), MODERN.to_owned()),
-        ("Mcp-Method".to_owned(), "server/discover".to_owned()),
-    ];
-    let result = match session.ask(ask).await {
-        Ok(result) => result,
-        Err(Ended { failure: Failure::Rpc(error), .. }) if !MODERN_REFUSALS.contains(&error.code) => {
-            let supported =
-                error.data.as_ref().and_then(|data| data.get("supported")).and_then(Value::as_array);
-            let only_newer = error.code == UNSUPPORTED_VERSION
-                && supported.is_some_and(|versions| !versions.iter().any(is_legacy_version));
-            if only_newer {
-                let detail = format!("it speaks none of our versions: {error}");
-                return Err(Ended { failure: Failure::Protocol { detail }, sent: true });
+    let mut asked = 0;
+    let result = loop {
+        asked += 1;
+        let error = match ask_discover(session, identity, offers).await {
+            Ok(result) => break result,
+            Err(Ended { failure: Failure::Rpc(error), .. }) if !MODERN_REFUSALS.contains(&error.code) => {
+                error
             }
+            // Servers from before this revision refuse what has no session, each in its own way.
+            Err(Ended {
+                failure: Failure::Http { status: 400..=599, .. } | Failure::Protocol { .. },
+                ..
+            }) => {
+                return Ok(Probe::Legacy);
+            }
+            Err(ended) => return Err(ended),
+        };
+        let supported = error.data.as_ref().and_then(|data| data.get("supported")).and_then(Value::as_array);
+        let Some(supported) = supported.filter(|_| error.code == UNSUPPORTED_VERSION) else {
+            return Ok(Probe::Legacy);
+        };
+        // A server in the middle of an update may refuse and name the very version it was asked with.
+        if asked == 1 && supported.iter().any(|version| version == MODERN) {
+            continue;
+        }
+        if supported.iter().any(is_legacy_version) {
             return Ok(Probe::Legacy);
         }
-        // Servers from before this revision refuse what has no session, each in its own way.
-        Err(Ended {
-            failure: Failure::Http { status: 400..=599, .. } | Failure::Protocol { .. }, ..
-        }) => {
-            return Ok(Probe::Legacy);
-        }
-        Err(ended) => return Err(ended),
+        let detail = format!("it speaks none of our versions: {error}");
+        return Err(Ended { failure: Failure::Protocol { detail }, sent: true });
     };
     let versions = result.get("supportedVersions").and_then(Value::as_array);
     // A server that answers every unknown method with an empty result is an old one.
@@ -194,6 +196,18 @@ async fn discover(session: &Session, identity: &Identity, offers: Offers) -> Res
     }
     let info = result.pointer("/_meta/io.modelcontextprotocol~1serverInfo").cloned().unwrap_or(Value::Null);
     Ok(Probe::Modern(peer(Era::Modern, MODERN.to_owned(), info, &result)))
+}
+
+async fn ask_discover(session: &Session, identity: &Identity, offers: Offers) -> Result<Value, Ended> {
+    let mut params = Map::new();
+    params.insert("_meta".to_owned(), Value::Object(modern_meta(identity, offers)));
+    let wait = Wait::total(Waited::Start, session.times.init);
+    let mut ask = Ask::new("server/discover", params, wait);
+    ask.headers = vec![
+        (VERSION_HEADER.to_owned(), MODERN.to_owned()),
+        ("Mcp-Method".to_owned(), "server/discover".to_owned()),
+    ];
+    session.ask(ask).await
 }
 
 fn is_legacy_version(version: &Value) -> bool {

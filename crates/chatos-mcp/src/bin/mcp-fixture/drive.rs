@@ -15,24 +15,32 @@ use chatos_mcp::{
 use serde_json::{Map, Value, json};
 
 /// A host that accepts every form with what its schema calls the default.
-struct Obliging;
+pub(crate) struct Obliging;
+
+/// What it answers to a question.
+pub(crate) fn answer(ask: Elicitation) -> ElicitAnswer {
+    match ask {
+        Elicitation::Form { schema, .. } => {
+            let fields = schema.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
+            ElicitAnswer::Accept(fields.into_iter().map(|(name, field)| (name, sample(&field))).collect())
+        }
+        Elicitation::Url { .. } => ElicitAnswer::Accept(Map::new()),
+    }
+}
+
+/// What it says as the model.
+pub(crate) fn sampled() -> Value {
+    json!({ "role": "assistant", "model": "none", "stopReason": "endTurn",
+            "content": { "type": "text", "text": "sampled text" } })
+}
 
 impl Hooks for Obliging {
     fn elicit(&self, _asked: Asked, ask: Elicitation) -> Later<ElicitAnswer> {
-        let answer = match ask {
-            Elicitation::Form { schema, .. } => {
-                let fields = schema.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
-                ElicitAnswer::Accept(fields.into_iter().map(|(name, field)| (name, sample(&field))).collect())
-            }
-            Elicitation::Url { .. } => ElicitAnswer::Accept(Map::new()),
-        };
-        Box::pin(async move { answer })
+        Box::pin(async move { answer(ask) })
     }
 
     fn sample(&self, _asked: Asked, _params: Value) -> Later<Result<Value, String>> {
-        let message = json!({ "role": "assistant", "model": "none", "stopReason": "endTurn",
-                              "content": { "type": "text", "text": "sampled text" } });
-        Box::pin(async move { Ok(message) })
+        Box::pin(async { Ok(sampled()) })
     }
 
     fn roots(&self, _asked: Asked) -> Later<Vec<Root>> {
@@ -40,7 +48,8 @@ impl Hooks for Obliging {
     }
 }
 
-fn sample(field: &Value) -> Value {
+/// A value that fits a field of a schema.
+pub(crate) fn sample(field: &Value) -> Value {
     if let Some(default) = field.get("default") {
         return default.clone();
     }

@@ -2,9 +2,11 @@
 //! run as real processes. Never shipped.
 //!
 //! `mcp-fixture serve [SWITCH…]` is a server over standard streams, `mcp-fixture launch PARENT PROGRAM
-//! …` becomes another program the way the host's launcher does, and `mcp-fixture drive` runs our client
-//! against servers of other makers (`tests/mcp-servers`).
+//! …` becomes another program the way the host's launcher does, `mcp-fixture drive` runs our client
+//! against servers of other makers (`tests/mcp-servers`), and `mcp-fixture conform` against the official
+//! conformance suite.
 
+mod conform;
 mod drive;
 mod server;
 mod tools;
@@ -19,7 +21,8 @@ fn main() -> ExitCode {
         Some("serve") => server::run(words.filter_map(|word| word.into_string().ok()).collect()),
         Some("launch") => Err(chatos_mcp::exec(words)),
         Some("drive") => drive::run(),
-        _ => Err(std::io::Error::other("expected `serve`, `launch` or `drive`")),
+        Some("conform") => conform::run(words.last().and_then(|word| word.into_string().ok())),
+        _ => Err(std::io::Error::other("expected `serve`, `launch`, `drive` or `conform`")),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
