@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 export const here = dirname(fileURLToPath(import.meta.url));
 
 /** The program under test: given by CI, or the one the last build made. */
-const client = process.env.MCP_FIXTURE ?? join(here, '../../target/debug/mcp-fixture');
+export const client = process.env.MCP_FIXTURE ?? join(here, '../../target/debug/mcp-fixture');
 if (!existsSync(client)) {
   throw new Error(`no client at ${client}; build it with: cargo build -p chatos-mcp`);
 }

@@ -1,0 +1,68 @@
+// The official conformance suite against our client: every client scenario of both revisions that needs
+// no sign-in at an authorization server.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'node:test';
+
+import { client, here } from './support.mjs';
+
+/** The suite wants a newer Node than the project does; the lock file brings one. */
+function node() {
+  if (Number(process.versions.node.split('.')[0]) >= 22) {
+    return process.execPath;
+  }
+  const locked = join(here, `node_modules/node-${process.platform}-${process.arch}/bin/node`);
+  if (!existsSync(locked)) {
+    throw new Error('the conformance suite needs Node 22; run: cargo xtask ci --only packages');
+  }
+  return locked;
+}
+
+const SUITE = join(here, 'node_modules/@modelcontextprotocol/conformance/dist/index.js');
+
+const SCENARIOS = {
+  '2025-11-25': [
+    'initialize',
+    'tools_call',
+    'elicitation-sep1034-client-defaults',
+    'sse-retry',
+    'json-schema-2020-12-preservation',
+  ],
+  '2026-07-28': [
+    'tools_call',
+    'request-metadata',
+    'sep-2322-client-request-state',
+    'http-standard-headers',
+    'http-custom-headers',
+    'http-invalid-tool-headers',
+    'json-schema-ref-no-deref',
+    'json-schema-2020-12-preservation',
+  ],
+};
+
+function run(revision, scenario) {
+  const args = [SUITE, 'client', '--command', `${client} conform`, '--scenario', scenario, '--spec-version', revision];
+  return new Promise((resolve, reject) => {
+    const child = spawn(node(), args, { cwd: here, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    child.stdout.on('data', (text) => (output += text));
+    child.stderr.on('data', (text) => (output += text));
+    child.on('error', reject);
+    child.on('close', (status) => resolve({ status, output }));
+  });
+}
+
+for (const [revision, scenarios] of Object.entries(SCENARIOS)) {
+  for (const scenario of scenarios) {
+    test(`${revision} ${scenario}`, async () => {
+      const { status, output } = await run(revision, scenario);
+      assert.equal(status, 0, output);
+      // A scenario that checked nothing proves nothing.
+      const passed = /Passed: (\d+)\/(\d+), 0 failed/.exec(output);
+      assert.ok(passed && Number(passed[1]) > 0 && passed[1] === passed[2], output);
+    });
+  }
+}
