@@ -8,6 +8,7 @@ pub(crate) mod family;
 pub(crate) mod launch;
 pub(crate) mod records;
 pub(crate) mod stderr;
+pub(crate) mod warden;
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
@@ -29,6 +30,7 @@ use family::Family;
 pub use launch::{Launcher, exec};
 pub use records::{ChildRecords, end_leftovers};
 use stderr::Tail;
+pub use warden::{Warden, watch};
 
 /// The variable that marks a child and what it starts.
 pub const MARK: &str = "CHATOS_CHILD";
@@ -44,6 +46,8 @@ pub struct Spawning {
     pub launcher: Option<Launcher>,
     /// Where children are written down, for the next start.
     pub records: Option<ChildRecords>,
+    /// Ends them and theirs when the host is killed.
+    pub warden: Option<Arc<Warden>>,
 }
 
 /// Our ends of a child's streams.
@@ -60,6 +64,29 @@ pub(crate) struct Started {
     record: Option<records::Record>,
     // What it was told to run, to tell a missing entry from a missing module.
     arguments: Vec<OsString>,
+    // After the family, so that it is let go last.
+    watched: Watched,
+}
+
+/// A mark the warden looks after until this is dropped.
+struct Watched(Option<(Arc<Warden>, String)>);
+
+impl Watched {
+    fn new(warden: Option<Arc<Warden>>, mark: &str) -> Self {
+        let watched = warden.map(|warden| (warden, mark.to_owned()));
+        if let Some((warden, mark)) = &watched {
+            warden.watch(mark);
+        }
+        Self(watched)
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        if let Some((warden, mark)) = &self.0 {
+            warden.release(mark);
+        }
+    }
 }
 
 /// Handle of a running child; dropping it stops the child.
@@ -90,6 +117,7 @@ impl Drop for Child {
 pub(crate) async fn start(command: &CommandLine, spawning: &Spawning) -> Result<(Started, Streams), Failure> {
     let program = find(command)?;
     let family = Family::new();
+    let watched = Watched::new(spawning.warden.clone(), family.mark());
     let mut process = match &spawning.launcher {
         Some(launcher) => {
             let mut process = Command::new(&launcher.program);
@@ -128,7 +156,7 @@ pub(crate) async fn start(command: &CommandLine, spawning: &Spawning) -> Result<
         return Err(refused(std::io::Error::other("its streams are missing")));
     };
     let arguments = command.arguments.clone();
-    Ok((Started { process, family, record, arguments }, Streams { stdin, stdout, stderr }))
+    Ok((Started { process, family, record, arguments, watched }, Streams { stdin, stdout, stderr }))
 }
 
 type Job = Box<dyn FnOnce() + Send>;
@@ -206,6 +234,7 @@ impl Started {
             family: self.family,
             record: self.record,
             arguments: self.arguments,
+            _watched: self.watched,
             output,
             errors,
             tail: Arc::clone(&tail),
@@ -234,6 +263,8 @@ struct Keeper {
     stop: CancellationToken,
     router: Arc<Router>,
     times: Times,
+    // Last: let go when everything else is.
+    _watched: Watched,
 }
 
 impl Keeper {

@@ -19,7 +19,7 @@
 //! | another request, such as `resources/read` | [`Connection::request`] |
 //! | its questions to the person or the model | [`Hooks::elicit`], [`Hooks::sample`], [`Hooks::roots`] |
 //! | an error for people, in two languages | [`Failure::fault`] |
-//! | no process left behind | [`Launcher`] with [`exec`], [`ChildRecords`] with [`end_leftovers`] |
+//! | no process left behind | [`Launcher`] with [`exec`], [`Warden`] with [`watch`], [`ChildRecords`] with [`end_leftovers`] |
 //!
 //! # What is promised
 //!
@@ -62,7 +62,7 @@ mod pool;
 
 pub use call::{CallError, CallRequest, Resume};
 pub use catalog::{PinReport, Tool, ToolDigest, ToolList, ToolProblem, plain_for_model};
-pub use child::{ChildRecords, Launcher, MARK, Spawning, end_leftovers, exec};
+pub use child::{ChildRecords, Launcher, MARK, Spawning, Warden, end_leftovers, exec, watch};
 pub use connection::{Connect, ConnectError, Connection};
 pub use elicitation::{ElicitAnswer, Elicitation, InputRequest};
 pub use endpoint::{Addresses, Auth, CommandLine, Credentials, Endpoint, EndpointError, InProcess, Remote};

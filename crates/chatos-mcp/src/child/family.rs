@@ -44,6 +44,11 @@ impl Family {
         Self { mark, pid, started: Some(started), ended: false }
     }
 
+    /// Whoever carries this mark; nothing is done when it is dropped.
+    pub(crate) fn of_mark(mark: String) -> Self {
+        Self { mark, pid: 0, started: None, ended: true }
+    }
+
     pub(crate) fn mark(&self) -> &str {
         &self.mark
     }
@@ -116,10 +121,11 @@ impl Family {
     /// Living processes of this family.
     fn members(&self) -> Vec<Pid> {
         // Somebody else has the number now: its group is not ours.
-        let group_is_ours = match start_time(self.pid) {
-            Some(started) => self.started == Some(started),
-            None => true,
-        };
+        let group_is_ours = self.pid != 0
+            && match start_time(self.pid) {
+                Some(started) => self.started == Some(started),
+                None => true,
+            };
         let marked = format!("{MARK}={}", self.mark);
         let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
         let own = std::process::id();
@@ -132,7 +138,7 @@ impl Family {
                 if stat.state == 'Z' || stat.state == 'X' {
                     return false;
                 }
-                (group_is_ours && self.pid != 0 && (stat.group == self.pid || stat.session == self.pid))
+                (group_is_ours && (stat.group == self.pid || stat.session == self.pid))
                     || carries(*pid, marked.as_bytes())
             })
             .filter_map(|pid| Pid::from_raw(i32::try_from(pid).ok()?))

@@ -164,6 +164,24 @@ fn a_killed_host_leaves_no_child() {
     }
 }
 
+#[test]
+fn a_killed_host_leaves_no_grandchild_either() {
+    let mut host =
+        Command::new(FIXTURE).arg("host").stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+    let output = std::io::BufReader::new(host.stdout.take().unwrap());
+    let pids: Vec<u32> =
+        std::io::BufRead::lines(output).take(3).map(|line| line.unwrap().trim().parse().unwrap()).collect();
+    assert!(pids.len() == 3 && pids.iter().all(|pid| alive(*pid)), "{pids:?}");
+    // As the kernel does it when memory ends: no handler, no destructor.
+    host.kill().unwrap();
+    host.wait().unwrap();
+    let end = std::time::Instant::now() + crate::support::PATIENCE;
+    while pids.iter().any(|pid| alive(*pid)) {
+        assert!(std::time::Instant::now() < end, "some of {pids:?} live on");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
 #[tokio::test]
 async fn the_next_start_ends_what_a_killed_host_left_and_nobody_else() {
     let folder = tempfile::tempdir().unwrap();

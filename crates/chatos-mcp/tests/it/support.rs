@@ -48,7 +48,7 @@ pub(crate) fn launcher() -> Launcher {
 
 pub(crate) fn options(hooks: Arc<dyn Hooks>) -> PoolOptions {
     let mut options = PoolOptions::new(hooks);
-    options.spawning = Spawning { launcher: Some(launcher()), records: None };
+    options.spawning = Spawning { launcher: Some(launcher()), ..Spawning::default() };
     options.restarts = Restarts { first: Duration::from_millis(20), ..Restarts::default() };
     options
 }

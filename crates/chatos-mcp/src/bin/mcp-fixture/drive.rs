@@ -79,21 +79,46 @@ pub(crate) fn run() -> io::Result<()> {
     writeln!(io::stdout(), "{}", Value::Array(outcomes))
 }
 
+/// A host that starts a server with two grandchildren, prints all three numbers, and waits to be killed.
+pub(crate) fn hold() -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let own = std::env::current_exe()?;
+        let mut options = PoolOptions::new(Arc::new(Obliging));
+        let launch = vec![OsString::from("launch")];
+        options.spawning.launcher = Some(Launcher { program: own.clone(), arguments: launch });
+        let warden = chatos_mcp::Warden::start(&own, &[OsString::from("warden")])?;
+        options.spawning.warden = Some(Arc::new(warden));
+        let pool = Pool::new(options);
+        let key = ServerKey::new("s");
+        pool.put(spec("s", endpoint(&json!({ "command": [own.to_string_lossy(), "serve", "ignore-eof"] }))?));
+        for tool in ["pid", "grandchild", "daemon"] {
+            let outcome = take(&pool, &key, &json!({ "call": tool })).await;
+            writeln!(io::stdout(), "{}", outcome["text"].as_str().unwrap_or_default())?;
+        }
+        std::future::pending().await
+    })
+}
+
+fn spec(name: &str, endpoint: Endpoint) -> ServerSpec {
+    ServerSpec {
+        key: ServerKey::new(name),
+        name: name.to_owned(),
+        endpoint,
+        digest: String::new(),
+        offers: Offers { elicitation: true, sampling: true, roots: true, tasks: true },
+        times: Times::default(),
+        idle: None,
+    }
+}
+
 async fn drive(plan: &Value) -> io::Result<Vec<Value>> {
     let mut options = PoolOptions::new(Arc::new(Obliging));
     let launch = vec![OsString::from("launch")];
     options.spawning.launcher = Some(Launcher { program: std::env::current_exe()?, arguments: launch });
     let pool = Pool::new(options);
     for (name, server) in plan["servers"].as_object().into_iter().flatten() {
-        pool.put(ServerSpec {
-            key: ServerKey::new(name.as_str()),
-            name: name.clone(),
-            endpoint: endpoint(server)?,
-            digest: String::new(),
-            offers: Offers { elicitation: true, sampling: true, roots: true, tasks: true },
-            times: Times::default(),
-            idle: None,
-        });
+        pool.put(spec(name, endpoint(server)?));
     }
     let mut outcomes = Vec::new();
     for step in plan["steps"].as_array().into_iter().flatten() {

@@ -4,7 +4,7 @@
 //! `mcp-fixture serve [SWITCH…]` is a server over standard streams, `mcp-fixture launch PARENT PROGRAM
 //! …` becomes another program the way the host's launcher does, `mcp-fixture drive` runs our client
 //! against servers of other makers (`tests/mcp-servers`), and `mcp-fixture conform` against the official
-//! conformance suite.
+//! conformance suite. `mcp-fixture host` is a host to be killed, with `mcp-fixture warden` beside it.
 
 mod conform;
 mod drive;
@@ -20,9 +20,11 @@ fn main() -> ExitCode {
     let outcome = match command.to_str() {
         Some("serve") => server::run(words.filter_map(|word| word.into_string().ok()).collect()),
         Some("launch") => Err(chatos_mcp::exec(words)),
+        Some("warden") => chatos_mcp::watch(std::io::stdin().lock()),
+        Some("host") => drive::hold(),
         Some("drive") => drive::run(),
         Some("conform") => conform::run(words.last().and_then(|word| word.into_string().ok())),
-        _ => Err(std::io::Error::other("expected `serve`, `launch`, `drive` or `conform`")),
+        _ => Err(std::io::Error::other("expected `serve`, `launch`, `warden`, `host`, `drive` or `conform`")),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
