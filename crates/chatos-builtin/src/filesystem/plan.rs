@@ -310,7 +310,9 @@ fn each_row(tree: &TreeChange, dir: &OwnedFd, name: &[u8], each: &mut dyn FnMut(
 fn read_content(dir: &OwnedFd, name: &[u8], rel: &[u8]) -> Content {
     use std::io::Read;
     let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
-    let Ok(fd) = open_nofollow(dir.as_fd(), &join(name, rel), flags) else { return Content::Absent };
+    // A file by itself lies under the name alone; with a slash behind it, it would have to be a directory.
+    let path = if rel.is_empty() { name.to_vec() } else { join(name, rel) };
+    let Ok(fd) = open_nofollow(dir.as_fd(), &path, flags) else { return Content::Absent };
     let mut file = std::fs::File::from(fd);
     let mut bytes = Vec::new();
     if Read::by_ref(&mut file).take(MAX_KEPT_BYTES as u64 + 1).read_to_end(&mut bytes).is_err() {

@@ -45,6 +45,10 @@ pub enum Purpose {
 pub fn measure(root: &Root, place: &Place, purpose: Purpose, stop: &dyn Stop) -> Result<Measure> {
     let protected = root.protected();
     let mut out = Measure::default();
+    if place.kind() == Some(Kind::File) {
+        // A file by itself is bounded like a tree.
+        out.bytes = place.stat.as_ref().map_or(0, size_of);
+    }
     let mut pending: Vec<(Vec<u8>, Kind)> = vec![(Vec::new(), place.kind().unwrap_or(Kind::Other))];
     let top = (place.kind() == Some(Kind::Directory)).then(|| open_here(place)).transpose()?;
     let max = if purpose == Purpose::Transfer { MAX_ENTRIES } else { MAX_DELETE_ENTRIES };
@@ -98,9 +102,6 @@ pub fn measure(root: &Root, place: &Place, purpose: Purpose, stop: &dyn Stop) ->
                 path: place.rel.clone(),
             });
         }
-    }
-    if place.kind() == Some(Kind::File) {
-        out.bytes = place.stat.as_ref().map_or(0, size_of);
     }
     Ok(out)
 }
