@@ -7,8 +7,10 @@ use chatos_host::Lang;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 mod mcp;
+mod tools;
 
 pub(crate) use mcp::{ConfigClient, Mcp};
+pub(crate) use tools::Tools;
 
 /// A local-first host for AI plugin apps.
 #[derive(Debug, Parser)]
@@ -98,6 +100,9 @@ pub(crate) enum Command {
     Journal(Journal),
     /// A built-in server for any MCP client; `list` names them
     Mcp(Box<Mcp>),
+    /// Tools: list, show, call, and the log of calls
+    #[command(subcommand)]
+    Tools(Tools),
     /// The audit log
     #[command(subcommand)]
     Audit(Audit),

@@ -21,6 +21,8 @@ use crate::output::Output;
 
 /// A call that takes longer than this has lost its host.
 const CALL_TIME: Duration = Duration::from_secs(120);
+/// Longer than the longest total limit a setting allows, and than any answer of a person is waited for.
+const PATIENT_TIME: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// Who answers.
 pub(crate) enum Api {
@@ -59,12 +61,37 @@ impl Api {
         body: Option<&Value>,
         lang: Lang,
     ) -> Result<Value, Fault> {
+        self.within(CALL_TIME, method, path, body, lang).await
+    }
+
+    /// As [`Api::call`] for work that has limits of its own: a tool may run for hours, or wait for a person.
+    pub(crate) async fn call_patiently(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+        lang: Lang,
+    ) -> Result<Value, Fault> {
+        self.within(PATIENT_TIME, method, path, body, lang).await
+    }
+
+    async fn within(
+        &self,
+        limit: Duration,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+        lang: Lang,
+    ) -> Result<Value, Fault> {
         let (status, value) = match self {
             Self::Embedded(api) => {
                 let (status, value) = api.call(method, path, body, lang).await;
                 (status.as_u16(), value)
             }
-            Self::Remote(host) => remote(host, method, path, body, lang).await?,
+            Self::Remote(host) => {
+                let exchange = remote(host, method, path, body, lang);
+                tokio::time::timeout(limit, exchange).await.unwrap_or_else(|_| Err(late(host)))?
+            }
         };
         if (200..300).contains(&status) { Ok(value) } else { Err(Output::remote_fault(status, &value)) }
     }
@@ -126,39 +153,38 @@ async fn remote(
     body: Option<&Value>,
     lang: Lang,
 ) -> Result<(u16, Value), Fault> {
-    let exchange = async {
-        let stream =
-            TcpStream::connect(("127.0.0.1", host.port)).await.map_err(|error| unreachable(host, &error))?;
-        let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
-            .await
-            .map_err(|e| unreachable(host, &e))?;
-        let driver = tokio::spawn(connection);
-        let bytes = body.map(|value| Bytes::from(value.to_string())).unwrap_or_default();
-        let mut request = Request::builder()
-            .method(method)
-            .uri(path)
-            .header("host", format!("127.0.0.1:{}", host.port))
-            .header("authorization", format!("Bearer {}", host.token))
-            .header("accept-language", lang.as_str());
-        if body.is_some() {
-            request = request.header("content-type", "application/json");
-        }
-        let request = request.body(Full::new(bytes)).map_err(|e| unreachable(host, &e))?;
-        let response = sender.send_request(request).await.map_err(|e| unreachable(host, &e))?;
-        let status = response.status().as_u16();
-        let bytes = response.into_body().collect().await.map_err(|e| unreachable(host, &e))?.to_bytes();
-        driver.abort();
-        Ok((status, serde_json::from_slice(&bytes).unwrap_or(Value::Null)))
-    };
-    tokio::time::timeout(CALL_TIME, exchange).await.unwrap_or_else(|_| {
-        Err(Fault::new(
-            ErrorCode::Timeout,
-            Text::new(
-                format!("the host did not answer in time (pid {})", host.pid),
-                format!("主机未及时响应（进程 {}）", host.pid),
-            ),
-        ))
-    })
+    let stream =
+        TcpStream::connect(("127.0.0.1", host.port)).await.map_err(|error| unreachable(host, &error))?;
+    let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
+        .await
+        .map_err(|e| unreachable(host, &e))?;
+    let driver = tokio::spawn(connection);
+    let bytes = body.map(|value| Bytes::from(value.to_string())).unwrap_or_default();
+    let mut request = Request::builder()
+        .method(method)
+        .uri(path)
+        .header("host", format!("127.0.0.1:{}", host.port))
+        .header("authorization", format!("Bearer {}", host.token))
+        .header("accept-language", lang.as_str());
+    if body.is_some() {
+        request = request.header("content-type", "application/json");
+    }
+    let request = request.body(Full::new(bytes)).map_err(|e| unreachable(host, &e))?;
+    let response = sender.send_request(request).await.map_err(|e| unreachable(host, &e))?;
+    let status = response.status().as_u16();
+    let bytes = response.into_body().collect().await.map_err(|e| unreachable(host, &e))?.to_bytes();
+    driver.abort();
+    Ok((status, serde_json::from_slice(&bytes).unwrap_or(Value::Null)))
+}
+
+fn late(host: &Announcement) -> Fault {
+    Fault::new(
+        ErrorCode::Timeout,
+        Text::new(
+            format!("the host did not answer in time (pid {})", host.pid),
+            format!("主机未及时响应（进程 {}）", host.pid),
+        ),
+    )
 }
 
 fn unreachable(host: &Announcement, error: &dyn std::error::Error) -> Fault {

@@ -15,3 +15,4 @@ pub(crate) mod state;
 pub(crate) mod status;
 pub(crate) mod stop;
 pub(crate) mod tasks;
+pub(crate) mod tools;

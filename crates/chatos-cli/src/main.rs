@@ -35,6 +35,7 @@ fn main() -> ExitCode {
         Command::Tasks(action) => command::tasks::run(&cli.global, environment, &output, action),
         Command::Journal(action) => command::journal::run(&cli.global, environment, &output, action),
         Command::State(action) => command::state::run(&cli.global, environment, &output, action),
+        Command::Tools(action) => command::tools::run(&cli.global, environment, &output, action),
         Command::Mcp(options) => command::mcp::run(&cli.global, environment, &output, &options),
         Command::Completions { shell } => Ok(command::completions::run(shell, &output)),
         Command::DumpOpenapi => output.json_pretty(&chatos_server::openapi_document()),

@@ -25,6 +25,7 @@ use crate::node::{self, NodeInfo};
 use crate::operations::Operations;
 use crate::plugins::PluginDesk;
 use crate::prompts::{PromptDesk, log_mode, open_queue};
+use crate::tools::ToolDesk;
 
 /// What a caller decides about a host.
 #[derive(Debug, Clone)]
@@ -88,8 +89,9 @@ pub struct Host {
     operations: Operations,
     notices: RwLock<Vec<Notice>>,
     // Opened on first use: most commands never look at the queue.
-    prompts: OnceLock<PromptDesk>,
+    prompts: OnceLock<Arc<PromptDesk>>,
     plugins: OnceLock<PluginDesk>,
+    tools: OnceLock<ToolDesk>,
     // Work that ends with the shutdown; joined by `settle`.
     tasks: Mutex<Vec<tokio::task::JoinHandle<()>>>,
     node: OnceLock<Option<NodeInfo>>,
@@ -150,6 +152,7 @@ impl Host {
             notices: RwLock::new(Vec::new()),
             prompts: OnceLock::new(),
             plugins: OnceLock::new(),
+            tools: OnceLock::new(),
             tasks: Mutex::new(Vec::new()),
             node: OnceLock::new(),
             shutdown: CancellationToken::new(),
@@ -192,6 +195,7 @@ impl Host {
     pub fn background(self: &Arc<Self>) -> Result<(), Fault> {
         self.tend_prompts()?;
         self.tend_plugins()?;
+        self.tend_tools();
         let host = Arc::clone(self);
         let task = tokio::spawn(async move {
             host.find_node().await;
@@ -352,13 +356,32 @@ impl Host {
 
     /// The queue of questions to the person.
     pub fn prompts(&self) -> Result<&PromptDesk, Fault> {
+        self.prompt_cell().map(|desk| &**desk)
+    }
+
+    /// The queue for those who may outlive a borrow of the host.
+    pub(crate) fn shared_prompts(&self) -> Result<Arc<PromptDesk>, Fault> {
+        self.prompt_cell().map(Arc::clone)
+    }
+
+    fn prompt_cell(&self) -> Result<&Arc<PromptDesk>, Fault> {
         if let Some(desk) = self.prompts.get() {
             return Ok(desk);
         }
         let role = if self.config.serving { Role::Host } else { Role::Visitor };
         let mode = log_mode(&self.settings.text("uiPromptLogMode"));
         let (prompts, events) = open_queue(&self.store, &self.key, self.dir.path(), role, mode)?;
-        Ok(self.prompts.get_or_init(|| PromptDesk::of_host(prompts, events, &self.store)))
+        Ok(self.prompts.get_or_init(|| Arc::new(PromptDesk::of_host(prompts, events, &self.store))))
+    }
+
+    /// Where the tools are kept once made.
+    pub(crate) fn tool_cell(&self) -> &OnceLock<ToolDesk> {
+        &self.tools
+    }
+
+    /// It serves a page; other hosts are opened by a command for a moment.
+    pub(crate) fn is_serving(&self) -> bool {
+        self.config.serving
     }
 
     /// Where the plugins are kept once opened.
@@ -373,6 +396,9 @@ impl Host {
 
     /// Waits for the tasks of this host; to be called after the shutdown was asked for.
     pub async fn settle(&self) {
+        if let Some(tools) = self.tools.get() {
+            tools.close().await;
+        }
         let tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
         for task in tasks {
             if let Err(error) = task.await {

@@ -21,6 +21,7 @@ mod process;
 mod prompts;
 mod state;
 mod tasks;
+mod tools;
 mod upkeep;
 
 pub use asker::{
@@ -55,6 +56,7 @@ pub use plugins::{
 };
 pub use process::{port_owner, raise_file_limit, resident_bytes};
 pub use prompts::{PromptDesk, PromptList, PromptReply, Visit, visit_prompts};
+pub use tools::{ToolCall, ToolDesk, ToolLogFilter, ToolLogPage};
 
 /// The version of ChatOS, the one number every surface shows.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -12,6 +12,7 @@ pub(crate) mod settings;
 pub(crate) mod state;
 pub(crate) mod status;
 pub(crate) mod tasks;
+pub(crate) mod tools;
 
 use axum::response::{IntoResponse, Response};
 

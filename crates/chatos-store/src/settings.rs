@@ -7,6 +7,7 @@ mod table;
 mod value;
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, RwLock};
 
 use chatos_tool::Text;
@@ -294,6 +295,7 @@ pub struct Settings {
     stored: RwLock<BTreeMap<String, (Value, i64)>>,
     // Check, write and snapshot update happen in one order for all writers.
     writing: Mutex<()>,
+    revision: AtomicU64,
 }
 
 impl Settings {
@@ -306,11 +308,20 @@ impl Settings {
 
     /// Flags, environment and defaults, where there is no database yet.
     pub fn unstored(input: SettingsInput) -> Self {
-        Self { input, stored: RwLock::new(BTreeMap::new()), writing: Mutex::new(()) }
+        Self { input, stored: RwLock::default(), writing: Mutex::new(()), revision: AtomicU64::new(0) }
     }
 
-    /// Reads the stored values again; another process may have changed them.
-    pub fn reload(&self, store: &Store) -> Result<(), StoreError> {
+    /// Rises with every change; readers keep what they made of the values until then.
+    pub fn revision(&self) -> u64 {
+        self.revision.load(Ordering::Acquire)
+    }
+
+    fn changed(&self) {
+        self.revision.fetch_add(1, Ordering::Release);
+    }
+
+    /// Reads the stored values again; another process may have changed them. `true` when it did.
+    pub fn reload(&self, store: &Store) -> Result<bool, StoreError> {
         let _order = lock(&self.writing);
         let stored = store.read(|connection| {
             let mut statement = connection.prepare_cached("SELECT key, value, updated_at FROM settings")?;
@@ -326,8 +337,14 @@ impl Settings {
             }
             Ok(map)
         })?;
-        *self.stored.write().unwrap_or_else(std::sync::PoisonError::into_inner) = stored;
-        Ok(())
+        let mut known = self.stored.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let other = *known != stored;
+        if other {
+            *known = stored;
+            drop(known);
+            self.changed();
+        }
+        Ok(other)
     }
 
     /// What is in force for `key`; `None` for a key nobody knows.
@@ -420,6 +437,8 @@ impl Settings {
         })?;
         let mut stored = self.stored.write().unwrap_or_else(std::sync::PoisonError::into_inner);
         stored.insert(key.to_owned(), (value, at));
+        drop(stored);
+        self.changed();
         Ok(())
     }
 
@@ -437,6 +456,8 @@ impl Settings {
         })?;
         let mut stored = self.stored.write().unwrap_or_else(std::sync::PoisonError::into_inner);
         stored.remove(key);
+        drop(stored);
+        self.changed();
         Ok(())
     }
 

@@ -21,6 +21,25 @@ impl Store {
         }
         Ok(version?)
     }
+
+    /// Two numbers that differ when tasks were added, changed or deleted: cheap at any size.
+    pub fn tasks_stamp(&self) -> Result<(i64, i64), StoreError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT (SELECT coalesce(max(updated_at), 0) FROM tasks), (SELECT coalesce(sum(total), 0) FROM task_counts)",
+            )?;
+            Ok(statement.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?)
+        })
+    }
+
+    /// A number that differs when entries were added to a journal or deleted.
+    pub fn journal_stamp(&self) -> Result<i64, StoreError> {
+        self.read(|connection| {
+            let mut statement =
+                connection.prepare_cached("SELECT coalesce(sum(entries), 0) FROM journal_counts")?;
+            Ok(statement.query_row([], |row| row.get(0))?)
+        })
+    }
 }
 
 #[cfg(test)]

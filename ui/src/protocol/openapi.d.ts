@@ -451,6 +451,108 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/tools": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Servers and their tools, without schemas */
+        get: operations["getTools"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tools/{server}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One server with the schemas of its tools */
+        get: operations["getToolsServer"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tools/{server}/{tool}/call": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Call a tool and wait for its result; closing the connection cancels it */
+        post: operations["postToolsServerToolCall"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tools/call": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Call a tool named in the body */
+        post: operations["postToolsCall"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tools/calls/{callId}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Cancel a running call */
+        post: operations["postToolsCallsCallIdCancel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tool-log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Calls of tools, newest first */
+        get: operations["getToolLog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/plugins": {
         parameters: {
             query?: never;
@@ -1154,6 +1256,125 @@ export interface components {
         Cleared: {
             cleared: number;
             remaining: number;
+        };
+        /** @description All servers. */
+        ToolServers: {
+            servers: components["schemas"]["ToolServer"][];
+        };
+        /** @description A server and its tools. */
+        ToolServer: {
+            name: string;
+            /** @description The fixed id that land_configs refer to. */
+            id: string;
+            title: string;
+            instructions: string;
+            /** @description Its tools work inside a root directory. */
+            needsRoot: boolean;
+            tools: components["schemas"]["ToolView"][];
+        };
+        /** @description A tool as its server lists it. */
+        ToolView: {
+            name: string;
+            title: string;
+            description: string;
+            annotations: components["schemas"]["ToolHints"];
+            /** @description Which question a person may be asked first: `none`, `file_change`, `task` or `shell`. */
+            confirm: string;
+            version: number;
+            /** @description JSON Schema of the arguments; only when one server is asked for. */
+            inputSchema?: unknown;
+            /** @description JSON Schema of `structuredContent`; only when one server is asked for. */
+            outputSchema?: unknown;
+        };
+        /** @description Hints for clients. */
+        ToolHints: {
+            title: string;
+            readOnlyHint: boolean;
+            destructiveHint: boolean;
+            idempotentHint: boolean;
+            openWorldHint: boolean;
+        };
+        /** @description A call of one tool. */
+        CallInput: {
+            /**
+             * @description The tool's arguments.
+             * @default null
+             */
+            arguments: unknown;
+            /**
+             * @description `_meta` of the call: runId, sessionId, workdir and so on.
+             * @default {}
+             */
+            meta: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description Names the chat the call belongs to, for fair queueing.
+             * @default
+             */
+            session: string;
+            /**
+             * @description The directory the tool works in; the host's project when absent.
+             * @default null
+             */
+            root: string | null;
+            /**
+             * @description Names the call for cancelling and in the log; made up when absent.
+             * @default null
+             */
+            callId: string | null;
+        };
+        /** @description The result of a call as MCP clients get it, with its id. */
+        CallResult: {
+            callId: string;
+            content: unknown[];
+            /** @description The envelope: status, code, data, error, chatos. */
+            structuredContent: unknown;
+            isError: boolean;
+        };
+        /** @description A call that names its tool in the body. */
+        NamedCallInput: {
+            /** @description The server's name. */
+            server: string;
+            /** @description The tool's name. */
+            tool: string;
+            /**
+             * @description The tool's arguments.
+             * @default null
+             */
+            arguments: unknown;
+            /**
+             * @description `_meta` of the call.
+             * @default {}
+             */
+            meta: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description Names the chat the call belongs to, for fair queueing.
+             * @default
+             */
+            session: string;
+            /**
+             * @description The directory the tool works in; the host's project when absent.
+             * @default null
+             */
+            root: string | null;
+            /**
+             * @description Names the call for cancelling and in the log; made up when absent.
+             * @default null
+             */
+            callId: string | null;
+        };
+        /** @description Whether there was a call to cancel. */
+        CancelResult: {
+            /** @description false: no such call is running. */
+            canceled: boolean;
+        };
+        /** @description Records of the tool log, newest first. */
+        ToolLogView: {
+            items: unknown[];
+            nextCursor?: string | null;
         };
         /** @description The whole listing. */
         PluginListing: {
@@ -2738,6 +2959,228 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Cleared"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getTools: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Servers and their tools, without schemas */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolServers"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getToolsServer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                server: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One server with the schemas of its tools */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolServer"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postToolsServerToolCall: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                server: string;
+                tool: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CallInput"];
+            };
+        };
+        responses: {
+            /** @description Call a tool and wait for its result; closing the connection cancels it */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallResult"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postToolsCall: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NamedCallInput"];
+            };
+        };
+        responses: {
+            /** @description Call a tool named in the body */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallResult"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postToolsCallsCallIdCancel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                callId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Empty"];
+            };
+        };
+        responses: {
+            /** @description Cancel a running call */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CancelResult"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getToolLog: {
+        parameters: {
+            query?: {
+                /** @description tool_call, tool_result or tool_error */
+                type?: string;
+                /** @description exact */
+                server?: string;
+                /** @description exact */
+                tool?: string;
+                /** @description exact */
+                status?: string;
+                /** @description exact */
+                code?: string;
+                /** @description exact */
+                runId?: string;
+                /** @description exact */
+                sessionId?: string;
+                /** @description exact */
+                callId?: string;
+                /** @description true or false */
+                isError?: string;
+                /** @description anywhere in the record */
+                q?: string;
+                /** @description not before this time, ISO 8601 */
+                since?: string;
+                /** @description not after this time, ISO 8601 */
+                until?: string;
+                /** @description 1 to 500 */
+                limit?: string;
+                /** @description from the page before */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Calls of tools, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolLogView"];
                 };
             };
             /** @description The error object */

@@ -1,0 +1,296 @@
+//! `chatos tools`: every built-in tool in a terminal, called through the host's one path.
+
+use std::io::Read as _;
+use std::path::Path;
+use std::process::ExitCode;
+
+use chatos_host::{Environment, ErrorCode, Fault, Text};
+use hyper::Method;
+use serde_json::{Map, Value, json};
+
+use crate::args::{Global, Tools};
+use crate::client::{Api, block_on, encode};
+use crate::output::{Output, Paint, pad, usage_fault, visible, width};
+
+pub(crate) fn run(
+    global: &Global,
+    environment: Environment,
+    output: &Output,
+    action: Tools,
+) -> Result<ExitCode, Fault> {
+    match action {
+        Tools::List => {
+            let api = Api::connect(global, environment)?;
+            let list = block_on(api.get("/api/v1/tools", output.lang))?;
+            print_servers(output, &list);
+            Ok(ExitCode::SUCCESS)
+        }
+        Tools::Show { server, tool } => {
+            let api = Api::connect(global, environment)?;
+            let found = block_on(api.get(&format!("/api/v1/tools/{}", encode(&server)), output.lang))?;
+            show(output, &found, tool.as_deref())?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Tools::Call { server, tool, pairs, args, meta, session, root } => {
+            let here = environment.current_dir().to_owned();
+            let body = match body(&pairs, args.as_deref(), meta.as_deref()) {
+                Ok(body) => body,
+                Err(fault) => return Ok(usage_fault(output, &fault)),
+            };
+            let root = root.or_else(|| global.project.clone());
+            let body = with_place(body, root.as_deref(), &here, session);
+            let api = Api::connect(global, environment)?;
+            let path = format!("/api/v1/tools/{}/{}/call", encode(&server), encode(&tool));
+            let result = block_on(async {
+                tokio::select! {
+                    result = api.call_patiently(Method::POST, &path, Some(&body), output.lang) => result,
+                    _ = tokio::signal::ctrl_c() => Err(Fault::new(
+                        ErrorCode::Canceled,
+                        Text::fixed("the call was canceled", "调用已取消"),
+                    )),
+                }
+            })?;
+            Ok(print_result(output, &result))
+        }
+        Tools::Log { server, tool, errors, run, limit } => {
+            let api = Api::connect(global, environment)?;
+            let mut path = format!("/api/v1/tool-log?limit={limit}");
+            for (name, value) in [("server", server), ("tool", tool), ("runId", run)] {
+                if let Some(value) = value {
+                    path.push_str(&format!("&{name}={}", encode(&value)));
+                }
+            }
+            if errors {
+                path.push_str("&isError=true");
+            }
+            let page = block_on(api.get(&path, output.lang))?;
+            print_log(output, &page);
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+/// The arguments and `_meta` as a person wrote them.
+fn body(pairs: &[String], args: Option<&str>, meta: Option<&str>) -> Result<Map<String, Value>, Fault> {
+    let arguments = match args {
+        None => from_pairs(pairs)?,
+        Some("-") => {
+            let mut text = String::new();
+            std::io::stdin().read_to_string(&mut text).map_err(|error| unreadable("-", &error))?;
+            object("--args", &text)?
+        }
+        Some(named) if named.starts_with('@') => {
+            let text =
+                std::fs::read_to_string(&named[1..]).map_err(|error| unreadable(&named[1..], &error))?;
+            object("--args", &text)?
+        }
+        Some(text) => object("--args", text)?,
+    };
+    let mut body = Map::new();
+    body.insert("arguments".to_owned(), Value::Object(arguments));
+    if let Some(meta) = meta {
+        body.insert("meta".to_owned(), Value::Object(object("--meta", meta)?));
+    }
+    Ok(body)
+}
+
+fn with_place(
+    mut body: Map<String, Value>,
+    root: Option<&Path>,
+    here: &Path,
+    session: Option<String>,
+) -> Value {
+    // The running host may have been started elsewhere; the person means the directory they are in.
+    let root = root.map_or_else(|| here.to_owned(), |root| here.join(root));
+    body.insert("root".to_owned(), Value::from(root.to_string_lossy().into_owned()));
+    if let Some(session) = session {
+        let meta = body.entry("meta").or_insert_with(|| json!({}));
+        if meta["sessionId"].is_null() {
+            meta["sessionId"] = Value::from(session.clone());
+        }
+        body.insert("session".to_owned(), Value::from(session));
+    }
+    Value::Object(body)
+}
+
+fn from_pairs(pairs: &[String]) -> Result<Map<String, Value>, Fault> {
+    let mut arguments = Map::new();
+    for pair in pairs {
+        let Some((name, value)) = pair.split_once('=').filter(|(name, _)| !name.is_empty()) else {
+            return Err(Fault::new(
+                ErrorCode::InvalidArgument,
+                Text::new(format!("`{pair}` is not name=value"), format!("`{pair}` 不是 name=value 形式")),
+            )
+            .hint(Text::fixed(
+                "write for example path=src/main.rs, or give --args with a JSON object",
+                "例如写 path=src/main.rs，或用 --args 给出 JSON 对象",
+            )));
+        };
+        // The tool's own checks turn "12" into 12 and "true" into true; only lists and objects are JSON.
+        let structured = value.starts_with('[') || value.starts_with('{');
+        let value = structured.then(|| serde_json::from_str(value).ok()).flatten();
+        let value = value.unwrap_or_else(|| Value::from(&pair[name.len() + 1..]));
+        if arguments.insert(name.to_owned(), value).is_some() {
+            return Err(Fault::new(
+                ErrorCode::InvalidArgument,
+                Text::new(format!("`{name}` is given twice"), format!("`{name}` 重复给出")),
+            )
+            .hint(Text::fixed("write a list as name=[…]", "列表请写作 name=[…]")));
+        }
+    }
+    Ok(arguments)
+}
+
+fn object(flag: &str, text: &str) -> Result<Map<String, Value>, Fault> {
+    let wrong = |reason: String| {
+        Fault::new(
+            ErrorCode::InvalidArgument,
+            Text::new(
+                format!("{flag} is not a JSON object: {reason}"),
+                format!("{flag} 不是 JSON 对象：{reason}"),
+            ),
+        )
+    };
+    match serde_json::from_str(text) {
+        Ok(Value::Object(map)) => Ok(map),
+        Ok(_) => Err(wrong("another value".to_owned())),
+        Err(error) => Err(wrong(error.to_string())),
+    }
+}
+
+fn unreadable(path: &str, error: &std::io::Error) -> Fault {
+    Fault::new(
+        ErrorCode::InvalidArgument,
+        Text::new(format!("the arguments cannot be read: {path}"), format!("无法读取参数：{path}")),
+    )
+    .caused_by(error)
+}
+
+fn print_servers(output: &Output, list: &Value) {
+    if output.json {
+        return output.json_line(list);
+    }
+    for server in list["servers"].as_array().into_iter().flatten() {
+        let name = visible(server["name"].as_str().unwrap_or_default());
+        let title = visible(server["title"].as_str().unwrap_or_default());
+        output.line(&format!("{}  {title}", output.paint(Paint::Bold, &name)));
+        print_tools(output, server);
+    }
+}
+
+fn print_tools(output: &Output, server: &Value) {
+    let tools: Vec<&Value> = server["tools"].as_array().into_iter().flatten().collect();
+    let name = |tool: &Value| visible(tool["name"].as_str().unwrap_or_default());
+    let columns = tools.iter().map(|tool| width(&name(tool))).max().unwrap_or_default();
+    for tool in tools {
+        let title = visible(tool["title"].as_str().unwrap_or_default());
+        let mut notes = Vec::new();
+        if tool["annotations"]["readOnlyHint"] == true {
+            notes.push(Text::fixed("reads", "只读"));
+        }
+        if tool["annotations"]["destructiveHint"] == true {
+            notes.push(Text::fixed("may destroy", "可能破坏"));
+        }
+        if tool["confirm"].as_str().is_some_and(|confirm| confirm != "none") {
+            notes.push(Text::fixed("may ask first", "可能先询问"));
+        }
+        let notes: Vec<&str> = notes.iter().map(|note| note.get(output.lang)).collect();
+        let notes = output.paint(Paint::Dim, &notes.join(", "));
+        output.line(&format!("  {}  {title}  {notes}", pad(&name(tool), columns)));
+    }
+}
+
+fn show(output: &Output, server: &Value, wanted: Option<&str>) -> Result<(), Fault> {
+    let Some(wanted) = wanted else {
+        if output.json {
+            output.json_line(server);
+        } else {
+            let text = |key: &str| visible(server[key].as_str().unwrap_or_default());
+            output.line(&format!(
+                "{}  {}\n{}\n",
+                output.paint(Paint::Bold, &text("name")),
+                text("title"),
+                text("instructions")
+            ));
+            print_tools(output, server);
+        }
+        return Ok(());
+    };
+    let found = server["tools"].as_array().into_iter().flatten().find(|tool| tool["name"] == wanted);
+    let tool = found.ok_or_else(|| {
+        let name = server["name"].as_str().unwrap_or_default();
+        Fault::new(
+            ErrorCode::NotFound,
+            Text::new(format!("`{name}` has no tool `{wanted}`"), format!("`{name}` 没有工具 `{wanted}`")),
+        )
+        .hint(Text::new(
+            format!("`chatos tools show {name}` lists its tools"),
+            format!("`chatos tools show {name}` 会列出其工具"),
+        ))
+    })?;
+    if output.json {
+        output.json_line(tool);
+        return Ok(());
+    }
+    let text = |key: &str| visible(tool[key].as_str().unwrap_or_default());
+    output.line(&format!(
+        "{}  {}\n{}",
+        output.paint(Paint::Bold, &text("name")),
+        text("title"),
+        text("description")
+    ));
+    let schema = &tool["inputSchema"];
+    let required: Vec<&str> =
+        schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    for (name, property) in schema["properties"].as_object().into_iter().flatten() {
+        let kind = property["type"].as_str().unwrap_or("any");
+        let mut facts = vec![kind.to_owned()];
+        if required.contains(&name.as_str()) {
+            facts.push(Text::fixed("required", "必填").get(output.lang).to_owned());
+        }
+        if let Some(default) = property.get("default") {
+            facts.push(format!("= {default}"));
+        }
+        if let Some(values) = property["enum"].as_array() {
+            facts.push(values.iter().map(|v| v.as_str().unwrap_or_default()).collect::<Vec<_>>().join("|"));
+        }
+        let facts = output.paint(Paint::Dim, &visible(&facts.join(", ")));
+        let description = visible(property["description"].as_str().unwrap_or_default());
+        output.line(&format!("  {}  {facts}\n      {description}", visible(name)));
+    }
+    Ok(())
+}
+
+/// The text, or the whole result; a tool that failed is exit 1.
+fn print_result(output: &Output, result: &Value) -> ExitCode {
+    if output.json {
+        output.json_line(result);
+    } else {
+        for block in result["content"].as_array().into_iter().flatten() {
+            output.line(&visible(block["text"].as_str().unwrap_or_default()));
+        }
+    }
+    let status = result["structuredContent"]["status"].as_str().unwrap_or_default();
+    let failed = result["isError"] == true || status == "canceled";
+    if failed { ExitCode::from(1) } else { ExitCode::SUCCESS }
+}
+
+fn print_log(output: &Output, page: &Value) {
+    if output.json {
+        return output.json_line(page);
+    }
+    let items: Vec<&Value> = page["items"].as_array().into_iter().flatten().collect();
+    if items.is_empty() {
+        return output.say(&Text::fixed("No calls.", "没有调用记录。"));
+    }
+    for item in items {
+        let text = |key: &str| visible(item[key].as_str().unwrap_or_default());
+        let outcome = match item["type"].as_str() {
+            Some("tool_call") => output.paint(Paint::Dim, "…"),
+            Some("tool_error") => output.paint(Paint::Bad, &text("code")),
+            _ => output.paint(Paint::Good, &text("status")),
+        };
+        let elapsed = item["elapsedMs"].as_u64().map(|ms| format!(" {ms} ms")).unwrap_or_default();
+        output.line(&format!("{}  {}/{}  {outcome}{elapsed}", text("ts"), text("server"), text("toolName")));
+    }
+}

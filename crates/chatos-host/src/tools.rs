@@ -1,0 +1,416 @@
+//! The built-in servers inside the host: one layer on the host's store, settings and queue, called by
+//! people through the API and by agents (tools §16.1).
+
+mod log_pages;
+mod tail;
+mod watch;
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::time::Duration;
+
+use chatos_builtin::{
+    Access, CallRequest, Caller, Layer, LayerParts, ProgressReport, ProgressSink, Reach, Reply, Root, Server,
+    ServerEnv, SettingsSource, StoreHandle, ToolLog, ToolSettings, find_server, nearest_server, server_names,
+};
+use chatos_tool::{ErrorCode, Fault, Lang, Redactor, Text, Transport};
+use serde_json::{Map, Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::asker::{DeskOwner, DeskQueue};
+use crate::events::EventHub;
+use crate::host::{Host, Notice};
+use crate::prompts::PromptDesk;
+
+pub use log_pages::{ToolLogFilter, ToolLogPage};
+
+/// How long calls may take to end when the host stops (tools §16.2).
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// The tools of one host.
+pub struct ToolDesk {
+    layer: Arc<Layer>,
+    env: ServerEnv,
+    servers: Mutex<BTreeMap<&'static str, Arc<Server>>>,
+    running: Arc<Mutex<HashMap<String, CancellationToken>>>,
+    events: EventHub,
+    redactor: Arc<Redactor>,
+    log: PathBuf,
+}
+
+/// One call by hand or by an agent.
+#[derive(Debug, Clone, Default)]
+pub struct ToolCall {
+    /// The server's name.
+    pub server: String,
+    /// The tool's own name.
+    pub tool: String,
+    /// Its arguments.
+    pub arguments: Option<Value>,
+    /// `_meta` of the call.
+    pub meta: Map<String, Value>,
+    /// Names the chat for fair queueing.
+    pub session: String,
+    /// The directory it works in.
+    pub root: PathBuf,
+    /// Names the call in the log and for cancelling; made up when absent.
+    pub call_id: Option<String>,
+}
+
+impl Host {
+    /// The built-in servers, ready for calls. Nothing of them is opened before a call.
+    pub fn tools(self: &Arc<Self>) -> &ToolDesk {
+        self.tool_cell().get_or_init(|| ToolDesk::new(self))
+    }
+
+    /// Follows the tool log and changes by other processes until the host stops.
+    pub(crate) fn tend_tools(self: &Arc<Self>) {
+        let desk = self.tools();
+        let task = tail::follow(desk.log.clone(), desk.events.clone(), self.shutdown().clone());
+        self.keep_task(tokio::spawn(task));
+        let task = watch::others(Arc::downgrade(self), self.shutdown().clone());
+        self.keep_task(tokio::spawn(task));
+    }
+}
+
+impl ToolDesk {
+    fn new(host: &Arc<Host>) -> Self {
+        let state = host.dir().path();
+        let log = match host.environment().get("MODEL_CLI_MCP_TOOL_LOG") {
+            Some(path) => host.environment().current_dir().join(path),
+            None => state.join("tool-log.jsonl"),
+        };
+        let weak = Arc::downgrade(host);
+        let told = weak.clone();
+        let warn = move |path: &Path, error: &std::io::Error| {
+            tracing::warn!(%error, path = %path.display(), "the tool log cannot be written");
+            if let Some(host) = told.upgrade() {
+                host.notice(Notice {
+                    code: "tool_log_failed".to_owned(),
+                    severity: "warning",
+                    message: Text::new(
+                        format!("the tool log cannot be written ({error}): {}", path.display()),
+                        format!("无法写入工具日志（{error}）：{}", path.display()),
+                    ),
+                    hint: Some(Text::fixed(
+                        "tools go on working; free some space or correct the permissions",
+                        "工具仍可使用；请释放空间或修正权限",
+                    )),
+                });
+            }
+        };
+        let redactor = Arc::new(Redactor::new());
+        let events = host.events().clone();
+        let layer = Layer::new(LayerParts {
+            settings: Arc::new(HostSettings { host: weak.clone(), last: Mutex::default() }),
+            log: Some(ToolLog::new(log.clone(), Box::new(warn))),
+            redactor: Arc::clone(&redactor),
+            queue: Arc::new(DeskQueue::new(Arc::new(HostDesk { host: weak, desk: OnceLock::new() }))),
+            observer: Arc::new(watch::Told(events.clone())),
+        });
+        let env = ServerEnv {
+            state_dir: Some(state.to_owned()),
+            // Plugins, built-in ones included, lie inside the state directory.
+            protected: [
+                Some(state.to_owned()),
+                Some(host.places().key_dir.clone()),
+                host.places().legacy_dir.clone(),
+            ]
+            .into_iter()
+            .flatten()
+            .collect(),
+            store: StoreHandle::open(host.store().clone()),
+            write: true,
+            host_app: host.places().host_app.clone(),
+            ..ServerEnv::default()
+        };
+        Self {
+            layer: Arc::new(layer),
+            env,
+            servers: Mutex::default(),
+            running: Arc::default(),
+            events,
+            redactor,
+            log,
+        }
+    }
+
+    /// Secrets of this process that no log may show.
+    pub fn redactor(&self) -> &Redactor {
+        &self.redactor
+    }
+
+    /// The server of this name.
+    pub fn server(&self, name: &str) -> Result<Arc<Server>, Fault> {
+        let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(server) = servers.get(name) {
+            return Ok(Arc::clone(server));
+        }
+        let Some(server) = find_server(name, &self.env) else {
+            let fault = Fault::new(
+                ErrorCode::NotFound,
+                Text::new(format!("there is no server `{name}`"), format!("没有服务 `{name}`")),
+            );
+            return Err(fault.hint(match nearest_server(name) {
+                Some(near) => Text::new(format!("did you mean `{near}`?"), format!("是否指 `{near}`？")),
+                None => {
+                    Text::fixed("`chatos tools list` shows all of them", "`chatos tools list` 会列出全部")
+                }
+            }));
+        };
+        let server = Arc::new(server);
+        servers.insert(server.info().name, Arc::clone(&server));
+        Ok(server)
+    }
+
+    /// Every server with its tools; with schemas when `whole`.
+    pub fn list(&self, lang: Lang, whole: bool) -> Result<Vec<Value>, Fault> {
+        server_names().map(|name| Ok(describe(&*self.server(name)?, lang, whole))).collect()
+    }
+
+    /// One server with the whole definitions of its tools.
+    pub fn describe(&self, name: &str, lang: Lang) -> Result<Value, Fault> {
+        Ok(describe(&*self.server(name)?, lang, true))
+    }
+
+    /// Runs a call from its beginning to its end. Dropping the future withdraws the call.
+    pub async fn call(&self, call: ToolCall) -> Result<Value, Fault> {
+        let server = self.server(&call.server)?;
+        let mut meta = call.meta.clone();
+        let root = root_of(&server, &call.root, &mut meta)?;
+        let call_id = call.call_id.unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
+        let cancel = CancellationToken::new();
+        let _registered = self.register(&call_id, &cancel)?;
+        meta.insert("toolCallId".to_owned(), Value::from(call_id.clone()));
+        let closed = CancellationToken::new();
+        let gone = closed.clone().drop_guard();
+        let request = CallRequest {
+            tool: call.tool,
+            arguments: call.arguments,
+            meta,
+            transport: Transport::InProcess,
+            session: call.session,
+            access: Arc::new(Access::All),
+            caller: Caller::Main,
+            root,
+            cancel,
+            closed,
+            progress: Some(Arc::new(Told { events: self.events.clone(), call_id: call_id.clone() })),
+            elicitor: None,
+            resume: None,
+        };
+        let layer = Arc::clone(&self.layer);
+        // On its own, so that a caller who goes away leaves a call that ends in order and is logged.
+        let work = tokio::spawn(async move {
+            let name = request.tool.clone();
+            layer
+                .call(&server, request)
+                .await
+                .map_err(|unknown| unknown_tool(&server, &name, unknown.nearest))
+        });
+        let ended = work.await;
+        drop(gone.disarm());
+        match ended {
+            Ok(Ok(Reply::Done(envelope))) => {
+                let mut result = envelope.result();
+                result["callId"] = Value::from(call_id);
+                Ok(result)
+            }
+            Ok(Ok(Reply::InputRequired(_))) => {
+                Err(Fault::new(ErrorCode::Internal, Text::same("a call without a client asked its client")))
+            }
+            Ok(Err(fault)) => Err(fault),
+            Err(error) => {
+                Err(Fault::new(ErrorCode::Internal, Text::same("the call failed")).caused_by(&error))
+            }
+        }
+    }
+
+    fn register(&self, call_id: &str, cancel: &CancellationToken) -> Result<Registered, Fault> {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        if running.contains_key(call_id) {
+            return Err(Fault::new(
+                ErrorCode::Conflict,
+                Text::new(format!("a call `{call_id}` runs already"), format!("调用 `{call_id}` 正在进行")),
+            )
+            .hint(Text::fixed("choose another call id", "请换一个调用编号")));
+        }
+        running.insert(call_id.to_owned(), cancel.clone());
+        Ok(Registered { running: Arc::clone(&self.running), call_id: call_id.to_owned() })
+    }
+
+    /// Asks a running call to stop; `false` when there is none of this id.
+    pub fn cancel(&self, call_id: &str) -> bool {
+        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        running.get(call_id).map(CancellationToken::cancel).is_some()
+    }
+
+    /// A page of the tool log, newest first.
+    pub fn log(&self, filter: &ToolLogFilter) -> Result<ToolLogPage, Fault> {
+        log_pages::read(&self.log, filter)
+    }
+
+    /// Ends all calls and what they left behind.
+    pub(crate) async fn close(&self) {
+        self.layer.close(PATIENCE).await;
+    }
+}
+
+/// A running call in the list of running calls.
+struct Registered {
+    running: Arc<Mutex<HashMap<String, CancellationToken>>>,
+    call_id: String,
+}
+
+impl Drop for Registered {
+    fn drop(&mut self) {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.call_id);
+    }
+}
+
+/// tools §4: in process the root is `_meta.workdir`, else what the caller chose.
+fn root_of(server: &Server, root: &Path, meta: &mut Map<String, Value>) -> Result<Option<Arc<Root>>, Fault> {
+    if !server.info().needs_root {
+        return Ok(None);
+    }
+    let chosen = match meta.remove("workdir") {
+        Some(Value::String(path)) if !path.trim().is_empty() => root.join(path),
+        _ => root.to_owned(),
+    };
+    let root = Root::open(&chosen).map_err(|error| {
+        Fault::new(
+            ErrorCode::NotFound,
+            Text::new(
+                format!("the root directory cannot be opened: {}", chosen.display()),
+                format!("无法打开根目录：{}", chosen.display()),
+            ),
+        )
+        .caused_by(&error)
+        .hint(Text::fixed("name an existing directory", "请指定已存在的目录"))
+    })?;
+    Ok(Some(Arc::new(root)))
+}
+
+fn unknown_tool(server: &Server, name: &str, nearest: Option<&str>) -> Fault {
+    let own = server.info().name;
+    Fault::new(
+        ErrorCode::NotFound,
+        Text::new(format!("`{own}` has no tool `{name}`"), format!("`{own}` 没有工具 `{name}`")),
+    )
+    .hint(match nearest {
+        Some(near) => Text::new(format!("did you mean `{near}`?"), format!("是否指 `{near}`？")),
+        None => Text::new(
+            format!("`chatos tools show {own}` lists its tools"),
+            format!("`chatos tools show {own}` 会列出其工具"),
+        ),
+    })
+}
+
+fn describe(server: &Server, lang: Lang, whole: bool) -> Value {
+    let info = server.info();
+    let tools: Vec<Value> = server
+        .definitions(&Access::All, lang)
+        .into_iter()
+        .map(|mut tool| {
+            if let Some(map) = tool.as_object_mut() {
+                let chatos = map.remove("_meta").map(|mut meta| meta["chatos"].take()).unwrap_or_default();
+                map.insert("confirm".to_owned(), chatos["confirm"].clone());
+                map.insert("version".to_owned(), chatos["version"].clone());
+                if !whole {
+                    map.remove("inputSchema");
+                    map.remove("outputSchema");
+                }
+            }
+            tool
+        })
+        .collect();
+    json!({
+        "name": info.name,
+        "id": info.id,
+        "title": info.title.get(lang),
+        "instructions": info.instructions.get(lang),
+        "needsRoot": info.needs_root,
+        "tools": tools,
+    })
+}
+
+/// The host's settings, read again only when they changed.
+struct HostSettings {
+    host: Weak<Host>,
+    last: Mutex<Option<(u64, Arc<ToolSettings>)>>,
+}
+
+impl SettingsSource for HostSettings {
+    fn current(&self) -> Arc<ToolSettings> {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(host) = self.host.upgrade() else {
+            return last.as_ref().map(|(_, settings)| Arc::clone(settings)).unwrap_or_default();
+        };
+        let revision = host.settings().revision();
+        if let Some((known, settings)) = &*last
+            && *known == revision
+        {
+            return Arc::clone(settings);
+        }
+        let settings = Arc::new(ToolSettings::read(host.settings()));
+        *last = Some((revision, Arc::clone(&settings)));
+        settings
+    }
+}
+
+/// The queue of the host, without keeping the host.
+struct HostDesk {
+    host: Weak<Host>,
+    desk: OnceLock<Arc<PromptDesk>>,
+}
+
+impl DeskOwner for HostDesk {
+    fn desk(&self) -> Result<&PromptDesk, Fault> {
+        if let Some(desk) = self.desk.get() {
+            return Ok(desk);
+        }
+        let host = self.host.upgrade().ok_or_else(|| {
+            Fault::new(ErrorCode::Unavailable, Text::fixed("the host is stopping", "主机正在停止"))
+        })?;
+        let desk = host.shared_prompts()?;
+        Ok(self.desk.get_or_init(|| desk))
+    }
+
+    fn reach(&self) -> Reach {
+        let Some(host) = self.host.upgrade() else {
+            return Reach::None(Text::fixed("the host is stopping", "主机正在停止"));
+        };
+        // A command that opened the state for a moment shows nobody a question.
+        if host.is_serving() {
+            return Reach::Host;
+        }
+        match self.desk() {
+            Ok(_) => Reach::Store,
+            Err(fault) => Reach::None(fault.message),
+        }
+    }
+
+    fn origin(&self) -> Option<chatos_prompts::Origin> {
+        None
+    }
+}
+
+/// Progress of one call as events.
+struct Told {
+    events: EventHub,
+    call_id: String,
+}
+
+impl ProgressSink for Told {
+    fn send(&self, report: ProgressReport) {
+        let data = json!({
+            "callId": self.call_id,
+            "progress": report.progress,
+            "total": report.total,
+            "message": report.message,
+            "detail": report.detail,
+        });
+        self.events.publish("logs", "tool_progress", &data);
+    }
+}

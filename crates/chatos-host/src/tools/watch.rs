@@ -1,0 +1,93 @@
+//! What the page has to know of tools: calls of this host as they happen, and what other processes on
+//! the same state changed (tools §8, state §4).
+
+use std::sync::Weak;
+use std::time::Duration;
+
+use chatos_builtin::{CallEvent, Observer};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::events::EventHub;
+use crate::host::Host;
+
+/// Calls as events; the words are those of tools §8.
+pub(super) struct Told(pub(super) EventHub);
+
+impl Observer for Told {
+    fn event(&self, event: CallEvent) {
+        match event {
+            CallEvent::Started { server, trace } => {
+                self.0.publish("logs", "tool_started", &json!({ "server": server, "trace": trace }));
+            }
+            // Told per call, with its id.
+            CallEvent::Progress { .. } => {}
+            CallEvent::Waiting { trace, request_id } => {
+                self.0.publish("logs", "tool_waiting", &json!({ "requestId": request_id, "trace": trace }));
+            }
+            CallEvent::Finished { server, trace, status, code, elapsed_ms, size } => {
+                let data = json!({
+                    "server": server, "status": status.as_str(), "code": code,
+                    "elapsedMs": elapsed_ms, "size": size, "trace": trace,
+                });
+                self.0.publish("logs", "tool_finished", &data);
+            }
+        }
+    }
+}
+
+/// Tasks, journals and settings as numbers; another number means that somebody changed them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stamps {
+    tasks: (i64, i64),
+    journal: i64,
+}
+
+/// Looks every second whether anybody committed something, and tells what it was. The host's own changes
+/// are told where they are made; a second word about them does no harm.
+pub(super) async fn others(host: Weak<Host>, stop: CancellationToken) {
+    let mut tick = tokio::time::interval(Duration::from_secs(1));
+    let mut known: (Option<i64>, Option<Stamps>) = (None, None);
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => return,
+            _ = tick.tick() => {}
+        }
+        let Some(host) = host.upgrade() else { return };
+        let looked = tokio::task::spawn_blocking(move || {
+            look(&host, known).unwrap_or_else(|error| {
+                tracing::debug!(%error, "cannot look for changes of other processes");
+                known
+            })
+        });
+        match looked.await {
+            Ok(now) => known = now,
+            Err(error) => {
+                tracing::error!(%error, "looking for changes of other processes failed");
+                return;
+            }
+        }
+    }
+}
+
+type Known = (Option<i64>, Option<Stamps>);
+
+fn look(host: &Host, (version, stamps): Known) -> Result<Known, chatos_store::StoreError> {
+    let now = host.store().data_version()?;
+    if version == Some(now) {
+        return Ok((version, stamps));
+    }
+    if host.settings().reload(host.store())? {
+        host.events().publish("admin", "settings_changed", &json!({ "key": Value::Null }));
+    }
+    let found = Stamps { tasks: host.store().tasks_stamp()?, journal: host.store().journal_stamp()? };
+    if let Some(before) = stamps {
+        if before.tasks != found.tasks {
+            host.events().publish("admin", "tasks_changed", &json!({ "ids": [] }));
+        }
+        if before.journal != found.journal {
+            host.events().publish("admin", "journal_changed", &json!({ "projectRoot": Value::Null }));
+        }
+    }
+    Ok((Some(now), Some(found)))
+}

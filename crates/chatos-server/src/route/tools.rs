@@ -1,0 +1,300 @@
+//! Tools by hand: what there is, calling one through the host's one path, and the log of calls.
+
+use axum::Json;
+use axum::extract::{Path, Query, State};
+use axum::http::{HeaderMap, Method};
+use axum::routing::{get, post};
+use chatos_host::{ErrorCode, Fault, Text, ToolCall, ToolLogFilter};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::tasks::blocking;
+use crate::api::{ApiError, Body, Empty, Routes, lang_of};
+use crate::app::App;
+
+/// Arguments of a call: a file to be written may be large.
+const CALL_BYTES: usize = 150 << 20;
+
+/// All servers.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ToolServers {
+    servers: Vec<ToolServer>,
+}
+
+/// A server and its tools.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ToolServer {
+    name: String,
+    /// The fixed id that land_configs refer to.
+    id: String,
+    title: String,
+    instructions: String,
+    /// Its tools work inside a root directory.
+    needs_root: bool,
+    tools: Vec<ToolView>,
+}
+
+/// A tool as its server lists it.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct ToolView {
+    name: String,
+    title: String,
+    description: String,
+    annotations: ToolHints,
+    /// Which question a person may be asked first: `none`, `file_change`, `task` or `shell`.
+    confirm: String,
+    version: u32,
+    /// JSON Schema of the arguments; only when one server is asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    input_schema: Option<Value>,
+    /// JSON Schema of `structuredContent`; only when one server is asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    output_schema: Option<Value>,
+}
+
+/// Hints for clients.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_excessive_bools, reason = "the four hints of the protocol")]
+struct ToolHints {
+    title: String,
+    read_only_hint: bool,
+    destructive_hint: bool,
+    idempotent_hint: bool,
+    open_world_hint: bool,
+}
+
+/// A call of one tool.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub(crate) struct CallInput {
+    /// The tool's arguments.
+    arguments: Option<Value>,
+    /// `_meta` of the call: runId, sessionId, workdir and so on.
+    meta: Map<String, Value>,
+    /// Names the chat the call belongs to, for fair queueing.
+    session: String,
+    /// The directory the tool works in; the host's project when absent.
+    root: Option<String>,
+    /// Names the call for cancelling and in the log; made up when absent.
+    call_id: Option<String>,
+}
+
+/// A call that names its tool in the body.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct NamedCallInput {
+    /// The server's name.
+    server: String,
+    /// The tool's name.
+    tool: String,
+    /// The tool's arguments.
+    #[serde(default)]
+    arguments: Option<Value>,
+    /// `_meta` of the call.
+    #[serde(default)]
+    meta: Map<String, Value>,
+    /// Names the chat the call belongs to, for fair queueing.
+    #[serde(default)]
+    session: String,
+    /// The directory the tool works in; the host's project when absent.
+    #[serde(default)]
+    root: Option<String>,
+    /// Names the call for cancelling and in the log; made up when absent.
+    #[serde(default)]
+    call_id: Option<String>,
+}
+
+/// The result of a call as MCP clients get it, with its id.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CallResult {
+    call_id: String,
+    content: Vec<Value>,
+    /// The envelope: status, code, data, error, chatos.
+    structured_content: Value,
+    is_error: bool,
+}
+
+/// Whether there was a call to cancel.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct CancelResult {
+    /// false: no such call is running.
+    canceled: bool,
+}
+
+/// Records of the tool log, newest first.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ToolLogView {
+    items: Vec<Value>,
+    next_cursor: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Wanted {
+    r#type: String,
+    server: String,
+    tool: String,
+    status: String,
+    code: String,
+    run_id: String,
+    session_id: String,
+    call_id: String,
+    is_error: Option<bool>,
+    q: String,
+    since: String,
+    until: String,
+    limit: Option<usize>,
+    cursor: Option<String>,
+}
+
+pub(crate) fn add(routes: &mut Routes) {
+    routes.read::<ToolServers>("/api/v1/tools", "Servers and their tools, without schemas", &[], get(list));
+    routes.read::<ToolServer>(
+        "/api/v1/tools/{server}",
+        "One server with the schemas of its tools",
+        &[],
+        get(show),
+    );
+    routes.write::<CallInput, CallResult>(
+        Method::POST,
+        "/api/v1/tools/{server}/{tool}/call",
+        "Call a tool and wait for its result; closing the connection cancels it",
+        200,
+        post(call),
+    );
+    routes.write::<NamedCallInput, CallResult>(
+        Method::POST,
+        "/api/v1/tools/call",
+        "Call a tool named in the body",
+        200,
+        post(call_named),
+    );
+    routes.write::<Empty, CancelResult>(
+        Method::POST,
+        "/api/v1/tools/calls/{callId}/cancel",
+        "Cancel a running call",
+        200,
+        post(cancel),
+    );
+    let query = &[
+        ("type", "tool_call, tool_result or tool_error"),
+        ("server", "exact"),
+        ("tool", "exact"),
+        ("status", "exact"),
+        ("code", "exact"),
+        ("runId", "exact"),
+        ("sessionId", "exact"),
+        ("callId", "exact"),
+        ("isError", "true or false"),
+        ("q", "anywhere in the record"),
+        ("since", "not before this time, ISO 8601"),
+        ("until", "not after this time, ISO 8601"),
+        ("limit", "1 to 500"),
+        ("cursor", "from the page before"),
+    ];
+    routes.read::<ToolLogView>("/api/v1/tool-log", "Calls of tools, newest first", query, get(log));
+}
+
+async fn list(State(app): State<App>, headers: HeaderMap) -> Result<Json<ToolServers>, ApiError> {
+    let lang = lang_of(&headers, app.host().lang());
+    let servers = app.host().tools().list(lang, false)?;
+    let servers = servers.into_iter().map(typed).collect::<Result<_, _>>()?;
+    Ok(Json(ToolServers { servers }))
+}
+
+async fn show(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Path(server): Path<String>,
+) -> Result<Json<ToolServer>, ApiError> {
+    let lang = lang_of(&headers, app.host().lang());
+    Ok(Json(typed(app.host().tools().describe(&server, lang)?)?))
+}
+
+async fn call(
+    State(app): State<App>,
+    Path((server, tool)): Path<(String, String)>,
+    Body(input): Body<CallInput, CALL_BYTES>,
+) -> Result<Json<CallResult>, ApiError> {
+    run(&app, server, tool, input).await
+}
+
+async fn call_named(
+    State(app): State<App>,
+    Body(input): Body<NamedCallInput, CALL_BYTES>,
+) -> Result<Json<CallResult>, ApiError> {
+    let NamedCallInput { server, tool, arguments, meta, session, root, call_id } = input;
+    run(&app, server, tool, CallInput { arguments, meta, session, root, call_id }).await
+}
+
+async fn run(
+    app: &App,
+    server: String,
+    tool: String,
+    input: CallInput,
+) -> Result<Json<CallResult>, ApiError> {
+    let id = input.call_id.filter(|id| !id.trim().is_empty());
+    if id.as_ref().is_some_and(|id| id.len() > 256 || id.contains('\0')) {
+        return Err(Fault::new(
+            ErrorCode::InvalidArgument,
+            Text::fixed("/callId: at most 256 bytes without NUL", "/callId：最多 256 字节且不含 NUL"),
+        )
+        .into());
+    }
+    let project = app.host().project();
+    let call = ToolCall {
+        server,
+        tool,
+        arguments: input.arguments,
+        meta: input.meta,
+        session: if input.session.is_empty() { "api".to_owned() } else { input.session },
+        root: input.root.map_or_else(|| project.to_owned(), |root| project.join(root)),
+        call_id: id,
+    };
+    Ok(Json(typed(app.host().tools().call(call).await?)?))
+}
+
+async fn cancel(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Body(Empty {}): Body<Empty>,
+) -> Result<Json<CancelResult>, ApiError> {
+    Ok(Json(CancelResult { canceled: app.host().tools().cancel(&id) }))
+}
+
+async fn log(State(app): State<App>, Query(wanted): Query<Wanted>) -> Result<Json<ToolLogView>, ApiError> {
+    let filter = ToolLogFilter {
+        kind: wanted.r#type,
+        server: wanted.server,
+        tool: wanted.tool,
+        status: wanted.status,
+        code: wanted.code,
+        run_id: wanted.run_id,
+        session_id: wanted.session_id,
+        call_id: wanted.call_id,
+        is_error: wanted.is_error,
+        query: wanted.q,
+        since: wanted.since,
+        until: wanted.until,
+        limit: wanted.limit.unwrap_or(100).clamp(1, 500),
+        cursor: wanted.cursor,
+    };
+    let host = app.host().clone();
+    let page = blocking(&app, move |_| host.tools().log(&filter)).await?;
+    Ok(Json(ToolLogView { items: page.items, next_cursor: page.next_cursor }))
+}
+
+/// The host speaks JSON here; the route promises a shape.
+fn typed<T: serde::de::DeserializeOwned>(value: Value) -> Result<T, ApiError> {
+    serde_json::from_value(value).map_err(|error| {
+        Fault::new(ErrorCode::Internal, Text::same("a tool description has another shape"))
+            .caused_by(&error)
+            .into()
+    })
+}
