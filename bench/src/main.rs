@@ -6,6 +6,7 @@
 
 mod measure;
 mod prompts;
+mod servers;
 
 use std::process::ExitCode;
 
@@ -14,10 +15,12 @@ fn main() -> ExitCode {
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     let done = match words.as_slice() {
         ["prompts", only @ ..] => prompts::run(only),
+        ["servers", words @ ..] => servers::run(words),
         // A second process for the measurements; see `prompts::latency`.
         ["prompts-writer", log, bare] => prompts::writer(log.as_ref(), bare.as_ref()),
         _ => {
             println!("usage: chatos-bench prompts [latency|fold|append] [LINES]");
+            println!("       chatos-bench servers [start|files|records] [--peers DIR] [--files N]");
             return ExitCode::from(2);
         }
     };
