@@ -6,6 +6,7 @@
 
 mod measure;
 mod prompts;
+mod start;
 
 use std::process::ExitCode;
 
@@ -16,8 +17,11 @@ fn main() -> ExitCode {
         ["prompts", only @ ..] => prompts::run(only),
         // A second process for the measurements; see `prompts::latency`.
         ["prompts-writer", log, bare] => prompts::writer(log.as_ref(), bare.as_ref()),
+        ["start", path @ ..] => start::run(path),
+        // The limit beside a start; see `start::bare_listener`.
+        ["listen"] => start::listen(),
         _ => {
-            println!("usage: chatos-bench prompts [latency|fold|append] [LINES]");
+            println!("usage: chatos-bench prompts [latency|fold|append] [LINES] | start [PROGRAM]");
             return ExitCode::from(2);
         }
     };
