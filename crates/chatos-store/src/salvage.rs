@@ -16,7 +16,7 @@ use crate::migrate;
 use crate::time::now_ms;
 
 /// Holes in one table that are worth a search; beyond that the rest is noise.
-const HOLES: usize = 10_000;
+const HOLES: usize = 500;
 
 /// What became of one table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -201,7 +201,7 @@ fn rescue(old: &Connection, new: &Connection, name: &str) -> Result<SalvagedTabl
         }
         return Ok(table);
     }
-    let mut after = i64::MIN;
+    let (mut after, mut stride) = (i64::MIN, 1_i64);
     for _ in 0..HOLES {
         let sql = format!("SELECT {listed}, rowid FROM \"{name}\" WHERE rowid >= ?1 ORDER BY rowid");
         let mut last = None;
@@ -214,7 +214,9 @@ fn rescue(old: &Connection, new: &Connection, name: &str) -> Result<SalvagedTabl
         }
         table.damaged = true;
         let from = last.map_or(after, |last| last.saturating_add(1)).max(0);
-        let Some(next) = beyond(old, name, from)? else { return Ok(table) };
+        // Where nothing was gained the next try goes farther, so that no damage costs more than a moment.
+        stride = if last.is_some() { 1 } else { stride.saturating_mul(2) };
+        let Some(next) = beyond(old, name, from, stride)? else { return Ok(table) };
         // What lies between the hole and the place behind it, from behind.
         let sql = format!(
             "SELECT {listed}, rowid FROM \"{name}\" WHERE rowid >= ?1 AND rowid < ?2 ORDER BY rowid DESC"
@@ -226,9 +228,9 @@ fn rescue(old: &Connection, new: &Connection, name: &str) -> Result<SalvagedTabl
 }
 
 /// The first readable row behind a hole, in steps that double.
-fn beyond(old: &Connection, name: &str, from: i64) -> Result<Option<i64>, StoreError> {
+fn beyond(old: &Connection, name: &str, from: i64, stride: i64) -> Result<Option<i64>, StoreError> {
     let sql = format!("SELECT rowid FROM \"{name}\" WHERE rowid >= ?1 ORDER BY rowid LIMIT 1");
-    let mut step = 1_i64;
+    let mut step = stride;
     while let Some(start) = from.checked_add(step) {
         match old.query_row(&sql, [start], |row| row.get::<_, i64>(0)).optional() {
             // In a damaged tree a search may end anywhere; only a step forward is one.

@@ -159,18 +159,16 @@ mod tests {
 
     #[test]
     fn names_and_sizes_of_any_length_come_back() {
-        for name in
-            ["a", &"d/".repeat(60).replace("d/", "dir/").trim_end_matches('/').to_owned(), &"é".repeat(80)]
-        {
+        for name in ["a", "dir/".repeat(60).trim_end_matches('/'), &"é".repeat(80)] {
             let mut out = Vec::new();
             write_header(&mut out, name, SIZE + 5, 0o700).unwrap();
             let member = next(&mut out.as_slice()).unwrap().unwrap();
             assert_eq!((member.name.as_str(), member.size, member.mode), (name, SIZE + 5, 0o700));
         }
-        assert_eq!(
-            record("path", &"x".repeat(90)).len().to_string(),
-            record("path", &"x".repeat(90))[..2].replace('9', "9")
-        );
+        for length in [1, 88, 89, 90, 91, 92, 989, 990, 991] {
+            let text = record("path", &"x".repeat(length));
+            assert_eq!(text.split(' ').next().unwrap(), text.len().to_string());
+        }
     }
 
     #[test]

@@ -57,7 +57,7 @@ fn one_damaged_page_costs_at_most_its_own_rows() {
     let pages = whole.len() / 4096;
     let (mut found, mut worst) = (0, TASKS);
     // The first ones hold the list of tables; of the others a sample, the rest is of the same kinds.
-    let sample: Vec<usize> = (0..3).chain((3..pages).step_by(pages / 16)).collect();
+    let sample: Vec<usize> = (0..3).chain((3..pages).step_by(pages / 8)).collect();
     for &page in &sample {
         let mut bytes = whole.clone();
         for (at, byte) in bytes[page * 4096..(page + 1) * 4096].iter_mut().enumerate() {
