@@ -242,7 +242,8 @@ fn beyond(old: &Connection, name: &str, from: i64, stride: i64) -> Result<Option
                 other => return Err(other),
             },
         }
-        step = step.saturating_mul(2);
+        let Some(farther) = step.checked_mul(2) else { break };
+        step = farther;
     }
     Ok(None)
 }
