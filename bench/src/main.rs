@@ -7,6 +7,7 @@
 mod measure;
 mod prompts;
 mod servers;
+mod start;
 
 use std::process::ExitCode;
 
@@ -18,9 +19,13 @@ fn main() -> ExitCode {
         ["servers", words @ ..] => servers::run(words),
         // A second process for the measurements; see `prompts::latency`.
         ["prompts-writer", log, bare] => prompts::writer(log.as_ref(), bare.as_ref()),
+        ["start", path @ ..] => start::run(path),
+        // The limit beside a start; see `start::bare_listener`.
+        ["listen"] => start::listen(),
         _ => {
             println!("usage: chatos-bench prompts [latency|fold|append] [LINES]");
             println!("       chatos-bench servers [start|files|records] [--peers DIR] [--files N]");
+            println!("       chatos-bench start [PROGRAM]");
             return ExitCode::from(2);
         }
     };

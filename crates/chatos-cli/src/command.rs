@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 pub(crate) mod audit;
+pub(crate) mod backup;
 pub(crate) mod completions;
 pub(crate) mod doctor;
 pub(crate) mod journal;
@@ -9,6 +10,8 @@ pub(crate) mod open;
 pub(crate) mod operation;
 pub(crate) mod plugin;
 pub(crate) mod prompts;
+pub(crate) mod recover;
+pub(crate) mod secrets;
 pub(crate) mod serve;
 pub(crate) mod settings;
 pub(crate) mod state;

@@ -1,11 +1,14 @@
 //! The doctor: looks at everything ChatOS stands on and says what is wrong and what to do.
 
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+mod state;
+
+use std::path::PathBuf;
 
 use chatos_store::{CheckDepth, CheckFinding, list_backups};
 use chatos_tool::{Fault, Text};
 
+pub(crate) use self::state::remove_leftovers;
+use self::state::{narrows, wide_files};
 use crate::audit::AuditVerdict;
 use crate::fault::store_fault;
 use crate::host::Host;
@@ -149,6 +152,7 @@ impl Host {
         findings.extend(self.examine_database(deep));
         findings.extend(self.examine_modes());
         findings.push(self.examine_audit());
+        findings.extend(self.examine_state(deep));
         for notice in self.notices() {
             let severity = if notice.severity == "warning" { Severity::Warning } else { Severity::Info };
             let mut finding =
@@ -256,7 +260,7 @@ impl Host {
                     ),
                 )
                 .at(path)
-                .action(Text::fixed("`chatos doctor --fix` narrows it", "`chatos doctor --fix` 会收紧权限"));
+                .action(narrows());
                 finding.fixable = true;
                 finding
             })
@@ -312,27 +316,10 @@ impl Host {
 
     /// Does the lossless repairs and looks again.
     pub async fn doctor_fix(self: &std::sync::Arc<Self>) -> Vec<Finding> {
-        for (path, _) in wide_files(self.dir().path()) {
-            let mode = if path.is_dir() { 0o700 } else { 0o600 };
-            if let Err(error) = std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)) {
-                tracing::warn!(path = %path.display(), %error, "cannot narrow a mode");
-            }
+        let host = std::sync::Arc::clone(self);
+        if let Err(error) = tokio::task::spawn_blocking(move || host.repair()).await {
+            tracing::error!(%error, "the repairs failed");
         }
         self.doctor(false).await
     }
-}
-
-/// Files and folders directly in the state directory that others may read or write.
-fn wide_files(dir: &Path) -> Vec<(PathBuf, u32)> {
-    let Ok(entries) = std::fs::read_dir(dir) else { return Vec::new() };
-    let mut wide: Vec<_> = entries
-        .flatten()
-        .filter_map(|entry| {
-            let meta = entry.path().symlink_metadata().ok()?;
-            let mode = meta.permissions().mode() & 0o777;
-            (!meta.is_symlink() && mode & 0o077 != 0).then(|| (entry.path(), mode))
-        })
-        .collect();
-    wide.sort();
-    wide
 }

@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::start::{open_key, project_root, was_used};
 use crate::audit::Audit;
+use crate::doctor::remove_leftovers;
 use crate::environment::Environment;
 use crate::events::EventHub;
 use crate::fault::{path_fault, setting_fault, store_fault, unknown_setting};
@@ -163,6 +164,7 @@ impl Host {
         };
         host.collect_notices(legacy.moved, legacy.warning, path_notices, key_notice, network);
         if host.config.serving {
+            remove_leftovers(host.dir.path(), Duration::ZERO);
             host.begin_serving();
             host.import_at_start();
         }
@@ -183,6 +185,11 @@ impl Host {
         fields.insert("version".to_owned(), Value::from(env!("CARGO_PKG_VERSION")));
         fields.insert("pid".to_owned(), Value::from(std::process::id()));
         self.audit("start", fields);
+    }
+
+    /// This process serves; a command that opened the state for a moment does not.
+    pub(crate) fn is_serving(&self) -> bool {
+        self.config.serving
     }
 
     /// Whether the last host on this state was killed.
@@ -219,6 +226,13 @@ impl Host {
     }
 
     fn daily(&self) {
+        match self.store.sweep_blobs(self.settings.int("blobGraceDays")) {
+            Ok(gone) if gone.blobs > 0 => {
+                tracing::info!(blobs = gone.blobs, bytes = gone.bytes, "contents nobody refers to")
+            }
+            Ok(_) => {}
+            Err(error) => tracing::warn!(%error, "contents nobody refers to stay"),
+        }
         if !self.settings.bool("backupDaily") {
             return;
         }

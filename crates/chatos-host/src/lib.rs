@@ -19,6 +19,7 @@ mod operations;
 mod plugins;
 mod process;
 mod prompts;
+mod secrets;
 mod state;
 mod tasks;
 mod tools;
@@ -57,6 +58,7 @@ pub use plugins::{
 pub use process::{port_owner, raise_file_limit, resident_bytes};
 pub use prompts::{PromptDesk, PromptList, PromptReply, Visit, visit_prompts};
 pub use tools::{ToolCall, ToolDesk, ToolLogFilter, ToolLogPage};
+pub use state::{BackupOrder, RecoverChoice, Recovery, RestoreOrder, examine_damage, restore};
 
 /// The version of ChatOS, the one number every surface shows.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -1,6 +1,14 @@
 //! Looking after the state as a whole: taking over an older one, copies of it, bringing one back.
 
+mod backup;
 mod import;
+mod prune;
+mod recover;
+mod restore;
+
+pub use backup::BackupOrder;
+pub use recover::{RecoverChoice, Recovery, examine_damage};
+pub use restore::{RestoreOrder, restore};
 
 use std::sync::Arc;
 

@@ -178,6 +178,7 @@ pub(crate) fn routes() -> Routes {
     route::plugins::add(&mut routes);
     route::operations::add(&mut routes);
     route::journal::add(&mut routes);
+    route::secrets::add(&mut routes);
     route::state::add(&mut routes);
     route::events::add(&mut routes);
     routes.router = std::mem::take(&mut routes.router)

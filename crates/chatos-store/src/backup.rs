@@ -24,6 +24,14 @@ impl Store {
         self.read(|connection| copy(connection, target))
     }
 
+    /// A copy of the database for an archive: what was mirrored to the prompt log since `since` counts as
+    /// not mirrored, because the archive's log may end before it; repeated lines are harmless. Returns the
+    /// number of the last audit record it knows.
+    pub fn snapshot_to(&self, target: &Path, since: i64) -> Result<u64, StoreError> {
+        self.backup_to(target)?;
+        adjust_snapshot(target, since)
+    }
+
     /// A copy in the backups folder before something that changes much.
     pub(crate) fn backup_before(&self, what: &str) -> Result<Backup, StoreError> {
         let folder = &self.options().backups;
@@ -47,6 +55,24 @@ impl Store {
         }
         Ok(Some(backup))
     }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a copy is a database file of this crate's own making")]
+fn adjust_snapshot(target: &Path, since: i64) -> Result<u64, StoreError> {
+    let copy = Connection::open(target)?;
+    copy.pragma_update(None, "journal_mode", "DELETE")?;
+    copy.execute("UPDATE prompt_outbox SET mirrored_at = NULL WHERE mirrored_at >= ?1", [since])?;
+    // A cache of the fold of a file that will be another file.
+    copy.execute("DELETE FROM prompt_index", [])?;
+    let seq =
+        copy.query_row("SELECT value FROM meta WHERE key = 'audit_seq'", [], |row| row.get::<_, String>(0));
+    let seq = match seq {
+        Ok(text) => text.parse().unwrap_or_default(),
+        Err(rusqlite::Error::QueryReturnedNoRows) => 0,
+        Err(error) => return Err(error.into()),
+    };
+    copy.close().map_err(|(_, error)| StoreError::from(error))?;
+    Ok(seq)
 }
 
 /// All copies in a folder, newest first, with their age.
@@ -77,10 +103,7 @@ fn copy(source: &Connection, target: &Path) -> Result<Backup, StoreError> {
     remove_if_there(&partial)?;
     let made = (|| {
         let mut copy = Connection::open(&partial)?;
-        {
-            let backup = rusqlite::backup::Backup::new(source, &mut copy)?;
-            backup.run_to_completion(1024, Duration::from_millis(1), None)?;
-        }
+        copy_pages(source, &mut copy)?;
         let verdict: String = copy.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
         if verdict != "ok" {
             return Err(StoreError::new(StoreErrorKind::Corrupt, format!("the copy is damaged: {verdict}")));
@@ -105,6 +128,30 @@ fn copy(source: &Connection, target: &Path) -> Result<Backup, StoreError> {
     };
     let bytes = finish().map_err(|e| io_error("finish a backup", target, &e))?;
     Ok(Backup { path: target.to_owned(), bytes })
+}
+
+/// Copies what the source shows at this moment. Without the read transaction every commit of somebody
+/// else would begin the copy anew, and under load it would never end.
+fn copy_pages(source: &Connection, copy: &mut Connection) -> Result<(), StoreError> {
+    use rusqlite::backup::StepResult;
+    let held = source.is_autocommit();
+    if held {
+        source.execute_batch("BEGIN; SELECT 1 FROM sqlite_schema LIMIT 1")?;
+    }
+    let copied = (|| {
+        let backup = rusqlite::backup::Backup::new(source, copy)?;
+        loop {
+            match backup.step(1024)? {
+                StepResult::Done => return Ok(()),
+                StepResult::More => {}
+                _ => std::thread::sleep(Duration::from_millis(5)),
+            }
+        }
+    })();
+    if held {
+        source.execute_batch("COMMIT")?;
+    }
+    copied
 }
 
 fn is_daily(path: &Path) -> bool {

@@ -160,7 +160,7 @@ impl Store {
     /// Keeps bytes as a blob and returns their SHA-256. The same bytes are kept once.
     pub fn put_blob(&self, bytes: &[u8]) -> Result<String, StoreError> {
         let sha256 = hex(&Sha256::digest(bytes));
-        let path = self.blob_path(&sha256);
+        let path = self.blob_file(&sha256);
         let kept = fs::metadata(&path).is_ok_and(|meta| meta.len() == bytes.len() as u64);
         if !kept {
             write_blob(&path, bytes).map_err(|error| {
@@ -175,11 +175,11 @@ impl Store {
     /// The bytes of a blob; nothing when it is not there or not what its name says.
     pub fn blob(&self, sha256: &str) -> Option<Vec<u8>> {
         let fits = sha256.len() == 64 && sha256.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let bytes = fits.then(|| fs::read(self.blob_path(sha256)).ok()).flatten()?;
+        let bytes = fits.then(|| fs::read(self.blob_file(sha256)).ok()).flatten()?;
         (hex(&Sha256::digest(&bytes)) == sha256).then_some(bytes)
     }
 
-    fn blob_path(&self, sha256: &str) -> PathBuf {
+    pub(crate) fn blob_file(&self, sha256: &str) -> PathBuf {
         let state = self.path().parent().unwrap_or(Path::new("."));
         state.join("blobs").join(&sha256[..2]).join(sha256)
     }

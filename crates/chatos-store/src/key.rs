@@ -3,6 +3,8 @@
 //! Sub-keys sign prompt lines, chain audit records and seal secrets. The key never leaves this
 //! module except as a derived value; it has no `Debug` and is wiped when dropped.
 
+mod wrap;
+
 use std::fs::OpenOptions;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
@@ -206,9 +208,23 @@ fn parse_key(bytes: &[u8]) -> Option<Zeroizing<[u8; 32]>> {
 }
 
 fn create_key(path: &Path) -> Result<StateKey, KeyProblem> {
-    let fail = |action| move |source| KeyProblem::Io { action, path: path.to_owned(), source };
     let mut key = Zeroizing::new([0; 32]);
-    getrandom::fill(&mut *key).map_err(|e| fail("make")(io::Error::other(e.to_string())))?;
+    getrandom::fill(&mut *key).map_err(|error| KeyProblem::Io {
+        action: "make",
+        path: path.to_owned(),
+        source: io::Error::other(error.to_string()),
+    })?;
+    if create_key_file(path, &key)? {
+        Ok(StateKey::from_bytes(key, true))
+    } else {
+        // Another process made it between our look and our attempt: theirs is the key.
+        Ok(StateKey::from_bytes(read_key(path)?, false))
+    }
+}
+
+/// Writes a key file that is not there yet. `false`: one is there.
+fn create_key_file(path: &Path, key: &Zeroizing<[u8; 32]>) -> Result<bool, KeyProblem> {
+    let fail = |action| move |source| KeyProblem::Io { action, path: path.to_owned(), source };
     if let Some(dir) = path.parent() {
         std::fs::DirBuilder::new()
             .recursive(true)
@@ -220,13 +236,10 @@ fn create_key(path: &Path) -> Result<StateKey, KeyProblem> {
     let opened = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
     let mut file = match opened {
         Ok(file) => file,
-        // Another process made it between our look and our attempt: theirs is the key.
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            return Ok(StateKey::from_bytes(read_key(path)?, false));
-        }
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(false),
         Err(error) => return Err(fail("create")(error)),
     };
-    let text = Zeroizing::new(format!("{}\n", hex(&*key)));
+    let text = Zeroizing::new(format!("{}\n", hex(&**key)));
     let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
     if let Err(error) = written {
         // A half-written key would be taken for a malformed one at the next start.
@@ -236,7 +249,7 @@ fn create_key(path: &Path) -> Result<StateKey, KeyProblem> {
     if let Some(dir) = path.parent() {
         std::fs::File::open(dir).and_then(|dir| dir.sync_all()).map_err(fail("keep"))?;
     }
-    Ok(StateKey::from_bytes(key, true))
+    Ok(true)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! (which directory, which environment values, which key file) is passed in.
 
 mod app_rows;
+mod archive;
 mod backup;
 mod check;
 mod db;
@@ -18,6 +19,8 @@ mod meta;
 mod migrate;
 mod plugin_trust;
 mod prompt_records;
+mod prune;
+mod salvage;
 mod secrets;
 mod settings;
 mod tasks;
@@ -25,6 +28,7 @@ mod time;
 mod watch;
 
 pub use app_rows::{AppEntity, AppRow, AppRowChange, NamedRow};
+pub use archive::{ArchiveError, ArchiveFile, Manifest, extract_archive, verify_archive, write_archive};
 pub use backup::{Backup, list_backups};
 pub use check::{CheckDepth, CheckFinding};
 pub use db::{CHECK_AT_OPEN, OpenOptions, Store, sqlite_version};
@@ -38,10 +42,12 @@ pub use key::{KeyPlace, KeyProblem, SealError, StateKey, SubKey};
 pub use migrate::{SCHEMA_VERSION, schema_of};
 pub use plugin_trust::{PluginTrustFile, PluginTrustRow};
 pub use prompt_records::{NewPrompt, NewPromptAnswer, PromptAnswered, PromptLine, PromptRow, SealedAnswer};
+pub use prune::{BlobState, Pruned};
+pub use salvage::{Salvage, SalvagedTable, damage_of, salvage};
 pub use secrets::{SecretInfo, SecretValue, is_secret_name};
 pub use settings::{
     Effective, SETTINGS, Section, SettingError, SettingIssue, SettingKind, SettingSource, SettingSpec,
     Settings, SettingsInput, find_setting, nearest_setting,
 };
 pub use tasks::{AddedTasks, NewTask, Task, TaskContext, TaskFilter, TaskNote, TaskPatch};
-pub use time::{iso_from_ms, now_iso, now_ms};
+pub use time::{iso_from_ms, now_iso, now_ms, parse_time};

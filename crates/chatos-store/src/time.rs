@@ -23,6 +23,13 @@ pub fn iso_from_ms(ms: i64) -> String {
     text
 }
 
+/// A date or a time as people and files write it, in milliseconds; a date is its first moment in UTC.
+pub fn parse_time(text: &str) -> Option<i64> {
+    let text = text.trim();
+    let date = || text.parse::<jiff::civil::Date>().ok()?.to_zoned(jiff::tz::TimeZone::UTC).ok();
+    text.parse::<Timestamp>().ok().or_else(|| date().map(|at| at.timestamp())).map(|at| at.as_millisecond())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,7 +4,7 @@ mod answer;
 mod ask;
 mod desk;
 mod form;
-mod input;
+pub(crate) mod input;
 mod show;
 mod task_editor;
 mod watch;

@@ -1,4 +1,4 @@
-//! `chatos state`: taking over an older state (state §7).
+//! `chatos state`: taking over an older state (state §7); recovering and pruning are beside it.
 
 use std::process::ExitCode;
 
@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::args::{Global, State};
 use crate::client::{Api, block_on};
 use crate::command::operation::follow;
+use crate::command::recover;
 use crate::output::{Output, Paint, pad, visible};
 
 /// Skipped rows shown to people; the report has all of them.
@@ -21,6 +22,8 @@ pub(crate) fn run(
     action: State,
 ) -> Result<ExitCode, Fault> {
     match action {
+        State::Recover { r#use } => recover::recover(global, &environment, output, r#use),
+        State::Prune { runs_before, yes } => recover::prune(global, environment, output, &runs_before, yes),
         State::Import { path } => {
             let path = path.map(|path| environment.current_dir().join(path));
             let api = Api::connect(global, environment)?;

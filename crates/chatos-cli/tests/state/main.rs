@@ -6,7 +6,11 @@
     reason = "tests make and look into databases with connections of their own"
 )]
 
+mod backup;
+mod doctor;
 mod import;
+mod recover;
+mod secrets;
 
 use std::path::Path;
 

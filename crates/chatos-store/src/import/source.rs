@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, OpenFlags, Row};
+use rusqlite::{Connection, Row};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -12,6 +12,7 @@ use super::report::Reason;
 use crate::db::{beside, open_still};
 use crate::error::{StoreError, StoreErrorKind};
 use crate::migrate::hex;
+use crate::salvage::{Scratch, open_copy};
 
 /// An open source. A copy of it goes when this does.
 pub(super) struct Source {
@@ -19,17 +20,7 @@ pub(super) struct Source {
     pub(super) fingerprint: String,
     connection: Connection,
     // A file with a log is read from a copy, because reading it in place would change its side files.
-    _copy: Option<Copy>,
-}
-
-/// A folder that is removed when it is no longer needed.
-struct Copy(PathBuf);
-
-impl Drop for Copy {
-    fn drop(&mut self) {
-        // A leftover is removed before the next copy is made.
-        std::fs::remove_dir_all(&self.0).ok();
-    }
+    _copy: Option<Scratch>,
 }
 
 impl Source {
@@ -48,8 +39,8 @@ impl Source {
             .iter()
             .any(|suffix| std::fs::metadata(beside(&path, suffix)).is_ok_and(|meta| meta.len() > 0));
         let (connection, copy) = if has_log {
-            let copy = copy_aside(&path, scratch)?;
-            (open_copy(&copy.0.join("source.db"))?, Some(copy))
+            let copy = Scratch::copy_to(&path, scratch.join(format!(".copy-{}", std::process::id())))?;
+            (open_copy(&copy.database())?, Some(copy))
         } else {
             (open_still(&path)?, None)
         };
@@ -169,36 +160,6 @@ fn fingerprint(path: &Path) -> Result<String, StoreError> {
 pub(super) fn size_of(path: &Path) -> u64 {
     let size = |path: &Path| std::fs::metadata(path).map_or(0, |meta| meta.len());
     size(path) + size(&beside(path, "-wal"))
-}
-
-fn copy_aside(path: &Path, scratch: &Path) -> Result<Copy, StoreError> {
-    use std::os::unix::fs::DirBuilderExt;
-    let folder = scratch.join(format!(".copy-{}", std::process::id()));
-    if folder.exists() {
-        std::fs::remove_dir_all(&folder).map_err(|error| unreadable(&folder, &error))?;
-    }
-    let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder);
-    made.map_err(|error| unreadable(&folder, &error))?;
-    let copy = Copy(folder);
-    for suffix in ["", "-wal", "-journal"] {
-        let (from, to) = (beside(path, suffix), copy.0.join(format!("source.db{suffix}")));
-        match std::fs::copy(&from, &to) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound && !suffix.is_empty() => {}
-            Err(error) => return Err(unreadable(&from, &error)),
-            Ok(_) => {}
-        }
-    }
-    Ok(copy)
-}
-
-#[expect(clippy::disallowed_methods, reason = "a copy of an older database, never state.db")]
-fn open_copy(path: &Path) -> Result<Connection, StoreError> {
-    // Writable: SQLite has to work the log into the copy.
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags)?;
-    connection.pragma_update(None, "trusted_schema", false)?;
-    connection.pragma_update(None, "cell_size_check", true)?;
-    Ok(connection)
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> StoreError {

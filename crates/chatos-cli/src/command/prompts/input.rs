@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Write};
 use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
 
 /// Prints a question and reads one line; `None` at the end of input.
-pub(super) fn line(question: &str) -> io::Result<Option<String>> {
+pub(crate) fn line(question: &str) -> io::Result<Option<String>> {
     let mut out = io::stdout().lock();
     write!(out, "{question}")?;
     out.flush()?;
@@ -18,7 +18,7 @@ pub(super) fn line(question: &str) -> io::Result<Option<String>> {
 }
 
 /// Reads lines until one holds only a full stop, or the input ends.
-pub(super) fn lines(question: &str) -> io::Result<Option<String>> {
+pub(crate) fn lines(question: &str) -> io::Result<Option<String>> {
     let mut out = io::stdout().lock();
     writeln!(out, "{question}")?;
     out.flush()?;
@@ -35,7 +35,7 @@ pub(super) fn lines(question: &str) -> io::Result<Option<String>> {
 }
 
 /// Reads one line without showing it.
-pub(super) fn hidden(question: &str) -> io::Result<String> {
+pub(crate) fn hidden(question: &str) -> io::Result<String> {
     let stdin = io::stdin();
     let before = tcgetattr(&stdin)?;
     let mut quiet = before.clone();
@@ -49,6 +49,6 @@ pub(super) fn hidden(question: &str) -> io::Result<String> {
 }
 
 /// How many rows the terminal has.
-pub(super) fn rows() -> usize {
+pub(crate) fn rows() -> usize {
     rustix::termios::tcgetwinsize(io::stdout()).map_or(24, |size| usize::from(size.ws_row).max(5))
 }

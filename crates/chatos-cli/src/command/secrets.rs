@@ -1,0 +1,115 @@
+//! `chatos secrets`: names are shown, values only go in, from a hidden prompt or standard input.
+
+use std::io::{IsTerminal, Read};
+use std::process::ExitCode;
+
+use chatos_host::{Environment, ErrorCode, Fault, Lang, Text};
+use hyper::Method;
+use serde_json::{Value, json};
+use zeroize::Zeroizing;
+
+use crate::args::{Global, Secrets};
+use crate::client::{Api, block_on, encode};
+use crate::command::prompts::input;
+use crate::output::{Output, Paint, pad, visible, width};
+
+/// Larger than any secret that is kept; what is longer is refused there with its words.
+const READ: u64 = 128 * 1024;
+
+pub(crate) fn run(
+    global: &Global,
+    environment: Environment,
+    output: &Output,
+    action: Secrets,
+) -> Result<ExitCode, Fault> {
+    // Read before anything is opened: a person may take a while to type.
+    let value = match &action {
+        Secrets::Set { name, .. } => Some(read_value(output, name)?),
+        _ => None,
+    };
+    let api = Api::connect(global, environment)?;
+    block_on(async {
+        let path = |name: &str| format!("/api/v1/secrets/{}", encode(name));
+        match action {
+            Secrets::List => {
+                let list = api.get("/api/v1/secrets", output.lang).await?;
+                if output.json {
+                    output.json_line(&list);
+                } else {
+                    print(output, &list);
+                }
+            }
+            Secrets::Set { name, description } => {
+                let body =
+                    json!({ "value": value.as_deref().map(String::as_str), "description": description });
+                let done = api.call(Method::PUT, &path(&name), Some(&body), output.lang).await?;
+                if output.json {
+                    output.json_line(&json!({ "name": name, "set": true, "created": done["created"] }));
+                }
+                output.say(&if done["created"] == true {
+                    Text::new(format!("`{name}` is set"), format!("已设置 `{name}`"))
+                } else {
+                    Text::new(format!("`{name}` has a new value"), format!("已更新 `{name}` 的值"))
+                });
+            }
+            Secrets::Remove { name } => {
+                api.call(Method::DELETE, &path(&name), None, output.lang).await?;
+                if output.json {
+                    output.json_line(&json!({ "name": name, "removed": true }));
+                }
+                output.say(&Text::new(format!("`{name}` is removed"), format!("已删除 `{name}`")));
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    })
+}
+
+/// From the terminal without echo, or all of standard input without its last line end.
+fn read_value(output: &Output, name: &str) -> Result<Zeroizing<String>, Fault> {
+    let fail = |error: std::io::Error| {
+        Fault::new(ErrorCode::InvalidArgument, Text::fixed("the value cannot be read", "无法读取密钥的值"))
+            .caused_by(&error)
+            .hint(Text::fixed(
+                "type it, or pipe it in as UTF-8 text",
+                "请直接输入，或以 UTF-8 文本通过管道传入",
+            ))
+    };
+    if std::io::stdin().is_terminal() {
+        let question =
+            if output.lang == Lang::Zh { format!("{name} 的值：") } else { format!("Value of {name}: ") };
+        return input::hidden(&question).map(Zeroizing::new).map_err(fail);
+    }
+    let mut text = Zeroizing::new(String::new());
+    std::io::stdin().lock().take(READ).read_to_string(&mut text).map_err(fail)?;
+    let length = text.strip_suffix('\n').map(|text| text.strip_suffix('\r').unwrap_or(text).len());
+    if let Some(length) = length {
+        text.truncate(length);
+    }
+    Ok(text)
+}
+
+fn print(output: &Output, list: &Value) {
+    let items = list["items"].as_array().map(Vec::as_slice).unwrap_or_default();
+    if items.is_empty() {
+        output.say(&Text::fixed("no secrets are set", "没有设置任何密钥"));
+    }
+    let name = |item: &Value| visible(item["name"].as_str().unwrap_or_default());
+    let widest = items.iter().map(|item| width(&name(item))).max().unwrap_or_default();
+    for item in items {
+        let since = item["updatedAt"].as_str().unwrap_or_default().get(..10).unwrap_or_default();
+        let set = if output.lang == Lang::Zh {
+            format!("••••  设置于 {since}")
+        } else {
+            format!("••••  set on {since}")
+        };
+        let mut line = format!("{}  {set}", pad(&name(item), widest));
+        if item["openable"] == false {
+            let note = Text::fixed("cannot be opened: another key", "无法打开：密钥不符");
+            line.push_str(&format!("  {}", output.paint(Paint::Bad, note.get(output.lang))));
+        }
+        if let Some(text) = item["description"].as_str().filter(|text| !text.is_empty()) {
+            line.push_str(&format!("  {}", output.paint(Paint::Dim, &visible(text))));
+        }
+        output.line(&line);
+    }
+}

@@ -1,0 +1,88 @@
+//! Secrets: set and removed by name; nothing here ever gives a value back (state §6).
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::Method;
+use axum::routing::{get, put};
+use chatos_host::iso_from_ms;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::tasks::blocking;
+use crate::api::{ApiError, Body, Done, Routes};
+use crate::app::App;
+
+/// All secrets by name.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct SecretList {
+    items: Vec<SecretView>,
+}
+
+/// What may be told about a secret.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct SecretView {
+    name: String,
+    /// Always true: what is not set is not listed.
+    set: bool,
+    description: String,
+    created_at: String,
+    updated_at: String,
+    last_used_at: Option<String>,
+    /// False when it was sealed with a key that is not here.
+    openable: bool,
+}
+
+/// A new value. It has no `Debug`, so that it cannot reach a log by accident.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewSecret {
+    value: String,
+    description: Option<String>,
+}
+
+/// Whether it was new.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct SecretSet {
+    ok: bool,
+    created: bool,
+}
+
+pub(crate) fn add(routes: &mut Routes) {
+    routes.read::<SecretList>("/api/v1/secrets", "Names of secrets, never their values", &[], get(list));
+    let path = "/api/v1/secrets/{name}";
+    routes.write::<NewSecret, SecretSet>(Method::PUT, path, "Set a secret", 200, put(set).delete(remove));
+    routes.document_act::<Done>(Method::DELETE, path, "Remove a secret");
+}
+
+async fn list(State(app): State<App>) -> Result<Json<SecretList>, ApiError> {
+    let secrets = blocking(&app, |host| host.list_secrets()).await?;
+    let items = secrets
+        .into_iter()
+        .map(|secret| SecretView {
+            name: secret.name,
+            set: true,
+            description: secret.description,
+            created_at: iso_from_ms(secret.created_at),
+            updated_at: iso_from_ms(secret.updated_at),
+            last_used_at: secret.last_used_at.map(iso_from_ms),
+            openable: secret.openable,
+        })
+        .collect();
+    Ok(Json(SecretList { items }))
+}
+
+async fn set(
+    State(app): State<App>,
+    Path(name): Path<String>,
+    Body(body): Body<NewSecret>,
+) -> Result<Json<SecretSet>, ApiError> {
+    let value = zeroize::Zeroizing::new(body.value);
+    let created = blocking(&app, move |host| host.set_secret(&name, &value, body.description)).await?;
+    Ok(Json(SecretSet { ok: true, created }))
+}
+
+async fn remove(State(app): State<App>, Path(name): Path<String>) -> Result<Json<Done>, ApiError> {
+    blocking(&app, move |host| host.remove_secret(&name)).await?;
+    Ok(Json(Done { ok: true }))
+}
