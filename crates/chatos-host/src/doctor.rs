@@ -158,6 +158,7 @@ impl Host {
         }
         findings.extend(self.examine_settings());
         findings.extend(self.examine_plugins());
+        findings.extend(self.examine_prompts());
         findings
     }
 
