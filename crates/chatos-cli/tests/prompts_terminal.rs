@@ -178,6 +178,16 @@ fn the_form_says_when_somebody_else_was_faster() {
 }
 
 #[test]
+fn ctrl_c_at_a_hidden_field_ends_it_and_the_question_stays() {
+    let sandbox = sandbox();
+    let id = ask(&sandbox, &json!({"kind":"kv","fields":[{"key":"pw","label":"Password","secret":true}]}));
+    let mut terminal = answer(&sandbox, &id);
+    terminal.expect("Password").press("\u{3}");
+    assert_eq!(terminal.end().0, Some(130));
+    assert_eq!(response(&sandbox, &id), Value::Null);
+}
+
+#[test]
 fn watch_answers_each_new_question_here() {
     let sandbox = sandbox();
     let host = sandbox.serve();
@@ -192,5 +202,7 @@ fn watch_answers_each_new_question_here() {
     for (id, value) in ids {
         assert_eq!(response(&sandbox, &id)["selection"], value);
     }
-    drop((terminal, host));
+    terminal.press("\u{3}");
+    assert_eq!(terminal.end().0, Some(0), "nothing is asked: an ordinary end");
+    drop(host);
 }

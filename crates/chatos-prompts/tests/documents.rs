@@ -3,6 +3,7 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
+    clippy::unnecessary_wraps,
     reason = "a test that cannot set itself up has failed"
 )]
 
