@@ -162,6 +162,7 @@ impl Host {
         }
         findings.extend(self.examine_settings());
         findings.extend(self.examine_plugins());
+        findings.extend(self.examine_prompts());
         findings
     }
 

@@ -393,11 +393,6 @@ impl Host {
         &self.tools
     }
 
-    /// It serves a page; other hosts are opened by a command for a moment.
-    pub(crate) fn is_serving(&self) -> bool {
-        self.config.serving
-    }
-
     /// Where the plugins are kept once opened.
     pub(crate) fn plugin_cell(&self) -> &OnceLock<PluginDesk> {
         &self.plugins

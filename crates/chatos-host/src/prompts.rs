@@ -2,6 +2,7 @@
 //! by the API and the terminal through one [`PromptDesk`].
 
 mod desk;
+mod doctor;
 mod fault;
 mod records;
 mod visit;

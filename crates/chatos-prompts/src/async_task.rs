@@ -13,11 +13,14 @@ use tokio_util::sync::CancellationToken;
 use crate::ids::{RequestId, TWIN_PREFIX, TaskId};
 use crate::json::Object;
 use crate::kind::result::ResultText;
-use crate::prompts::{Cursor, Prompts, ResultWait, WaitError};
+use crate::prompts::{Cursor, Prompts, ResultEntry, ResultWait, WaitError};
 
 /// Bounds of the safety poll.
 pub const MIN_POLL: Duration = Duration::from_millis(200);
 pub const MAX_POLL: Duration = Duration::from_secs(5);
+
+/// How long a result waits for an ACK that is still outstanding.
+const ACK_GRACE: Duration = Duration::from_secs(5);
 
 /// An id a server says it minted itself must have this many characters.
 const ACK_ID_CHARS: std::ops::RangeInclusive<usize> = 8..=256;
@@ -59,6 +62,22 @@ pub enum TaskError {
     Canceled { task: String },
     #[error("The prompt log {} cannot be read: {reason}", file.display())]
     Unavailable { file: PathBuf, reason: String },
+}
+
+/// What the server answered to the call.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Ack {
+    pub structured: Option<Value>,
+    /// The text blocks.
+    pub texts: Vec<String>,
+}
+
+/// How a call ended without a result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CallError<E> {
+    /// The ACK was an error; as the transport gave it.
+    Ack(E),
+    Task(TaskError),
 }
 
 /// A task whose result is waited for. Begin it before the call is sent; drop it to give up.
@@ -122,10 +141,56 @@ impl AsyncTask {
         cancel: &CancellationToken,
     ) -> Result<TaskResult, TaskError> {
         let deadline = self.began + timeout;
-        let found = match self.wait.wait(poll.clamp(MIN_POLL, MAX_POLL), Some(deadline), cancel).await {
-            Ok(found) => found,
-            Err(error) => return Err(self.ended(error, timeout)),
+        match self.wait.wait(poll.clamp(MIN_POLL, MAX_POLL), Some(deadline), cancel).await {
+            Ok(found) => Ok(self.consume(found).await),
+            Err(error) => Err(self.ended(error, timeout)),
+        }
+    }
+
+    /// [`AsyncTask::finish`] while the ACK is outstanding: the result may come before it. An ACK that is
+    /// an error ends the call; a result that came first is returned after the ACK had five seconds more
+    /// (`ai-contributions §11.2` steps 3 and 8).
+    pub async fn finish_with_ack<E>(
+        &mut self,
+        ack: impl Future<Output = Result<Ack, E>>,
+        task_id_key: &str,
+        poll: Duration,
+        timeout: Duration,
+        cancel: &CancellationToken,
+    ) -> Result<TaskResult, CallError<E>> {
+        tokio::pin!(ack);
+        let deadline = Some(self.began + timeout);
+        let poll = poll.clamp(MIN_POLL, MAX_POLL);
+        let early = tokio::select! {
+            biased;
+            answered = &mut ack => match answered {
+                Ok(ack) => {
+                    let texts: Vec<&str> = ack.texts.iter().map(String::as_str).collect();
+                    self.acknowledged(ack.structured.as_ref(), &texts, task_id_key);
+                    None
+                }
+                Err(error) => return Err(CallError::Ack(error)),
+            },
+            found = self.wait.wait(poll, deadline, cancel) => Some(found),
         };
+        let found = match early {
+            None => self.wait.wait(poll, deadline, cancel).await,
+            Some(Ok(found)) => {
+                // Whatever it says now, the work is done.
+                let late = tokio::time::timeout(ACK_GRACE, ack).await;
+                tracing::debug!(in_time = late.is_ok(), task = %self.id, "the result came before the ACK");
+                Ok(found)
+            }
+            Some(failed) => failed,
+        };
+        match found {
+            Ok(found) => Ok(self.consume(found).await),
+            Err(error) => Err(CallError::Task(self.ended(error, timeout))),
+        }
+    }
+
+    // ai-contributions §11.2 steps 6 and 7.
+    async fn consume(&self, found: ResultEntry) -> TaskResult {
         let (prompts, id) = (self.prompts.clone(), found.request_id.clone());
         let consumed = tokio::task::spawn_blocking(move || prompts.consume_result(&id)).await;
         if let Ok(Err(error)) = consumed {
@@ -133,13 +198,13 @@ impl AsyncTask {
             tracing::warn!(%error, task = %self.id, "cannot acknowledge the result of a task");
         }
         let id_from_ack = !is_spelling_of(found.request_id.as_str(), self.id.as_str());
-        Ok(TaskResult {
+        TaskResult {
             text: ResultText::of(&found.prompt),
             is_error: found.prompt.get("isError") == Some(&Value::Bool(true)),
             request_id: found.request_id,
             id_from_ack,
             task: self.id.as_str().to_owned(),
-        })
+        }
     }
 
     fn ended(&self, error: WaitError, timeout: Duration) -> TaskError {
@@ -155,6 +220,33 @@ impl AsyncTask {
             }
         }
     }
+}
+
+/// The arguments of the server's cancel tool: every spelling of the id and the call that its input schema
+/// allows (`ai-contributions §11.3`).
+pub fn cancel_arguments(
+    task: &TaskId,
+    task_id_key: &str,
+    session_id: Option<&str>,
+    tool_call_id: Option<&str>,
+    input_schema: &Value,
+) -> Object {
+    let id = Some(task.as_str());
+    let offered = [
+        ("taskId", id),
+        ("task_id", id),
+        (task_id_key, id),
+        ("sessionId", session_id),
+        ("toolCallId", tool_call_id),
+        ("tool_call_id", tool_call_id),
+    ];
+    let open = input_schema.get("additionalProperties") != Some(&Value::Bool(false));
+    let allowed = |key: &str| open || input_schema.get("properties").is_some_and(|p| p.get(key).is_some());
+    offered
+        .into_iter()
+        .filter(|(key, _)| allowed(key))
+        .filter_map(|(key, value)| Some((key.to_owned(), value?.into())))
+        .collect()
 }
 
 /// True when `entry` (a whole line) is the result of `task` (seed 003 §4). The waiting above uses the

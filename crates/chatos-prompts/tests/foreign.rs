@@ -11,7 +11,7 @@ mod common;
 
 use std::time::Duration;
 
-use chatos_prompts::async_task::{AsyncTask, TaskError, is_result_of};
+use chatos_prompts::async_task::{Ack, AsyncTask, CallError, TaskError, cancel_arguments, is_result_of};
 use chatos_prompts::{
     Answerer, Class, Code, Event, ItemState, LineFault, Owner, Policy, Query, RespondError, Role, RunId,
     Status, Surface, SystemAskers, TaskId, View, Viewer,
@@ -320,6 +320,60 @@ async fn results_are_matched_by_id_twin_ack_and_cursor() {
     let mut task = AsyncTask::begin(&world.prompts, TaskId::mint()).unwrap();
     let error = task.finish(Duration::from_secs(1), Duration::from_secs(20), &cancel).await.unwrap_err();
     assert!(matches!(error, TaskError::Canceled { .. }));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_ack_and_the_result_may_come_in_any_order() {
+    let world = World::new();
+    let (poll, limit) = (Duration::from_secs(1), Duration::from_secs(60));
+    let result = |text: &str| json!({"kind":"result","markdown":text});
+    // The result first; the ACK comes after it.
+    let id = TaskId::mint();
+    let mut task = AsyncTask::begin(&world.prompts, id.clone()).unwrap();
+    world.append(&foreign_request(id.as_str(), result("early")));
+    let (acked, ack) = tokio::sync::oneshot::channel::<()>();
+    let ack = async {
+        ack.await.ok();
+        Ok::<_, &str>(Ack::default())
+    };
+    let answering = tokio::spawn(async move {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        acked.send(()).ok();
+    });
+    let got = task.finish_with_ack(ack, "taskId", poll, limit, &never()).await.unwrap();
+    answering.await.unwrap();
+    assert_eq!(got.text(), "early");
+    // The ACK first, with an id of the server's own.
+    let mut task = AsyncTask::begin(&world.prompts, TaskId::mint()).unwrap();
+    world.append(&foreign_request("minted-by-server", result("late")));
+    let ack = async {
+        Ok::<_, &str>(Ack { structured: Some(json!({"taskId":"minted-by-server"})), texts: vec![] })
+    };
+    let got = task.finish_with_ack(ack, "taskId", poll, limit, &never()).await.unwrap();
+    assert_eq!((got.text().as_str(), got.id_from_ack), ("late", true));
+    // An ACK that is an error ends the call at once.
+    let mut task = AsyncTask::begin(&world.prompts, TaskId::mint()).unwrap();
+    let refused = task.finish_with_ack(async { Err("refused") }, "taskId", poll, limit, &never()).await;
+    assert_eq!(refused.unwrap_err(), CallError::Ack("refused"));
+    // Cancelled while the ACK is outstanding.
+    let cancel = never();
+    cancel.cancel();
+    let mut task = AsyncTask::begin(&world.prompts, TaskId::mint()).unwrap();
+    let ack = std::future::pending::<Result<Ack, &str>>();
+    let ended = task.finish_with_ack(ack, "taskId", poll, limit, &cancel).await.unwrap_err();
+    assert!(matches!(ended, CallError::Task(TaskError::Canceled { .. })));
+}
+
+#[test]
+fn the_cancel_tool_gets_what_its_schema_allows() {
+    let id = TaskId::given("task_9").unwrap();
+    let closed = json!({"properties":{"task_id":{},"toolCallId":{},"other":{}},"additionalProperties":false});
+    let got = cancel_arguments(&id, "jobId", Some("s1"), Some("c1"), &closed);
+    assert_eq!(json!(got), json!({"task_id":"task_9","toolCallId":"c1"}));
+    let got = cancel_arguments(&id, "jobId", None, Some("c1"), &json!({"type":"object"}));
+    let all =
+        json!({"taskId":"task_9","task_id":"task_9","jobId":"task_9","toolCallId":"c1","tool_call_id":"c1"});
+    assert_eq!(json!(got), all);
 }
 
 #[tokio::test(flavor = "multi_thread")]

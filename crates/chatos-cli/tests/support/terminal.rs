@@ -86,7 +86,12 @@ impl Terminal {
 
     /// Types a line and Enter.
     pub(crate) fn enter(&mut self, text: &str) -> &mut Self {
-        self.keyboard.write_all(format!("{text}\r").as_bytes()).unwrap();
+        self.press(&format!("{text}\r"))
+    }
+
+    /// Presses keys.
+    pub(crate) fn press(&mut self, keys: &str) -> &mut Self {
+        self.keyboard.write_all(keys.as_bytes()).unwrap();
         self.keyboard.flush().unwrap();
         self
     }

@@ -53,6 +53,7 @@ async fn interactive(
         .hint(Text::fixed("without flags the question is asked in a terminal", "不带参数时会在终端中询问"));
         return Ok(finish(output, &fault));
     }
+    input::heed_interrupts(false);
     match form::ask(desk, output, id, item, flags.shown.as_deref(), flags.remark.as_deref()).await? {
         Outcome::Sent(done) => {
             told(output, id, &done);

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::desk::Desk;
 use super::form::{self, Outcome};
-use super::{answer, finish, show, usage};
+use super::{answer, finish, input, show, usage};
 use crate::output::Output;
 
 /// How often the queue is looked at: quick enough for a person, nothing for the host.
@@ -21,6 +21,9 @@ pub(super) async fn run(desk: &Desk, output: &Output, answers: bool) -> Result<E
     if answers && (output.json || !terminal) {
         let fault = usage("`--answer` needs a terminal", "`--answer` 需要终端");
         return Ok(finish(output, &fault));
+    }
+    if answers {
+        input::heed_interrupts(true);
     }
     let mut known: BTreeMap<String, Value> = BTreeMap::new();
     let mut first = true;
