@@ -5,6 +5,7 @@
 #![expect(clippy::print_stdout, reason = "a benchmark speaks to the person who started it")]
 
 mod measure;
+mod plugins;
 mod prompts;
 
 use std::process::ExitCode;
@@ -16,8 +17,12 @@ fn main() -> ExitCode {
         ["prompts", only @ ..] => prompts::run(only),
         // A second process for the measurements; see `prompts::latency`.
         ["prompts-writer", log, bare] => prompts::writer(log.as_ref(), bare.as_ref()),
+        ["plugins", only @ ..] => plugins::run(only),
+        // A second process for the measurements; see `plugins::install`.
+        ["plugins-install", zip, state] => plugins::install_child(zip.as_ref(), state.as_ref()),
         _ => {
             println!("usage: chatos-bench prompts [latency|fold|append] [LINES]");
+            println!("       chatos-bench plugins [scan|install]");
             return ExitCode::from(2);
         }
     };
