@@ -5,6 +5,7 @@
 #![expect(clippy::print_stdout, reason = "a benchmark speaks to the person who started it")]
 
 mod measure;
+mod plugins;
 mod prompts;
 mod servers;
 mod start;
@@ -22,8 +23,12 @@ fn main() -> ExitCode {
         ["start", path @ ..] => start::run(path),
         // The limit beside a start; see `start::bare_listener`.
         ["listen"] => start::listen(),
+        ["plugins", only @ ..] => plugins::run(only),
+        // A second process for the measurements; see `plugins::install`.
+        ["plugins-install", zip, state] => plugins::install_child(zip.as_ref(), state.as_ref()),
         _ => {
             println!("usage: chatos-bench prompts [latency|fold|append] [LINES]");
+            println!("       chatos-bench plugins [scan|install]");
             println!("       chatos-bench servers [start|files|records] [--peers DIR] [--files N]");
             println!("       chatos-bench start [PROGRAM]");
             return ExitCode::from(2);

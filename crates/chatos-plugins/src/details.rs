@@ -15,8 +15,13 @@ use crate::digest::TreeFile;
 use crate::layout::Origin;
 use crate::listing::{BackendState, PluginEntry, ProblemEntry, Reader, problem_entry};
 use crate::load::LoadedApp;
+use crate::masking::Masking;
 use crate::registry::{AppNames, DIFF_BYTES, Plugin, Registry, Snapshot, is_text, open_plugin_dir};
 use crate::trust::{Change, changes};
+
+/// Finding the smallest difference of two hostile files can take minutes; after this time a coarser one
+/// is shown.
+const DIFF_TIME: std::time::Duration = std::time::Duration::from_millis(100);
 
 /// One plugin in full.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -250,7 +255,8 @@ impl Registry {
                 Ok(None) | Err(_) => Side::Unavailable,
             },
         };
-        Ok(Some(diff(path, old, new)))
+        let masking = Masking::of(&plugin.loaded);
+        Ok(Some(diff(path, old.masked(&masking), new.masked(&masking))))
     }
 }
 
@@ -272,6 +278,13 @@ impl Side {
         String::from_utf8(bytes).map_or(Side::Binary, Side::Text)
     }
 
+    fn masked(self, masking: &Masking) -> Self {
+        match self {
+            Side::Text(text) => Side::Text(masking.apply(text)),
+            other => other,
+        }
+    }
+
     fn text(&self) -> Option<&str> {
         match self {
             Side::Text(text) => Some(text),
@@ -287,7 +300,9 @@ fn diff(path: &str, old: Side, new: Side) -> FileDiff {
         .map_or("text", |(_, kind)| kind);
     let unified = (kind == "text").then(|| {
         let (a, b) = (old.text().unwrap_or_default(), new.text().unwrap_or_default());
-        similar::TextDiff::from_lines(a, b)
+        similar::TextDiff::configure()
+            .timeout(DIFF_TIME)
+            .diff_lines(a, b)
             .unified_diff()
             .header(&format!("a/{path}"), &format!("b/{path}"))
             .to_string()

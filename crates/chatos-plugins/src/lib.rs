@@ -12,6 +12,7 @@ mod install;
 mod layout;
 pub mod listing;
 mod load;
+mod masking;
 mod module_scan;
 mod names_file;
 mod pack;
@@ -34,7 +35,7 @@ pub use layout::{Origin, Roots, UiApps};
 pub use load::{Icon, Loaded, LoadedApp, LoadedPlugin, load};
 pub use module_scan::{ModuleFacts, scan_module};
 pub use pack::{PackReport, PackageContent, content_of_directory, default_file_name, pack, plugin_dir};
-pub use package::{Limits, PackageCode, PackageError};
+pub use package::{Limits, PackageCode, PackageError, PackedFile, read_archive};
 pub use registry::{AppNames, ExternalNames, Plugin, Refresh, Registry, Snapshot, TrustError};
 pub use trust::{
     Change, FileChange, MemoryTrust, Trust, TrustRecord, TrustState, TrustStore, TrustStoreError,

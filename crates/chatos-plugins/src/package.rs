@@ -70,6 +70,44 @@ pub(crate) struct Tally {
     pub(crate) ignored: usize,
 }
 
+/// A file an archive would install.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PackedFile {
+    /// Relative path.
+    pub path: String,
+    /// Bytes that were really there.
+    pub bytes: u64,
+    /// Owner-executable.
+    pub executable: bool,
+}
+
+/// Reads an archive to its last byte with all checks of an install and keeps nothing but the names.
+pub fn read_archive(file: std::fs::File) -> Result<Vec<PackedFile>, PackageError> {
+    struct Names(Vec<PackedFile>);
+    impl Sink for Names {
+        fn file(
+            &mut self,
+            path: &EntryPath,
+            executable: bool,
+            _: u64,
+            content: &mut dyn Content,
+        ) -> Result<(), PackageError> {
+            let mut bytes = 0;
+            while let Some(piece) = content.next()? {
+                bytes += piece.len() as u64;
+            }
+            self.0.push(PackedFile { path: path.as_str().to_owned(), bytes, executable });
+            Ok(())
+        }
+        fn is_canceled(&self) -> bool {
+            false
+        }
+    }
+    let mut names = Names(Vec::new());
+    archive::Archive::open(file, Limits::default())?.read(&mut names)?;
+    Ok(names.0)
+}
+
 /// A package opened for reading; names, types and limits of an archive have been checked.
 pub(crate) enum Package {
     Directory(directory::Directory),

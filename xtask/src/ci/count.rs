@@ -51,6 +51,16 @@ pub(crate) fn rust(log: &str) -> Option<Count> {
     nextest(log).or_else(|| libtest(log))
 }
 
+/// Our own tools: a line `4 passed, 0 failed`.
+pub(crate) fn plain(log: &str) -> Option<Count> {
+    let line = log.lines().rev().find(|line| line.contains(" passed, ") && line.ends_with(" failed"))?;
+    let (passed, failed) = line.split_once(", ")?;
+    match (words(passed)?, words(failed)?) {
+        ((passed, "passed"), (failed, "failed")) => Some(Count { passed, failed }),
+        _ => None,
+    }
+}
+
 /// node's own runner, in both of its reporters: `ℹ pass 12` and `# pass 12`.
 pub(crate) fn node(log: &str) -> Option<Count> {
     let number = |word: &str| {
@@ -142,5 +152,13 @@ mod tests {
             browser("  1 failed\n    x.spec.ts\n  7 passed (4.2s)\n"),
             Some(Count { passed: 7, failed: 1 })
         );
+    }
+
+    #[test]
+    fn our_own_tools() {
+        let log = "ok      manifest   9 inputs\nFAILED  archive    it panicked\n3 passed, 1 failed\n";
+        assert_eq!(plain(log), Some(Count { passed: 3, failed: 1 }));
+        assert_eq!(plain("nothing was passed, nothing failed"), None);
+        assert_eq!(plain(""), None);
     }
 }

@@ -52,6 +52,15 @@ pub(crate) fn steps() -> Vec<Step> {
                 Ok(vec![cargo(cx, &["test", "--doc", "--workspace", "--locked", "--quiet"])])
             })
         },
+        Step {
+            count: Some(count::plain),
+            ..plain("fuzz", "hostile bytes for every reader, bounded", &["build"], |cx| {
+                let fuzz = built(cx, "chatos-fuzz")?;
+                let mut command = process::command(&fuzz.to_string_lossy(), cx.workspace.root());
+                command.args(["--seconds", "40"]);
+                Ok(vec![command])
+            })
+        },
         plain("doc", "rustdoc with warnings denied", &[], |cx| {
             let mut doc = cargo(cx, &["doc", "--workspace", "--no-deps", "--locked", "--quiet"]);
             doc.env("RUSTDOCFLAGS", "-D warnings");
@@ -147,11 +156,11 @@ fn rust_tests(cx: &Context) -> Command {
     cargo(cx, &["test", "--workspace", "--all-targets", "--locked", "--quiet", "--no-fail-fast"])
 }
 
-/// The dev binary that the `build` step made.
 fn chatos(cx: &Context) -> Result<PathBuf> {
     built(cx, "chatos")
 }
 
+/// A dev binary that the `build` step made.
 fn built(cx: &Context, name: &str) -> Result<PathBuf> {
     let binary = cx.workspace.metadata()?.target_directory.join("debug").join(name);
     binary.canonicalize().with_context(|| format!("cannot find the built program: {}", binary.display()))

@@ -4,7 +4,9 @@ use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
 use chatos_host::Fault;
+use hyper::Method;
 use serde_json::{Value, json};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::client::{Api, encode};
 use crate::output::Output;
@@ -12,10 +14,15 @@ use crate::output::Output;
 /// How often an operation is asked about.
 const POLL: Duration = Duration::from_millis(50);
 
-/// Waits for an operation, drawing a bar where a person looks; gives its result or its failure.
+/// Waits for an operation, drawing a bar where a person looks; gives its result or its failure. Ctrl-C
+/// takes the work back, rather than leaving it to the host or half of it to the next start.
 pub(crate) async fn follow(api: &Api, output: &Output, mut operation: Value) -> Result<Value, Fault> {
     let path = format!("/api/v1/operations/{}", encode(operation["id"].as_str().unwrap_or_default()));
     let draws = !output.json && !output.quiet && std::io::stderr().is_terminal();
+    // Listening from here on: a signal between two looks is not lost.
+    let mut interrupted = signal(SignalKind::interrupt()).ok();
+    let mut terminated = signal(SignalKind::terminate()).ok();
+    let mut canceled = false;
     loop {
         match operation["state"].as_str().unwrap_or_default() {
             "running" => {}
@@ -33,8 +40,24 @@ pub(crate) async fn follow(api: &Api, output: &Output, mut operation: Value) -> 
         if draws {
             draw(&operation["progress"]);
         }
-        tokio::time::sleep(POLL).await;
+        let asked = tokio::select! {
+            () = tokio::time::sleep(POLL) => false,
+            () = heard(interrupted.as_mut()) => true,
+            () = heard(terminated.as_mut()) => true,
+        };
+        if asked && !canceled {
+            canceled = true;
+            api.call(Method::POST, &format!("{path}/cancel"), Some(&json!({})), output.lang).await?;
+        }
         operation = api.get(&path, output.lang).await?;
+    }
+}
+
+/// Ends when the signal came; never, when it cannot be listened to.
+async fn heard(listener: Option<&mut Signal>) {
+    match listener {
+        Some(listener) => drop(listener.recv().await),
+        None => std::future::pending().await,
     }
 }
 

@@ -6,6 +6,7 @@ mod show;
 mod trust;
 
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 use chatos_host::{Environment, ErrorCode, Fault};
 
@@ -30,8 +31,9 @@ pub(crate) fn run(
             if let Plugin::Install { trust: true, .. } = &action {
                 trust::needs_terminal(output)?;
             }
-            let api = Api::connect(global, environment)?;
+            let api = connect(global, &environment)?;
             block_on(async {
+                survive_file_limits();
                 match action {
                     Plugin::List { problems, source } => show::list(&api, output, problems, source).await,
                     Plugin::Show { id } => show::one(&api, output, &id).await,
@@ -59,6 +61,29 @@ pub(crate) fn run(
         }
         other => other,
     }
+}
+
+/// As long as an install waits for another one (plugins §8): without a running host the other one holds
+/// the whole state.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+fn connect(global: &Global, environment: &Environment) -> Result<Api, Fault> {
+    let started = Instant::now();
+    loop {
+        match Api::connect(global, environment.clone()) {
+            Err(fault) if fault.code == "host_locked" && started.elapsed() < PATIENCE => {}
+            other => return other,
+        }
+    }
+}
+
+/// A file size limit of the shell (`ulimit -f`) ends a process by a signal, unless somebody listens to
+/// that; then the write fails and is told like a full disk.
+fn survive_file_limits() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let number = rustix::process::Signal::XFSZ.as_raw();
+    // Without it a limit that is hit ends the command; the next start repairs what was begun.
+    signal(SignalKind::from_raw(number)).map(drop).ok();
 }
 
 /// Path of a plugin's resource.

@@ -193,6 +193,8 @@ fn watch_signals(host: &std::sync::Arc<Host>) -> Result<tokio::task::JoinHandle<
     };
     let (mut interrupt, mut terminate, mut hangup) =
         (open(SignalKind::interrupt())?, open(SignalKind::terminate())?, open(SignalKind::hangup())?);
+    // A file size limit then fails the write, which is told like a full disk, and does not end the host.
+    drop(open(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()))?);
     let shutdown = host.shutdown().clone();
     Ok(tokio::spawn(async move {
         tokio::select! {

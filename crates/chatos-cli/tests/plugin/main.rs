@@ -4,6 +4,15 @@
 //! that the whole program keeps it.
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
+mod api;
 mod commands;
+mod disk;
+mod hostile;
 mod seeds;
+#[path = "../support/socket.rs"]
+#[expect(dead_code, reason = "shared with the tests of hostile clients, which use all of it")]
+mod socket;
 mod support;
+#[path = "../support/surroundings.rs"]
+mod surroundings;
+mod sync;

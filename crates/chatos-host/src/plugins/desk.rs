@@ -63,6 +63,8 @@ pub struct PluginLog {
 
 /// Differences given with a trust sheet; more are fetched one by one.
 const SHEET_DIFFS: usize = 50;
+/// Text in them, so that a sheet stays a few megabytes whatever changed.
+const SHEET_BYTES: usize = 4 * 1024 * 1024;
 /// How often a trust sheet is made again because files changed meanwhile.
 const SETTLING: usize = 5;
 /// Bytes read from the end of a log.
@@ -208,8 +210,15 @@ impl PluginDesk {
         let mut diffs = Vec::new();
         if let Some(changes) = &details.changes {
             let paths = changes.changed.iter().chain(&changes.added).chain(&changes.removed);
+            let mut bytes = 0;
             for change in paths.take(SHEET_DIFFS) {
-                diffs.extend(self.diff(id, &change.path)?);
+                let Some(diff) = self.diff(id, &change.path)? else { continue };
+                let parts = [&diff.old_text, &diff.new_text, &diff.unified];
+                bytes += parts.into_iter().flatten().map(String::len).sum::<usize>();
+                if bytes > SHEET_BYTES {
+                    break;
+                }
+                diffs.push(diff);
             }
         }
         Ok(TrustSheet { details, diffs })

@@ -11,6 +11,7 @@ use rustix::fs::{FileType, Mode, OFlags};
 use super::{Plugin, Refresh, Registry, is_trusted_by_origin};
 use crate::digest::{self, Digest, Inventory};
 use crate::layout::Origin;
+use crate::masking::Masking;
 use crate::tree;
 use crate::trust::{TrustRecord, TrustState, TrustStoreError, TrustedFile};
 
@@ -69,7 +70,7 @@ impl Registry {
         now_ms: i64,
     ) -> Result<TrustRecord, TrustError> {
         let plugin = self.decidable(id)?;
-        let (found, texts) = read_for_record(&plugin.loaded.dir)
+        let (found, texts) = read_for_record(&plugin.loaded.dir, &Masking::of(&plugin.loaded))
             .map_err(|source| TrustError::Io { id: id.clone(), source })?;
         if found.digest != *expected {
             return Err(TrustError::Mismatch {
@@ -141,8 +142,8 @@ pub(crate) fn open(dir: &Path) -> std::io::Result<std::os::fd::OwnedFd> {
     Ok(rustix::fs::open(dir, flags, Mode::empty())?)
 }
 
-/// The inventory and the texts worth keeping, from one reading.
-fn read_for_record(dir: &Path) -> std::io::Result<(Inventory, BTreeMap<String, Vec<u8>>)> {
+/// The inventory and the texts worth keeping, from one reading. Credentials are masked in the texts.
+fn read_for_record(dir: &Path, masking: &Masking) -> std::io::Result<(Inventory, BTreeMap<String, Vec<u8>>)> {
     let root = open(dir)?;
     let found = digest::inventory(root.as_fd())?;
     let mut texts: BTreeMap<String, Vec<u8>> = BTreeMap::new();
@@ -160,7 +161,8 @@ fn read_for_record(dir: &Path) -> std::io::Result<(Inventory, BTreeMap<String, V
             // What changed since the inventory is caught by the digest check before the next start.
             if is_text(&bytes) && file.sha256 == crate::digest::sha256_hex(&bytes) {
                 left -= bytes.len() as u64;
-                texts.insert(file.sha256.clone(), bytes);
+                let text = String::from_utf8(bytes).map(|text| masking.apply(text)).unwrap_or_default();
+                texts.insert(file.sha256.clone(), text.into_bytes());
             }
         }
         Ok(())

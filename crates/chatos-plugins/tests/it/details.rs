@@ -93,3 +93,58 @@ fn what_changed_since_it_was_trusted() {
         assert!(diff(outside).is_none(), "{outside}");
     }
 }
+
+/// Two files made to be hard to compare, and more text than is kept: still an answer, soon.
+#[test]
+fn hostile_texts_are_compared_within_bounds() {
+    let world = World::new();
+    let dir = world.user("com.example.t");
+    simple(&dir, "com.example.t", &["x"]);
+    let lines = |seed: u32| -> String {
+        let mut n = seed;
+        (0..60_000)
+            .map(|_| {
+                n = n.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                format!("{}\n", (n >> 16) % 7)
+            })
+            .collect()
+    };
+    write_files(&dir, &[("hard.txt", &lines(1))]);
+    // 100 texts of 250 KiB: 25 MiB, of which 16 are kept.
+    for n in 0..100 {
+        write_files(&dir, &[(&format!("many/{n:03}.txt"), &format!("{n}{}", "y".repeat(250 * 1024)))]);
+    }
+    world.trust("com.example.t");
+    write_files(&dir, &[("hard.txt", &lines(2)), ("many/000.txt", "new"), ("many/099.txt", "new")]);
+    let snapshot = world.scan();
+    let plugin = snapshot.plugin_for_person(&id("com.example.t")).unwrap();
+    let kind = |path: &str| world.registry.file_diff(plugin, path).unwrap().unwrap().kind;
+    assert_eq!(kind("hard.txt"), "text");
+    assert_eq!(kind("many/000.txt"), "text");
+    assert_eq!(kind("many/099.txt"), "unavailable", "beyond what is kept");
+    let changes = details(&world, "com.example.t").changes.unwrap();
+    assert_eq!(changes.changed.len(), 3, "every changed file is named all the same");
+}
+
+/// A token in a manifest appears in no difference.
+#[test]
+fn credentials_are_masked_in_differences() {
+    let world = World::new();
+    let dir = world.user("com.example.t");
+    simple(&dir, "com.example.t", &["x"]);
+    let manifest = |version: &str| {
+        json!({ "id": "com.example.t", "name": "T", "version": version, "apps": [ { "id": "x", "name": "X", "entry": "x.mjs",
+            "ai": { "mcp": { "url": "https://example.com/", "auth": { "token": "canary \"quoted\"",
+                "headers": { "X-Key": "canary-header" } } } } } ] })
+        .to_string()
+    };
+    write_files(&dir, &[("plugin.json", &manifest("1"))]);
+    world.trust("com.example.t");
+    write_files(&dir, &[("plugin.json", &manifest("2"))]);
+    let snapshot = world.scan();
+    let plugin = snapshot.plugin_for_person(&id("com.example.t")).unwrap();
+    let diff = world.registry.file_diff(plugin, "plugin.json").unwrap().unwrap();
+    let shown = serde_json::to_string(&diff).unwrap();
+    assert!(!shown.contains("canary") && shown.contains("********"), "{shown}");
+    assert!(diff.unified.unwrap().contains("\"version\":\"2\""));
+}

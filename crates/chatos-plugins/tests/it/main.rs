@@ -3,6 +3,7 @@
 
 mod archive;
 mod details;
+mod documents;
 mod faults;
 mod install;
 mod kill;
