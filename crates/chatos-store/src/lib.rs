@@ -23,6 +23,7 @@ mod prune;
 mod salvage;
 mod secrets;
 mod settings;
+mod shell_sessions;
 mod tasks;
 mod time;
 mod watch;
@@ -49,5 +50,6 @@ pub use settings::{
     Effective, SETTINGS, Section, SettingError, SettingIssue, SettingKind, SettingSource, SettingSpec,
     Settings, SettingsInput, find_setting, nearest_setting,
 };
+pub use shell_sessions::ShellSessionRow;
 pub use tasks::{AddedTasks, NewTask, Task, TaskContext, TaskFilter, TaskNote, TaskPatch};
 pub use time::{iso_from_ms, now_iso, now_ms, parse_time};
