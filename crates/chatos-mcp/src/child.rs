@@ -116,6 +116,11 @@ impl Drop for Child {
 /// Starts a process. Returns before it says anything.
 pub(crate) async fn start(command: &CommandLine, spawning: &Spawning) -> Result<(Started, Streams), Failure> {
     let program = find(command)?;
+    if let Some(directory) = command.directory.as_deref().filter(|directory| !directory.is_dir()) {
+        // The system would say the same about the program, which is there.
+        let error = format!("its working directory does not exist: {}", directory.display());
+        return Err(Failure::Spawn { program: program.to_string_lossy().into_owned(), error });
+    }
     let family = Family::new();
     let watched = Watched::new(spawning.warden.clone(), family.mark());
     let mut process = match &spawning.launcher {

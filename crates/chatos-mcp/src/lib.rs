@@ -12,6 +12,7 @@
 //! | wanted | call |
 //! |---|---|
 //! | a server of a plugin or a person | [`Endpoint::Command`], [`Endpoint::remote`], [`Endpoint::InProcess`] |
+//! | the variables a child may see | [`child_environment`] |
 //! | know, start, stop, restart, forget it | [`Pool::put`], [`Pool::connect`], [`Pool::stop`], [`Pool::restart`], [`Pool::remove`] |
 //! | its state with the last error and its last words | [`Pool::status`], [`Pool::statuses`], [`Pool::changes`] |
 //! | its tools, checked, sorted and digested | [`Pool::tools`], [`ToolList::pins`], [`ToolList::compare`] |
@@ -35,6 +36,7 @@
 pub mod limits;
 
 mod endpoint;
+mod environment;
 mod failure;
 mod hooks;
 
@@ -66,6 +68,7 @@ pub use child::{ChildRecords, Launcher, MARK, Spawning, Warden, end_leftovers, e
 pub use connection::{Connect, ConnectError, Connection};
 pub use elicitation::{ElicitAnswer, Elicitation, InputRequest};
 pub use endpoint::{Addresses, Auth, CommandLine, Credentials, Endpoint, EndpointError, InProcess, Remote};
+pub use environment::child_environment;
 pub use failure::{Failure, Waited};
 pub use handshake::{Era, Identity, LEGACY, MODERN, Peer};
 pub use hooks::{Asked, Hooks, Later, LogLine, LogSource, NoHooks, Offers, Root, ServerKey};

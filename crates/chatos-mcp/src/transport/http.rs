@@ -177,7 +177,13 @@ impl Shared {
             Err(ended) => Err(ended),
         };
         if let Err(ended) = ended {
-            self.router.fail(id, ended.failure, ended.sent);
+            let down =
+                matches!(ended.failure, Failure::Unreachable { .. } | Failure::Tls { .. }) && !ended.sent;
+            self.router.fail(id, ended.failure.clone(), ended.sent);
+            // Nobody is there: the connection is over, and the next one is made with back-off.
+            if down {
+                self.router.close(ended.failure);
+            }
         }
     }
 
@@ -187,7 +193,7 @@ impl Shared {
             let body = answer.body.collect(REFUSAL_BYTES).await.unwrap_or_default();
             // A refusal in the protocol's own words is its answer, whatever id it names.
             let spoken = message::parse(&body).ok().and_then(|value| value.get("error").cloned());
-            let lost = answer.status == StatusCode::NOT_FOUND && self.state().session.is_some();
+            let lost = self.session_is_lost(answer.status, &body);
             let auth = matches!(answer.status.as_u16(), 401 | 403);
             if let (Some(error), false, false) = (spoken.filter(Value::is_object), lost, auth) {
                 let result = Err(message::rpc_error(error));
@@ -296,10 +302,18 @@ impl Shared {
         }
     }
 
+    /// The protocol says 404. Some servers say 400 and name the session in words; without this they
+    /// would refuse every later call too.
+    fn session_is_lost(&self, status: StatusCode, body: &[u8]) -> bool {
+        let named = || String::from_utf8_lossy(body).to_ascii_lowercase().contains("session");
+        let refused = status == StatusCode::NOT_FOUND || (status == StatusCode::BAD_REQUEST && named());
+        refused && self.state().session.is_some()
+    }
+
     fn refusal(&self, status: StatusCode, body: &[u8]) -> Failure {
         match status.as_u16() {
             401 | 403 => Failure::AuthRefused { status: status.as_u16() },
-            404 if self.state().session.is_some() => {
+            _ if self.session_is_lost(status, body) => {
                 // The session is gone; only a new connection helps.
                 let failure = Failure::Closed { reason: "its session ended".to_owned() };
                 self.router.close(failure.clone());

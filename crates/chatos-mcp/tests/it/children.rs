@@ -31,6 +31,17 @@ async fn a_program_that_cannot_start_is_named() {
     let path = file.path().to_str().unwrap();
     let plain = start_error(command(path, &[])).await.failure;
     assert_eq!(plain, Failure::CommandNotExecutable { program: path.into() });
+    let nowhere = Endpoint::Command(CommandLine {
+        program: FIXTURE.into(),
+        arguments: words(&["serve"]),
+        directory: Some("/nowhere/at/all".into()),
+        environment: Vec::new(),
+    });
+    let nowhere = start_error(nowhere).await.failure;
+    assert!(
+        matches!(&nowhere, Failure::Spawn { error, .. } if error.contains("/nowhere/at/all")),
+        "{nowhere:?}"
+    );
     let fault = plain.fault("tools", &[]);
     assert!(fault.message.en.contains("MCP server `tools`") && fault.message.zh.contains("tools"));
 }

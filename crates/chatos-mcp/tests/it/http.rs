@@ -341,10 +341,17 @@ async fn an_interrupted_stream_is_taken_up_where_it_broke() {
 
 #[tokio::test]
 async fn a_lost_session_is_a_new_connection() {
+    lose_session(|| status(404)).await;
+    let words = json!({ "jsonrpc": "2.0", "id": null, "error": { "code": -32000, "message": "Bad Request: No valid session ID" } });
+    lose_session(move || plain(400, "application/json", words.to_string())).await;
+}
+
+async fn lose_session(refuse: impl Fn() -> Answer + Send + Sync + 'static) {
+    let refuse = Arc::new(refuse);
     let sessions = Arc::new(Mutex::new(0));
     let counted = Arc::clone(&sessions);
     let web = serve(move |seen: Seen| {
-        let sessions = Arc::clone(&counted);
+        let (sessions, refuse) = (Arc::clone(&counted), Arc::clone(&refuse));
         async move {
             let message = seen.json();
             if seen.method != Method::POST {
@@ -354,7 +361,7 @@ async fn a_lost_session_is_a_new_connection() {
             if message["method"] == "initialize" {
                 *count += 1;
             } else if message["method"] == "tools/call" && *count == 1 {
-                return status(404);
+                return refuse();
             }
             let mut answer = old_server(&message).map_or_else(|| status(202), |reply| json_answer(&reply));
             answer.headers_mut().insert("mcp-session-id", format!("s{count}").parse().unwrap());
@@ -367,6 +374,27 @@ async fn a_lost_session_is_a_new_connection() {
     assert!(matches!(error.failure, Failure::Closed { .. }), "{error:?}");
     assert_eq!(text(&pool, &key, "echo", json!({ "text": "again" })).await, "again");
     assert_eq!(*sessions.lock().unwrap(), 2);
+    pool.close().await;
+}
+
+#[tokio::test]
+async fn a_web_server_that_goes_away_is_seen_and_found_again() {
+    let web = serve(|seen: Seen| async move { with_session(&seen, false) }).await;
+    let (pool, key) = pool_of(endpoint(&web.url("/mcp")));
+    text(&pool, &key, "echo", json!({ "text": "x" })).await;
+    let address = web.address;
+    web.stop();
+    // The first call may still go to a connection that is just closing; then nobody is there.
+    let mut failures = Vec::new();
+    while pool.status(&key).unwrap().last_error.is_none() {
+        let failure = call(&pool, &key, "echo", json!({ "text": "x" })).await.unwrap_err().failure;
+        failures.push(failure);
+        assert!(failures.len() < 50, "{failures:?}");
+    }
+    assert!(failures.iter().any(|failure| matches!(failure, Failure::Unreachable { .. })), "{failures:?}");
+    let _again = crate::web::serve_at(address, |seen: Seen| async move { with_session(&seen, false) });
+    pool.restart(&key);
+    assert_eq!(text(&pool, &key, "echo", json!({ "text": "back" })).await, "back");
     pool.close().await;
 }
 

@@ -13,7 +13,8 @@ use hyper::service::service_fn;
 use hyper::{HeaderMap, Method, Request, Response};
 use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
+use tokio::net::TcpSocket;
+use tokio_util::sync::CancellationToken;
 
 /// A request as a server saw it.
 #[derive(Debug, Clone)]
@@ -42,11 +43,17 @@ type Handler = Arc<dyn Fn(Seen) -> Pin<Box<dyn Future<Output = Answer> + Send>> 
 pub(crate) struct Web {
     pub(crate) address: SocketAddr,
     pub(crate) seen: Arc<Mutex<Vec<Seen>>>,
+    stop: CancellationToken,
 }
 
 impl Web {
     pub(crate) fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
+    }
+
+    /// Closes the port and all connections.
+    pub(crate) fn stop(&self) {
+        self.stop.cancel();
     }
 
     pub(crate) fn seen(&self) -> Vec<Seen> {
@@ -59,12 +66,34 @@ where
     F: Fn(Seen) -> W + Send + Sync + 'static,
     W: Future<Output = Answer> + Send + 'static,
 {
+    // Waiting once lets the server's task begin before the test goes on.
+    let web = serve_at("127.0.0.1:0".parse().unwrap(), handler);
+    tokio::task::yield_now().await;
+    web
+}
+
+/// The same at a given address. The port is open when it returns.
+pub(crate) fn serve_at<F, W>(address: SocketAddr, handler: F) -> Web
+where
+    F: Fn(Seen) -> W + Send + Sync + 'static,
+    W: Future<Output = Answer> + Send + 'static,
+{
     let handler: Handler = Arc::new(move |seen| Box::pin(handler(seen)));
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let web = Web { address: listener.local_addr().unwrap(), seen: Arc::default() };
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.set_reuseaddr(true).unwrap();
+    socket.bind(address).unwrap();
+    let listener = socket.listen(64).unwrap();
+    let stop = CancellationToken::new();
+    let web = Web { address: listener.local_addr().unwrap(), seen: Arc::default(), stop: stop.clone() };
     let log = Arc::clone(&web.seen);
     tokio::spawn(async move {
-        while let Ok((stream, _)) = listener.accept().await {
+        loop {
+            let accepted = tokio::select! {
+                accepted = listener.accept() => accepted,
+                () = stop.cancelled() => return,
+            };
+            let Ok((stream, _)) = accepted else { return };
+            let stop = stop.clone();
             let (handler, log) = (Arc::clone(&handler), Arc::clone(&log));
             let service = service_fn(move |request: Request<Incoming>| {
                 let (handler, log) = (Arc::clone(&handler), Arc::clone(&log));
@@ -79,7 +108,10 @@ where
             });
             tokio::spawn(async move {
                 let connection = hyper::server::conn::http1::Builder::new();
-                connection.serve_connection(TokioIo::new(stream), service).await.ok();
+                tokio::select! {
+                    served = connection.serve_connection(TokioIo::new(stream), service) => served.ok(),
+                    () = stop.cancelled() => None,
+                };
             });
         }
     });
