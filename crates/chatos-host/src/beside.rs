@@ -215,9 +215,6 @@ impl SettingsSource for BesideSettings {
 
 /// The first call makes the state, because its log is kept there. Without one the call still runs.
 async fn prepare(beside: Arc<Beside>) {
-    if beside.state_dir().join("state.db").exists() {
-        return;
-    }
     let made = tokio::task::spawn_blocking(move || beside.store().map(drop)).await;
     match made {
         Ok(Ok(())) => {}

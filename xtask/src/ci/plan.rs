@@ -14,7 +14,7 @@ use crate::ci::step::{Context, Step};
 use crate::{npm, process};
 
 /// Folders with a `package-lock.json`.
-const NODE_FOLDERS: [&str; 3] = ["ui", "plugins/tests", "tests/mcp-servers"];
+const NODE_FOLDERS: [&str; 4] = ["ui", "plugins/tests", "tests/mcp-servers", "tests/mcp-peers"];
 
 pub(crate) fn steps() -> Vec<Step> {
     vec![
@@ -72,6 +72,15 @@ pub(crate) fn steps() -> Vec<Step> {
                 let fixture = built(cx, "mcp-fixture")?;
                 let mut npm = process::command("npm", &cx.workspace.path("tests/mcp-servers"));
                 npm.args(["run", "--silent", "test"]).env("MCP_FIXTURE", &fixture);
+                Ok(vec![npm])
+            })
+        },
+        Step {
+            count: Some(count::node),
+            ..plain("peers", "real MCP clients with the real binary", &["packages", "build", "ui-build"], |cx| {
+                let chatos = chatos(cx)?;
+                let mut npm = process::command("npm", &cx.workspace.path("tests/mcp-peers"));
+                npm.args(["run", "--silent", "test"]).env("CHATOS_BIN", &chatos);
                 Ok(vec![npm])
             })
         },
