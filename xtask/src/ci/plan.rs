@@ -14,7 +14,7 @@ use crate::ci::step::{Context, Step};
 use crate::{npm, process};
 
 /// Folders with a `package-lock.json`.
-const NODE_FOLDERS: [&str; 3] = ["ui", "plugins/tests", "tests/mcp-servers"];
+const NODE_FOLDERS: [&str; 4] = ["ui", "plugins/tests", "tests/mcp-servers", "tests/mcp-peers"];
 
 pub(crate) fn steps() -> Vec<Step> {
     vec![
@@ -83,6 +83,20 @@ pub(crate) fn steps() -> Vec<Step> {
                 npm.args(["run", "--silent", "test"]).env("MCP_FIXTURE", &fixture);
                 Ok(vec![npm])
             })
+        },
+        Step {
+            count: Some(count::node),
+            ..plain(
+                "peers",
+                "real MCP clients with the real binary",
+                &["packages", "build", "ui-build"],
+                |cx| {
+                    let chatos = chatos(cx)?;
+                    let mut npm = process::command("npm", &cx.workspace.path("tests/mcp-peers"));
+                    npm.args(["run", "--silent", "test"]).env("CHATOS_BIN", &chatos);
+                    Ok(vec![npm])
+                },
+            )
         },
         plain("ui-check", "svelte-check and TypeScript", &["packages"], |cx| ui(cx, "check")),
         plain("ui-lint", "eslint", &["packages"], |cx| ui(cx, "lint")),
