@@ -43,7 +43,7 @@ impl Gate {
             authorities,
             origins: own,
             allowed_origins: allowed,
-            token: Some(Sha256::digest(token).into()),
+            token: Sha256::digest(token).into(),
         }
     }
 
