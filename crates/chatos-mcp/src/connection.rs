@@ -173,7 +173,13 @@ impl Connection {
     /// What follows the handshake.
     async fn begin(&self) -> Result<(), Failure> {
         match self.peer.era {
-            Era::Legacy => self.session.tell("notifications/initialized", None, Vec::new()).await,
+            Era::Legacy => {
+                self.session.tell("notifications/initialized", None, Vec::new()).await?;
+                if let Link::Http(http) = self.session.link.as_ref() {
+                    http.listen().await;
+                }
+                Ok(())
+            }
             Era::Modern => {
                 if self.peer.capabilities.pointer("/tools/listChanged") == Some(&Value::Bool(true)) {
                     let params = self.with_meta(

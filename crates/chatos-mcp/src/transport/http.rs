@@ -9,6 +9,7 @@ use bytes::Bytes;
 use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::{Method, StatusCode};
 use serde_json::Value;
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use super::Outgoing;
@@ -26,6 +27,8 @@ const RESUMES: usize = 5;
 const RETRY: Duration = Duration::from_secs(1);
 /// Longest time between two attempts, whatever the server says.
 const RETRY_MAX: Duration = Duration::from_secs(30);
+/// The beginning of the stream of notifications.
+const OPENING: Duration = Duration::from_secs(1);
 /// Saying good-bye.
 const FAREWELL: Duration = Duration::from_secs(2);
 
@@ -76,17 +79,23 @@ impl Http {
     pub(crate) fn agreed(&self, version: &str, modern: bool) {
         self.shared.modern.store(modern, Ordering::Relaxed);
         self.shared.state().version = HeaderValue::from_str(version).ok();
-        if !modern {
-            let shared = Arc::clone(&self.shared);
-            // Ends with `stop`, or when the server has no such stream.
-            tokio::spawn(async move {
-                let stop = shared.stop.clone();
-                tokio::select! {
-                    () = shared.listen() => {}
-                    () = stop.cancelled() => {}
-                }
-            });
-        }
+    }
+
+    /// Opens the stream on which an old server tells what belongs to no request. Waits a moment for its
+    /// beginning, so that nothing told right after the handshake is missed.
+    pub(crate) async fn listen(&self) {
+        let (opened, opening) = oneshot::channel();
+        let shared = Arc::clone(&self.shared);
+        // Ends with `stop`, or when the server has no such stream.
+        tokio::spawn(async move {
+            let stop = shared.stop.clone();
+            tokio::select! {
+                () = shared.listen(opened) => {}
+                () = stop.cancelled() => {}
+            }
+        });
+        // Some servers answer only with their first event.
+        tokio::time::timeout(OPENING, opening).await.ok();
     }
 
     pub(crate) async fn send(&self, message: Outgoing, patience: Duration) -> Result<(), Failure> {
@@ -283,11 +292,16 @@ impl Shared {
     }
 
     /// The stream of what belongs to no request, while an old server offers it.
-    async fn listen(&self) {
+    async fn listen(&self, opened: oneshot::Sender<()>) {
         let mut events = EventStream::default();
         let mut failures = 0;
+        let mut opened = Some(opened);
         while failures < RESUMES {
-            match self.client.request(self.stream_request(&events)).await {
+            let answer = self.client.request(self.stream_request(&events)).await;
+            if let Some(opened) = opened.take() {
+                opened.send(()).ok();
+            }
+            match answer {
                 Ok(answer) if is_stream(&answer) => {
                     let before = events.last_id.clone();
                     if let Err(failure) = self.read(&mut events, answer).await {
