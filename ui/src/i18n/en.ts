@@ -3,6 +3,7 @@
 import { apps } from './en/apps';
 import { prompts } from './en/prompts';
 import { tasks } from './en/tasks';
+import { tools } from './en/tools';
 
 export const en = {
   common: {
@@ -105,6 +106,12 @@ export const en = {
     emptyButton: 'See what can be installed',
     exampleIntro: 'Put an app on this computer to use later:',
     example: 'chatos plugin install ./my-app.zip',
+    meanwhile: 'What you can do already',
+    cards: {
+      apps: { title: 'See the apps', text: 'Two come with ChatOS. Others are checked, shown to you and run only when you trust them.', button: 'Apps' },
+      tools: { title: 'Call a tool yourself', text: 'Read, search and change files, keep tasks and a journal: every tool an agent would get, as a form.', button: 'Tools' },
+      queue: { title: 'Answer questions', text: 'Programs and tools ask here before they do something that matters, and wait for your answer.', button: 'Queue' },
+    },
   },
   agents: {
     title: 'Agents',
@@ -123,7 +130,7 @@ export const en = {
   },
   settings: {
     title: 'Settings',
-    tabs: { settings: 'All settings', host: 'Host', doctor: 'Doctor', appearance: 'Appearance' },
+    tabs: { settings: 'All settings', tools: 'Tools', 'tool-log': 'Tool log', host: 'Host', doctor: 'Doctor', appearance: 'Appearance' },
     search: 'Search settings',
     searchPlaceholder: 'Name, key or description',
     count: (shown: number, all: number) => (shown === all ? `${all} settings` : `${shown} of ${all} settings`),
@@ -223,4 +230,5 @@ export const en = {
   },
   apps,
   prompts,
+  tools,
 };

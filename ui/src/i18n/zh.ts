@@ -4,6 +4,7 @@ import type { en } from './en';
 import { apps } from './zh/apps';
 import { prompts } from './zh/prompts';
 import { tasks } from './zh/tasks';
+import { tools } from './zh/tools';
 
 export const zh: typeof en = {
   common: {
@@ -106,6 +107,12 @@ export const zh: typeof en = {
     emptyButton: '看看可以安装什么',
     exampleIntro: '先把一个应用装到本机备用：',
     example: 'chatos plugin install ./my-app.zip',
+    meanwhile: '现在就可以做的事',
+    cards: {
+      apps: { title: '看看应用', text: 'ChatOS 自带两个应用。其他应用会先检查、向你展示，得到你的信任后才会运行。', button: '应用' },
+      tools: { title: '亲手调用工具', text: '读取、搜索和修改文件，管理任务和日志：智能体能用的每个工具，都有一张表单。', button: '工具' },
+      queue: { title: '回答问题', text: '程序和工具在做重要的事之前会来这里询问，并等待你的回答。', button: '队列' },
+    },
   },
   agents: {
     title: '智能体',
@@ -124,7 +131,7 @@ export const zh: typeof en = {
   },
   settings: {
     title: '设置',
-    tabs: { settings: '全部设置', host: '主机', doctor: '体检', appearance: '外观' },
+    tabs: { settings: '全部设置', tools: '工具', 'tool-log': '工具日志', host: '主机', doctor: '体检', appearance: '外观' },
     search: '搜索设置',
     searchPlaceholder: '名称、键或说明',
     count: (shown, all) => (shown === all ? `${all} 项设置` : `${all} 项设置中的 ${shown} 项`),
@@ -218,4 +225,5 @@ export const zh: typeof en = {
   },
   apps,
   prompts,
+  tools,
 };

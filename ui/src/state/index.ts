@@ -4,6 +4,7 @@
 import { Client } from '../api/client';
 import { Http } from '../api/http';
 import { PromptsApi } from '../api/prompts';
+import { ToolsApi } from '../api/tools';
 import { i18n } from '../i18n/index.svelte';
 import { Events } from './events.svelte';
 import { Host } from './host.svelte';
@@ -17,6 +18,7 @@ import { Settings } from './settings.svelte';
 import { Journal, Tasks } from './tasks.svelte';
 import { Theme } from './theme.svelte';
 import { Toasts } from './toasts.svelte';
+import { Tools } from './tools.svelte';
 
 export { describe } from './describe';
 export { toApiError } from '../api/error';
@@ -47,6 +49,7 @@ export const desktop = new Desktop({
 });
 export const tasks = new Tasks(client);
 export const journal = new Journal(client);
+export const tools = new Tools(new ToolsApi(http));
 export const operations = new Operations(client);
 export const install = new Install(client, operations);
 export const events = new Events(
@@ -65,6 +68,7 @@ events.on('plugins', (frame) => {
   void loadStatus();
 });
 events.on('prompts', (frame) => prompts.onEvent(frame));
+events.on('logs', (frame) => tools.onEvent(frame));
 events.on('host', (frame) => {
   if (frame.type === 'notice') void loadStatus();
 });
@@ -110,6 +114,7 @@ export function endSession(): void {
   tasks.clear();
   journal.clear();
   prompts.clear();
+  tools.clear();
 }
 
 /** Texts from the host come in the page's language, so a change of language reads them again. */
@@ -123,5 +128,5 @@ export function chooseLanguage(language: 'zh' | 'en'): void {
 }
 
 async function refreshAll(): Promise<void> {
-  await Promise.all([settings.list.refresh(), plugins.listing.refresh(), host.doctor.refresh(), tasks.list.refresh(), journal.page.refresh()]);
+  await Promise.all([settings.list.refresh(), plugins.listing.refresh(), host.doctor.refresh(), tasks.list.refresh(), journal.page.refresh(), tools.resync()]);
 }
