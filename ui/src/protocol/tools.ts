@@ -1,44 +1,18 @@
 // What the host says about tools, their calls and the log of calls (tools §5, §6, §8).
 
 import type { JsonValue, Moment } from './index';
+import type { components } from './openapi';
+
+type Schemas = components['schemas'];
 
 export type JsonObject = { [key: string]: JsonValue };
 
-export interface ToolHints {
-  title: string;
-  readOnlyHint: boolean;
-  destructiveHint: boolean;
-  idempotentHint: boolean;
-  openWorldHint: boolean;
-}
+type Narrow<T, Known> = Omit<T, keyof Known> & Known;
 
-export interface Tool {
-  name: string;
-  title: string;
-  description: string;
-  annotations: ToolHints;
-  /** Which question a person may be asked first. */
-  confirm: string;
-  version: number;
-  /** Only in the answer about one server. */
-  inputSchema?: JsonObject | null;
-}
-
-export interface ToolServer {
-  name: string;
-  id: string;
-  title: string;
-  instructions: string;
-  needsRoot: boolean;
-  tools: Tool[];
-}
-
-export interface ToolCallInput {
-  arguments: JsonObject;
-  callId: string;
-  session: string;
-  root?: string;
-}
+/** A tool; its schema is only in the answer about one server. */
+export type Tool = Narrow<Schemas['ToolView'], { inputSchema?: JsonObject | null }>;
+export type ToolServer = Narrow<Schemas['ToolServer'], { tools: Tool[] }>;
+export type ToolCallInput = Narrow<Partial<Schemas['CallInput']>, { arguments: JsonObject; callId: string; session: string; root?: string }>;
 
 /** A cut that was made, and the arguments that fetch the rest. */
 export interface Truncation {
@@ -74,12 +48,7 @@ export interface Envelope {
   chatos: { server: string; tool: string; elapsedMs: number; size: number; ts: Moment; truncated?: Truncation[] };
 }
 
-export interface ToolResult {
-  callId: string;
-  content: { type: string; text?: string }[];
-  structuredContent: Envelope;
-  isError: boolean;
-}
+export type ToolResult = Narrow<Schemas['CallResult'], { content: { type: string; text?: string }[]; structuredContent: Envelope }>;
 
 /** One line of the tool log; other keys may come with it. */
 export interface ToolRecord {
@@ -104,10 +73,7 @@ export interface ToolRecord {
   error?: { type: string; message: string } | null;
 }
 
-export interface ToolLogPage {
-  items: ToolRecord[];
-  nextCursor: string | null;
-}
+export type ToolLogPage = Narrow<Schemas['ToolLogView'], { items: ToolRecord[]; nextCursor: string | null }>;
 
 export interface ToolLogQuery {
   q?: string;
