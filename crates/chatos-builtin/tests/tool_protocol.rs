@@ -1,6 +1,8 @@
 //! Every JSON example of `docs/protocols/tools.md` is executed here: calls are made, and what they give
 //! and log must be what the document prints. Values that differ from call to call have fixed stand-ins.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
 #[path = "tool_protocol/sample.rs"]
 mod sample;
 

@@ -228,7 +228,7 @@ impl Host {
     fn daily(&self) {
         match self.store.sweep_blobs(self.settings.int("blobGraceDays")) {
             Ok(gone) if gone.blobs > 0 => {
-                tracing::info!(blobs = gone.blobs, bytes = gone.bytes, "contents nobody refers to")
+                tracing::info!(blobs = gone.blobs, bytes = gone.bytes, "contents nobody refers to");
             }
             Ok(_) => {}
             Err(error) => tracing::warn!(%error, "contents nobody refers to stay"),

@@ -106,8 +106,9 @@ impl Host {
         for entry in entries.flatten() {
             let Ok(name) = entry.file_name().into_string() else { continue };
             let log = LOGS.iter().any(|log| {
-                name.strip_prefix(log)
-                    .is_some_and(|rest| rest.starts_with(['.', '-']) && name.ends_with(".jsonl"))
+                // Our own files, named by us: the case of the letters is known.
+                let middle = name.strip_prefix(log).and_then(|rest| rest.strip_suffix(".jsonl"));
+                middle.is_some_and(|middle| middle.is_empty() || middle.starts_with(['.', '-']))
             });
             if log && entry.file_type().is_ok_and(|kind| kind.is_file()) {
                 let upto = whole_lines(&entry.path());
