@@ -1,6 +1,8 @@
 //! `chatos mcp NAME --http`: who is let in, both eras on one address, sessions, and its end. Raw sockets
 //! against the real program.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
 use std::time::{Duration, Instant};
 
 use chatos_testkit::{Answer, McpClient, McpEra, Sandbox, Wire};
@@ -66,8 +68,8 @@ impl Door {
         let answer =
             self.raw("POST", "/mcp", &format!("{}{ACCEPT}{headers}", self.own()), &message.to_string());
         let text = answer.text();
-        let last = text.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim);
-        let last = last.filter(|data| data.starts_with('{')).last().unwrap_or(text.trim()).to_owned();
+        let mut last = text.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim);
+        let last = last.rfind(|data| data.starts_with('{')).unwrap_or(text.trim()).to_owned();
         let json = serde_json::from_str(&last).unwrap_or(Value::Null);
         (answer, json)
     }
