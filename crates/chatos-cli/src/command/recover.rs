@@ -92,7 +92,7 @@ fn print(output: &Output, report: &Value) {
     }
     match &report["backup"] {
         Value::Null => {
-            output.line(if zh { "backup：没有完好的备份" } else { "backup: there is no good one" })
+            output.line(if zh { "backup：没有完好的备份" } else { "backup: there is no good one" });
         }
         backup => output.line(&format!(
             "backup{} {} ({})",
