@@ -1,7 +1,7 @@
 //! `chatos state recover` and `prune` on databases damaged in several ways.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use chatos_testkit::Sandbox;
 use rusqlite::Connection;
@@ -26,7 +26,7 @@ fn used() -> (Sandbox, PathBuf) {
 }
 
 /// Noise over a leaf page of the tasks table.
-fn damage(database: &PathBuf) {
+fn damage(database: &Path) {
     let page: i64 = number(
         database,
         "SELECT pageno FROM dbstat WHERE name = 'tasks' AND pagetype = 'leaf' ORDER BY pageno LIMIT 1 OFFSET 2",
