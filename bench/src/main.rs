@@ -7,6 +7,7 @@
 mod measure;
 mod plugins;
 mod prompts;
+mod servers;
 
 use std::process::ExitCode;
 
@@ -15,6 +16,7 @@ fn main() -> ExitCode {
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     let done = match words.as_slice() {
         ["prompts", only @ ..] => prompts::run(only),
+        ["servers", words @ ..] => servers::run(words),
         // A second process for the measurements; see `prompts::latency`.
         ["prompts-writer", log, bare] => prompts::writer(log.as_ref(), bare.as_ref()),
         ["plugins", only @ ..] => plugins::run(only),
@@ -23,6 +25,7 @@ fn main() -> ExitCode {
         _ => {
             println!("usage: chatos-bench prompts [latency|fold|append] [LINES]");
             println!("       chatos-bench plugins [scan|install]");
+            println!("       chatos-bench servers [start|files|records] [--peers DIR] [--files N]");
             return ExitCode::from(2);
         }
     };
