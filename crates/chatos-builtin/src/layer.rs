@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use chatos_tool::{
-    Answer, CallRecord, CanceledBy, DenyRule, Envelope, Finish, LogLevel, Reason, Redactor, Stamp, Text,
-    ToolError, Transport, limits,
+    Answer, CallRecord, CanceledBy, DenyRule, Envelope, Finish, Lang, LogLevel, Reason, Redactor, Stamp,
+    Text, ToolError, Transport, limits,
 };
 use futures_util::FutureExt;
 use serde_json::{Map, Value};
@@ -136,6 +136,7 @@ impl Layer {
         self.parts.settings.prepare().await;
         let settings = self.settings();
         let meta = CallMeta::read(&request.meta, tool.spec().name);
+        let settings_lang = settings.lang;
         let call_id = meta.tool_call_id.clone().unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
         let mut call = Call {
             layer: self,
@@ -149,6 +150,7 @@ impl Layer {
                 trace: meta.trace.clone(),
             },
             settings,
+            lang: meta.lang.unwrap_or(settings_lang),
             held_back: None,
             finish: Finish::default(),
             elapsed: Duration::ZERO,
@@ -178,6 +180,7 @@ struct Call<'a> {
     server: &'a Server,
     record: CallRecord,
     settings: Arc<ToolSettings>,
+    lang: Lang,
     // Level `error` writes the call only when it failed.
     held_back: Option<String>,
     finish: Finish,
@@ -248,7 +251,7 @@ impl Call<'_> {
             user_message_id: meta.user_message_id,
             caller: request.caller,
             transport: request.transport,
-            lang: self.settings.lang,
+            lang: self.lang,
             settings: Arc::clone(&self.settings),
             ask: request.access.asks(tool.spec().name),
             redactor: Arc::clone(&parts.redactor),
@@ -356,7 +359,7 @@ impl Call<'_> {
             elapsed_ms: millis(self.elapsed),
             ts: chatos_store::now_iso(),
         };
-        let envelope = Envelope::seal(answer, stamp, self.settings.text, self.settings.lang);
+        let envelope = Envelope::seal(answer, stamp, self.settings.text, self.lang);
         self.log_finish(&envelope);
         self.layer.parts.observer.event(CallEvent::Finished {
             server: self.server.info().name,

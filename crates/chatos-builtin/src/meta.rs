@@ -1,6 +1,6 @@
 //! What a caller says about a call besides its arguments: `_meta` (tools §4).
 
-use chatos_tool::{IdSource, Trace};
+use chatos_tool::{IdSource, Lang, Trace};
 use serde_json::{Map, Value};
 
 /// The context of one call. Values of a wrong type are left out and named in `warnings`.
@@ -12,6 +12,8 @@ pub(crate) struct CallMeta {
     pub(crate) user_message_id: Option<String>,
     /// The caller's id of the call.
     pub(crate) tool_call_id: Option<String>,
+    /// The language a person who calls by hand reads; the settings decide for everybody else.
+    pub(crate) lang: Option<Lang>,
     /// Where it belongs; run and session are in it.
     pub(crate) trace: Trace,
     /// What was wrong.
@@ -39,11 +41,12 @@ impl CallMeta {
         let workdir = text(&["workdir"]);
         let user_message_id = text(&["userMessageId", "user_message_id"]);
         let tool_call_id = text(&["toolCallId", "tool_call_id"]);
+        let lang = text(&["chatos.lang"]).and_then(|lang| lang.parse().ok());
         // The flat fields name the same run and session as the trace; where both are given they agree,
         // and where they do not, the flat ones are what tools have always read.
         trace.run_id = run_id.or(trace.run_id);
         trace.session_id = session_id.or(trace.session_id);
-        Self { workdir, user_message_id, tool_call_id, trace, warnings }
+        Self { workdir, user_message_id, tool_call_id, lang, trace, warnings }
     }
 }
 

@@ -128,6 +128,9 @@ fn a_tool_is_called_with_pairs_json_and_files_with_and_without_a_host() {
             "work",
         ]);
         assert_eq!(missing.status, 1, "a tool that failed");
+        assert!(missing.stdout.contains("`missing.txt` does not exist"), "{}", missing.stdout);
+        let chinese = ["tools", "call", "project_files", "read_file", "path=nothing", "--lang", "zh"];
+        assert!(sandbox.run(&chinese).stdout.contains("不存在"));
         let typo =
             sandbox.run(&["tools", "call", "project_files", "read_file", "file=a.txt", "--json"]).json();
         assert_eq!(typo["structuredContent"]["code"], "invalid_argument");

@@ -219,26 +219,32 @@ async fn show(
 
 async fn call(
     State(app): State<App>,
+    headers: HeaderMap,
     Path((server, tool)): Path<(String, String)>,
     Body(input): Body<CallInput, CALL_BYTES>,
 ) -> Result<Json<CallResult>, ApiError> {
-    run(&app, server, tool, input).await
+    run(&app, &headers, server, tool, input).await
 }
 
 async fn call_named(
     State(app): State<App>,
+    headers: HeaderMap,
     Body(input): Body<NamedCallInput, CALL_BYTES>,
 ) -> Result<Json<CallResult>, ApiError> {
     let NamedCallInput { server, tool, arguments, meta, session, root, call_id } = input;
-    run(&app, server, tool, CallInput { arguments, meta, session, root, call_id }).await
+    run(&app, &headers, server, tool, CallInput { arguments, meta, session, root, call_id }).await
 }
 
 async fn run(
     app: &App,
+    headers: &HeaderMap,
     server: String,
     tool: String,
-    input: CallInput,
+    mut input: CallInput,
 ) -> Result<Json<CallResult>, ApiError> {
+    // Who calls by hand reads the answer; agents get the language of the settings.
+    let lang = lang_of(headers, app.host().lang());
+    input.meta.entry("chatos.lang").or_insert_with(|| Value::from(lang.as_str()));
     let id = input.call_id.filter(|id| !id.trim().is_empty());
     if id.as_ref().is_some_and(|id| id.len() > 256 || id.contains('\0')) {
         return Err(Fault::new(
