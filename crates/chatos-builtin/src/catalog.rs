@@ -5,6 +5,7 @@ use chatos_tool::validation;
 use crate::env::ServerEnv;
 use crate::files::{self, FileHome};
 use crate::server::{Server, ServerInfo};
+use crate::shell::{self, ShellHome};
 use crate::{journal, tasks, ui_prompt};
 
 /// A server and how to build it from its surroundings. Building opens nothing.
@@ -14,11 +15,12 @@ struct Entry {
 }
 
 /// Sorted by name, the order of every list.
-static ENTRIES: [Entry; 6] = [
+static ENTRIES: [Entry; 7] = [
     Entry { info: &files::CODE_MAINTAINER, build: |env| files::code_maintainer(&FileHome::of(env)) },
     Entry { info: &files::CODE_WRITER, build: |env| files::code_writer(&FileHome::of(env)) },
     Entry { info: &files::PROJECT_FILES, build: |env| files::project_files(&FileHome::of(env)) },
     Entry { info: &journal::INFO, build: journal::server },
+    Entry { info: &shell::INFO, build: |env| shell::server(&ShellHome::of(env)) },
     Entry { info: &tasks::INFO, build: tasks::server },
     Entry { info: &ui_prompt::INFO, build: |_| ui_prompt::server() },
 ];

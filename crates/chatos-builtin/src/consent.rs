@@ -24,6 +24,17 @@ pub(crate) struct Change<'a> {
     pub(crate) message: Text,
 }
 
+/// A command a person is asked to agree to; shown exactly as it would run.
+#[derive(Debug, Clone)]
+pub(crate) struct Command<'a> {
+    /// The command.
+    pub(crate) command: &'a str,
+    /// Where it would run, relative to the root.
+    pub(crate) cwd: &'a str,
+    /// Why it is asked and what was seen in it, one line each.
+    pub(crate) message: Text,
+}
+
 /// The part of `data` that says what the person said.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub(crate) struct Consent {
@@ -58,15 +69,26 @@ pub(crate) async fn file_change(cx: &CallCx, change: Change<'_>) -> Result<Conse
             Lang::Zh => format!("\n差异已截断：另有 {cut} 行未在此显示。"),
         });
     }
+    ask(cx, &message, json!({ "path": change.path, "diff": diff })).await
+}
+
+/// Asks for a command and waits for a yes. Anything else is an error, and nothing has run then.
+pub(crate) async fn command(cx: &CallCx, command: Command<'_>) -> Result<Consent, ToolError> {
+    let what = json!({ "command": command.command, "cwd": command.cwd });
+    ask(cx, command.message.get(cx.lang), what).await
+}
+
+async fn ask(cx: &CallCx, message: &str, what: Value) -> Result<Consent, ToolError> {
     let title = Text::fixed("File change confirmation", "文件变更确认");
     let mut prompt = json!({
         "kind": "file_change_confirm",
         "title": title.get(cx.lang),
         "message": message,
         "allowCancel": true,
-        "path": change.path,
-        "diff": diff,
     });
+    if let (Some(prompt), Value::Object(what)) = (prompt.as_object_mut(), what) {
+        prompt.extend(what);
+    }
     if cx.settings.confirm_timeout_ms > 0 {
         prompt["timeoutMs"] = json!(cx.settings.confirm_timeout_ms);
     }

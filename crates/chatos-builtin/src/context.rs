@@ -72,6 +72,8 @@ pub struct CallCx {
     pub(crate) tracker: TaskTracker,
     // The caller's connection is gone, which is more than a withdrawn call.
     pub(crate) closed: CancellationToken,
+    /// The whole server ends: what outlives a call has to end, too.
+    pub(crate) shutdown: CancellationToken,
     pub(crate) slot: Mutex<Option<Slot>>,
     pub(crate) slot_limits: SlotLimits,
     pub(crate) waits_hold_slot: bool,

@@ -1,6 +1,7 @@
 //! What the servers of one process are built from. Nothing in it is opened before a call needs it, so
 //! that a list of servers opens nothing and a server starts in a few milliseconds.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -22,6 +23,8 @@ pub struct ServerEnv {
     pub write: bool,
     /// `--scope` or `MODEL_CLI_TASK_SCOPE`; by caller when absent.
     pub task_scope: Option<TaskScope>,
+    /// The environment of this process; commands get an allow-list of it (servers §3.2).
+    pub variables: Arc<BTreeMap<String, String>>,
     /// The host application's name, `chatos` unless overridden; older files lie under it.
     pub host_app: String,
     /// The run this process belongs to, where its environment says so.
@@ -39,6 +42,7 @@ impl Default for ServerEnv {
             store: StoreHandle::default(),
             write: false,
             task_scope: None,
+            variables: Arc::default(),
             host_app: "chatos".to_owned(),
             run_id: None,
             session_id: None,

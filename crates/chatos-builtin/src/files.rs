@@ -20,6 +20,7 @@ use chatos_tool::Text;
 use crate::env::ServerEnv;
 use crate::filesystem::change::FileChange;
 use crate::server::{Server, ServerInfo};
+pub(crate) use explain::explain;
 use remember::StoredChanges;
 use shelf::Shelf;
 

@@ -262,6 +262,7 @@ impl Call<'_> {
             observer: Arc::clone(&parts.observer),
             tracker: self.layer.tracker.clone(),
             closed: request.closed.clone(),
+            shutdown: self.layer.shutdown.clone(),
             slot: Mutex::new(Some(slot)),
             slot_limits: limits,
             waits_hold_slot: info.waits_hold_slot,

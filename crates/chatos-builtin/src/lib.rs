@@ -34,6 +34,7 @@ mod catalog;
 pub mod files;
 pub mod filesystem;
 pub mod journal;
+pub mod shell;
 pub mod tasks;
 #[cfg(test)]
 mod testing;

@@ -9,6 +9,7 @@ use chatos_store::{Settings, SettingsInput};
 use chatos_tool::{Lang, LogLevel, LogRules, TextLimits, limits};
 
 use crate::env::StoreHandle;
+use crate::shell::ShellSettings;
 use crate::tool::BoxFuture;
 
 /// Who gives the settings in force: the host's own, or the database of a process beside it.
@@ -85,6 +86,8 @@ pub struct ToolSettings {
     pub journal_key_days: u32,
     /// `filesystem…`.
     pub files: FileSettings,
+    /// `shell…`.
+    pub shell: ShellSettings,
 }
 
 /// Limits and rules of the file tools.
@@ -169,6 +172,7 @@ impl ToolSettings {
                 search_max_files: size("filesystemSearchMaxFiles").max(1),
                 follow_links_out: settings.text("filesystemSymlinkPolicy") == "allow",
             },
+            shell: ShellSettings::read(settings),
         }
     }
 }
@@ -194,6 +198,7 @@ impl Default for ToolSettings {
             task_key_days: 7,
             journal_key_days: 30,
             files: FileSettings::default(),
+            shell: ShellSettings::default(),
         }
     }
 }

@@ -62,10 +62,6 @@ pub trait Tool: Send + Sync + 'static {
 
 /// How a call ended well, or not quite.
 #[derive(Debug)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "one per call, moved once; the shape is the contract of tools §1.1"
-)]
 pub enum Outcome<D> {
     /// Done.
     Ok(Body<D>),
@@ -73,6 +69,8 @@ pub enum Outcome<D> {
     Noop(Body<D>),
     /// Some of the work was not done; the error says why.
     Partial(Body<D>, ToolError),
+    /// It failed, and what was gathered before is worth its text (tools §5.2).
+    Failed(Body<D>, ToolError),
     /// Nothing failed, something alive waits.
     NeedsInput(NeedsInput, Option<D>),
 }
@@ -237,6 +235,7 @@ fn finish<D: Serialize>(outcome: Outcome<D>) -> Result<Answer, ToolError> {
         Outcome::Ok(body) => sealed(Ended::Ok, body),
         Outcome::Noop(body) => sealed(Ended::Noop, body),
         Outcome::Partial(body, error) => sealed(Ended::Partial(error), body),
+        Outcome::Failed(body, error) => sealed(Ended::Failed(error), body),
         Outcome::NeedsInput(needs, data) => {
             let mut data = match data {
                 Some(data) => to_value(&data)?,

@@ -10,12 +10,18 @@ mod output;
 
 use std::process::ExitCode;
 
+use chatos_host::builtin_api::shell;
 use clap::Parser;
 
 use crate::args::{Cli, Command};
 use crate::output::Output;
 
 fn main() -> ExitCode {
+    // The process that holds a shell command is this program again; it is nobody's command line.
+    if std::env::args_os().nth(1).is_some_and(|name| name == shell::SUPERVISOR_COMMAND) {
+        shell::supervise();
+        return ExitCode::SUCCESS;
+    }
     let environment = chatos_host::Environment::read();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,

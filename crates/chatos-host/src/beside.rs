@@ -91,6 +91,7 @@ impl Beside {
             store: self.handle(),
             write,
             task_scope: scope,
+            variables: Arc::new(self.environment.variables().clone()),
             host_app: self.places.host_app.clone(),
             run_id: named("MODEL_CLI_RUN_ID"),
             session_id: named("MODEL_CLI_SESSION_ID"),

@@ -87,6 +87,45 @@ pub fn failed_to_open(fault: &Fault) -> Finding {
     }
 }
 
+/// What confines shell commands on this system (servers §3.1).
+fn shell_sandbox() -> Finding {
+    use chatos_builtin::shell::{Kernel, Level};
+    let kernel = Kernel::here();
+    let title = Text::fixed("Shell sandbox", "Shell 沙箱");
+    let parts =
+        format!("Landlock {}, seccomp {}", kernel.landlock, if kernel.seccomp { "yes" } else { "no" });
+    match kernel.level() {
+        Level::Full => Finding::new(
+            "shell_sandbox",
+            Severity::Ok,
+            title,
+            Text::new(format!("full ({parts})"), format!("完整（{parts}）")),
+        ),
+        Level::Fs => Finding::new(
+            "shell_sandbox_fs",
+            Severity::Info,
+            title,
+            Text::new(
+                format!("files only ({parts}): truncation outside the root or system calls are not covered"),
+                format!("仅限文件（{parts}）：不包括根目录之外的截断或系统调用"),
+            ),
+        ),
+        Level::None => Finding::new(
+            "shell_sandbox_none",
+            Severity::Warning,
+            title,
+            Text::new(
+                format!("none ({parts}): every command that is not read-only asks"),
+                format!("没有（{parts}）：每个非只读命令都会请求确认"),
+            ),
+        )
+        .action(Text::fixed(
+            "use a Linux kernel with Landlock enabled; until then read what you approve",
+            "请使用启用了 Landlock 的 Linux 内核；在此之前请仔细查看所批准的命令",
+        )),
+    }
+}
+
 /// Free space below which writing is at risk.
 const LOW_DISK: u64 = 256 * 1024 * 1024;
 
@@ -130,6 +169,7 @@ impl Host {
             )),
         }];
         let host = std::sync::Arc::clone(self);
+        findings.push(shell_sandbox());
         let looked = tokio::task::spawn_blocking(move || host.examine(deep)).await;
         match looked {
             Ok(more) => findings.extend(more),

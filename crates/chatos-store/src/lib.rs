@@ -20,6 +20,7 @@ mod plugin_trust;
 mod prompt_records;
 mod secrets;
 mod settings;
+mod shell_sessions;
 mod tasks;
 mod time;
 mod watch;
@@ -43,5 +44,6 @@ pub use settings::{
     Effective, SETTINGS, Section, SettingError, SettingIssue, SettingKind, SettingSource, SettingSpec,
     Settings, SettingsInput, find_setting, nearest_setting,
 };
+pub use shell_sessions::ShellSessionRow;
 pub use tasks::{AddedTasks, NewTask, Task, TaskContext, TaskFilter, TaskNote, TaskPatch};
 pub use time::{iso_from_ms, now_iso, now_ms};

@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::filesystem::{ConflictKind, DenyRule, FileError, Resource};
 
 /// The error of a call.
-pub(super) fn explain(error: FileError) -> ToolError {
+pub(crate) fn explain(error: FileError) -> ToolError {
     match error {
         FileError::Invalid { key, message, zh } => {
             ToolError::invalid(vec![Issue::new(key, IssueCode::Format, Text::new(message, zh))])

@@ -1,0 +1,204 @@
+//! The server `shell_tasks`: commands and sessions inside the boundary the operating system gives
+//! (servers §3; docs/servers/shell.md).
+//!
+//! A call is looked at (`lex`, `check`), decided (`gate`), started through a supervisor inside its
+//! boundary (`pool`, `supervisor`, `sandbox`) and read (`output`).
+
+mod changes;
+mod check;
+mod command;
+mod gate;
+mod lex;
+mod listing;
+mod output;
+mod pool;
+mod prompting;
+mod run;
+mod sandbox;
+mod secrets;
+mod sessions;
+mod settings;
+mod supervisor;
+mod wire;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use chatos_tool::Text;
+
+use crate::env::{ServerEnv, StoreHandle};
+use crate::files::{ChangeStore, FileHome};
+use crate::server::{Server, ServerInfo};
+use pool::Pool;
+pub use sandbox::{Kernel, Level};
+use secrets::Secrets;
+pub use settings::{ConfirmUse, NetworkUse, SafetyMode, SandboxUse, ShellSettings};
+pub use supervisor::supervise;
+
+/// The hidden command that makes this program a supervisor; see [`supervise`].
+pub const SUPERVISOR_COMMAND: &str = "__shell-supervisor";
+
+/// What the shell server needs besides a call's own root; given by whoever starts it.
+#[derive(Clone)]
+pub struct ShellHome {
+    /// The state directory; without one there are no sessions.
+    pub state_dir: Option<PathBuf>,
+    /// Directories no command reads or writes: state and keys (servers §3.1).
+    pub protected: Vec<PathBuf>,
+    /// Where changes are remembered; without it every change carries a warning.
+    pub changes: Option<Arc<dyn ChangeStore>>,
+    /// Where sessions are remembered.
+    pub store: StoreHandle,
+    /// The environment of this process; commands get an allow-list of it.
+    pub variables: BTreeMap<String, String>,
+    /// How a supervisor is started: this program with [`SUPERVISOR_COMMAND`].
+    pub launcher: Vec<OsString>,
+    /// What the kernel offers; asked on first use.
+    pub kernel: Option<Kernel>,
+}
+
+impl Default for ShellHome {
+    fn default() -> Self {
+        Self {
+            state_dir: None,
+            protected: Vec::new(),
+            changes: None,
+            store: StoreHandle::default(),
+            variables: BTreeMap::new(),
+            // The running program itself, also when its file was replaced meanwhile.
+            launcher: vec![OsString::from("/proc/self/exe"), OsString::from(SUPERVISOR_COMMAND)],
+            kernel: None,
+        }
+    }
+}
+
+impl ShellHome {
+    /// The home that an environment gives to the shell server.
+    pub fn of(env: &ServerEnv) -> Self {
+        Self {
+            state_dir: env.state_dir.clone(),
+            protected: env.protected.clone(),
+            changes: FileHome::of(env).changes,
+            store: env.store.clone(),
+            variables: (*env.variables).clone(),
+            ..Self::default()
+        }
+    }
+}
+
+/// `shell_tasks`.
+pub static INFO: ServerInfo = ServerInfo {
+    name: "shell_tasks",
+    id: "a176d672-15f4-43c5-8c5f-6516cad8240f",
+    title: Text::fixed("Run commands", "运行命令"),
+    instructions: Text::fixed(
+        "Runs shell commands inside one root directory. The operating system confines them where it can; every result \
+         says how much (sandbox: full, fs or none). Commands have no input and no network unless asked for; a person \
+         may be asked first. For programs that keep running or ask questions use session_run; read with \
+         session_capture_output, answer with session_send_input. Output keeps its start and end; a non-zero exit code \
+         is a result, not an error.",
+        "在一个根目录内运行 shell 命令。操作系统会尽可能限制它们；每个结果都会说明限制程度（sandbox：full、fs 或 none）。\
+         命令没有输入，未经请求没有网络；可能先请用户确认。需要持续运行或会提问的程序请用 session_run，\
+         用 session_capture_output 读取，用 session_send_input 回答。输出保留首尾；非零退出码是结果而不是错误。",
+    ),
+    needs_root: true,
+    slots: 4,
+    waits_hold_slot: false,
+};
+
+/// `shell_tasks` with its tools.
+pub fn server(home: &ShellHome) -> Server {
+    let shop = Arc::new(Shop::new(home));
+    Server::new(&INFO)
+        .with(run::RunShellCommand(shop.clone()))
+        .with(listing::ListWorkspaceFiles(shop.clone()))
+        .with(sessions::run::SessionRun(shop.clone()))
+        .with(sessions::capture::SessionCaptureOutput(shop.clone()))
+        .with(sessions::input::SessionSendInput(shop.clone()))
+        .with(sessions::input::SessionSendSignal(shop.clone()))
+        .with(sessions::list::SessionKill(shop.clone()))
+        .with(sessions::list::SessionList(shop))
+}
+
+/// Shared by the tools of one server.
+struct Shop {
+    protected: Vec<PathBuf>,
+    state_dir: Option<PathBuf>,
+    changes: Option<Arc<dyn ChangeStore>>,
+    store: StoreHandle,
+    variables: BTreeMap<String, String>,
+    kernel: Option<Kernel>,
+    pool: Arc<Pool>,
+    secrets: Secrets,
+    sessions: sessions::Book,
+}
+
+impl Shop {
+    fn new(home: &ShellHome) -> Self {
+        let mut protected = home.protected.clone();
+        protected.extend(home.state_dir.clone());
+        Self {
+            protected,
+            state_dir: home.state_dir.clone(),
+            changes: home.changes.clone(),
+            store: home.store.clone(),
+            variables: home.variables.clone(),
+            kernel: home.kernel,
+            pool: Pool::new(home.launcher.clone()),
+            secrets: Secrets::default(),
+            sessions: sessions::Book::default(),
+        }
+    }
+
+    /// What the kernel offers; the first call asks it.
+    fn kernel(&self) -> Kernel {
+        self.kernel.unwrap_or_else(Kernel::here)
+    }
+
+    /// A new private temporary directory; made by the supervisor.
+    fn temp(&self) -> PathBuf {
+        let base = self.variables.get("TMPDIR").map(PathBuf::from).filter(|path| {
+            path.is_absolute()
+                && path.is_dir()
+                && !self.protected.iter().any(|protected| path.starts_with(protected))
+        });
+        base.unwrap_or_else(|| PathBuf::from("/tmp"))
+            .join(format!("chatos-shell-{}", uuid::Uuid::new_v4().simple()))
+    }
+}
+
+/// The name of a signal.
+fn signal_name(number: i32) -> String {
+    const NAMES: [(i32, &str); 21] = [
+        (1, "SIGHUP"),
+        (2, "SIGINT"),
+        (3, "SIGQUIT"),
+        (4, "SIGILL"),
+        (5, "SIGTRAP"),
+        (6, "SIGABRT"),
+        (7, "SIGBUS"),
+        (8, "SIGFPE"),
+        (9, "SIGKILL"),
+        (10, "SIGUSR1"),
+        (11, "SIGSEGV"),
+        (12, "SIGUSR2"),
+        (13, "SIGPIPE"),
+        (14, "SIGALRM"),
+        (15, "SIGTERM"),
+        (18, "SIGCONT"),
+        (19, "SIGSTOP"),
+        (24, "SIGXCPU"),
+        (25, "SIGXFSZ"),
+        (31, "SIGSYS"),
+        (20, "SIGTSTP"),
+    ];
+    NAMES
+        .iter()
+        .find(|(known, _)| *known == number)
+        .map_or_else(|| format!("SIG{number}"), |(_, name)| (*name).to_owned())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,194 @@
+//! What is decided before a command runs: refused, asked, or run, and inside which boundary
+//! (servers §3.1, §3.3; tools §15).
+
+use chatos_tool::{DenyRule, Lang, Needed, Text, ToolError};
+
+use super::check::{Checked, Grade};
+use super::sandbox::{Kernel, Level};
+use super::settings::{ConfirmUse, NetworkUse, SafetyMode, SandboxUse};
+use crate::consent::{self, Consent};
+use crate::context::CallCx;
+
+/// How a command may run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Terms {
+    /// What of the kernel is used; `None` when a person switched the boundary off.
+    pub(super) kernel: Option<Kernel>,
+    /// The level this gives.
+    pub(super) level: Level,
+    /// Sockets may be made.
+    pub(super) network: bool,
+}
+
+/// What is to be decided.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Request<'a> {
+    /// The command, or what is typed into a session.
+    pub(super) command: &'a str,
+    /// Relative to the root.
+    pub(super) cwd: &'a str,
+    /// What was seen in it.
+    pub(super) checked: &'a Checked,
+    /// The call wants the network.
+    pub(super) network: bool,
+    /// Names of variables the call sets.
+    pub(super) variables: &'a [&'a str],
+    /// The shell, when it is not the usual one.
+    pub(super) shell: Option<&'a str>,
+    /// What the question says besides.
+    pub(super) note: Option<&'a Text>,
+}
+
+/// The boundary for a call, or why there must be none.
+pub(super) fn terms(cx: &CallCx, kernel: Kernel, network_wanted: bool) -> Result<Terms, ToolError> {
+    let settings = &cx.settings.shell;
+    let network = match (settings.mode, settings.network) {
+        (_, NetworkUse::Deny) if network_wanted => {
+            return Err(ToolError::denied(
+                DenyRule::ShellBlocked,
+                Text::fixed(
+                    "commands have no network here (shellNetwork is `deny`)",
+                    "此处的命令不能使用网络（shellNetwork 为 `deny`）",
+                ),
+            )
+            .hint(Text::fixed(
+                "do without the network, or ask the person to change the setting",
+                "请不使用网络，或请用户更改该设置",
+            )));
+        }
+        (_, NetworkUse::Deny) => false,
+        (_, NetworkUse::Allow) | (SafetyMode::Relaxed, NetworkUse::Ask) => true,
+        (SafetyMode::Strict, NetworkUse::Ask) => network_wanted,
+    };
+    let level = kernel.level();
+    match settings.sandbox {
+        SandboxUse::Off => Ok(Terms { kernel: None, level: Level::None, network: true }),
+        SandboxUse::Required if level == Level::None => Err(ToolError::unavailable(
+            Needed::Process,
+            Text::fixed("this system gives no sandbox, and shellSandbox is `required`", "此系统没有沙箱，而 shellSandbox 为 `required`"),
+        )
+        .hint(Text::fixed(
+            "a Linux kernel with Landlock is needed; a person may set shellSandbox to `auto`, then commands ask",
+            "需要带 Landlock 的 Linux 内核；用户可将 shellSandbox 设为 `auto`，此后命令会先请求确认",
+        ))),
+        SandboxUse::Auto | SandboxUse::Required => {
+            // Without a filter of system calls nothing keeps a command from the network.
+            Ok(Terms { kernel: Some(kernel), level, network: network || !kernel.seccomp })
+        }
+    }
+}
+
+/// Why a person has to be asked; empty when nobody has to.
+pub(super) fn reasons(cx: &CallCx, request: Request<'_>, terms: Terms) -> Vec<Text> {
+    let settings = &cx.settings.shell;
+    let sandboxed = terms.level > Level::None;
+    let worst = request.checked.worst();
+    let mut why = Vec::new();
+    if cx.ask {
+        why.push(Text::fixed("the land_config asks for this tool", "land_config 要求确认此工具"));
+    }
+    if worst == Some(Grade::Block) {
+        why.push(Text::fixed("the command can do great harm", "该命令可能造成严重破坏"));
+    }
+    if request.network && settings.mode == SafetyMode::Strict && settings.network == NetworkUse::Ask {
+        why.push(Text::fixed("the command wants the network", "该命令请求使用网络"));
+    }
+    if worst == Some(Grade::Ask) && !(settings.confirm == ConfirmUse::Never && sandboxed) {
+        why.push(Text::fixed("the command is risky", "该命令有风险"));
+    }
+    if !request.checked.read_only {
+        if !sandboxed {
+            why.push(match settings.sandbox {
+                SandboxUse::Off => Text::fixed(
+                    "the sandbox is switched off: nothing but this question confines the command",
+                    "沙箱已关闭：除此确认外没有任何限制",
+                ),
+                _ => Text::fixed(
+                    "this system has no sandbox: nothing but this question confines the command",
+                    "此系统没有沙箱：除此确认外没有任何限制",
+                ),
+            });
+        }
+        if settings.confirm == ConfirmUse::Always {
+            why.push(Text::fixed(
+                "every command is asked for (shellConfirm)",
+                "每个命令都需确认（shellConfirm）",
+            ));
+        }
+        if cx.settings.confirm_file_changes {
+            why.push(Text::fixed(
+                "the command may change files (confirmFileChanges)",
+                "该命令可能更改文件（confirmFileChanges）",
+            ));
+        }
+    }
+    why
+}
+
+/// Refuses, asks, or lets pass. Nothing has run when this fails.
+pub(super) async fn pass(cx: &CallCx, request: Request<'_>, terms: Terms) -> Result<Consent, ToolError> {
+    if cx.settings.shell.mode == SafetyMode::Strict && request.checked.worst() == Some(Grade::Block) {
+        return Err(blocked(request));
+    }
+    let why = reasons(cx, request, terms);
+    if why.is_empty() {
+        return Ok(Consent::default());
+    }
+    let message = message(&why, request, terms);
+    consent::command(cx, consent::Command { command: request.command, cwd: request.cwd, message }).await
+}
+
+fn blocked(request: Request<'_>) -> ToolError {
+    let found: Vec<&super::check::Finding> =
+        request.checked.findings.iter().filter(|finding| finding.level == Grade::Block).collect();
+    let ids: Vec<String> =
+        found.iter().map(|finding| format!("{} ({})", finding.id, finding.message)).collect();
+    let list = ids.join("; ");
+    let message = Text::new(
+        format!("the command is refused in strict mode: {list}"),
+        format!("严格模式下拒绝该命令：{list}"),
+    );
+    ToolError::denied(DenyRule::ShellBlocked, message)
+        .hint(Text::fixed("do it in another way; nothing was run", "请换一种方式；没有运行任何内容"))
+}
+
+/// What stands above the command in a question.
+fn message(why: &[Text], request: Request<'_>, terms: Terms) -> Text {
+    let write = |lang: Lang| {
+        let pick = |en: &str, zh: &str| if lang == Lang::En { en.to_owned() } else { zh.to_owned() };
+        let mut lines: Vec<String> = why.iter().map(|why| format!("- {}", why.get(lang))).collect();
+        if let Some(note) = request.note {
+            lines.push(format!("- {}", note.get(lang)));
+        }
+        let level = terms.level.as_str();
+        let network = if terms.network { pick("on", "开启") } else { pick("off", "关闭") };
+        lines.push(pick(
+            &format!("Sandbox: {level}; network: {network}"),
+            &format!("沙箱：{level}；网络：{network}"),
+        ));
+        if let Some(shell) = request.shell {
+            lines.push(pick(&format!("Shell: {shell}"), &format!("Shell：{shell}")));
+        }
+        if !request.variables.is_empty() {
+            let names = request.variables.join(", ");
+            lines.push(pick(
+                &format!("Variables set by the call: {names}"),
+                &format!("调用设置的变量：{names}"),
+            ));
+        }
+        for finding in &request.checked.findings {
+            let text = finding.text.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
+            let grade = match finding.level {
+                Grade::Info => "info",
+                Grade::Warn => "warn",
+                Grade::Ask => "ask",
+                Grade::Block => "block",
+            };
+            lines.push(format!("[{grade}] {} – {}{text}", finding.id, finding.message));
+        }
+        // The question itself has the command in full; what stands here is bounded.
+        lines.truncate(60);
+        lines.join("\n").chars().take(8_000).collect::<String>()
+    };
+    Text::new(write(Lang::En), write(Lang::Zh))
+}

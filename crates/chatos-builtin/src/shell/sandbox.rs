@@ -1,0 +1,151 @@
+//! What confines a command: the operating system's boundary, how much of it there is here, and what a
+//! call may touch (servers §3.1). Looking at the text of a command is no part of it.
+
+#[cfg(target_os = "linux")]
+mod calls;
+mod grants;
+#[cfg(target_os = "linux")]
+mod paths;
+
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub(super) use grants::{Places, boundary};
+
+/// How much the system confines a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// Not at all: the person's approval is the boundary.
+    None,
+    /// Files, but truncation outside the granted paths or system calls are not covered.
+    Fs,
+    /// Files and system calls.
+    Full,
+}
+
+impl Level {
+    /// The word in results.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Fs => "fs",
+            Self::Full => "full",
+        }
+    }
+}
+
+/// What the kernel offers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Kernel {
+    /// The version of Landlock; 0 without.
+    pub landlock: u32,
+    /// Filters of system calls.
+    pub seccomp: bool,
+}
+
+impl Kernel {
+    /// Nothing.
+    pub const NONE: Self = Self { landlock: 0, seccomp: false };
+
+    /// Asks the running kernel, once per process.
+    pub fn here() -> Self {
+        static FOUND: OnceLock<Kernel> = OnceLock::new();
+        *FOUND.get_or_init(probe)
+    }
+
+    /// The level this gives.
+    pub fn level(self) -> Level {
+        match (self.landlock, self.seccomp) {
+            (0, _) => Level::None,
+            (3.., true) => Level::Full,
+            _ => Level::Fs,
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn probe() -> Kernel {
+    // Both are tried on a thread that ends at once: what it gave up is gone with it.
+    let tried = std::thread::Builder::new()
+        .name("shell-probe".to_owned())
+        .spawn(|| Kernel { landlock: paths::version(), seccomp: calls::available() });
+    tried.ok().and_then(|thread| thread.join().ok()).unwrap_or(Kernel::NONE)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn probe() -> Kernel {
+    Kernel::NONE
+}
+
+/// What a command may do, as the supervisor is told.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Boundary {
+    /// What is used of the kernel.
+    pub(super) kernel: Kernel,
+    /// May read and execute beneath these.
+    pub(super) read: Vec<PathBuf>,
+    /// May read, execute and change beneath these.
+    pub(super) write: Vec<PathBuf>,
+    /// Device files and the like that may be read and written, nothing made.
+    pub(super) devices: Vec<PathBuf>,
+    /// Never, wherever they lie.
+    pub(super) protected: Vec<PathBuf>,
+    /// Sockets may be made.
+    pub(super) network: bool,
+}
+
+/// Draws the boundary around the calling thread and all it starts from now on. For a thread that does
+/// nothing else afterwards than starting the command.
+#[cfg(target_os = "linux")]
+pub(super) fn confine(boundary: &Boundary) -> Result<Level, String> {
+    rustix::thread::set_no_new_privs(true).map_err(|errno| format!("no_new_privs: {errno}"))?;
+    drop_privileges().map_err(|errno| format!("capabilities: {errno}"))?;
+    if boundary.kernel.landlock > 0 {
+        paths::restrict(boundary)?;
+    }
+    if boundary.kernel.seccomp {
+        calls::refuse(boundary.network)?;
+    }
+    Ok(boundary.kernel.level())
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn confine(_: &Boundary) -> Result<Level, String> {
+    Ok(Level::None)
+}
+
+/// A command of root keeps the rights over files that the boundary grants, nothing that reaches around
+/// it: no administration, no raw devices, no other processes.
+#[cfg(target_os = "linux")]
+fn drop_privileges() -> rustix::io::Result<()> {
+    use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
+    let dangerous = CapabilitySet::SYS_ADMIN
+        | CapabilitySet::SYS_MODULE
+        | CapabilitySet::SYS_RAWIO
+        | CapabilitySet::SYS_PTRACE
+        | CapabilitySet::SYS_BOOT
+        | CapabilitySet::SYS_RESOURCE
+        | CapabilitySet::SYS_TIME
+        | CapabilitySet::SYS_PACCT
+        | CapabilitySet::SYSLOG
+        | CapabilitySet::MKNOD
+        | CapabilitySet::NET_ADMIN
+        | CapabilitySet::NET_RAW
+        | CapabilitySet::MAC_ADMIN
+        | CapabilitySet::MAC_OVERRIDE
+        | CapabilitySet::BPF
+        | CapabilitySet::PERFMON
+        | CapabilitySet::CHECKPOINT_RESTORE;
+    let mut sets = capabilities(None)?;
+    if !(sets.permitted | sets.effective | sets.inheritable).intersects(dangerous) {
+        return Ok(());
+    }
+    sets.effective -= dangerous;
+    sets.permitted -= dangerous;
+    sets.inheritable -= dangerous;
+    set_capabilities(None, sets)
+}

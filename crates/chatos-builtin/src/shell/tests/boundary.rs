@@ -1,0 +1,291 @@
+//! The boundary: what a command cannot touch where the kernel keeps it, and what is said where it
+//! does not.
+
+use super::*;
+use crate::shell::sandbox::Kernel;
+
+/// Tests that need the kernel's help say so when it is missing, and prove the honest report instead.
+fn here() -> Option<Kernel> {
+    let kernel = Kernel::here();
+    (kernel.level() > Level::None).then_some(kernel)
+}
+
+#[tokio::test]
+async fn the_level_is_in_every_result() {
+    let bench = Bench::new(quiet());
+    let level = Kernel::here().level();
+    if level == Level::None {
+        // Nothing confines: a person is asked for what is not on the read-only list.
+        let asked = bench.run("touch x");
+        let answer = async {
+            let (id, entry) = bench.queue.asked().await;
+            assert!(entry.request.prompt["message"].as_str().unwrap().contains("no sandbox"));
+            bench.queue.reply(&id, json!({ "status": "canceled" }), "person:ui", None);
+        };
+        let (result, ()) = tokio::join!(asked, answer);
+        assert_eq!(code(&result), "canceled:canceled");
+        return;
+    }
+    let result = bench.run("true").await;
+    assert_eq!(result.0["data"]["sandbox"], json!({ "level": level.as_str(), "network": false }));
+    assert!(result.1.contains(&format!("sandbox: {}", level.as_str())));
+}
+
+#[tokio::test]
+async fn nothing_outside_is_read_or_written_in_strict_mode() {
+    let Some(_) = here() else { return };
+    let mut settings = quiet();
+    settings.shell.write_paths = Vec::new();
+    let bench = Bench::new(settings);
+    let base = bench.dir.path().canonicalize().unwrap();
+    let base = base.display();
+    std::os::unix::fs::symlink(bench.dir.path().join("outside"), bench.path("link")).unwrap();
+    std::fs::write(bench.dir.path().join("home/.profile"), "home-content\n").unwrap();
+    std::fs::hard_link(bench.dir.path().join("outside/secret.txt"), bench.path("hard")).unwrap();
+    for command in [
+        format!("cat {base}/outside/secret.txt"),
+        "cat ../outside/secret.txt".to_owned(),
+        "cat link/secret.txt".to_owned(),
+        "cd link && cat secret.txt".to_owned(),
+        "cat ~/.profile".to_owned(),
+        format!("cat {base}/state/secret.txt"),
+        format!("sh -c 'cat {base}/state/secret.txt'"),
+        format!("cp {base}/outside/secret.txt here"),
+        format!("ln {base}/outside/secret.txt here"),
+        format!("mv {base}/outside/secret.txt here"),
+        "cat /proc/self/root/$(pwd)/../outside/secret.txt".to_owned(),
+        format!("dd if={base}/outside/secret.txt"),
+        format!("exec 3< {base}/outside/secret.txt; cat <&3"),
+    ] {
+        let result = bench.run(&command).await;
+        assert_eq!(result.0["status"], "ok", "{command}: {}", result.1);
+        assert_ne!(result.0["data"]["exit_code"], 0, "{command}: {}", result.1);
+        assert!(!result.1.contains("-content"), "{command}: {}", result.1);
+    }
+    for command in [
+        format!("echo x > {base}/outside/new"),
+        format!("echo x >> {base}/outside/secret.txt"),
+        format!(": > {base}/outside/secret.txt"),
+        "echo x > link/new".to_owned(),
+        format!("rm -f {base}/outside/secret.txt"),
+        format!("mkdir {base}/outside/dir"),
+        format!("mv src {base}/outside/src"),
+        format!("ln -s x {base}/outside/l"),
+        format!("touch {base}/state/new"),
+        format!("truncate -s 0 {base}/outside/secret.txt"),
+        "echo x > /tmp/chatos-shell-escape".to_owned(),
+        "echo x > ~/.bashrc".to_owned(),
+        "mkfifo ~/fifo".to_owned(),
+        "echo x > /etc/chatos-shell-escape".to_owned(),
+    ] {
+        let result = bench.run(&command).await;
+        assert_ne!(result.0["data"]["exit_code"], 0, "{command}: {}", result.1);
+    }
+    assert_eq!(
+        std::fs::read_to_string(bench.dir.path().join("outside/secret.txt")).unwrap(),
+        "outside-content\n"
+    );
+    assert_eq!(std::fs::read_dir(bench.dir.path().join("outside")).unwrap().count(), 1);
+    assert!(
+        !Path::new("/tmp/chatos-shell-escape").exists() && !Path::new("/etc/chatos-shell-escape").exists()
+    );
+    assert!(bench.path("src").is_dir() && !bench.dir.path().join("home/.bashrc").exists());
+    // Ordinary work is not in the way: programs, temporary files, the root.
+    let work = bench.run("mkdir -p a/b && echo x > a/b/c && mv a/b/c a/d && ls a && cat /etc/passwd > /dev/null && date > /dev/null && mktemp > /dev/null").await;
+    assert_eq!(work.0["data"]["exit_code"], 0, "{}", work.1);
+}
+
+#[tokio::test]
+async fn there_is_no_network_and_no_way_around() {
+    let Some(kernel) = here().filter(|kernel| kernel.seccomp) else { return };
+    let bench = Bench::new(quiet());
+    let python = |code: &str| format!("python3 -c \"{code}\"");
+    let with_python = bench.run("python3 -c 'print(1)'").await.0["data"]["exit_code"] == 0;
+    if with_python {
+        for code in [
+            "import socket; socket.socket(socket.AF_INET, socket.SOCK_STREAM)",
+            "import socket; socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)",
+            "import socket; socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)",
+            "import socket; socket.socket(socket.AF_PACKET, socket.SOCK_RAW)",
+        ] {
+            let result = bench.run(&python(code)).await;
+            assert_ne!(result.0["data"]["exit_code"], 0, "{code}");
+            assert!(result.1.contains("PermissionError"), "{code}: {}", result.1);
+        }
+        let pair = bench.run(&python("import socket; socket.socketpair()")).await;
+        assert_eq!(pair.0["data"]["exit_code"], 0, "{}", pair.1);
+    } else {
+        let result = bench
+            .call("run_shell_command", json!({ "command": "exec 3<>/dev/tcp/127.0.0.1/9", "shell": "bash" }))
+            .await;
+        assert!(result.1.contains("not permitted") || result.1.contains("denied"), "{}", result.1);
+    }
+    // Environment and memory of others, and of the host, are out of reach; so are signals to them.
+    let own = std::process::id();
+    let environ = bench.run(&format!("cat /proc/{own}/environ")).await;
+    assert_ne!(environ.0["data"]["exit_code"], 0, "{}", environ.1);
+    if kernel.landlock >= 6 {
+        let parent = bench.run("kill -9 $PPID; echo $?").await;
+        assert_ne!(parent.0["data"]["stdout"]["text"], "0\n", "{}", parent.1);
+        let signal = bench.run(&format!("kill -CONT {own}")).await;
+        assert_ne!(signal.0["data"]["exit_code"], 0, "{}", signal.1);
+    }
+    let mount = bench.run("mount -t tmpfs none src").await;
+    assert_ne!(mount.0["data"]["exit_code"], 0, "{}", mount.1);
+    let privileges = bench.run("grep NoNewPrivs /proc/self/status").await;
+    assert!(privileges.1.contains("NoNewPrivs:\t1"), "{}", privileges.1);
+}
+
+#[tokio::test]
+async fn the_network_opens_when_a_person_agrees_or_a_setting_says_so() {
+    let Some(_) = here().filter(|kernel| kernel.seccomp) else { return };
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let command = format!("exec 3<>/dev/tcp/127.0.0.1/{port} && echo connected");
+    let bench = Bench::new(quiet());
+    let arguments = |network: bool| json!({ "command": command, "shell": "bash", "network": network });
+    let off = bench.call("run_shell_command", arguments(false)).await;
+    assert_ne!(off.0["data"]["exit_code"], 0, "{}", off.1);
+    let answer = async {
+        let (id, entry) = bench.queue.asked().await;
+        assert!(
+            entry.request.prompt["message"].as_str().unwrap().contains("network"),
+            "{:?}",
+            entry.request.prompt
+        );
+        bench.queue.reply(&id, json!({ "status": "ok", "remark": "only this once" }), "person:ui", None);
+    };
+    let (on, ()) = tokio::join!(bench.call("run_shell_command", arguments(true)), answer);
+    assert_eq!(on.0["data"]["stdout"]["text"], "connected\n", "{}", on.1);
+    assert_eq!(
+        (&on.0["data"]["confirmed"], &on.0["data"]["remark"]),
+        (&json!(true), &json!("only this once"))
+    );
+    assert!(on.1.contains("User remark: only this once"));
+    let mut deny = quiet();
+    deny.shell.network = NetworkUse::Deny;
+    let refused = Bench::new(deny).call("run_shell_command", arguments(true)).await;
+    assert_eq!(code(&refused), "permission_denied/shell_blocked");
+    let mut allow = quiet();
+    allow.shell.network = NetworkUse::Allow;
+    let open = Bench::new(allow).call("run_shell_command", arguments(false)).await;
+    assert_eq!(open.0["data"]["stdout"]["text"], "connected\n", "{}", open.1);
+}
+
+#[tokio::test]
+async fn relaxed_mode_reads_everything_but_the_state_and_settings_open_paths() {
+    let Some(_) = here() else { return };
+    let mut settings = quiet();
+    settings.shell.mode = SafetyMode::Relaxed;
+    let bench = Bench::new(settings);
+    let base = bench.dir.path().display().to_string();
+    let read = bench.run(&format!("cat {base}/outside/secret.txt")).await;
+    assert_eq!(read.0["data"]["stdout"]["text"], "outside-content\n", "{}", read.1);
+    let state = bench.run(&format!("cat {base}/state/secret.txt")).await;
+    assert!(state.0["data"]["exit_code"] != 0 && !state.1.contains("state-content"), "{}", state.1);
+    let write = bench.run(&format!("echo x > {base}/outside/new")).await;
+    assert_ne!(write.0["data"]["exit_code"], 0, "{}", write.1);
+    let cache = bench.run("mkdir -p ~/.cache/x && echo x > ~/.cache/x/y").await;
+    // The cache directory is granted when it is there.
+    std::fs::create_dir_all(bench.dir.path().join("home/.cache")).unwrap();
+    let again = bench.run("mkdir -p ~/.cache/x && echo x > ~/.cache/x/y").await;
+    assert_ne!(cache.0["data"]["exit_code"], 0);
+    assert_eq!(again.0["data"]["exit_code"], 0, "{}", again.1);
+    let mut settings = quiet();
+    let more = Bench::new(quiet());
+    settings.shell.read_paths = vec![more.dir.path().join("outside")];
+    settings.shell.write_paths = vec![more.dir.path().join("home")];
+    let layer = testing::bench(settings, None).layer;
+    let more = Bench { layer, ..more };
+    let base = more.dir.path().display().to_string();
+    let read = more.run(&format!("cat {base}/outside/secret.txt && echo y > {base}/home/z")).await;
+    assert_eq!(read.0["data"]["exit_code"], 0, "{}", read.1);
+    let write = more.run(&format!("echo x > {base}/outside/new")).await;
+    assert_ne!(write.0["data"]["exit_code"], 0, "{}", write.1);
+}
+
+#[tokio::test]
+async fn a_state_directory_inside_the_root_stays_closed() {
+    let Some(_) = here() else { return };
+    let bench = Bench::new(quiet());
+    let inside = bench.path("deep/state");
+    std::fs::create_dir_all(&inside).unwrap();
+    std::fs::create_dir_all(bench.path("deep/other")).unwrap();
+    std::fs::write(inside.join("secret.txt"), "state-content").unwrap();
+    let mut home = home(bench.dir.path(), None, None);
+    home.state_dir = Some(inside);
+    let bench = Bench { server: server(&home), ..bench };
+    let closed =
+        bench.run("cat deep/state/secret.txt; echo x > deep/state/new; rm deep/state/secret.txt").await;
+    assert!(
+        !closed.1.contains("state-content") && bench.path("deep/state/secret.txt").exists(),
+        "{}",
+        closed.1
+    );
+    assert!(!bench.path("deep/state/new").exists());
+    let open = bench.run("ls deep && echo x > deep/other/y && echo x > src/z && cat src/z").await;
+    assert_eq!(open.0["data"]["exit_code"], 0, "{}", open.1);
+    let cwd = bench.call("run_shell_command", json!({ "command": "pwd", "cwd": "deep/state" })).await;
+    assert_eq!(code(&cwd), "permission_denied/protected_path");
+}
+
+#[tokio::test]
+async fn where_the_kernel_gives_nothing_it_is_said_and_the_person_is_the_boundary() {
+    let bench = Bench::with(quiet(), Some(Kernel::NONE));
+    let listed = bench.run("ls").await;
+    assert_eq!((&listed.0["status"], &listed.0["data"]["sandbox"]["level"]), (&json!("ok"), &json!("none")));
+    assert_eq!(listed.0["data"]["sandbox"]["network"], true, "nothing closes the network");
+    let answer = async {
+        let (id, entry) = bench.queue.asked().await;
+        let prompt = &entry.request.prompt;
+        assert_eq!(
+            (&prompt["kind"], &prompt["command"], &prompt["cwd"]),
+            (&json!("file_change_confirm"), &json!("echo x > y"), &json!("."))
+        );
+        assert!(prompt["message"].as_str().unwrap().contains("no sandbox"), "{}", prompt["message"]);
+        assert!(!bench.path("y").exists(), "asked before it runs");
+        bench.queue.reply(&id, json!({ "status": "ok" }), "person:ui", None);
+    };
+    let (result, ()) = tokio::join!(bench.run("echo x > y"), answer);
+    assert_eq!((&result.0["status"], &result.0["data"]["confirmed"]), (&json!("ok"), &json!(true)));
+    assert!(bench.path("y").exists() && result.1.contains("sandbox: none"));
+    let mut required = quiet();
+    required.shell.sandbox = SandboxUse::Required;
+    let refused = Bench::with(required, Some(Kernel::NONE)).run("ls").await;
+    assert_eq!(code(&refused), "error:unavailable", "{}", refused.1);
+    let old = Kernel { landlock: 2, seccomp: true };
+    if Kernel::here().landlock >= 2 && Kernel::here().seccomp {
+        let fs = Bench::with(quiet(), Some(old)).run("true").await;
+        assert_eq!(fs.0["data"]["sandbox"]["level"], "fs", "{}", fs.1);
+    }
+}
+
+#[tokio::test]
+async fn a_switched_off_sandbox_asks_like_none() {
+    let mut settings = quiet();
+    settings.shell.sandbox = SandboxUse::Off;
+    let bench = Bench::new(settings);
+    let answer = async {
+        let (id, entry) = bench.queue.asked().await;
+        assert!(entry.request.prompt["message"].as_str().unwrap().contains("switched off"));
+        bench.queue.reply(&id, json!({ "status": "ok" }), "person:ui", None);
+    };
+    let (result, ()) = tokio::join!(bench.run("grep NoNewPrivs /proc/self/status > out; cat out"), answer);
+    assert!(result.1.contains("NoNewPrivs:\t0") && result.1.contains("sandbox: none"), "{}", result.1);
+}
+
+#[tokio::test]
+async fn without_the_boundary_the_same_commands_reach_out() {
+    // The control of the tests above: the guard off, the commands succeed.
+    let bench = Bench::with(quiet(), Some(Kernel::NONE));
+    let base = bench.dir.path().display().to_string();
+    let answer = async {
+        let (id, _) = bench.queue.asked().await;
+        bench.queue.reply(&id, json!({ "status": "ok" }), "person:ui", None);
+    };
+    let command =
+        format!("cat {base}/outside/secret.txt {base}/state/secret.txt && echo x > {base}/outside/new");
+    let (result, ()) = tokio::join!(bench.run(&command), answer);
+    assert_eq!(result.0["data"]["stdout"]["text"], "outside-content\nstate-content\n", "{}", result.1);
+    assert!(bench.dir.path().join("outside/new").exists());
+}

@@ -1,0 +1,178 @@
+//! `chatos mcp shell_tasks`, the real program: commands and sessions over stdio, the boundary around them,
+//! and nothing left behind when it is told to end or killed.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by failing")]
+
+use std::time::{Duration, Instant};
+
+use chatos_testkit::{McpClient, McpEra, Sandbox};
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+const ERAS: [McpEra; 2] = [McpEra::Legacy, McpEra::Modern];
+
+struct Place {
+    sandbox: Sandbox,
+}
+
+impl Place {
+    /// A root with nobody to ask, so commands are let through by the settings.
+    fn new() -> Self {
+        let mut sandbox = Sandbox::new(env!("CARGO_BIN_EXE_chatos"));
+        std::fs::create_dir(sandbox.root().join("project")).unwrap();
+        for (name, value) in [
+            ("PATH", "/usr/local/bin:/usr/bin:/bin"),
+            ("CHATOS_SET_CONFIRM_FILE_CHANGES", "false"),
+            ("CHATOS_SET_SHELL_CONFIRM", "never"),
+            ("OPENAI_API_KEY", "canary-in-the-host"),
+        ] {
+            sandbox.set_variable(name, value);
+        }
+        Self { sandbox }
+    }
+
+    fn connect(&self, era: McpEra) -> McpClient {
+        let root = self.sandbox.root().join("project");
+        let root = root.to_str().unwrap();
+        let command = self.sandbox.command(&["mcp", "shell_tasks", "--lang", "en", "--root", root]);
+        McpClient::connect(command, era, json!({})).0
+    }
+}
+
+/// The kernel here may confine nothing; then a person would have to be asked and there is none.
+fn confined(place: &Place) -> bool {
+    let doctor = place.sandbox.run(&["doctor", "--json"]).json();
+    let text = doctor.to_string();
+    assert!(text.contains("shell_sandbox"), "the doctor says what confines commands: {text}");
+    !text.contains("shell_sandbox_none")
+}
+
+fn alive(mark: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
+        let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        let line = String::from_utf8_lossy(&line).replace('\0', " ");
+        if line.contains(mark) {
+            found.push(line);
+        }
+    }
+    found
+}
+
+fn until(what: &str, mut condition: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !condition() {
+        assert!(began.elapsed() < Duration::from_secs(60), "{what} did not happen");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// A number of seconds nobody else sleeps.
+fn mark(number: u32) -> String {
+    format!("7{:07}{number}", std::process::id() % 10_000_000)
+}
+
+fn data(reply: &Value) -> &Value {
+    &reply["structuredContent"]["data"]
+}
+
+#[test]
+fn a_command_runs_inside_its_boundary_in_both_eras() {
+    let place = Place::new();
+    if !confined(&place) {
+        return;
+    }
+    std::fs::write(place.sandbox.home().join("secret.txt"), "home-content").unwrap();
+    for era in ERAS {
+        let mut client = place.connect(era);
+        let reply =
+            client.call("run_shell_command", json!({ "command": "echo out > made; cat made; env; exit 3" }));
+        let data = data(&reply);
+        assert_eq!((&data["exit_code"], &reply["isError"]), (&json!(3), &json!(false)), "{reply}");
+        let text = data["stdout"]["text"].as_str().unwrap();
+        assert!(text.starts_with("out\n") && !text.contains("canary"), "{text}");
+        let outside =
+            client.call("run_shell_command", json!({ "command": "cat ~/secret.txt; echo x > ~/new" }));
+        assert!(!outside.to_string().contains("home-content"), "{outside}");
+        assert!(!place.sandbox.home().join("new").exists());
+        let state = place.sandbox.state().join("tool-log.jsonl");
+        let closed =
+            client.call("run_shell_command", json!({ "command": format!("cat {}", state.display()) }));
+        assert_ne!(self::data(&closed)["exit_code"], 0, "{closed}");
+    }
+}
+
+#[test]
+fn without_a_person_what_has_to_be_asked_is_refused() {
+    let mut place = Place::new();
+    place.sandbox.set_variable("CHATOS_SET_CONFIRM_FILE_CHANGES", "true");
+    let mut client = place.connect(McpEra::Legacy);
+    let reply = client.call("run_shell_command", json!({ "command": "touch ran" }));
+    let error = &reply["structuredContent"]["error"];
+    assert_eq!(
+        (&error["type"], &error["details"]["rule"]),
+        (&json!("permission_denied"), &json!("no_person"))
+    );
+    assert!(!place.sandbox.root().join("project/ran").exists());
+    let listed = client.call("run_shell_command", json!({ "command": "ls" }));
+    assert_eq!(data(&listed)["exit_code"], 0, "{listed}");
+}
+
+/// Commands of every sort that try to stay.
+fn start_all(client: &mut McpClient, mark: &str) {
+    let stubborn = format!(
+        "trap '' TERM HUP INT; env -i setsid sh -c 'trap \"\" TERM HUP; sleep {mark}' & (env -i setsid sleep {mark} &); sleep {mark}; sleep {mark}"
+    );
+    for (name, pty) in [("a", true), ("b", false)] {
+        let arguments = json!({ "command": stubborn, "session": name, "pty": pty, "preview_wait_ms": 0 });
+        let reply = client.call("session_run", arguments);
+        assert_eq!(reply["structuredContent"]["status"], "ok", "{reply}");
+    }
+    client.call(
+        "run_shell_command",
+        json!({ "command": format!("nohup setsid sleep {mark} >/dev/null 2>&1 &") }),
+    );
+    client.begin_call("run_shell_command", json!({ "command": stubborn, "timeout_ms": 600_000 }));
+    let sleep = format!("sleep {mark} ");
+    until("the commands", || {
+        alive(mark)
+            .iter()
+            .filter(|line| line.starts_with(&sleep) || line.contains(&format!("/{sleep}")))
+            .count()
+            >= 10
+    });
+}
+
+#[test]
+fn nothing_is_left_when_the_server_is_killed() {
+    let place = Place::new();
+    if !confined(&place) {
+        return;
+    }
+    let mark = mark(1);
+    let mut client = place.connect(McpEra::Legacy);
+    start_all(&mut client, &mark);
+    client.signal(Signal::KILL);
+    client.ended();
+    until("the end of everything", || alive(&mark).is_empty());
+}
+
+#[test]
+fn nothing_is_left_when_the_server_is_told_to_end() {
+    let place = Place::new();
+    if !confined(&place) {
+        return;
+    }
+    for (number, by_signal) in [(2, true), (3, false)] {
+        let mark = mark(number);
+        let mut client = place.connect(McpEra::Modern);
+        start_all(&mut client, &mark);
+        if by_signal {
+            client.signal(Signal::TERM);
+        } else {
+            client.hang_up();
+        }
+        let status = client.ended();
+        assert!(status.success(), "{status:?}: {}", client.stderr());
+        until("the end of everything", || alive(&mark).is_empty());
+    }
+}
