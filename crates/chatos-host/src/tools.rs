@@ -122,6 +122,7 @@ impl ToolDesk {
             .collect(),
             store: StoreHandle::open(host.store().clone()),
             write: true,
+            variables: Arc::new(host.environment().variables().clone()),
             host_app: host.places().host_app.clone(),
             ..ServerEnv::default()
         };
