@@ -57,8 +57,8 @@ pub use plugins::{
 };
 pub use process::{port_owner, raise_file_limit, resident_bytes};
 pub use prompts::{PromptDesk, PromptList, PromptReply, Visit, visit_prompts};
-pub use tools::{ToolCall, ToolDesk, ToolLogFilter, ToolLogPage};
 pub use state::{BackupOrder, RecoverChoice, Recovery, RestoreOrder, examine_damage, restore};
+pub use tools::{ToolCall, ToolDesk, ToolLogFilter, ToolLogPage};
 
 /// The version of ChatOS, the one number every surface shows.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

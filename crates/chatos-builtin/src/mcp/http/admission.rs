@@ -39,12 +39,7 @@ impl Gate {
         let own = authorities.iter().map(|authority| format!("http://{authority}")).collect();
         let allowed =
             origins.iter().map(|origin| origin.trim_end_matches('/').to_ascii_lowercase()).collect();
-        Self {
-            authorities,
-            origins: own,
-            allowed_origins: allowed,
-            token: Sha256::digest(token).into(),
-        }
+        Self { authorities, origins: own, allowed_origins: allowed, token: Sha256::digest(token).into() }
     }
 
     pub(super) fn admit(
