@@ -861,6 +861,41 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/secrets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Names of secrets, never their values */
+        get: operations["getSecrets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/secrets/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Set a secret */
+        put: operations["putSecretsName"];
+        post?: never;
+        /** Remove a secret */
+        delete: operations["deleteSecretsName"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/state/import": {
         parameters: {
             query?: never;
@@ -872,6 +907,40 @@ export interface paths {
         put?: never;
         /** Take over the state of an older program */
         post: operations["postStateImport"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/state/backup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Keep the whole state in a file */
+        post: operations["postStateBackup"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/state/prune": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Remove old finished runs */
+        post: operations["postStatePrune"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1779,10 +1848,68 @@ export interface components {
             root: string;
             entries: number;
         };
+        /** @description All secrets by name. */
+        SecretList: {
+            items: components["schemas"]["SecretView"][];
+        };
+        /** @description What may be told about a secret. */
+        SecretView: {
+            name: string;
+            /** @description Always true: what is not set is not listed. */
+            set: boolean;
+            description: string;
+            createdAt: string;
+            updatedAt: string;
+            lastUsedAt?: string | null;
+            /** @description False when it was sealed with a key that is not here. */
+            openable: boolean;
+        };
+        /** @description A new value. It has no `Debug`, so that it cannot reach a log by accident. */
+        NewSecret: {
+            value: string;
+            description?: string | null;
+        };
+        /** @description Whether it was new. */
+        SecretSet: {
+            ok: boolean;
+            created: boolean;
+        };
         /** @description What to take over. */
         ImportBody: {
             /** @description An absolute path of an older database; without it every known place is looked at. */
             path?: string | null;
+        };
+        /** @description What to keep. It has no `Debug`: the passphrase must not reach a log by accident. */
+        BackupBody: {
+            /** @description The file to make, absolute; it must not exist. */
+            path: string;
+            /**
+             * @description Leave out the content of changed files, attachments and tool results.
+             * @default false
+             */
+            noBlobs: boolean;
+            /** @description Add the state key, locked with this. */
+            passphrase?: string | null;
+        };
+        /** @description What to remove. */
+        PruneBody: {
+            /** @description Runs that finished before this time: ISO 8601, or days as in `90d`. */
+            runsBefore: string;
+            /**
+             * @description Only say what would go.
+             * @default false
+             */
+            dryRun: boolean;
+        };
+        /** @description What went, or would go. */
+        PruneView: {
+            dryRun: boolean;
+            before: string;
+            runs: number;
+            steps: number;
+            /** @description When the first and the last of them finished. */
+            oldest?: string | null;
+            newest?: string | null;
         };
         /** @description Imports there were, newest first. */
         ImportList: {
@@ -3848,6 +3975,101 @@ export interface operations {
             };
         };
     };
+    getSecrets: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Names of secrets, never their values */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecretList"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    putSecretsName: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewSecret"];
+            };
+        };
+        responses: {
+            /** @description Set a secret */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecretSet"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteSecretsName: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Remove a secret */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     postStateImport: {
         parameters: {
             query?: never;
@@ -3868,6 +4090,72 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["OperationView"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postStateBackup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BackupBody"];
+            };
+        };
+        responses: {
+            /** @description Keep the whole state in a file */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperationView"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postStatePrune: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PruneBody"];
+            };
+        };
+        responses: {
+            /** @description Remove old finished runs */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PruneView"];
                 };
             };
             /** @description The error object */
