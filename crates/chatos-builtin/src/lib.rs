@@ -47,7 +47,7 @@ pub use context::{CallCx, Caller};
 pub use env::{ServerEnv, StoreHandle, TaskScope};
 pub use layer::{CallRequest, Layer, LayerParts, Reply, UnknownTool};
 pub use log::{ToolLog, Warn};
-pub use mcp::{Ended, Endpoint, EndpointOptions, serve_stdio};
+pub use mcp::{Ended, Endpoint, EndpointOptions, Gate, HttpListener, serve_http, serve_stdio};
 pub use observer::{CallEvent, Nobody, Observer};
 pub use person::{
     Agreed, AskRequest, Elicited, Elicitor, Era, Form, InputRequired, PromptQueue, Question, QueueError,

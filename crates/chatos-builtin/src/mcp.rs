@@ -5,6 +5,7 @@
 
 mod connection;
 mod elicit;
+mod http;
 mod request_state;
 mod stdio;
 mod wire;
@@ -19,6 +20,7 @@ use crate::root::Root;
 use crate::server::Server;
 use request_state::StateSeal;
 
+pub use http::{Gate, HttpListener, serve_http};
 pub use stdio::{Ended, serve_stdio};
 
 /// A server as clients see it.

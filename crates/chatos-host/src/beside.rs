@@ -5,6 +5,7 @@
 //! use the same state directory at once (state §9).
 
 use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -14,7 +15,7 @@ use chatos_builtin::{
 use chatos_paths::{Locations, StateDir};
 use chatos_prompts::Role;
 use chatos_store::{OpenOptions, Settings, SettingsInput, StateKey, Store, StoreError};
-use chatos_tool::Fault;
+use chatos_tool::{ErrorCode, Fault, Text};
 use serde_json::Value;
 
 use crate::environment::Environment;
@@ -71,6 +72,43 @@ impl Beside {
             tracing::warn!(path = %path.display(), %error, "the tool log cannot be written");
         };
         ToolLog::new(path, Box::new(warn))
+    }
+
+    /// `CHATOS_MCP_TOKEN`.
+    pub fn mcp_token(&self) -> Option<&str> {
+        self.environment.get("CHATOS_MCP_TOKEN")
+    }
+
+    /// The token that servers on HTTP share when nobody gave one: made once, readable by this user only.
+    /// Gives it with its place. Blocks.
+    pub fn shared_mcp_token(&self) -> Result<(String, PathBuf), Fault> {
+        self.store()?;
+        let path = self.places.state_dir.join("mcp-token");
+        // A file that others can read, or that holds something else, is replaced.
+        let private =
+            std::fs::metadata(&path).is_ok_and(|meta| meta.permissions().mode().trailing_zeros() >= 6);
+        let known = if private { std::fs::read_to_string(&path).ok() } else { None };
+        let known = known.map(|text| text.trim().to_owned());
+        if let Some(token) =
+            known.filter(|token| token.len() >= 32 && token.bytes().all(|b| b.is_ascii_graphic()))
+        {
+            return Ok((token, path));
+        }
+        let mut bytes = [0; 32];
+        let failed = |error: &dyn std::error::Error| {
+            Fault::new(
+                ErrorCode::Unavailable,
+                Text::new(
+                    format!("cannot keep a token: {}", path.display()),
+                    format!("无法保存令牌：{}", path.display()),
+                ),
+            )
+            .caused_by(error)
+        };
+        getrandom::fill(&mut bytes).map_err(|error| failed(&std::io::Error::other(error.to_string())))?;
+        let token: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        chatos_paths::replace_file(&path, token.as_bytes(), 0o600).map_err(|error| failed(&error))?;
+        Ok((token, path))
     }
 
     /// The host that runs on this state now.

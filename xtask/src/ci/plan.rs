@@ -77,12 +77,17 @@ pub(crate) fn steps() -> Vec<Step> {
         },
         Step {
             count: Some(count::node),
-            ..plain("peers", "real MCP clients with the real binary", &["packages", "build", "ui-build"], |cx| {
-                let chatos = chatos(cx)?;
-                let mut npm = process::command("npm", &cx.workspace.path("tests/mcp-peers"));
-                npm.args(["run", "--silent", "test"]).env("CHATOS_BIN", &chatos);
-                Ok(vec![npm])
-            })
+            ..plain(
+                "peers",
+                "real MCP clients with the real binary",
+                &["packages", "build", "ui-build"],
+                |cx| {
+                    let chatos = chatos(cx)?;
+                    let mut npm = process::command("npm", &cx.workspace.path("tests/mcp-peers"));
+                    npm.args(["run", "--silent", "test"]).env("CHATOS_BIN", &chatos);
+                    Ok(vec![npm])
+                },
+            )
         },
         plain("ui-check", "svelte-check and TypeScript", &["packages"], |cx| ui(cx, "check")),
         plain("ui-lint", "eslint", &["packages"], |cx| ui(cx, "lint")),

@@ -4,6 +4,7 @@
 //! does not need: one thread, no database until a setting is read, no state until the first call.
 
 mod config;
+mod http;
 mod list;
 mod queue;
 
@@ -30,7 +31,7 @@ pub(crate) fn run(
     options: &Mcp,
 ) -> Result<ExitCode, Fault> {
     if options.server == "list" {
-        return Ok(list::run(global, output));
+        return Ok(list::run(global, &environment, output));
     }
     let info = builtin::server_info(&options.server).ok_or_else(|| unknown(&options.server))?;
     let mut flags = match options.settings.values() {
@@ -51,6 +52,9 @@ pub(crate) fn run(
         Ok(scope) => scope,
         Err(fault) => return Ok(usage_fault(output, &fault)),
     };
+    if let Err(fault) = http::check(options, &beside) {
+        return Ok(usage_fault(output, &fault));
+    }
     let env = beside.server_env(options.write.unwrap_or(false), scope);
     let server = builtin::find_server(info.name, &env).ok_or_else(|| unknown(info.name))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| {
@@ -90,6 +94,9 @@ async fn serve(
             root,
         },
     ));
+    if let Some(address) = options.http {
+        return http::serve(output, options, endpoint, address, beside, stop).await;
+    }
     let name = endpoint.name().to_owned();
     ready(output, &Text::new(format!("{name} is ready (stdio)"), format!("{name} 已就绪（stdio）")));
     Box::pin(builtin::serve_stdio(endpoint, stop)).await.map_err(|error| {
@@ -102,7 +109,7 @@ async fn serve(
     Ok(ExitCode::SUCCESS)
 }
 
-/// One line on stderr (tools §16.2); stdout belongs to the protocol.
+/// A line on stderr (tools §16.2); stdout belongs to the protocol.
 fn ready(output: &Output, text: &Text) {
     use std::io::Write;
     if !output.quiet {

@@ -2,17 +2,20 @@
 
 use std::process::ExitCode;
 
+use chatos_host::Environment;
 use chatos_host::builtin_api::{self as builtin, Access, ServerEnv};
 use serde_json::{Value, json};
 
 use super::listing_lang;
 use crate::args::Global;
+use crate::client::state_path;
 use crate::output::{Output, Paint, pad, width};
 
-pub(super) fn run(global: &Global, output: &Output) -> ExitCode {
+pub(super) fn run(global: &Global, environment: &Environment, output: &Output) -> ExitCode {
     let lang = listing_lang(global, output);
-    // Everything a server can offer, built without a state.
-    let env = ServerEnv { write: true, ..ServerEnv::default() };
+    // Everything a server can offer; building it opens nothing, so where the state is does not matter.
+    let state_dir = state_path(global, environment).unwrap_or_default();
+    let env = ServerEnv { write: true, state_dir: Some(state_dir), ..ServerEnv::default() };
     let servers: Vec<_> =
         builtin::server_names().filter_map(|name| builtin::find_server(name, &env)).collect();
     if output.json {

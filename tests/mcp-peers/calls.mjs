@@ -1,0 +1,60 @@
+// One sensible call for every tool, in an order in which each finds what it needs. `ids` carries what
+// earlier calls made; a status other than `ok` is named where it is the right one.
+
+const FILES = [
+  ['list_directory', () => ({ path: '.' })],
+  ['read_file', () => ({ path: 'a.txt' })],
+  ['search_text', () => ({ query: 'beta' })],
+  ['find_files', () => ({ pattern: '**/*.md' })],
+  ['stat_path', () => ({ path: 'a.txt' })],
+];
+
+const WRITES = [
+  ['write_file', () => ({ path: 'new.txt', contents: 'one\n' })],
+  ['edit_file', () => ({ path: 'new.txt', old_string: 'one', new_string: 'two' })],
+  ['apply_patch', () => ({ patch: '*** Begin Patch\n*** Add File: p.txt\n+hello\n*** End Patch\n' })],
+  ['delete_path', () => ({ path: 'new.txt' })],
+];
+
+export const CALLS = {
+  project_files: FILES,
+  code_writer: [...FILES, ...WRITES],
+  code_maintainer: [
+    ...FILES,
+    ...WRITES,
+    ['read_file_raw', () => ({ path: 'a.txt' })],
+    ['read_file_range', () => ({ path: 'a.txt', start_line: 1, end_line: 2 })],
+    ['copy_path', () => ({ from: 'a.txt', to: 'copy.txt' })],
+    ['move_path', () => ({ from: 'copy.txt', to: 'moved.txt' })],
+  ],
+  task_manager: [
+    ['add_task', () => ({ title: 'Write the report' }), { keep: (data) => ({ task: data.created[0].id }) }],
+    ['list_tasks', () => ({ allSessions: true, allRuns: true })],
+    ['get_task', (ids) => ({ id: ids.task })],
+    ['update_task', (ids) => ({ id: ids.task, status: 'doing' })],
+    ['complete_task', (ids) => ({ id: ids.task, note: 'all done' })],
+    ['delete_task', (ids) => ({ id: ids.task, confirm: true })],
+    ['clear_tasks', () => ({ mode: 'all' }), { status: 'noop' }],
+  ],
+  project_journal: [
+    ['add_exec_log', () => ({ summary: 'Built it' }), { keep: (data) => ({ entry: data.entry.id }) }],
+    ['list_exec_logs', () => ({})],
+    ['search_exec_logs', () => ({ query: 'Built' })],
+    ['get_exec_log', (ids) => ({ id: ids.entry })],
+    ['set_project_info', () => ({ summary: 'A project' })],
+    ['get_project_info', () => ({})],
+    ['add_project_iteration', () => ({ title: 'First' })],
+  ],
+  ui_prompter: [
+    ['prompt_choices', () => ({ options: [{ value: 'a' }], timeout_ms: 1000 }), { status: 'timeout' }],
+    ['prompt_key_values', () => ({ fields: [{ key: 'name' }], timeout_ms: 1000 }), { status: 'timeout' }],
+  ],
+};
+
+/** Flags under which a server offers and runs all its tools without a person. */
+export const FLAGS = {
+  code_writer: ['--write', '--confirm-file-changes=false'],
+  code_maintainer: ['--write', '--confirm-file-changes=false'],
+  shell_tasks: ['--confirm-file-changes=false', '--confirm-shell=never'],
+  ui_prompter: ['--prompt-backend=file'],
+};
