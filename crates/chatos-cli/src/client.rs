@@ -41,6 +41,15 @@ impl Api {
 
     /// The running host, or the state opened by this process.
     pub(crate) fn connect(global: &Global, environment: Environment) -> Result<Self, Fault> {
+        Self::open(global, environment, false)
+    }
+
+    /// As [`Api::connect`], and a database nobody has open is looked at before it is touched.
+    pub(crate) fn connect_carefully(global: &Global, environment: Environment) -> Result<Self, Fault> {
+        Self::open(global, environment, true)
+    }
+
+    fn open(global: &Global, environment: Environment, check: bool) -> Result<Self, Fault> {
         if let Some(host) = Self::running(global, &environment)? {
             return Ok(Self::Remote(host));
         }
@@ -48,6 +57,7 @@ impl Api {
             state_dir: global.state_dir.clone(),
             project: global.project.clone(),
             log_to_stderr: global.verbose,
+            check,
             ..HostConfig::new(environment)
         })?;
         Ok(Self::Embedded(LocalApi::new(host)))

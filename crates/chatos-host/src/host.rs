@@ -43,6 +43,8 @@ pub struct HostConfig {
     pub flags: std::collections::BTreeMap<String, Value>,
     /// A host that serves; a command that opens the state for a moment writes no start records.
     pub serving: bool,
+    /// Look for damage before the database is opened for good; a host that serves always does.
+    pub check: bool,
     /// Also log to stderr.
     pub log_to_stderr: bool,
 }
@@ -57,6 +59,7 @@ impl HostConfig {
             allow_network_fs: false,
             flags: std::collections::BTreeMap::new(),
             serving: false,
+            check: false,
             log_to_stderr: false,
         }
     }
@@ -123,7 +126,7 @@ impl Host {
             migrate: true,
             wal: !network,
             used: was_used(&dir),
-            check: config.serving,
+            check: config.serving || config.check,
         })
         .map_err(|e| store_fault(&e))?;
         let input =

@@ -16,7 +16,7 @@ pub(crate) fn run(
     output: &Output,
     options: &Doctor,
 ) -> Result<ExitCode, Fault> {
-    let report = match Api::connect(global, environment) {
+    let report = match Api::connect_carefully(global, environment) {
         Ok(api) => block_on(async {
             if options.fix {
                 api.call(Method::POST, "/api/v1/doctor/fix", Some(&json!({})), output.lang).await?;

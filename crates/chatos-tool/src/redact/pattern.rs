@@ -160,11 +160,11 @@ fn jwt(bytes: &[u8], start: usize) -> Option<Range<usize>> {
 /// A block from its first to its last line; one without an end goes to the end of the text.
 fn pem(text: &str, start: usize) -> Option<Range<usize>> {
     let rest = &text[start..];
-    let label = &rest[..rest.len().min(64).min(rest[11..].find("-----")? + 16)];
-    if !label.contains("PRIVATE KEY") {
-        return None;
-    }
-    let after = start + label.len();
+    // Labels are short; what stands between the dashes of a longer one is not a key's. Bytes, because a
+    // bound of so many bytes may fall into the middle of a character.
+    let label = rest.len().min(64).min(rest[11..].find("-----")? + 16);
+    memchr::memmem::find(&rest.as_bytes()[..label], b"PRIVATE KEY")?;
+    let after = start + (label..).find(|at| rest.is_char_boundary(*at))?;
     let end = text[after..].find("-----END ").map(|at| after + at + 9);
     let end = end.and_then(|at| text[at..].find("-----").map(|dashes| at + dashes + 5));
     Some(start..end.unwrap_or(text.len()))
