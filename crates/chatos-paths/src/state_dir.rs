@@ -173,7 +173,11 @@ impl StateDir {
     fn probe_writable(&self) -> Result<(), PathError> {
         let probe = self.path.join(format!(".probe-{}", std::process::id()));
         let made = fs::OpenOptions::new().write(true).create(true).truncate(true).open(&probe);
-        let done = made.and_then(|_| fs::remove_file(&probe));
+        let done = made.and_then(|_| match fs::remove_file(&probe) {
+            // A host that tidies up after killed ones may have been quicker.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            done => done,
+        });
         done.map_err(|source| PathError::Io {
             action: "write to the state directory",
             path: self.path.clone(),
