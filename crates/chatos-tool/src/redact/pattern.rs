@@ -164,7 +164,7 @@ fn pem(text: &str, start: usize) -> Option<Range<usize>> {
     // bound of so many bytes may fall into the middle of a character.
     let label = rest.len().min(64).min(rest[11..].find("-----")? + 16);
     memchr::memmem::find(&rest.as_bytes()[..label], b"PRIVATE KEY")?;
-    let after = start + (label..).find(|at| rest.is_char_boundary(*at))?;
+    let after = start + (label..=rest.len()).find(|at| rest.is_char_boundary(*at))?;
     let end = text[after..].find("-----END ").map(|at| after + at + 9);
     let end = end.and_then(|at| text[at..].find("-----").map(|dashes| at + dashes + 5));
     Some(start..end.unwrap_or(text.len()))
