@@ -108,11 +108,15 @@ async fn put(cx: &CallCx, owner: &Owner, question: &Question) -> Result<RequestI
     };
     // Not dropped on cancel: a question that is on its way arrives, and is then withdrawn.
     let (queue, own) = (cx.queue.clone(), owner.clone());
+    let (closed, shutdown) = (cx.closed.clone(), cx.shutdown.clone());
     let (told, asked) = tokio::sync::oneshot::channel();
     cx.tracker.spawn(async move {
         let asked = queue.ask(request).await;
         if let Err(Ok(id)) = told.send(asked) {
-            withdraw_now(&*queue, &id, &own, Withdraw::Aborted).await;
+            // As below: a withdrawn call is aborted, an asker that is no more is gone.
+            let gone = closed.is_cancelled() || shutdown.is_cancelled();
+            let why = if gone { Withdraw::Gone } else { Withdraw::Aborted };
+            withdraw_now(&*queue, &id, &own, why).await;
         }
     });
     let asked = tokio::select! {
