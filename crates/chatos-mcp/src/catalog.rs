@@ -343,34 +343,8 @@ fn walk_schema(value: &Value, depth: usize) -> Result<(), String> {
 /// The digest of a value whatever the order of its keys.
 fn digest(value: &Value) -> ToolDigest {
     let mut hash = Sha256::new();
-    feed(value, &mut hash);
+    chatos_tool::canonical(value, &mut |part| hash.update(part));
     ToolDigest(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
-}
-
-fn feed(value: &Value, hash: &mut Sha256) {
-    match value {
-        Value::Object(map) => {
-            let mut keys: Vec<&String> = map.keys().collect();
-            keys.sort_unstable();
-            hash.update(b"{");
-            for key in keys {
-                hash.update(Value::String(key.clone()).to_string());
-                hash.update(b":");
-                feed(&map[key], hash);
-                hash.update(b",");
-            }
-            hash.update(b"}");
-        }
-        Value::Array(items) => {
-            hash.update(b"[");
-            for item in items {
-                feed(item, hash);
-                hash.update(b",");
-            }
-            hash.update(b"]");
-        }
-        other => hash.update(other.to_string()),
-    }
 }
 
 /// Text of a server as a model may see it: without control, bidi and tag characters (security T18).

@@ -23,9 +23,11 @@ pub mod envelope;
 pub mod truncate;
 
 mod call_record;
+mod canonical;
 mod redact;
 
 pub use call_record::{CallRecord, Finish, LogLevel, LogRules, Transport};
+pub use canonical::canonical;
 pub use envelope::{Answer, Ended, Envelope, Opening, Stamp, Status, output_schema};
 pub use error_code::ErrorCode;
 pub use fault::Fault;

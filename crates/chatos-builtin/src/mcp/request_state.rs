@@ -103,36 +103,8 @@ fn digest(tool: &str, arguments: &Value) -> String {
     let mut hash = Sha256::new();
     hash.update(tool.as_bytes());
     hash.update([0]);
-    update(&mut hash, arguments);
+    chatos_tool::canonical(arguments, &mut |part| hash.update(part));
     URL_SAFE_NO_PAD.encode(hash.finalize())
-}
-
-fn update(hash: &mut Sha256, value: &Value) {
-    match value {
-        Value::Object(map) => {
-            let mut keys: Vec<&String> = map.keys().collect();
-            keys.sort();
-            hash.update(b"{");
-            for key in keys {
-                hash.update(Value::String(key.clone()).to_string());
-                hash.update(b":");
-                if let Some(value) = map.get(key) {
-                    update(hash, value);
-                }
-                hash.update(b",");
-            }
-            hash.update(b"}");
-        }
-        Value::Array(items) => {
-            hash.update(b"[");
-            for item in items {
-                update(hash, item);
-                hash.update(b",");
-            }
-            hash.update(b"]");
-        }
-        other => hash.update(other.to_string()),
-    }
 }
 
 #[cfg(test)]

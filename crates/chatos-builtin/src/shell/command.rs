@@ -124,9 +124,16 @@ fn missing(wanted: &str) -> ToolError {
     .hint(Text::fixed("leave shell out to use the one that is there", "省略 shell 以使用现有的 shell"))
 }
 
-/// Problems of `env` that a schema cannot say.
-pub(super) fn check_variables(variables: &Variables) -> Vec<Issue> {
+/// Problems of a command and its `env` that a schema cannot say.
+pub(super) fn check(command: &str, variables: &Variables) -> Vec<Issue> {
     let mut issues = Vec::new();
+    if command.trim().is_empty() {
+        issues.push(Issue::new(
+            "/command",
+            IssueCode::Length,
+            Text::fixed("the command is empty", "命令为空"),
+        ));
+    }
     if variables.len() > MAX_VARIABLES {
         issues.push(Issue::new(
             "/env",
@@ -314,12 +321,10 @@ mod tests {
             assert_eq!(error.code().as_str(), "permission_denied", "{bad}");
         }
         assert!(refuse_variables(&variables(&[("NODE_ENV", "test"), ("_X", "")])).is_ok());
-        assert_eq!(
-            check_variables(&variables(&[("1A", "x"), ("A-B", "x"), ("", "x"), ("OK", "y")])).len(),
-            3
-        );
+        assert_eq!(check("true", &variables(&[("1A", "x"), ("A-B", "x"), ("", "x"), ("OK", "y")])).len(), 3);
         let many: Variables = (0..65).map(|n| (format!("V{n}"), EnvValue(String::new()))).collect();
-        assert_eq!(check_variables(&many).len(), 1);
+        assert_eq!(check("true", &many).len(), 1);
+        assert_eq!(check(" \n", &variables(&[])).len(), 1);
     }
 
     #[test]

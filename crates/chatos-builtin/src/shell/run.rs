@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use chatos_tool::{Annotations, Confirm, Issue, IssueCode, Needed, Reason, Text, ToolError, ToolSpec};
+use chatos_tool::{Annotations, Confirm, Issue, Needed, Reason, Text, ToolError, ToolSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -257,15 +257,7 @@ impl Tool for RunShellCommand {
     }
 
     fn check(&self, args: &Args) -> Vec<Issue> {
-        let mut issues = command::check_variables(&args.env);
-        if args.command.trim().is_empty() {
-            issues.push(Issue::new(
-                "/command",
-                IssueCode::Length,
-                Text::fixed("the command is empty", "命令为空"),
-            ));
-        }
-        issues
+        command::check(&args.command, &args.env)
     }
 
     async fn call(&self, args: Args, cx: &CallCx) -> Result<Outcome<Data>, ToolError> {

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use chatos_tool::{
-    Annotations, Confirm, ConflictKind, Issue, IssueCode, Lang, OsOpening, Reason, Resource, Text, ToolError,
-    ToolSpec,
+    Annotations, Confirm, ConflictKind, Issue, Lang, OsOpening, Reason, Resource, Text, ToolError, ToolSpec,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -143,15 +142,7 @@ impl Tool for SessionRun {
     }
 
     fn check(&self, args: &Args) -> Vec<Issue> {
-        let mut issues = command::check_variables(&args.env);
-        if args.command.trim().is_empty() {
-            issues.push(Issue::new(
-                "/command",
-                IssueCode::Length,
-                Text::fixed("the command is empty", "命令为空"),
-            ));
-        }
-        issues
+        command::check(&args.command, &args.env)
     }
 
     async fn call(&self, args: Args, cx: &CallCx) -> Result<Outcome<Data>, ToolError> {
