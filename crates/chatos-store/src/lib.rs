@@ -14,18 +14,23 @@ mod error;
 mod file_changes;
 mod import;
 mod journal;
+mod kept;
 mod key;
+mod messages;
 mod meta;
 mod migrate;
 mod plugin_trust;
 mod prompt_records;
 mod prune;
+mod runs;
 mod salvage;
 mod secrets;
+mod sessions;
 mod settings;
 mod shell_sessions;
 mod tasks;
 mod time;
+mod usage;
 mod watch;
 
 pub use app_rows::{AppEntity, AppRow, AppRowChange, NamedRow};
@@ -39,13 +44,17 @@ pub use import::{ImportCount, ImportOrder, ImportOutcome, ImportReport, ImportSt
 pub use journal::{
     JournalEntry, JournalImport, NewJournalEntry, ProjectInfo, ProjectIteration, ProjectPatch,
 };
+pub use kept::Kept;
 pub use key::{KeyPlace, KeyProblem, SealError, StateKey, SubKey};
+pub use messages::{AttachmentRow, MessageRow, NewMessage, SummaryRow, ToolCallRow};
 pub use migrate::{SCHEMA_VERSION, schema_of};
 pub use plugin_trust::{PluginTrustFile, PluginTrustRow};
 pub use prompt_records::{NewPrompt, NewPromptAnswer, PromptAnswered, PromptLine, PromptRow, SealedAnswer};
 pub use prune::{BlobState, Pruned};
+pub use runs::{MessageWrite, RunChange, RunFilter, RunRow, RunWrite, StepRow, StepWrite};
 pub use salvage::{Salvage, SalvagedTable, damage_of, salvage};
 pub use secrets::{SecretInfo, SecretValue, is_secret_name};
+pub use sessions::{MessageHit, SessionPatch, SessionRow};
 pub use settings::{
     Effective, SETTINGS, Section, SettingError, SettingIssue, SettingKind, SettingSource, SettingSpec,
     Settings, SettingsInput, find_setting, nearest_setting,
@@ -53,3 +62,4 @@ pub use settings::{
 pub use shell_sessions::ShellSessionRow;
 pub use tasks::{AddedTasks, NewTask, Task, TaskContext, TaskFilter, TaskNote, TaskPatch};
 pub use time::{iso_from_ms, now_iso, now_ms, parse_time};
+pub use usage::{UsageBy, UsageRow, UsageSum};
