@@ -15,6 +15,7 @@ mod fault;
 mod host;
 mod host_log;
 mod instance;
+mod issues;
 mod models;
 mod node;
 mod operations;
@@ -27,7 +28,10 @@ mod tasks;
 mod tools;
 mod upkeep;
 
-pub use agents::{AgentDesk, FIRST_AGENT};
+pub use agents::{
+    AgentDesk, AgentExplanation, Block, BlockContext, ChangeView, FIRST_AGENT, LandName, PromptExplanation,
+    PromptUse, Reason, ServerExplanation, SubTexts, SystemBlocks, ToolExplanation,
+};
 pub use asker::{
     DeskOwner, DeskQueue, asked_id, payload as question_payload, queue_error, taken_part, verdict,
     withdraw_code,
@@ -56,7 +60,7 @@ pub use fault::{path_fault, setting_fault, store_fault};
 pub use host::{Host, HostConfig, Notice};
 pub use host_log::log_to_stderr;
 pub use instance::{Announcement, read_announcement, running_host};
-pub use models::ModelDesk;
+pub use models::{ModelAnswer, ModelDesk, ModelState, PRESETS, Preset, Recognised, recognise};
 pub use node::{NodeInfo, find_node};
 pub use operations::{Operation, Operations};
 pub use plugins::{

@@ -1,13 +1,24 @@
 //! Models: records, keys resolved at the moment of a call, and something to talk to.
 
+mod address;
+mod edit;
+mod presets;
+mod state;
+mod test;
+
 use std::sync::Arc;
 
 use chatos_model::{Demo, Provider};
 use chatos_store::ModelRecord;
 use chatos_tool::{ErrorCode, Fault, Text};
+use zeroize::Zeroizing;
 
 use crate::fault::store_fault;
 use crate::host::Host;
+
+pub use presets::{PRESETS, Preset, Recognised, recognise};
+pub use state::ModelState;
+pub use test::ModelAnswer;
 
 /// Models of one host. Reading blocks on the database; async callers use a blocking thread.
 #[derive(Clone, Copy)]
@@ -26,14 +37,10 @@ impl ModelDesk<'_> {
     /// The model with this id or name, or the default one. A model that is gone or switched off is a
     /// fault, never another model.
     pub fn resolve(&self, written: Option<&str>) -> Result<ModelRecord, Fault> {
-        let store = self.host.store();
         let found = match written.map(str::trim).filter(|written| !written.is_empty()) {
-            Some(written) => {
-                let found = store.model(written).map_err(|error| store_fault(&error))?;
-                found.ok_or_else(|| no_model(written))?
-            }
+            Some(written) => self.get(written)?,
             None => {
-                let found = store.default_model().map_err(|error| store_fault(&error))?;
+                let found = self.host.store().default_model().map_err(|error| store_fault(&error))?;
                 found.ok_or_else(|| no_model("default"))?
             }
         };
@@ -53,6 +60,14 @@ impl ModelDesk<'_> {
 
     /// Something that answers as this model. Nothing is sent and no key is read before it is asked.
     pub fn open(&self, record: &ModelRecord) -> Result<Arc<dyn Provider>, Fault> {
+        self.open_with(record, None)
+    }
+
+    fn open_with(
+        &self,
+        record: &ModelRecord,
+        _key: Option<Zeroizing<String>>,
+    ) -> Result<Arc<dyn Provider>, Fault> {
         match record.provider.as_str() {
             "demo" => Ok(Arc::new(Demo)),
             other => Err(unknown_provider(other)),
