@@ -26,7 +26,6 @@ pub use seeds::FIRST_AGENT;
 pub(crate) use seeds::seed;
 
 /// Agents of one host. Everything here blocks on the database; async callers use a blocking thread.
-#[derive(Clone, Copy)]
 pub struct AgentDesk<'h> {
     host: &'h Host,
 }

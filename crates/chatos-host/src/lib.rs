@@ -60,7 +60,7 @@ pub use fault::{path_fault, setting_fault, store_fault};
 pub use host::{Host, HostConfig, Notice};
 pub use host_log::log_to_stderr;
 pub use instance::{Announcement, read_announcement, running_host};
-pub use models::{ModelAnswer, ModelDesk, ModelState, PRESETS, Preset, Recognised, recognise};
+pub use models::{DetectedModel, ModelAnswer, ModelDesk, ModelState, PRESETS, Preset, Recognised, recognise};
 pub use node::{NodeInfo, find_node};
 pub use operations::{Operation, Operations};
 pub use plugins::{

@@ -52,6 +52,9 @@ impl ModelDesk<'_> {
                 &fresh
             }
         };
+        if base.id == DEMO_MODEL {
+            return Err(built_in());
+        }
         let mut model = overlay(base, patch, &READ_ONLY)?;
         model.id.clone_from(&base.id);
         model.name = model.name.trim().to_owned();
@@ -82,9 +85,6 @@ impl ModelDesk<'_> {
     /// Changes a model: what the patch does not name stays.
     pub fn update(&self, written: &str, patch: Map<String, Value>) -> Result<ModelRecord, Fault> {
         let before = self.get(written)?;
-        if before.id == DEMO_MODEL {
-            return Err(built_in());
-        }
         let model = self.drafted(Some(&before), patch)?;
         let name = model.name.clone();
         let saved = self.host.store().update_model(model).map_err(|error| name_fault(&name, &error))?;

@@ -7,8 +7,8 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::routing::{get, post};
 use chatos_host::{
-    ErrorCode, Fault, Host, Lang, ModelAnswer, ModelRecord, ModelState, PRESETS, Preset, Recognised, Text,
-    iso_from_ms, recognise,
+    DetectedModel, ErrorCode, Fault, Host, Lang, ModelAnswer, ModelRecord, ModelState, PRESETS, Preset,
+    Recognised, Text, iso_from_ms, recognise,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -113,6 +113,12 @@ pub(crate) struct PresetList {
     items: Vec<Preset>,
 }
 
+/// Models of servers on this machine.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Detected {
+    found: Vec<DetectedModel>,
+}
+
 /// A pasted key or address. It has no `Debug`: it may be a key.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -147,6 +153,13 @@ pub(crate) fn add(routes: &mut Routes) {
         "What a pasted key or address belongs to; it is not stored",
         200,
         post(recognised),
+    );
+    routes.write::<Empty, Detected>(
+        Method::POST,
+        "/api/v1/models/detect",
+        "Look for model servers on this machine; nothing is added",
+        200,
+        post(detect),
     );
     routes.write::<ModelInput, TestView>(
         Method::POST,
@@ -265,6 +278,10 @@ async fn test_draft(
     })
     .await?;
     Ok(Json(tested(app.host().models().test_with(&model, key).await?)))
+}
+
+async fn detect(State(app): State<App>) -> Result<Json<Detected>, ApiError> {
+    Ok(Json(Detected { found: app.host().models().detect().await? }))
 }
 
 async fn presets() -> Json<PresetList> {
