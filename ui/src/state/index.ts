@@ -102,6 +102,8 @@ export function startSession(): void {
   void loadStatus();
   // Whether a new prompt may be announced on the desktop is a setting.
   if (desktop.permission === 'granted') void settings.list.load();
+  // How many chats run and how many were interrupted is shown on every page.
+  void chat.sessions.load();
   events.start();
 }
 

@@ -21,7 +21,6 @@ export class FakeHost {
   sent: SendInput[] = [];
   /** What `send` answers, or throws. */
   onSend: (input: SendInput) => SendReceipt = () => ({ runId: 'r', userMessageId: 'u', queued: false });
-  hasMoreThan = 0;
   #gate: Promise<void> = Promise.resolve();
   #release: () => void = () => undefined;
 
@@ -35,26 +34,25 @@ export class FakeHost {
   }
 
   get api(): ChatApi {
-    const host = this;
     const fake = {
-      async session() {
-        const copy = structuredClone(host.session);
-        await host.#gate;
+      session: async () => {
+        const copy = structuredClone(this.session);
+        await this.#gate;
         return copy;
       },
-      async messages(_id: string, query: { limit: number; beforeId?: string | null }): Promise<WireMessagePage> {
-        host.reads += 1;
-        const all = [...host.messages].sort((a, b) => a.seq - b.seq);
+      messages: async (_id: string, query: { limit: number; beforeId?: string | null }): Promise<WireMessagePage> => {
+        this.reads += 1;
+        const all = [...this.messages].sort((one, other) => one.seq - other.seq);
         const end = query.beforeId ? all.findIndex((one) => one.id === query.beforeId) : all.length;
         const start = Math.max(0, end - query.limit);
         const page = { messages: structuredClone(all.slice(start, end)), hasMore: start > 0, summaries: [] };
-        await host.#gate;
+        await this.#gate;
         return page;
       },
-      async send(_id: string, input: SendInput) {
-        host.sent.push(input);
-        await host.#gate;
-        return host.onSend(input);
+      send: async (_id: string, input: SendInput) => {
+        this.sent.push(input);
+        await this.#gate;
+        return this.onSend(input);
       },
       abort: () => Promise.resolve({ ok: true }),
     };
