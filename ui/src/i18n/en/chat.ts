@@ -8,7 +8,7 @@ export const chat = {
     label: 'Chats',
     open: 'Show chats',
     search: 'Search chats',
-    searchPlaceholder: 'Search titles and messages',
+    searchPlaceholder: 'Search chats',
     searching: 'Searching…',
     noHits: (text: string) => `Nothing found for “${text}”.`,
     inTitles: 'Titles',

@@ -541,7 +541,8 @@ export class Transcript {
     const first = page.messages[0]?.seq ?? 0;
     const joins = !page.hasMore || [...this.#entries.values()].some((entry) => ids.has(entry.id));
     for (const entry of [...this.#entries.values()]) {
-      if (ids.has(entry.id) || entry.touched > mark) continue;
+      // What is being streamed may not be written yet.
+      if (ids.has(entry.id) || entry.touched > mark || (entry.partial && this.active)) continue;
       // Gone on the host, or on a page that no longer joins this one.
       if (entry.seq >= first || !joins) this.#entries.delete(entry.id);
     }
