@@ -4,6 +4,7 @@
 //! live in the contract and resource crates below. The edges (HTTP, command line) see the product
 //! through [`Host`] and through the types re-exported here.
 
+mod apps;
 mod asker;
 mod audit;
 mod beside;
@@ -25,6 +26,10 @@ mod tasks;
 mod tools;
 mod upkeep;
 
+pub use apps::{
+    AppDesk, CapabilityState, CapabilityView, FrameAsset, FramePolicy, GrantChange, GrantView, Looked,
+    OpenOrder, Opened, Revision, Surface, frame_hash,
+};
 pub use asker::{
     DeskOwner, DeskQueue, asked_id, payload as question_payload, queue_error, taken_part, verdict,
     withdraw_code,

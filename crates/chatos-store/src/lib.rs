@@ -7,6 +7,7 @@
 mod app_rows;
 mod archive;
 mod backup;
+mod capability_grants;
 mod check;
 mod db;
 mod dedupe;
@@ -31,6 +32,7 @@ mod watch;
 pub use app_rows::{AppEntity, AppRow, AppRowChange, NamedRow};
 pub use archive::{ArchiveError, ArchiveFile, Manifest, extract_archive, verify_archive, write_archive};
 pub use backup::{Backup, list_backups};
+pub use capability_grants::CapabilityGrantRow;
 pub use check::{CheckDepth, CheckFinding};
 pub use db::{CHECK_AT_OPEN, OpenOptions, Store, sqlite_version};
 pub use error::{StoreError, StoreErrorKind};
