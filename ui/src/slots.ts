@@ -17,20 +17,11 @@ export interface PromptDockHandle {
   focusTitle: () => void;
 }
 
-// A type, not an interface: components are declared with types that have an index.
-export type CompactAppProps = {
-  pluginId: string;
-  appId: string;
-};
-
 export interface Slots {
   /** Questions of a chat, in place of its composer. */
   promptDock: () => Promise<{ default: Component<PromptDockProps, PromptDockHandle> }>;
-  /** An app in its compact surface, beside a chat; null where apps cannot be shown. */
-  compactApp: (() => Promise<{ default: Component<CompactAppProps> }>) | null;
 }
 
 export const slots: Slots = {
   promptDock: () => import('./features/prompts/Dock.svelte'),
-  compactApp: null,
 };

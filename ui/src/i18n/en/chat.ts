@@ -237,5 +237,4 @@ export const chat = {
     question: 'The assistant waits for your answer.',
     interrupted: 'The run was interrupted.',
   },
-  side: { label: 'App beside the chat', choose: 'Choose an app', close: 'Close the app', none: 'No app has a side view.' },
 };

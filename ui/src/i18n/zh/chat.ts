@@ -239,5 +239,4 @@ export const chat: typeof en = {
     question: '助手在等你回答。',
     interrupted: '运行被中断。',
   },
-  side: { label: '对话旁的应用', choose: '选择应用', close: '关闭应用', none: '没有带侧边视图的应用。' },
 };
