@@ -509,12 +509,16 @@ export class Transcript {
       const [mark, runMark] = [this.#clock, this.#runMark];
       try {
         const [session, page] = await Promise.all([this.#api.session(this.id), this.#api.messages(this.id, { limit: PAGE })]);
-        const last = session.run ? null : await this.#lastRun();
         if (this.#closed) return;
-        this.#takeSession(session, last, runMark);
+        this.session = session;
+        this.usage = readUsage(session.usage);
+        this.#options.onSession?.(session);
+        if (session.run) this.#takeRun(session.run, null, runMark);
         this.#takePage(page, mark);
         this.ready = true;
         this.error = null;
+        // Nobody waits for how the last run ended to read the messages.
+        if (!session.run) this.#takeRun(null, await this.#lastRun(), runMark);
       } catch (thrown) {
         if (!this.#closed) this.error = toApiError(thrown);
       }
@@ -527,13 +531,10 @@ export class Transcript {
     return items.find((run) => run.kind !== 'sub') ?? null;
   }
 
-  #takeSession(session: WireSession, last: WireRun | null, runMark: number): void {
-    this.session = session;
-    this.usage = readUsage(session.usage);
-    this.#options.onSession?.(session);
+  #takeRun(current: WireRunRef | null, last: WireRun | null, runMark: number): void {
     // An event told of the run while this was on its way: it knows better.
     if (runMark !== this.#runMark) return;
-    const run: WireRunRef | WireRun | null = session.run ?? last;
+    const run: WireRunRef | WireRun | null = current ?? last;
     if (run) {
       const known = this.run?.id === run.id ? this.run : null;
       const failed = last?.error ? { code: last.error.code ?? '', message: last.error.message, hint: last.error.hint ?? null } : null;
