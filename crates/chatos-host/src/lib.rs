@@ -5,6 +5,7 @@
 //! through [`Host`] and through the types re-exported here.
 
 mod agents;
+mod apps;
 mod asker;
 mod audit;
 mod beside;
@@ -31,6 +32,10 @@ mod upkeep;
 pub use agents::{
     AgentDesk, AgentExplanation, Block, BlockContext, ChangeView, FIRST_AGENT, LandName, PromptExplanation,
     PromptUse, Reason, ServerExplanation, SubTexts, SystemBlocks, ToolExplanation,
+};
+pub use apps::{
+    AppDesk, CapabilityState, CapabilityView, FrameAsset, FramePolicy, GrantChange, GrantView, Looked,
+    OpenOrder, Opened, Revision, Surface, frame_hash,
 };
 pub use asker::{
     DeskOwner, DeskQueue, asked_id, payload as question_payload, queue_error, taken_part, verdict,

@@ -1,6 +1,7 @@
 //! The handlers, one file per resource.
 
 pub(crate) mod agents;
+pub(crate) mod apps;
 pub(crate) mod audit;
 pub(crate) mod auth;
 pub(crate) mod doctor;

@@ -258,7 +258,7 @@ fn servers(
                 identity: None,
                 name: refusal.server.clone(),
                 granted: false,
-                code: Some(word(&refusal.code)),
+                code: Some(word(refusal.code)),
                 message: Some(message.get(lang).to_owned()),
                 rule: Text::fixed("listed or chosen, but not there", "已列出或选择，但不存在")
                     .get(lang)
@@ -308,9 +308,9 @@ fn one(
                     format!("{name} 不在「{}」的{}流程中。", outcome.land, outcome.role.zh()),
                 )
             };
-            explanation.code = Some(word(&refusal.code));
+            explanation.code = Some(word(refusal.code));
             explanation.message = Some(message.get(lang).to_owned());
-            explanation.rule = refused_rule(&refusal.code, outcome).get(lang).to_owned();
+            explanation.rule = refused_rule(refusal.code, outcome).get(lang).to_owned();
             explanation.fix = Some(refusal.page().to_owned());
         }
         explanation.tools = tools.map(|tools| {
@@ -341,7 +341,7 @@ fn one(
                 rule: tool_rule(&grant.rule(tool), &explanation.rule).get(lang).to_owned(),
             };
             if let Explanation::Refused(refusal) = explain(outcome, world, identity, tool) {
-                view.code = Some(word(&refusal.code));
+                view.code = Some(word(refusal.code));
                 view.message = Some(Text::new(refusal.en(), refusal.zh()).get(lang).to_owned());
             }
             explained.push(view);
@@ -351,7 +351,7 @@ fn one(
     explanation
 }
 
-fn word(code: &chatos_policy::Code) -> String {
+fn word(code: chatos_policy::Code) -> String {
     match serde_json::to_value(code) {
         Ok(serde_json::Value::String(word)) => word,
         _ => String::new(),
@@ -372,7 +372,7 @@ fn granted_rule(via: Via, outcome: &Outcome) -> Text {
     }
 }
 
-fn refused_rule(code: &chatos_policy::Code, outcome: &Outcome) -> Text {
+fn refused_rule(code: chatos_policy::Code, outcome: &Outcome) -> Text {
     use chatos_policy::Code;
     let Outcome { role, land, .. } = outcome;
     match code {
