@@ -219,3 +219,52 @@ fn a_built_in_prompt_is_edited_and_reset() {
         ask(&host, "POST", "system-prompts", json!({ "name": "own", "content": "text", "lang": "en" }), 201);
     ask(&host, "DELETE", &format!("system-prompts/{}", made["id"].as_str().unwrap()), Value::Null, 200);
 }
+
+#[test]
+fn the_commands_say_the_same_with_and_without_a_host() {
+    let sandbox = sandbox();
+    let made = sandbox
+        .run(&["agent", "create", "--name", "Helper", "--mode", "flow", "--land", "lc_developer", "--json"])
+        .json();
+    assert_eq!(made["mode"], "flow");
+    let explained = sandbox.run(&["agent", "explain", "helper", "run_*", "--json"]).json();
+    assert_eq!(explained["servers"].as_array().unwrap().len(), 1, "{explained}");
+    assert_eq!(explained["servers"][0]["tools"][0]["ask"], true);
+    let text = sandbox.run(&["agent", "explain", "Helper", "--role", "sub"]);
+    assert!(text.stdout.contains("task_manager") && text.status == 0, "{text:?}");
+    assert_eq!(sandbox.run(&["agent", "create", "--name", "x", "--mode", "free"]).status, 1);
+    assert_eq!(sandbox.run(&["agent", "show", "nobody"]).status, 4);
+    let edited =
+        sandbox.run(&["agent", "edit", "Helper", "--mode", "custom", "--server", "none", "--json"]).json();
+    assert_eq!((&edited["mode"], &edited["mcpServerIds"]), (&json!("custom"), &json!([])));
+
+    let exported = sandbox.run(&["land", "export", "lc_developer"]).stdout;
+    let mut land: Value = serde_json::from_str(&exported).unwrap();
+    land["name"] = json!("Mine");
+    land["id"] = json!("lc_mine");
+    let file = sandbox.root().join("mine.json");
+    std::fs::write(&file, land.to_string()).unwrap();
+    let saved = sandbox.run(&["land", "import", file.to_str().unwrap(), "--json"]).json();
+    assert_eq!((&saved["id"], &saved["locked"]), (&json!("lc_mine"), &json!(false)));
+    let again = sandbox.run(&["land", "import", file.to_str().unwrap(), "--json"]).json();
+    assert_eq!(again["main"], saved["main"]);
+    std::fs::write(&file, "{").unwrap();
+    assert_eq!(sandbox.run(&["land", "import", file.to_str().unwrap()]).status, 1);
+
+    let host = sandbox.serve();
+    assert!(sandbox.run(&["land", "list"]).stdout.contains("Mine"));
+    let url = "http://127.0.0.1:9/v1";
+    let added =
+        sandbox.run(&["models", "add", "local", "--url", url, "--price", "3,15,USD", "--json"]).json();
+    assert_eq!((&added["provider"], &added["priceOutput"]), (&json!("openai_compatible"), &json!(15.0)));
+    assert_eq!(added["isDefault"], true);
+    let failed = sandbox.run(&["models", "test", "local", "--json"]);
+    assert_eq!(failed.status, 5, "{failed:?}");
+    assert_eq!(sandbox.run(&["models", "default", "demo", "--json"]).json()["isDefault"], true);
+    let works = sandbox.run(&["models", "test"]);
+    assert_eq!(works.status, 0, "{works:?}");
+    assert_eq!(sandbox.run(&["models", "remove", "local"]).status, 0);
+    assert_eq!(sandbox.run(&["models", "remove", "Demo"]).status, 3);
+    assert_eq!(sandbox.run(&["models", "add", "m", "--provider", "nobody"]).status, 1);
+    host.stop();
+}
