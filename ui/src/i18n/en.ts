@@ -113,13 +113,7 @@ export const en = {
       queue: { title: 'Answer questions', text: 'Programs and tools ask here before they do something that matters, and wait for your answer.', button: 'Queue' },
     },
   },
-  agents: {
-    title: 'Agents',
-    empty: 'No agents: this version of ChatOS keeps their limits as settings, and cannot run them yet.',
-    emptyButton: 'Settings for agents',
-    exampleIntro: 'See the limits that will apply to every run:',
-    example: 'chatos settings list',
-  },
+  agents: { title: 'Agents' },
   tasks,
   runs: {
     title: 'Runs',
@@ -130,7 +124,7 @@ export const en = {
   },
   settings: {
     title: 'Settings',
-    tabs: { settings: 'All settings', tools: 'Tools', 'tool-log': 'Tool log', host: 'Host', doctor: 'Doctor', appearance: 'Appearance' },
+    tabs: { settings: 'All settings', servers: 'Servers', secrets: 'Secrets', tools: 'Tools', 'tool-log': 'Tool log', host: 'Host', doctor: 'Doctor', appearance: 'Appearance' },
     search: 'Search settings',
     searchPlaceholder: 'Name, key or description',
     count: (shown: number, all: number) => (shown === all ? `${all} settings` : `${shown} of ${all} settings`),

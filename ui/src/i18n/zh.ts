@@ -114,13 +114,7 @@ export const zh: typeof en = {
       queue: { title: '回答问题', text: '程序和工具在做重要的事之前会来这里询问，并等待你的回答。', button: '队列' },
     },
   },
-  agents: {
-    title: '智能体',
-    empty: '没有智能体：此版本的 ChatOS 已把它们的限额保存为设置，但尚不能运行它们。',
-    emptyButton: '智能体相关设置',
-    exampleIntro: '查看将来每次运行都要遵守的限额：',
-    example: 'chatos settings list',
-  },
+  agents: { title: '智能体' },
   tasks,
   runs: {
     title: '运行',
@@ -131,7 +125,7 @@ export const zh: typeof en = {
   },
   settings: {
     title: '设置',
-    tabs: { settings: '全部设置', tools: '工具', 'tool-log': '工具日志', host: '主机', doctor: '体检', appearance: '外观' },
+    tabs: { settings: '全部设置', servers: '服务器', secrets: '密钥', tools: '工具', 'tool-log': '工具日志', host: '主机', doctor: '体检', appearance: '外观' },
     search: '搜索设置',
     searchPlaceholder: '名称、键或说明',
     count: (shown, all) => (shown === all ? `${all} 项设置` : `${all} 项设置中的 ${shown} 项`),

@@ -24,7 +24,7 @@ export { describe } from './describe';
 export { toApiError } from '../api/error';
 export type { ApiError } from '../api/error';
 
-const http: Http = new Http({
+export const http: Http = new Http({
   token: () => session.token,
   language: () => i18n.language,
   onUnauthorized: () => endSession(),
@@ -56,6 +56,18 @@ export const events = new Events(
   async () => (await client.ticket()).ticket,
   (message) => toasts.error(i18n.t.shell.unexpected, message),
 );
+
+/** State of pages that are loaded later, and so cannot be named here. */
+interface Joined {
+  /** Reads again what has been looked at. */
+  refresh: () => Promise<void>;
+  clear: () => void;
+}
+const joined = new Set<Joined>();
+
+export function joinSession(state: Joined): void {
+  joined.add(state);
+}
 
 events.on('admin', (frame) => {
   settings.onEvent(frame);
@@ -115,6 +127,7 @@ export function endSession(): void {
   journal.clear();
   prompts.clear();
   tools.clear();
+  for (const state of joined) state.clear();
 }
 
 /** Texts from the host come in the page's language, so a change of language reads them again. */
@@ -128,5 +141,5 @@ export function chooseLanguage(language: 'zh' | 'en'): void {
 }
 
 async function refreshAll(): Promise<void> {
-  await Promise.all([settings.list.refresh(), plugins.listing.refresh(), host.doctor.refresh(), tasks.list.refresh(), journal.page.refresh(), tools.resync()]);
+  await Promise.all([settings.list.refresh(), plugins.listing.refresh(), host.doctor.refresh(), tasks.list.refresh(), journal.page.refresh(), tools.resync(), ...[...joined].map((state) => state.refresh())]);
 }
