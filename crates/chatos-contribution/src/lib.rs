@@ -16,6 +16,7 @@ pub mod names;
 pub mod sync;
 mod yaml;
 
+pub use chatos_manifest::AsyncTask;
 pub use cmd_url::CmdError;
 pub use config::{ConfigFault, parse_config};
 pub use contribution::{

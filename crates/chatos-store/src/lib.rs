@@ -4,9 +4,11 @@
 //! own connections. Callers get typed methods per subject, never SQL. What the host decides
 //! (which directory, which environment values, which key file) is passed in.
 
+mod agents;
 mod app_rows;
 mod archive;
 mod backup;
+mod capability_grants;
 mod check;
 mod db;
 mod dedupe;
@@ -14,23 +16,34 @@ mod error;
 mod file_changes;
 mod import;
 mod journal;
+mod kept;
 mod key;
+mod land_configs;
+mod messages;
 mod meta;
 mod migrate;
+mod models;
 mod plugin_trust;
 mod prompt_records;
 mod prune;
+mod runs;
 mod salvage;
 mod secrets;
+mod server_facts;
+mod sessions;
 mod settings;
 mod shell_sessions;
+mod system_prompts;
 mod tasks;
 mod time;
+mod usage;
 mod watch;
 
+pub use agents::AgentRecord;
 pub use app_rows::{AppEntity, AppRow, AppRowChange, NamedRow};
 pub use archive::{ArchiveError, ArchiveFile, Manifest, extract_archive, verify_archive, write_archive};
 pub use backup::{Backup, list_backups};
+pub use capability_grants::CapabilityGrantRow;
 pub use check::{CheckDepth, CheckFinding};
 pub use db::{CHECK_AT_OPEN, OpenOptions, Store, sqlite_version};
 pub use error::{StoreError, StoreErrorKind};
@@ -39,17 +52,25 @@ pub use import::{ImportCount, ImportOrder, ImportOutcome, ImportReport, ImportSt
 pub use journal::{
     JournalEntry, JournalImport, NewJournalEntry, ProjectInfo, ProjectIteration, ProjectPatch,
 };
+pub use kept::Kept;
 pub use key::{KeyPlace, KeyProblem, SealError, StateKey, SubKey};
+pub use messages::{AttachmentRow, MessageRow, NewMessage, SummaryRow, ToolCallRow};
 pub use migrate::{SCHEMA_VERSION, schema_of};
+pub use models::{DEMO_MODEL, ModelRecord, ModelTest};
 pub use plugin_trust::{PluginTrustFile, PluginTrustRow};
 pub use prompt_records::{NewPrompt, NewPromptAnswer, PromptAnswered, PromptLine, PromptRow, SealedAnswer};
 pub use prune::{BlobState, Pruned};
+pub use runs::{MessageWrite, RunChange, RunFilter, RunRow, RunWrite, StepRow, StepWrite};
 pub use salvage::{Salvage, SalvagedTable, damage_of, salvage};
 pub use secrets::{SecretInfo, SecretValue, is_secret_name};
+pub use server_facts::ServerFact;
+pub use sessions::{MessageHit, SessionPatch, SessionRow};
 pub use settings::{
     Effective, SETTINGS, Section, SettingError, SettingIssue, SettingKind, SettingSource, SettingSpec,
     Settings, SettingsInput, find_setting, nearest_setting,
 };
 pub use shell_sessions::ShellSessionRow;
+pub use system_prompts::SystemPrompt;
 pub use tasks::{AddedTasks, NewTask, Task, TaskContext, TaskFilter, TaskNote, TaskPatch};
 pub use time::{iso_from_ms, now_iso, now_ms, parse_time};
+pub use usage::{UsageBy, UsageRow, UsageSum};

@@ -154,7 +154,7 @@ fn known(connection: &Connection) -> Result<Vec<(String, i64, i64)>, StoreError>
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-fn recount(connection: &Connection) -> Result<(), StoreError> {
+pub(crate) fn recount(connection: &Connection) -> Result<(), StoreError> {
     let wanted = references(connection)?;
     let now = now_ms();
     for (sha256, refs, _) in known(connection)? {

@@ -60,6 +60,8 @@ pub enum Transport {
     Stdio,
     /// Streamable HTTP.
     Http,
+    /// WebSocket.
+    WebSocket,
 }
 
 impl Transport {
@@ -69,6 +71,7 @@ impl Transport {
             Self::InProcess => "inproc",
             Self::Stdio => "stdio",
             Self::Http => "http",
+            Self::WebSocket => "ws",
         }
     }
 }

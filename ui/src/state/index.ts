@@ -10,6 +10,7 @@ import { Events } from './events.svelte';
 import { Host } from './host.svelte';
 import { Install } from './install.svelte';
 import { Operations } from './operations.svelte';
+import { Panel } from './panel.svelte';
 import { Plugins } from './plugins.svelte';
 import { Prompts } from './prompts.svelte';
 import { Desktop } from './prompts/desktop.svelte';
@@ -47,6 +48,7 @@ export const desktop = new Desktop({
   isClosed: (id) => prompts.isClosed(id),
   open: (id) => prompts.openHub(id, true),
 });
+export const panel = new Panel();
 export const tasks = new Tasks(client);
 export const journal = new Journal(client);
 export const tools = new Tools(new ToolsApi(http));
@@ -126,6 +128,7 @@ export function endSession(): void {
   tasks.clear();
   journal.clear();
   prompts.clear();
+  panel.close();
   tools.clear();
   for (const state of joined) state.clear();
 }

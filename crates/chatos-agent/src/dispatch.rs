@@ -1,0 +1,376 @@
+//! The one function that calls tools (agents §7): whoever asks, whatever server, the same steps in the
+//! same order.
+//!
+//! Look up and check the grant, read the arguments, ask the person where the land_config says so, build
+//! `_meta`, send the call over the server's road, wait for what comes later, make the envelope, log it
+//! and tell it. Nothing else in the program sends a `tools/call`.
+
+mod answer;
+mod ask;
+mod built_in;
+mod meta;
+mod over_pool;
+mod ports;
+mod record;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+use chatos_contribution::ServerIdentity;
+use chatos_mcp::{Block, Later, Progress};
+use chatos_policy::Role;
+use chatos_tool::{CanceledBy, DenyRule, Envelope, Fault, Lang, Reason, Text, ToolError, Trace, Transport};
+use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
+
+use crate::toolset::{CURRENT_TIME, GrantedTool, Road, ServerRoute, Toolset};
+use answer::Ended;
+pub use ports::{BuiltInCall, CallSettings, OpenAsk, Ports, Question, TaskRow, ToolEvent, Verdict};
+use record::Record;
+
+/// Which tool is meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ToolRef {
+    /// By the name a model was given.
+    Name(String),
+    /// By hand: the server's identity, row id or name, and the tool's own name.
+    Direct {
+        /// The server.
+        server: String,
+        /// Its tool.
+        tool: String,
+    },
+}
+
+/// A call to make.
+#[derive(Debug, Clone)]
+pub struct CallOrder {
+    /// Which tool.
+    pub tool: ToolRef,
+    /// Its arguments.
+    pub arguments: Map<String, Value>,
+    /// What the model wrote when that is not a JSON object; `arguments` is empty then.
+    pub raw_arguments: Option<String>,
+    /// Where the call belongs. `span_id` is the call's own span; `tool_name` is filled in here.
+    pub trace: Trace,
+    /// Names the call.
+    pub call_id: String,
+    /// The message of the person that led to it.
+    pub user_message_id: Option<String>,
+    /// Who calls.
+    pub role: Role,
+    /// The chat's workspace root.
+    pub workdir: PathBuf,
+    /// The language of texts.
+    pub lang: Lang,
+    /// Ends the call.
+    pub cancel: CancellationToken,
+    /// What a person added by hand (`chatos tools call --meta`); wins over defaults and callMeta, never
+    /// over what is the host's.
+    pub extra_meta: Map<String, Value>,
+    /// Where an interrupted call goes on.
+    pub resume: Option<Resumed>,
+}
+
+/// Where an interrupted call goes on, from the journal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Resumed {
+    /// Wait for the result of an AsyncTask; the call is not sent again.
+    AsyncTask {
+        /// The host's id.
+        task_id: String,
+        /// Where reading the prompt log begins.
+        cursor: u64,
+    },
+    /// Look after a task of the server; the call is not sent again.
+    McpTask {
+        /// The server's id of it.
+        task_id: String,
+    },
+    /// The question of this id is asked already; wait for its answer.
+    Prompt {
+        /// The id in the queue.
+        request_id: String,
+    },
+}
+
+/// What is about to be sent. Whoever keeps a journal writes it down before the bytes go out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sending {
+    /// Names the call.
+    pub call_id: String,
+    /// The server.
+    pub identity: ServerIdentity,
+    /// What people call it.
+    pub server: String,
+    /// The server's own name of the tool.
+    pub tool: String,
+    /// The arguments as they go out.
+    pub arguments: Map<String, Value>,
+    /// By a word that counts.
+    pub read_only: bool,
+    /// By a word that counts.
+    pub idempotent: bool,
+    /// The AsyncTask's id, and where its result is looked for.
+    pub task: Option<(String, u64)>,
+    /// 1, or 2 when a broken connection made the call go out again.
+    pub attempt: u32,
+}
+
+/// Work that goes on without the call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TaskHandle {
+    /// The result comes through the prompt log.
+    AsyncTask {
+        /// The host's id.
+        task_id: String,
+        /// Where reading begins.
+        cursor: u64,
+    },
+    /// A task of the server.
+    McpTask {
+        /// The server's id of it.
+        task_id: String,
+    },
+}
+
+/// What a call waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WaitKind {
+    /// A person's yes to the call.
+    Approval,
+    /// A person's answer to the server.
+    Elicitation,
+    /// A person's yes to a model answer for the server.
+    Sampling,
+}
+
+impl WaitKind {
+    /// The word in events.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Approval => "approval",
+            Self::Elicitation => "elicitation",
+            Self::Sampling => "sampling",
+        }
+    }
+}
+
+/// Who hears of a call: the journal and the events of a run, or whoever called by hand.
+pub trait CallObserver: Send + Sync {
+    /// The call goes out now. It must be durable when this returns; an error stops the call. Awaited
+    /// again, with a higher attempt, when a broken connection lets it go out twice.
+    fn sending(&self, sending: Sending) -> Later<Result<(), Fault>> {
+        drop(sending);
+        Box::pin(async { Ok(()) })
+    }
+
+    /// The server reports progress.
+    fn progress(&self, progress: &Progress) {
+        let _: &Progress = progress;
+    }
+
+    /// The call waits for a person.
+    fn waiting(&self, request_id: &str, kind: WaitKind) {
+        let _: (&str, WaitKind) = (request_id, kind);
+    }
+
+    /// The person answered.
+    fn answered(&self, request_id: &str, status: &str) {
+        let _: (&str, &str) = (request_id, status);
+    }
+
+    /// The call runs longer than the soft deadline; a page may leave it in the background.
+    fn background(&self, elapsed_ms: u64) {
+        let _: u64 = elapsed_ms;
+    }
+
+    /// The work goes on under this handle. It must be durable when this returns.
+    fn task(&self, handle: TaskHandle) -> Later<Result<(), Fault>> {
+        drop(handle);
+        Box::pin(async { Ok(()) })
+    }
+}
+
+/// Nobody listens.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct NoObserver;
+
+impl CallObserver for NoObserver {}
+
+/// How a call ended.
+#[derive(Debug, Clone)]
+pub struct CallEnd {
+    /// Status, code, text, data, trace; what logs and the model see.
+    pub envelope: Envelope,
+    /// The blocks as the server gave them; one text block where this host made the answer.
+    pub blocks: Vec<Block>,
+    /// The structured part as the server gave it; of our own tools, the envelope's.
+    pub structured: Option<Value>,
+    /// The model is told that it failed.
+    pub is_error: bool,
+    /// Without waiting for a person.
+    pub elapsed_ms: u64,
+    /// False: the call went out and what it did is unknown.
+    pub certain: bool,
+}
+
+/// Calls tools. One per host; cheap to share.
+pub struct Dispatcher {
+    ports: Arc<dyn Ports>,
+    approvals: ask::Approvals,
+}
+
+/// One call on its way.
+struct Call<'a> {
+    ports: &'a Arc<dyn Ports>,
+    approvals: &'a ask::Approvals,
+    tool: &'a GrantedTool,
+    route: &'a Arc<ServerRoute>,
+    order: CallOrder,
+    observer: Arc<dyn CallObserver>,
+    settings: CallSettings,
+    started: Instant,
+    waited_ms: std::sync::atomic::AtomicU64,
+}
+
+impl Dispatcher {
+    /// A dispatcher on these ports.
+    pub fn new(ports: Arc<dyn Ports>) -> Self {
+        Self { ports, approvals: ask::Approvals::default() }
+    }
+
+    /// A run ended: what was allowed for its duration is forgotten.
+    pub fn forget_run(&self, run_id: &str) {
+        self.approvals.forget(run_id);
+    }
+
+    /// Makes a call from its beginning to its end. Whatever happens is an envelope.
+    pub async fn call(
+        &self,
+        set: &Toolset,
+        mut order: CallOrder,
+        observer: Arc<dyn CallObserver>,
+    ) -> CallEnd {
+        let started = Instant::now();
+        let settings = self.ports.settings();
+        let tool = match look_up(set, &order.tool) {
+            Ok(tool) => tool,
+            Err(refusal) => {
+                let record = Record::refused(&self.ports, &settings, &mut order, &refusal);
+                return record.finish(Ended::failed(refusal.error), started.elapsed(), 0);
+            }
+        };
+        order.trace.tool_name = Some(tool.tool.clone());
+        if tool.name == CURRENT_TIME {
+            let record =
+                Record::begin(&self.ports, &settings, &order, "chatos", CURRENT_TIME, Transport::InProcess);
+            return record.finish(answer::current_time(order.lang), started.elapsed(), 0);
+        }
+        let Some(route) = set.route(&tool.identity) else {
+            let record =
+                Record::begin(&self.ports, &settings, &order, &tool.server, &tool.tool, Transport::InProcess);
+            return record.finish(Ended::failed(unknown(set, &tool.name)), started.elapsed(), 0);
+        };
+        let call = Call {
+            ports: &self.ports,
+            approvals: &self.approvals,
+            tool,
+            route,
+            order,
+            observer,
+            settings,
+            started,
+            waited_ms: std::sync::atomic::AtomicU64::new(0),
+        };
+        call.run().await
+    }
+}
+
+/// A call that ends before it begins.
+struct Refused {
+    server: String,
+    tool: String,
+    error: ToolError,
+}
+
+/// agents §4 step 8: exactly this pair, or a refusal that says which.
+fn look_up<'a>(set: &'a Toolset, wanted: &ToolRef) -> Result<&'a GrantedTool, Refused> {
+    let (name, server, tool) = match wanted {
+        ToolRef::Name(name) => (Some(name.as_str()), None, name.clone()),
+        ToolRef::Direct { server, tool } => (set.name_of(server, tool), Some(server.clone()), tool.clone()),
+    };
+    if let Some(name) = name {
+        if let Some(granted) = set.get(name) {
+            return Ok(granted);
+        }
+        if let Some(refused) = set.refused(name) {
+            let error = ToolError::denied(DenyRule::LandConfig, refused.why.clone())
+                .data(serde_json::json!({ "code": refused.code }));
+            return Err(Refused { server: refused.server.clone(), tool: refused.tool.clone(), error });
+        }
+    }
+    let error = unknown(set, name.unwrap_or(&tool));
+    Err(Refused { server: server.unwrap_or_default(), tool, error })
+}
+
+fn unknown(set: &Toolset, name: &str) -> ToolError {
+    let nearest = set.nearest(name);
+    let error = ToolError::new(
+        Reason::NotFound {
+            what: "tool".to_owned(),
+            id: Some(name.to_owned()),
+            path: None,
+            nearest: nearest.clone(),
+        },
+        Text::new(format!("there is no tool `{name}`"), format!("没有工具 `{name}`")),
+    );
+    match nearest.first() {
+        None => error,
+        Some(_) => {
+            let list = nearest.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+            error.hint(Text::new(format!("did you mean {list}?"), format!("是否指 {list}？")))
+        }
+    }
+}
+
+impl Call<'_> {
+    async fn run(self) -> CallEnd {
+        // The card of a long call can be left; the call itself goes on as before (mcp "tasks").
+        let soft = self.settings.soft_deadline;
+        let observer = Arc::clone(&self.observer);
+        let (ports, server, tool, call_id) = (
+            Arc::clone(self.ports),
+            self.tool.server.clone(),
+            self.tool.tool.clone(),
+            self.order.call_id.clone(),
+        );
+        let work = self.work();
+        tokio::pin!(work);
+        tokio::select! {
+            biased;
+            end = &mut work => return end,
+            () = tokio::time::sleep(soft) => {
+                let elapsed_ms = u64::try_from(soft.as_millis()).unwrap_or(u64::MAX);
+                observer.background(elapsed_ms);
+                ports.event(ToolEvent::Background { call_id: &call_id, server: &server, tool: &tool, elapsed_ms });
+            }
+        }
+        work.await
+    }
+
+    async fn work(self) -> CallEnd {
+        match &self.route.road {
+            Road::Own | Road::BuiltIn => self.built_in().await,
+            Road::Pool(key) => {
+                let key = key.clone();
+                self.over_the_pool(&key).await
+            }
+        }
+    }
+}
+
+fn canceled() -> ToolError {
+    ToolError::canceled(CanceledBy::Caller)
+}

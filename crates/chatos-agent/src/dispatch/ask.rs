@@ -1,0 +1,159 @@
+//! The question before a call that the land_config wants asked: once, for this run, or no (agents §2).
+
+use std::collections::HashSet;
+use std::sync::atomic::Ordering;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use chatos_contribution::ServerIdentity;
+use chatos_prompts::Owner;
+use chatos_tool::{CanceledBy, Fault, Lang, Needed, Phase, Text, ToolError};
+use serde_json::{Value, json};
+
+use super::answer::millis;
+use super::ports::{Question, ToolEvent, Verdict};
+use super::{Call, Resumed, WaitKind, canceled};
+
+/// Most characters of the arguments in a question; the whole call is in the tool log.
+const ARGUMENT_CHARS: usize = 8_000;
+
+/// What was allowed for the rest of a run.
+#[derive(Debug, Default)]
+pub(super) struct Approvals(Mutex<HashSet<(String, ServerIdentity, String)>>);
+
+impl Approvals {
+    fn has(&self, run: &str, identity: &ServerIdentity, tool: &str) -> bool {
+        let key = (run.to_owned(), identity.clone(), tool.to_owned());
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(&key)
+    }
+
+    fn add(&self, run: &str, identity: &ServerIdentity, tool: &str) {
+        let key = (run.to_owned(), identity.clone(), tool.to_owned());
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key);
+    }
+
+    pub(super) fn forget(&self, run: &str) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|(known, ..)| known != run);
+    }
+}
+
+impl Call<'_> {
+    /// Asks when the land_config says so and the tool does not ask itself.
+    pub(super) async fn approve(&self) -> Result<(), ToolError> {
+        if !self.tool.ask || self.tool.asks_itself {
+            return Ok(());
+        }
+        let run = self.order.trace.run_id.as_deref();
+        if run.is_some_and(|run| self.approvals.has(run, &self.tool.identity, &self.tool.tool)) {
+            return Ok(());
+        }
+        let verdict = match &self.order.resume {
+            Some(Resumed::Prompt { request_id }) => {
+                self.wait_for(request_id.clone(), WaitKind::Approval).await
+            }
+            _ => self.ask(self.question(), WaitKind::Approval).await,
+        }?;
+        let chosen = verdict.response.get("selection").and_then(Value::as_str).unwrap_or_default();
+        let allowed = verdict.status == "ok" && matches!(chosen, "once" | "run");
+        let details = json!({
+            "identity": self.tool.identity, "tool": self.tool.tool, "callId": self.order.call_id,
+            "runId": run, "decision": if allowed { chosen } else { "no" },
+        });
+        self.ports.audit("tool_approval", details).await;
+        match (verdict.status.as_str(), allowed) {
+            ("ok", true) => {
+                if let (Some(run), "run") = (run, chosen) {
+                    self.approvals.add(run, &self.tool.identity, &self.tool.tool);
+                }
+                Ok(())
+            }
+            ("ok" | "canceled", _) => Err(ToolError::canceled(CanceledBy::Person)),
+            ("timeout", _) => {
+                let limit = self.settings.confirm_timeout.unwrap_or_default();
+                Err(ToolError::timeout(millis(limit), Phase::Prompt))
+            }
+            _ => Err(ToolError::unavailable(
+                Needed::Host,
+                Text::fixed("the question was closed without an answer", "问题未获回答即被关闭"),
+            )),
+        }
+    }
+
+    fn question(&self) -> Question {
+        let lang = self.order.lang;
+        let (tool, server) = (&self.tool.tool, &self.tool.server);
+        let arguments = Value::Object(self.order.arguments.clone());
+        let redacted = self.ports.redactor().value(&arguments, ARGUMENT_CHARS);
+        let shown = serde_json::to_string_pretty(&redacted).unwrap_or_default();
+        let (title, message, once, whole_run, no) = match lang {
+            Lang::En => (
+                format!("Allow {tool} of {server}?"),
+                format!("The agent wants to call `{tool}` of `{server}` with:\n\n```json\n{shown}\n```"),
+                "Once",
+                "For this run",
+                "No",
+            ),
+            Lang::Zh => (
+                format!("允许 {server} 的 {tool}？"),
+                format!("智能体要调用 `{server}` 的 `{tool}`，参数：\n\n```json\n{shown}\n```"),
+                "仅此一次",
+                "本次运行",
+                "不允许",
+            ),
+        };
+        let mut options = vec![json!({ "value": "once", "label": once })];
+        // Without a run there is nothing to remember it for.
+        if self.order.trace.run_id.is_some() {
+            options.push(json!({ "value": "run", "label": whole_run }));
+        }
+        options.push(json!({ "value": "no", "label": no }));
+        let mut prompt = json!({
+            "kind": "choice", "title": title, "message": message, "options": options, "approval": true,
+        });
+        if let Some(limit) = self.settings.confirm_timeout {
+            prompt["timeoutMs"] = json!(millis(limit));
+        }
+        Question {
+            prompt,
+            owner: Owner::host_run(),
+            source: format!("{server}/{tool}"),
+            trace: self.order.trace.clone(),
+        }
+    }
+
+    /// Asks and waits; the clocks of the call stand still meanwhile.
+    pub(super) async fn ask(&self, question: Question, kind: WaitKind) -> Result<Verdict, ToolError> {
+        let owner = question.owner.clone();
+        let asking = self.ports.ask(question);
+        let request_id = tokio::select! {
+            asked = asking => asked.map_err(|fault| queue_failed(&fault))?,
+            () = self.order.cancel.cancelled() => return Err(canceled()),
+        };
+        let verdict = self.wait_for(request_id.clone(), kind).await;
+        if verdict.is_err() && self.order.cancel.is_cancelled() {
+            self.ports.withdraw(request_id, owner, "aborted").await;
+        }
+        verdict
+    }
+
+    /// Waits for the answer to a question that is in the queue.
+    pub(super) async fn wait_for(&self, request_id: String, kind: WaitKind) -> Result<Verdict, ToolError> {
+        let began = Instant::now();
+        self.observer.waiting(&request_id, kind);
+        self.ports.event(ToolEvent::Waiting { request_id: &request_id, trace: &self.order.trace });
+        let verdict = tokio::select! {
+            verdict = self.ports.verdict(request_id.clone()) => verdict.map_err(|fault| queue_failed(&fault)),
+            () = self.order.cancel.cancelled() => Err(canceled()),
+        };
+        self.waited_ms.fetch_add(millis(began.elapsed()), Ordering::Relaxed);
+        let status = verdict.as_ref().map_or("canceled", |verdict| verdict.status.as_str());
+        self.observer.answered(&request_id, status);
+        verdict
+    }
+}
+
+fn queue_failed(fault: &Fault) -> ToolError {
+    let mut error = ToolError::unavailable(Needed::Host, fault.message.clone());
+    error.hint = fault.hint.clone();
+    error
+}

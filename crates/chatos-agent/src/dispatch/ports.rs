@@ -1,0 +1,200 @@
+//! What the dispatcher needs from the host.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use chatos_mcp::{Later, Pool, Progress};
+use chatos_policy::Role;
+use chatos_prompts::{Owner, Prompts};
+use chatos_tool::{Envelope, Fault, LogRules, Redactor, TextLimits, Trace};
+use serde_json::{Map, Value};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+/// The settings in force when a call begins.
+#[derive(Debug, Clone)]
+pub struct CallSettings {
+    /// After this a call shows as a background card (`mcpSoftDeadlineMs`).
+    pub soft_deadline: Duration,
+    /// Without a sign of life (`mcpTimeoutMs`).
+    pub idle: Duration,
+    /// In all (`mcpMaxTimeoutMs`).
+    pub total: Duration,
+    /// Limits of results.
+    pub text: TextLimits,
+    /// What the tool log holds.
+    pub log: LogRules,
+    /// When an unanswered approval expires; `None` never (`confirmTimeoutMs`).
+    pub confirm_timeout: Option<Duration>,
+    /// `$stateDir`.
+    pub state_dir: PathBuf,
+    /// `$sessionRoot`.
+    pub session_root: PathBuf,
+}
+
+/// A call of a built-in server.
+pub struct BuiltInCall {
+    /// The server's name.
+    pub server: String,
+    /// Its tool.
+    pub tool: String,
+    /// As the caller gave them.
+    pub arguments: Map<String, Value>,
+    /// Complete.
+    pub meta: Map<String, Value>,
+    /// Who calls.
+    pub role: Role,
+    /// A person has to agree; the tool asks itself.
+    pub ask: bool,
+    /// The chat's workspace root.
+    pub workdir: PathBuf,
+    /// Names the chat for fair queueing.
+    pub session: String,
+    /// Ends it.
+    pub cancel: CancellationToken,
+    /// Gets its signs of life.
+    pub progress: mpsc::Sender<Progress>,
+}
+
+/// A question for the queue.
+#[derive(Debug, Clone)]
+pub struct Question {
+    /// As ui-prompts §5 has it.
+    pub prompt: Value,
+    /// Who asks.
+    pub owner: Owner,
+    /// Shown as the source.
+    pub source: String,
+    /// Where it belongs.
+    pub trace: Trace,
+}
+
+/// What a person decided.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Verdict {
+    /// `ok`, `canceled`, `timeout` or `error`.
+    pub status: String,
+    /// The whole response, with values that the log does not show.
+    pub response: Map<String, Value>,
+}
+
+/// A wait that survives a restart (`async_tasks`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskRow {
+    /// The id the result comes under, or the server's id of its task.
+    pub task_id: String,
+    /// The run, where there is one.
+    pub run_id: Option<String>,
+    /// The call.
+    pub call_id: String,
+    /// The server.
+    pub identity: String,
+    /// Its tool.
+    pub tool: String,
+    /// Where reading the prompt log begins.
+    pub cursor: u64,
+    /// When the wait ends at the latest.
+    pub deadline: Duration,
+    /// `async` or `mcp`.
+    pub kind: &'static str,
+}
+
+/// A modern server's question that outlives this process (mcp "elicitation").
+#[derive(Debug, Clone, PartialEq)]
+pub struct OpenAsk {
+    /// The call it belongs to.
+    pub call_id: String,
+    /// The run, where there is one.
+    pub run_id: Option<String>,
+    /// The server.
+    pub identity: String,
+    /// `tools/call`, with what goes out again.
+    pub method: &'static str,
+    /// Its parameters.
+    pub params: Value,
+    /// As the server gave it.
+    pub request_state: Option<String>,
+    /// As the server gave them.
+    pub input_requests: Value,
+    /// The prompts that were put into the queue, by the server's keys.
+    pub prompts: Map<String, Value>,
+}
+
+/// Something that happened with a call, for everybody who watches.
+#[derive(Debug)]
+pub enum ToolEvent<'a> {
+    /// It goes out.
+    Started {
+        /// The server.
+        server: &'a str,
+        /// Where it belongs.
+        trace: &'a Trace,
+    },
+    /// A sign of life.
+    Progress {
+        /// The call.
+        call_id: &'a str,
+        /// What it says.
+        progress: &'a Progress,
+    },
+    /// A person is asked.
+    Waiting {
+        /// The question.
+        request_id: &'a str,
+        /// Where it belongs.
+        trace: &'a Trace,
+    },
+    /// It runs longer than the soft deadline.
+    Background {
+        /// The call.
+        call_id: &'a str,
+        /// The server.
+        server: &'a str,
+        /// Its tool.
+        tool: &'a str,
+        /// So far.
+        elapsed_ms: u64,
+    },
+    /// It ended.
+    Finished {
+        /// How.
+        envelope: &'a Envelope,
+    },
+}
+
+/// The host, as the dispatcher sees it.
+pub trait Ports: Send + Sync + 'static {
+    /// The servers.
+    fn pool(&self) -> &Pool;
+    /// The settings now.
+    fn settings(&self) -> CallSettings;
+    /// The secrets no log may show.
+    fn redactor(&self) -> Arc<Redactor>;
+    /// Calls a built-in server through its layer, which logs it and tells its events.
+    fn built_in(&self, call: BuiltInCall) -> Later<Result<Envelope, Fault>>;
+    /// The queue, where results of AsyncTasks come in.
+    fn prompts(&self) -> Later<Result<Prompts, Fault>>;
+    /// Puts a question into the queue; gives its id.
+    fn ask(&self, question: Question) -> Later<Result<String, Fault>>;
+    /// Waits for a verified answer.
+    fn verdict(&self, request_id: String) -> Later<Result<Verdict, Fault>>;
+    /// The asker is not interested any more (`aborted` or `asker_gone`).
+    fn withdraw(&self, request_id: String, owner: Owner, code: &'static str) -> Later<()>;
+    /// Appends a line to the tool log.
+    fn log(&self, line: String);
+    /// Tells everybody who watches.
+    fn event(&self, event: ToolEvent<'_>);
+    /// Keeps a wait over a restart. Durable when it returns.
+    fn keep_task(&self, row: TaskRow) -> Later<Result<(), Fault>>;
+    /// The wait is over.
+    fn end_task(&self, task_id: String, state: &'static str) -> Later<()>;
+    /// Keeps a modern server's question over a restart. Durable when it returns.
+    fn keep_ask(&self, ask: OpenAsk) -> Later<Result<(), Fault>>;
+    /// The question is answered or withdrawn.
+    fn end_ask(&self, call_id: String) -> Later<()>;
+    /// A model's answer for a server; the parameters are those of `sampling/createMessage`.
+    fn sample(&self, identity: String, params: Value, trace: Trace) -> Later<Result<Value, String>>;
+    /// A person agreed or refused; for the audit chain.
+    fn audit(&self, kind: &'static str, details: Value) -> Later<()>;
+}

@@ -1,0 +1,187 @@
+//! Reading runs, their steps and their families.
+
+use rusqlite::{Connection, OptionalExtension, Row};
+
+use super::{RunRow, StepRow};
+use crate::db::Store;
+use crate::error::StoreError;
+
+/// Which runs.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RunFilter {
+    /// Of one chat.
+    pub session_id: Option<String>,
+    /// In one state.
+    pub state: Option<String>,
+    /// Of one kind.
+    pub kind: Option<String>,
+    /// Before this one in the list.
+    pub before: Option<(i64, String)>,
+    /// At most so many.
+    pub limit: u32,
+}
+
+const COLUMNS: &str = "id, kind, session_id, agent_id, land_config_id, subagent_id, job_id, parent_run_id,
+  parent_call_id, root_run_id, role, model_id, task, state, stop_reason, error_code, error_message, trace_id,
+  span_id, parent_span_id, passes, lease_owner, lease_until, user_message_id, options, created_at, started_at,
+  updated_at, finished_at";
+
+const STEP_COLUMNS: &str =
+    "run_id, seq, kind, span_id, parent_span_id, state, call_id, server_identity, tool,
+  read_only, idempotent, attempt, task_id, request_id, child_run_id, input_blob, output_blob, status, code,
+  elapsed_ms, started_at, finished_at, detail";
+
+impl Store {
+    /// One run.
+    pub fn run(&self, id: &str) -> Result<Option<RunRow>, StoreError> {
+        self.read(|connection| run(connection, id))
+    }
+
+    /// The run of a job.
+    pub fn run_of_job(&self, job: &str) -> Result<Option<RunRow>, StoreError> {
+        self.read(|connection| {
+            let sql = format!("SELECT {COLUMNS} FROM runs WHERE job_id = ?1");
+            Ok(connection.prepare_cached(&sql)?.query_row([job], run_of).optional()?)
+        })
+    }
+
+    /// Runs, newest first.
+    pub fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError> {
+        self.read(|connection| {
+            let sql = format!(
+                "SELECT {COLUMNS} FROM runs
+                 WHERE (?1 IS NULL OR session_id = ?1) AND (?2 IS NULL OR state = ?2)
+                   AND (?3 IS NULL OR kind = ?3) AND (?4 IS NULL OR (created_at, id) < (?4, ?5))
+                 ORDER BY created_at DESC, id DESC LIMIT ?6"
+            );
+            let (at, id) = filter.before.as_ref().map(|(at, id)| (*at, id.as_str())).unzip();
+            let mut statement = connection.prepare_cached(&sql)?;
+            let rows = statement
+                .query_map((&filter.session_id, &filter.state, &filter.kind, at, id, filter.limit), run_of)?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// Runs in any of these states, oldest first.
+    pub fn runs_in(&self, states: &[&str]) -> Result<Vec<RunRow>, StoreError> {
+        self.read(|connection| {
+            let sql = format!("SELECT {COLUMNS} FROM runs WHERE state = ?1");
+            let mut statement = connection.prepare_cached(&sql)?;
+            let mut all = Vec::new();
+            for state in states {
+                for row in statement.query_map([state], run_of)? {
+                    all.push(row?);
+                }
+            }
+            all.sort_by(|one: &RunRow, other| (one.created_at, &one.id).cmp(&(other.created_at, &other.id)));
+            Ok(all)
+        })
+    }
+
+    /// Runs of a chat that are not over, oldest first.
+    pub fn open_runs(&self, session: &str) -> Result<Vec<RunRow>, StoreError> {
+        self.read(|connection| {
+            let sql = format!(
+                "SELECT {COLUMNS} FROM runs WHERE session_id = ?1 AND kind <> 'sub'
+                   AND state IN ('queued', 'running', 'waiting_prompt', 'waiting_async', 'interrupted')
+                 ORDER BY created_at, id"
+            );
+            let mut statement = connection.prepare_cached(&sql)?;
+            Ok(statement.query_map([session], run_of)?.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// All runs of one trace, oldest first.
+    pub fn runs_of_trace(&self, trace: &str) -> Result<Vec<RunRow>, StoreError> {
+        self.read(|connection| {
+            let sql = format!("SELECT {COLUMNS} FROM runs WHERE trace_id = ?1 ORDER BY created_at, id");
+            let mut statement = connection.prepare_cached(&sql)?;
+            Ok(statement.query_map([trace], run_of)?.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// The children of a run, oldest first.
+    pub fn child_runs(&self, parent: &str) -> Result<Vec<RunRow>, StoreError> {
+        self.read(|connection| {
+            let sql = format!("SELECT {COLUMNS} FROM runs WHERE parent_run_id = ?1 ORDER BY created_at, id");
+            let mut statement = connection.prepare_cached(&sql)?;
+            Ok(statement.query_map([parent], run_of)?.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// The steps of a run, in order.
+    pub fn steps(&self, run: &str) -> Result<Vec<StepRow>, StoreError> {
+        self.read(|connection| {
+            let sql = format!("SELECT {STEP_COLUMNS} FROM run_steps WHERE run_id = ?1 ORDER BY seq");
+            let mut statement = connection.prepare_cached(&sql)?;
+            Ok(statement.query_map([run], step_of)?.collect::<Result<_, _>>()?)
+        })
+    }
+}
+
+pub(super) fn run(connection: &Connection, id: &str) -> Result<Option<RunRow>, StoreError> {
+    let sql = format!("SELECT {COLUMNS} FROM runs WHERE id = ?1");
+    Ok(connection.prepare_cached(&sql)?.query_row([id], run_of).optional()?)
+}
+
+fn run_of(row: &Row<'_>) -> rusqlite::Result<RunRow> {
+    Ok(RunRow {
+        id: row.get(0)?,
+        kind: row.get(1)?,
+        session_id: row.get(2)?,
+        agent_id: row.get(3)?,
+        land_config_id: row.get(4)?,
+        subagent_id: row.get(5)?,
+        job_id: row.get(6)?,
+        parent_run_id: row.get(7)?,
+        parent_call_id: row.get(8)?,
+        root_run_id: row.get(9)?,
+        role: row.get(10)?,
+        model_id: row.get(11)?,
+        task: row.get(12)?,
+        state: row.get(13)?,
+        stop_reason: row.get(14)?,
+        error_code: row.get(15)?,
+        error_message: row.get(16)?,
+        trace_id: row.get(17)?,
+        span_id: row.get(18)?,
+        parent_span_id: row.get(19)?,
+        passes: row.get(20)?,
+        lease_owner: row.get(21)?,
+        lease_until: row.get(22)?,
+        user_message_id: row.get(23)?,
+        options: row.get(24)?,
+        created_at: row.get(25)?,
+        started_at: row.get(26)?,
+        updated_at: row.get(27)?,
+        finished_at: row.get(28)?,
+    })
+}
+
+fn step_of(row: &Row<'_>) -> rusqlite::Result<StepRow> {
+    Ok(StepRow {
+        run_id: row.get(0)?,
+        seq: row.get(1)?,
+        kind: row.get(2)?,
+        span_id: row.get(3)?,
+        parent_span_id: row.get(4)?,
+        state: row.get(5)?,
+        call_id: row.get(6)?,
+        server_identity: row.get(7)?,
+        tool: row.get(8)?,
+        read_only: row.get(9)?,
+        idempotent: row.get(10)?,
+        attempt: row.get(11)?,
+        task_id: row.get(12)?,
+        request_id: row.get(13)?,
+        child_run_id: row.get(14)?,
+        input_blob: row.get(15)?,
+        output_blob: row.get(16)?,
+        status: row.get(17)?,
+        code: row.get(18)?,
+        elapsed_ms: row.get(19)?,
+        started_at: row.get(20)?,
+        finished_at: row.get(21)?,
+        detail: row.get(22)?,
+    })
+}

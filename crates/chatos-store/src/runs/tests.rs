@@ -1,0 +1,154 @@
+//! One moment is one transaction; without the lease nothing is written; what is cut off is found again.
+
+use super::*;
+use crate::db::tests::options;
+use crate::messages::MessageRow;
+use crate::usage::UsageBy;
+
+fn store() -> (tempfile::TempDir, Store) {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(options(dir.path())).unwrap();
+    (dir, store)
+}
+
+fn session(id: &str) -> SessionRow {
+    SessionRow { id: id.to_owned(), created_at: 1, updated_at: 1, ..SessionRow::default() }
+}
+
+fn message(id: &str, session: &str, role: &str, content: &str) -> NewMessage {
+    let row = MessageRow {
+        id: id.to_owned(),
+        session_id: session.to_owned(),
+        run_id: "r".to_owned(),
+        role: role.to_owned(),
+        content: content.to_owned(),
+        created_at: 5,
+        ..MessageRow::default()
+    };
+    NewMessage { row, ..NewMessage::default() }
+}
+
+fn begin(store: &Store) {
+    let run = RunRow {
+        id: "r".to_owned(),
+        kind: "chat".to_owned(),
+        session_id: "s".to_owned(),
+        role: "main".to_owned(),
+        state: "queued".to_owned(),
+        created_at: 2,
+        ..RunRow::default()
+    };
+    store.enqueue_run(run, Some(session("s")), Some(message("m1", "s", "user", "hello there"))).unwrap();
+}
+
+fn write(steps: Vec<StepWrite>) -> RunWrite {
+    RunWrite { run_id: "r".to_owned(), owner: "me".to_owned(), steps, ..RunWrite::default() }
+}
+
+#[test]
+fn a_moment_is_whole_or_not_at_all_and_needs_the_lease() {
+    let (_dir, store) = store();
+    begin(&store);
+    assert_eq!(store.write_run(write(Vec::new())).unwrap_err().kind, StoreErrorKind::Conflict);
+    let run = store.claim_run("r", "me", 99, &["queued"]).unwrap();
+    assert_eq!((run.state.as_str(), run.lease_owner.as_str()), ("running", "me"));
+    assert_eq!(store.claim_run("r", "you", 99, &["queued"]).unwrap_err().kind, StoreErrorKind::Conflict);
+    let step =
+        StepRow { seq: 1, kind: "tool".to_owned(), call_id: Some("c1".to_owned()), ..StepRow::default() };
+    let args = store.keep(&"a".repeat(9000)).unwrap();
+    store
+        .write_run(write(vec![StepWrite::Plan { row: Box::new(step.clone()), input: args.clone() }]))
+        .unwrap();
+    // The second half fails (the same step again), so the first half is undone.
+    let twice = RunWrite {
+        messages: vec![MessageWrite::Append(Box::new(message("m2", "s", "tool", "x")))],
+        ..write(vec![StepWrite::Plan { row: Box::new(step), input: args }])
+    };
+    assert_eq!(store.write_run(twice).unwrap_err().kind, StoreErrorKind::Conflict);
+    assert_eq!(store.messages("s", None, 10).unwrap().0.len(), 1);
+    store
+        .write_run(write(vec![StepWrite::Sent { seq: 1, task_id: String::new(), detail: String::new() }]))
+        .unwrap();
+    let done = StepWrite::Finish {
+        seq: 1,
+        state: "done".to_owned(),
+        status: "ok".to_owned(),
+        code: String::new(),
+        elapsed_ms: Some(3),
+        output: store.keep("{}").unwrap(),
+    };
+    let end = RunWrite {
+        messages: vec![MessageWrite::Append(Box::new(message("m2", "s", "tool", "x")))],
+        change: Some(RunChange { state: Some("done".to_owned()), finished: true, ..RunChange::default() }),
+        ..write(vec![done])
+    };
+    store.write_run(end).unwrap();
+    let steps = store.steps("r").unwrap();
+    assert_eq!((steps[0].state.as_str(), steps[0].status.as_str()), ("done", "ok"));
+    assert_eq!(store.kept(&steps[0].input_blob).unwrap().len(), 9000);
+    assert_eq!(store.blob_state(true).unwrap().miscounted, 0);
+    assert_eq!(store.run("r").unwrap().unwrap().lease_owner, "");
+    assert_eq!(store.write_run(write(Vec::new())).unwrap_err().kind, StoreErrorKind::Conflict);
+}
+
+#[test]
+fn what_a_dead_host_left_is_interrupted_and_can_be_taken_up_or_given_up() {
+    let (_dir, store) = store();
+    begin(&store);
+    store.claim_run("r", "dead", 99, &["queued"]).unwrap();
+    assert!(store.interrupt_runs("dead").unwrap().is_empty());
+    let found = store.interrupt_runs("me").unwrap();
+    assert_eq!((found.len(), found[0].state.as_str()), (1, "interrupted"));
+    assert!(store.interrupt_runs("me").unwrap().is_empty());
+    store.claim_run("r", "me", 99, &["interrupted"]).unwrap();
+    assert_eq!(store.discard_run("r").unwrap_err().kind, StoreErrorKind::Conflict);
+    store.interrupt_runs("other").unwrap();
+    store.discard_run("r").unwrap();
+    assert_eq!(store.run("r").unwrap().unwrap().state, "discarded");
+    assert_eq!(store.discard_run("none").unwrap_err().kind, StoreErrorKind::NotFound);
+}
+
+#[test]
+fn pages_are_in_order_and_texts_are_found_in_both_languages() {
+    let (_dir, store) = store();
+    store.create_session(session("s")).unwrap();
+    for number in 1..=25 {
+        let text = if number == 7 { "你好世界 needle".to_owned() } else { format!("message {number}") };
+        store.append_message(message(&format!("m{number}"), "s", "user", &text)).unwrap();
+    }
+    let (page, more) = store.messages("s", None, 10).unwrap();
+    assert_eq!((page[0].seq, page[9].seq, more), (16, 25, true));
+    let (page, more) = store.messages("s", Some(6), 10).unwrap();
+    assert_eq!((page.len(), more), (5, false));
+    assert_eq!(store.append_message(message("m3", "s", "user", "again")).unwrap(), 3);
+    for text in ["needle", "好世界", "好世"] {
+        assert_eq!(store.search_messages(text, 10).unwrap()[0].message_id, "m7", "{text}");
+    }
+    assert!(store.search_messages("\" OR *", 10).unwrap().is_empty());
+    assert!(store.delete_session("s").unwrap() && !store.delete_session("s").unwrap());
+    assert!(store.search_messages("needle", 10).unwrap().is_empty());
+    let refused = store.append_message(message("m99", "s", "user", "x"));
+    assert_eq!(refused.unwrap_err().kind, StoreErrorKind::NotFound);
+}
+
+#[test]
+fn unknown_costs_are_not_zero_and_currencies_are_not_mixed() {
+    let (_dir, store) = store();
+    for (id, cost, currency) in [("1", Some(1.5), "USD"), ("2", None, ""), ("3", Some(2.0), "CNY")] {
+        let row = UsageRow {
+            id: id.to_owned(),
+            model_id: "m".to_owned(),
+            input: 10,
+            cost,
+            currency: currency.to_owned(),
+            created_at: 1_768_089_600_000,
+            ..UsageRow::default()
+        };
+        store.add_usage(row).unwrap();
+    }
+    let sums = store.usage(UsageBy::Model, 0, Some("m")).unwrap();
+    assert_eq!(sums.len(), 3);
+    assert_eq!((sums[0].cost, sums[0].unknown_cost), (None, 1));
+    let days = store.usage(UsageBy::Day, 0, None).unwrap();
+    assert_eq!(days[0].key, "2026-01-11");
+}
