@@ -1,6 +1,7 @@
 // An agent while it is edited, and what saving it would clear.
 
 import type { Agent, AgentInput, Explanation, ExplainedServer, UiApp } from '../../protocol/admin';
+import { plain } from './plain';
 
 /** New agents are custom, bounded by Safe default, with nothing chosen and the default model (agents §3). */
 export function emptyAgent(): AgentInput {
@@ -26,7 +27,7 @@ export function agentInput(agent: Agent | AgentInput): AgentInput {
   const given = agent as unknown as Record<string, unknown>;
   const keys = Object.keys(empty) as (keyof AgentInput)[];
   const input = Object.fromEntries(keys.map((key) => [key, given[key] ?? empty[key]])) as unknown as AgentInput;
-  return structuredClone(input);
+  return plain(input);
 }
 
 export function newUiApp(pluginId: string, appId: string): UiApp {
@@ -50,7 +51,7 @@ export function clearedByFlow(agent: AgentInput): Clearable[] {
 
 /** As it would be kept: a flow agent has nothing of its own. */
 export function asSaved(agent: AgentInput): AgentInput {
-  const trimmed = { ...structuredClone(agent), name: agent.name.trim(), workspaceRoot: agent.workspaceRoot.trim() };
+  const trimmed = { ...plain(agent), name: agent.name.trim(), workspaceRoot: agent.workspaceRoot.trim() };
   if (agent.mode === 'custom') return trimmed;
   const { prompt, promptIds, mcpServerIds, subagentIds, skills, uiApps } = emptyAgent();
   return { ...trimmed, prompt, promptIds, mcpServerIds, subagentIds, skills, uiApps };

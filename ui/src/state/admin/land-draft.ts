@@ -2,6 +2,7 @@
 
 import type { Flow, FlowApp, FlowServer, LandConfig, LandConfigInput, Limits, Role, Server } from '../../protocol/admin';
 import { decide } from './glob';
+import { plain } from './plain';
 
 export interface FlowDraft {
   mcpServers: FlowServer[];
@@ -24,8 +25,8 @@ export const LIMITS = ['maxPasses', 'maxSubDepth', 'maxTokens', 'maxCost'] as co
 
 function flowDraft(flow: Flow | undefined): FlowDraft {
   return {
-    mcpServers: structuredClone(flow?.mcpServers ?? []),
-    apps: structuredClone(flow?.apps ?? []),
+    mcpServers: plain(flow?.mcpServers ?? []),
+    apps: plain(flow?.apps ?? []),
     agentApps: flow?.agentApps ?? 'none',
     agentPrompts: flow?.agentPrompts ?? 'listed',
     prompts: (flow?.prompts ?? []).map(({ key, lang }) => ({ key, lang: lang ?? 'auto' })),
@@ -76,7 +77,7 @@ export function landInput(draft: LandDraft): LandConfigInput {
 }
 
 function flow(draft: FlowDraft): Flow {
-  return structuredClone({
+  return plain({
     mcpServers: draft.mcpServers.map((entry) => ({ ...entry, tools: filter(entry.tools) })),
     apps: draft.apps.map((entry) => ({ ...entry, tools: filter(entry.tools) })),
     agentApps: draft.agentApps,

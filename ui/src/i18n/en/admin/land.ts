@@ -72,7 +72,7 @@ export const land = {
   limit: {
     maxPasses: 'Model calls, 1 to 500',
     maxSubDepth: 'Depth of sub agents, 0 or 1',
-    maxTokens: 'Tokens; 0: none',
+    maxTokens: 'Tokens',
     maxCost: 'Cost, in the model’s currency',
   },
   limitWrong: 'This number is outside of what is allowed.',

@@ -73,7 +73,7 @@ export const land: typeof en = {
   limit: {
     maxPasses: '模型调用次数，1 到 500',
     maxSubDepth: '子智能体深度，0 或 1',
-    maxTokens: 'token 数；0：不限',
+    maxTokens: 'token 数',
     maxCost: '费用，以模型的货币计',
   },
   limitWrong: '该数值超出允许范围。',
