@@ -76,6 +76,11 @@ export class AgentsApi {
     return this.http.delete(at('system-prompts', id));
   }
 
+  /** Gives a built-in text back what the program says. */
+  resetPrompt(id: string): Promise<SystemPrompt> {
+    return this.http.post(`${at('system-prompts', id)}/reset`, {});
+  }
+
   subagents(): Promise<{ plugins: SubagentPlugin[] }> {
     return this.http.get(`${V1}/subagents`);
   }

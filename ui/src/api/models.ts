@@ -1,6 +1,6 @@
 // The routes of models, secrets and usage.
 
-import type { FoundModel, Model, ModelInput, ModelTest, Recognised, Secret, UsageBy, UsageRow } from '../protocol/admin';
+import type { FoundModel, Model, ModelInput, ModelTest, Preset, Recognised, Secret, UsageBy, UsageRow } from '../protocol/admin';
 import type { Http } from './http';
 
 const V1 = '/api/v1';
@@ -14,8 +14,13 @@ export class ModelsApi {
     return this.http.get(`${V1}/models`);
   }
 
-  add(input: ModelInput): Promise<Model> {
-    return this.http.post(`${V1}/models`, input);
+  /** With a key: it is sealed under `apiKeyName`, and not at all when the model is refused. */
+  add(input: ModelInput, apiKey = ''): Promise<Model> {
+    return this.http.post(`${V1}/models`, apiKey === '' ? input : { ...input, apiKey });
+  }
+
+  presets(): Promise<{ items: Preset[] }> {
+    return this.http.get(`${V1}/models/presets`);
   }
 
   change(id: string, input: ModelInput): Promise<Model> {

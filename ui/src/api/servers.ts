@@ -36,7 +36,7 @@ export class ServersApi {
     return this.http.post(`${path(id)}/${action}`, {}, { timeoutMs: START_TIMEOUT_MS });
   }
 
-  tools(id: string): Promise<{ items: ServerTool[] }> {
+  tools(id: string): Promise<{ items: ServerTool[]; problems?: string[] }> {
     return this.http.get(`${path(id)}/tools`, { timeoutMs: START_TIMEOUT_MS });
   }
 
@@ -53,7 +53,8 @@ export class ServersApi {
     return this.http.get(`${V1}/tool-pins`);
   }
 
-  approve(identity: string, tools: string[]): Promise<unknown> {
+  /** Approves exactly what was shown. */
+  approve(identity: string, tools: { tool: string; digest: string }[]): Promise<unknown> {
     return this.http.post(`${V1}/tool-pins/approve`, { identity, tools });
   }
 }

@@ -14,6 +14,7 @@ export type AuthKind = 'none' | 'token' | 'basic' | 'headers';
 export interface ServerFailure {
   code: string;
   message: string;
+  hint?: string | null;
   at?: Moment | null;
   stderr?: string[];
 }
@@ -24,7 +25,8 @@ export interface ServerState {
   era?: string | null;
   protocolVersion?: string | null;
   serverInfo?: { name?: string; title?: string; version?: string } | null;
-  tools: number;
+  /** Absent until it has named them. */
+  tools?: number | null;
   inFlight: number;
   pid?: number | null;
   restarts: number;
@@ -48,7 +50,11 @@ export interface Server {
   maxTimeoutMs?: number | null;
   callMeta?: JsonObject | null;
   /** What kind there is and whether something is kept; never a value. */
-  auth: { kind: AuthKind; hasValue: boolean; headerNames?: string[] };
+  auth: { kind: AuthKind; hasValue: boolean; headerNames?: string[]; envNames?: string[] };
+  /** Where a program runs; empty: in the project of the host. */
+  cwd?: string;
+  /** Addresses of this computer and its network are allowed (security T20). */
+  allowPrivate?: boolean;
   source: ServerSource;
   pluginId?: string | null;
   appId?: string | null;
@@ -56,11 +62,12 @@ export interface Server {
   state: ServerState;
 }
 
+/** What is null stays as it is sealed. */
 export type AuthInput =
   | { kind: 'none' }
-  | { kind: 'token'; value: string }
+  | { kind: 'token'; token: string }
   | { kind: 'basic'; username: string; password: string }
-  | { kind: 'headers'; headers: Record<string, string> };
+  | { kind: 'headers'; headers: Record<string, string | null> };
 
 /** What a person may set. In a change, what is left out stays. */
 export interface ServerInput {
@@ -74,7 +81,11 @@ export interface ServerInput {
   timeoutMs?: number | null;
   maxTimeoutMs?: number | null;
   callMeta?: JsonObject | null;
+  cwd?: string;
+  allowPrivate?: boolean;
   auth?: AuthInput;
+  /** Variables of a program; null keeps a value, a name left out is removed. */
+  env?: Record<string, string | null>;
 }
 
 export interface ServerTool {
@@ -86,12 +97,13 @@ export interface ServerTool {
   annotations?: JsonObject | null;
   /** `changed` and `new` are off until a person approves them (security T18). */
   state?: string | null;
-  problem?: string | null;
+  /** Why it is off. */
+  why?: string | null;
 }
 
 export interface ServerLogLine {
   ts?: Moment | null;
-  stream?: string | null;
+  source?: string | null;
   level?: string | null;
   text: string;
 }
@@ -100,6 +112,7 @@ export interface FoundServer {
   name: string;
   url?: string | null;
   argv?: string[] | null;
+  envNames?: string[];
   warnings?: string[];
 }
 
@@ -122,8 +135,10 @@ export interface ToolPin {
   server: string;
   tool: string;
   state: string;
-  before?: PinnedSpec | null;
-  after?: PinnedSpec | null;
+  /** Says which version was shown; another one is not approved. */
+  digest: string;
+  now: PinnedSpec;
+  approved?: PinnedSpec | null;
   decidedAt?: Moment | null;
 }
 
@@ -170,7 +185,7 @@ export interface Model extends ModelInput {
   isDefault: boolean;
   source: string;
   usable: boolean;
-  problem?: string | null;
+  problem?: { code: string; message: string } | null;
   lastTest?: ModelTest | null;
 }
 
@@ -180,14 +195,30 @@ export interface FoundModel {
   baseUrl: string;
   model: string;
   name: string;
+  added?: boolean;
+}
+
+/** A vendor the host knows (agents §1.2). */
+export interface Preset {
+  id: string;
+  name: string;
+  provider: string;
+  baseUrl: string;
+  apiKeyName: string;
+  /** Names to begin with. */
+  models: string[];
 }
 
 /** What a pasted key or address seems to be. */
 export interface Recognised {
+  kind: 'key' | 'url' | 'nothing';
   provider: string;
+  name: string;
   baseUrl: string;
-  apiKeyName?: string | null;
-  models?: string[] | null;
+  apiKeyName: string;
+  models: string[];
+  /** Other vendors whose keys look the same. */
+  others: Preset[];
 }
 
 export type Secret = components['schemas']['SecretView'];
@@ -284,7 +315,6 @@ export interface AgentInput {
 export interface AgentProblem {
   code: string;
   message: string;
-  ref?: string | null;
   fix?: string | null;
 }
 
@@ -302,11 +332,11 @@ export interface ExplainedTool {
   code?: string | null;
   message?: string | null;
   rule?: string | null;
-  fix?: string | null;
 }
 
 export interface ExplainedServer {
-  identity: string;
+  /** null for something that does not exist. */
+  identity: string | null;
   name: string;
   granted: boolean;
   code?: string | null;
@@ -340,7 +370,7 @@ export interface SystemPromptInput {
   name: string;
   title: string;
   content: string;
-  type: string;
+  /** Empty: for every language. */
   lang: string;
   allowMain: boolean;
   allowSub: boolean;
@@ -348,9 +378,12 @@ export interface SystemPromptInput {
 
 export interface SystemPrompt extends SystemPromptInput {
   id: string;
+  type: string;
   builtin: boolean;
   locked: boolean;
   source: string;
+  /** A built-in text that a person changed. */
+  edited?: boolean;
 }
 
 // ---- sub agents (agents §10.1) ----

@@ -68,7 +68,7 @@ export function search(explanation: Explanation, text: string): ExplainedServer[
   if (words.length === 0) return explanation.servers;
   const fits = (...parts: (string | null | undefined)[]) => words.every((word) => parts.some((part) => part?.toLowerCase().includes(word)));
   return explanation.servers.flatMap((server) => {
-    if (fits(server.name, server.identity)) return [server];
+    if (fits(server.name, server.identity ?? '')) return [server];
     const tools = (server.tools ?? []).filter((tool) => fits(server.name, tool.tool, tool.message));
     return tools.length > 0 ? [{ ...server, tools }] : fits(server.name, server.message) ? [{ ...server, tools: [] }] : [];
   });

@@ -4,7 +4,7 @@ import { agentInput, asSaved, clearedByFlow, counts, emptyAgent, sameAgent, sear
 import { splitCommand } from './argv';
 import { decide, idleGlobs, matchesGlob } from './glob';
 import { exportText, landDraft, landInput, readExport, risks, wrongLimits } from './land-draft';
-import { freeName, fromRecognised, isAddress, isSecretName, modelInput, secretName } from './model-draft';
+import { emptyModel, freeName, fromVendor, isAddress, isSecretName, modelInput, secretName } from './model-draft';
 import { specText, waitingPins } from './pins';
 import { serverDraft, serverInput, serverIssues } from './server-draft';
 import { costs } from './usage';
@@ -79,13 +79,23 @@ describe('a server', () => {
   test('is sent as argv or as an address, and keeps its sealed sign-in unless another is typed', () => {
     const added = { ...serverDraft(null), name: ' mine ', argv: ['node', 'a b.js', ''] };
     expect(serverIssues(added)).toEqual([]);
-    expect(serverInput(added)).toEqual({ name: 'mine', argv: ['node', 'a b.js', ''], description: '', timeoutMs: null, maxTimeoutMs: null, callMeta: null });
+    expect(serverInput(added)).toEqual({ name: 'mine', argv: ['node', 'a b.js', ''], cwd: '', env: {}, description: '', timeoutMs: null, maxTimeoutMs: null, callMeta: null });
 
     const remote = serverDraft(server({ url: 'https://example.com/mcp', transport: 'http', timeoutMs: 90_000, auth: { kind: 'token', hasValue: true } }));
     expect(remote).toMatchObject({ kind: 'url', auth: 'keep', token: '', timeout: '90' });
     expect(serverInput(remote)).not.toHaveProperty('auth');
     expect(serverInput({ ...remote, auth: 'none' }).auth).toEqual({ kind: 'none' });
     expect(serverInput({ ...remote, auth: 'headers', headers: [{ name: 'X-Key', value: 'v' }] }).auth).toEqual({ kind: 'headers', headers: { 'X-Key': 'v' } });
+  });
+
+  test('a kept value may stay empty, a new one may not', () => {
+    const known = server({ argv: ['node'], auth: { kind: 'none', hasValue: true, envNames: ['KEY'] } });
+    const draft = serverDraft(known);
+    expect(draft.env).toEqual([{ name: 'KEY', value: '' }]);
+    expect(serverIssues(draft, known)).toEqual([]);
+    expect(serverInput(draft).env).toEqual({ KEY: null });
+    draft.env = [...draft.env, { name: 'OTHER', value: '' }];
+    expect(serverIssues(draft, known)).toEqual(['env']);
   });
 
   test('says what is missing', () => {
@@ -106,7 +116,7 @@ describe('tools to approve', () => {
   });
 
   test('approved ones do not wait', () => {
-    const pin = { identity: 'admin:1', server: 's', tool: 't', state: 'approved' };
+    const pin = { identity: 'admin:1', server: 's', tool: 't', state: 'approved', digest: 'd', now: {} };
     const groups = waitingPins([pin, { ...pin, tool: 'u', state: 'changed' }, { ...pin, tool: 'v', state: 'new' }]);
     expect(groups.get('admin:1')?.map(({ tool }) => tool)).toEqual(['u', 'v']);
   });
@@ -128,12 +138,12 @@ describe('a model', () => {
   });
 
   test('what was recognised fills the form', () => {
-    const model = fromRecognised({ provider: 'openai', baseUrl: 'http://127.0.0.1:9/v1', apiKeyName: '', models: ['m1', 'm2'] }, []);
+    const model = fromVendor({ provider: 'openai', name: '', baseUrl: 'http://127.0.0.1:9/v1', apiKeyName: '', models: ['m1', 'm2'] }, []);
     expect(model).toMatchObject({ model: 'm1', name: 'm1', provider: 'openai', apiKeyName: '' });
   });
 
   test('only what may be sent is sent back', () => {
-    const input = modelInput({ ...fromRecognised({ provider: 'openai', baseUrl: '' }, []), id: 'x', isDefault: true, source: 'user', usable: true });
+    const input = modelInput({ ...emptyModel(), id: 'x', isDefault: true, source: 'user', usable: true });
     expect(input).not.toHaveProperty('id');
     expect(input).not.toHaveProperty('usable');
   });

@@ -1,38 +1,14 @@
-// A model while it is filled in: presets of vendors, the fields as text, and what they become.
+// A model while it is filled in, and what it becomes.
 
-import type { Model, ModelInput, Recognised } from '../../protocol/admin';
+import type { Model, ModelInput } from '../../protocol/admin';
 
-export interface Preset {
-  id: string;
-  name: string;
-  provider: string;
-  baseUrl: string;
-  apiKeyName: string;
-  /** A model of theirs, as an example. */
-  example: string;
-}
-
-/** Addresses of the vendors (agents §1.2). A preset fills the form in; nothing is asked of anybody. */
-export const PRESETS: Preset[] = [
-  { id: 'openai', name: 'OpenAI', provider: 'openai', baseUrl: 'https://api.openai.com/v1', apiKeyName: 'OPENAI_API_KEY', example: 'gpt-5' },
-  { id: 'anthropic', name: 'Anthropic', provider: 'anthropic', baseUrl: 'https://api.anthropic.com', apiKeyName: 'ANTHROPIC_API_KEY', example: 'claude-sonnet-4-5' },
-  { id: 'gemini', name: 'Gemini', provider: 'gemini', baseUrl: 'https://generativelanguage.googleapis.com/v1beta', apiKeyName: 'GEMINI_API_KEY', example: 'gemini-2.5-pro' },
-  { id: 'deepseek', name: 'DeepSeek', provider: 'openai', baseUrl: 'https://api.deepseek.com/v1', apiKeyName: 'DEEPSEEK_API_KEY', example: 'deepseek-chat' },
-  { id: 'qwen', name: 'Qwen', provider: 'openai', baseUrl: 'https://dashscope.aliyuncs.com/compatible-mode/v1', apiKeyName: 'DASHSCOPE_API_KEY', example: 'qwen-plus' },
-  { id: 'kimi', name: 'Kimi', provider: 'openai', baseUrl: 'https://api.moonshot.cn/v1', apiKeyName: 'MOONSHOT_API_KEY', example: 'kimi-k2-0905-preview' },
-  { id: 'glm', name: 'GLM', provider: 'openai', baseUrl: 'https://open.bigmodel.cn/api/paas/v4', apiKeyName: 'ZHIPU_API_KEY', example: 'glm-4.6' },
-  { id: 'openrouter', name: 'OpenRouter', provider: 'openai', baseUrl: 'https://openrouter.ai/api/v1', apiKeyName: 'OPENROUTER_API_KEY', example: 'vendor/model' },
-  { id: 'ollama', name: 'Ollama', provider: 'ollama', baseUrl: 'http://127.0.0.1:11434/v1', apiKeyName: '', example: 'qwen3:8b' },
-  { id: 'lmstudio', name: 'LM Studio', provider: 'lmstudio', baseUrl: 'http://127.0.0.1:1234/v1', apiKeyName: '', example: 'local-model' },
-];
-
-export const PROVIDERS = ['openai', 'anthropic', 'gemini', 'ollama', 'lmstudio'] as const;
+export const PROVIDERS = ['openai_compatible', 'openai', 'anthropic', 'gemini', 'ollama', 'lmstudio'] as const;
 export const EFFORTS = ['', 'minimal', 'low', 'medium', 'high'] as const;
 
 export function emptyModel(): ModelInput {
   return {
     name: '',
-    provider: 'openai',
+    provider: 'openai_compatible',
     model: '',
     baseUrl: '',
     apiKeyName: '',
@@ -89,18 +65,14 @@ export function isAddress(text: string): boolean {
   return /^https?:\/\//i.test(text.trim()) || /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?(\/|$)/i.test(text.trim());
 }
 
-/** The form for what was recognised, with the first model chosen. */
-export function fromRecognised(found: Recognised, taken: string[]): ModelInput {
-  const preset = PRESETS.find((one) => one.provider === found.provider && sameHost(one.baseUrl, found.baseUrl));
-  const model = found.models?.[0] ?? '';
-  const name = model || preset?.name || hostOf(found.baseUrl) || found.provider;
-  return { ...emptyModel(), provider: found.provider, baseUrl: found.baseUrl, apiKeyName: found.apiKeyName ?? '', model, name: freeName(name, taken) };
+/** The form for a vendor or for what was recognised, with the first model chosen. */
+export function fromVendor(vendor: { provider: string; name: string; baseUrl: string; apiKeyName: string; models: string[] }, taken: string[]): ModelInput {
+  const { provider, baseUrl, apiKeyName, models } = vendor;
+  const model = models[0] ?? '';
+  const name = model || vendor.name || hostOf(baseUrl) || provider;
+  return { ...emptyModel(), provider, baseUrl, apiKeyName, model, name: freeName(name, taken) };
 }
 
 export function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).host : '';
-}
-
-function sameHost(a: string, b: string): boolean {
-  return hostOf(a) !== '' && hostOf(a) === hostOf(b);
 }

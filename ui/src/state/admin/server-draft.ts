@@ -15,16 +15,22 @@ export interface ServerDraft {
   token: string;
   user: string;
   password: string;
+  /** A kept one has its name and no value. */
   headers: { name: string; value: string }[];
+  env: { name: string; value: string }[];
+  cwd: string;
+  allowPrivate: boolean;
   /** In seconds, as typed. */
   timeout: string;
   maxTimeout: string;
   callMeta: string;
 }
 
-export type ServerIssue = 'name' | 'argv' | 'url' | 'token' | 'user' | 'headers' | 'timeout' | 'maxTimeout' | 'callMeta';
+export type ServerIssue = 'name' | 'argv' | 'url' | 'token' | 'user' | 'headers' | 'env' | 'timeout' | 'maxTimeout' | 'callMeta';
 
 const seconds = (ms: number | null | undefined) => (ms ? String(ms / 1000) : '');
+
+const kept = (names: string[] | undefined, none: { name: string; value: string }[]) => (names?.length ? names.map((name) => ({ name, value: '' })) : none);
 
 export function serverDraft(server: Server | null): ServerDraft {
   const callMeta = server?.callMeta && Object.keys(server.callMeta).length > 0 ? JSON.stringify(server.callMeta, null, 2) : '';
@@ -39,7 +45,10 @@ export function serverDraft(server: Server | null): ServerDraft {
     token: '',
     user: '',
     password: '',
-    headers: [{ name: '', value: '' }],
+    headers: kept(server?.auth.headerNames, [{ name: '', value: '' }]),
+    env: kept(server?.auth.envNames, []),
+    cwd: server?.cwd ?? '',
+    allowPrivate: server?.allowPrivate ?? false,
     timeout: seconds(server?.timeoutMs),
     maxTimeout: seconds(server?.maxTimeoutMs),
     callMeta,
@@ -60,16 +69,22 @@ function readMeta(text: string): JsonObject | null {
   }
 }
 
-export function serverIssues(draft: ServerDraft): ServerIssue[] {
+/** A value may be left empty where one is kept under that name. */
+function incomplete(pairs: { name: string; value: string }[], names: string[] | undefined): boolean {
+  return pairs.some(({ name, value }) => name.trim() === '' || (value === '' && !(names ?? []).includes(name.trim())));
+}
+
+export function serverIssues(draft: ServerDraft, server: Server | null = null): ServerIssue[] {
   const found: ServerIssue[] = [];
   if (draft.name.trim() === '') found.push('name');
   if (draft.kind === 'command') {
     if ((draft.argv[0] ?? '').trim() === '') found.push('argv');
+    if (incomplete(draft.env, server?.auth.envNames)) found.push('env');
   } else {
     if (!/^(https?|wss?):\/\/[^\s/]/i.test(draft.url.trim())) found.push('url');
     if (draft.auth === 'token' && draft.token === '') found.push('token');
     if (draft.auth === 'basic' && draft.user === '') found.push('user');
-    if (draft.auth === 'headers' && (draft.headers.length === 0 || draft.headers.some(({ name, value }) => name.trim() === '' || value === ''))) found.push('headers');
+    if (draft.auth === 'headers' && (draft.headers.length === 0 || incomplete(draft.headers, server?.auth.headerNames))) found.push('headers');
   }
   if (badSeconds(draft.timeout)) found.push('timeout');
   if (badSeconds(draft.maxTimeout)) found.push('maxTimeout');
@@ -77,16 +92,21 @@ export function serverIssues(draft: ServerDraft): ServerIssue[] {
   return found;
 }
 
+/** An empty value keeps what is sealed. */
+function values(pairs: { name: string; value: string }[]): Record<string, string | null> {
+  return Object.fromEntries(pairs.map(({ name, value }) => [name.trim(), value === '' ? null : value]));
+}
+
 function authInput(draft: ServerDraft): AuthInput | null {
   switch (draft.auth) {
     case 'keep':
       return null;
     case 'token':
-      return { kind: 'token', value: draft.token };
+      return { kind: 'token', token: draft.token };
     case 'basic':
       return { kind: 'basic', username: draft.user, password: draft.password };
     case 'headers':
-      return { kind: 'headers', headers: Object.fromEntries(draft.headers.map(({ name, value }) => [name.trim(), value])) };
+      return { kind: 'headers', headers: values(draft.headers) };
     default:
       return { kind: 'none' };
   }
@@ -97,7 +117,7 @@ export function serverInput(draft: ServerDraft): ServerInput {
   const auth = draft.kind === 'command' ? null : authInput(draft);
   return {
     name: draft.name.trim(),
-    ...(draft.kind === 'command' ? { argv: draft.argv } : { url: draft.url.trim() }),
+    ...(draft.kind === 'command' ? { argv: draft.argv, cwd: draft.cwd.trim(), env: values(draft.env) } : { url: draft.url.trim(), allowPrivate: draft.allowPrivate }),
     description: draft.description.trim(),
     timeoutMs: ms(draft.timeout),
     maxTimeoutMs: ms(draft.maxTimeout),

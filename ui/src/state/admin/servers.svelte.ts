@@ -8,11 +8,17 @@ import { Resource } from '../resource.svelte';
 import { asObject } from '../tools/fields';
 import { waitingPins } from './pins';
 
+/** What a server offers, and what of it was left out. */
+export interface ServerTools {
+  items: ServerTool[];
+  problems?: string[];
+}
+
 export class Servers {
   readonly list: Resource<Server[]>;
   readonly pins: Resource<ToolPin[]>;
   readonly #api: ServersApi;
-  readonly #tools = new Map<string, Resource<ServerTool[]>>();
+  readonly #tools = new Map<string, Resource<ServerTools>>();
 
   constructor(api: ServersApi) {
     this.#api = api;
@@ -33,10 +39,10 @@ export class Servers {
     return waitingPins(this.pins.data ?? []);
   }
 
-  tools(id: string): Resource<ServerTool[]> {
+  tools(id: string): Resource<ServerTools> {
     const known = this.#tools.get(id);
     if (known) return known;
-    const made = new Resource(async () => (await this.#api.tools(id)).items);
+    const made = new Resource(() => this.#api.tools(id));
     this.#tools.set(id, made);
     return made;
   }
@@ -65,8 +71,9 @@ export class Servers {
     await Promise.all([this.list.load(), this.pins.refresh(), this.#tools.get(id)?.refresh()]);
   }
 
-  async approve(identity: string, tools: string[]): Promise<void> {
-    await this.#api.approve(identity, tools);
+  async approve(identity: string, pins: ToolPin[]): Promise<void> {
+    const shown = pins.map(({ tool, digest }) => ({ tool, digest }));
+    await this.#api.approve(identity, shown);
     await Promise.all([this.pins.load(), ...[...this.#tools.values()].map((one) => one.refresh())]);
   }
 
@@ -85,7 +92,9 @@ export class Servers {
     } else if (type === 'tools_changed') {
       void this.list.refresh();
       void this.pins.refresh();
-      if (id !== null) void this.#tools.get(id)?.refresh();
+      // The event may name it by its identity.
+      const known = this.all.find((server) => server.id === id || server.identity === id);
+      if (known) void this.#tools.get(known.id)?.refresh();
     } else if (type === 'pins_changed') {
       void this.pins.refresh();
     }

@@ -89,19 +89,6 @@ export const agents = {
     noMatch: (text: string) => `No server or tool matches “${text}”. What this host does not know, no agent gets.`,
     bound: (name: string) => `Bounded by ${name}`,
     rule: 'Rule',
-    /** Rules the host names by a word. */
-    rules: {
-      land_config: 'listed by the land config',
-      listed: 'listed by the land config',
-      chosen: 'chosen by the agent',
-      agent_apps: 'an app chosen by the agent; the land config allows trusted apps',
-      trusted_app: 'an app chosen by the agent; the land config allows trusted apps',
-      allow: 'matched by “Allowed”',
-      deny: 'matched by “Never”',
-      ask: 'matched by “Ask first”',
-      not_in_allow: 'not among “Allowed”',
-      always: 'every agent has it',
-    } as Record<string, string>,
   },
   changes: {
     title: 'Saving changes what it can do',

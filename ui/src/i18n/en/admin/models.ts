@@ -71,7 +71,7 @@ export const models = {
   },
   form: {
     provider: 'Provider',
-    providers: { openai: 'OpenAI-compatible', anthropic: 'Anthropic', gemini: 'Gemini', ollama: 'Ollama', lmstudio: 'LM Studio', demo: 'Demo' } as Record<string, string>,
+    providers: { openai_compatible: 'OpenAI-compatible', openai: 'OpenAI', anthropic: 'Anthropic', gemini: 'Gemini', ollama: 'Ollama', lmstudio: 'LM Studio', demo: 'Demo' } as Record<string, string>,
     model: 'Model',
     baseUrl: 'Address',
     apiKeyName: 'Name of the key',

@@ -90,18 +90,6 @@ export const agents: typeof en = {
     noMatch: (text) => `没有与「${text}」匹配的服务器或工具。本主机不知道的，任何智能体都得不到。`,
     bound: (name) => `上限：${name}`,
     rule: '规则',
-    rules: {
-      land_config: '由授权配置列出',
-      listed: '由授权配置列出',
-      chosen: '由智能体选择',
-      agent_apps: '智能体选择的应用；授权配置允许已信任的应用',
-      trusted_app: '智能体选择的应用；授权配置允许已信任的应用',
-      allow: '匹配“允许”',
-      deny: '匹配“禁止”',
-      ask: '匹配“先询问”',
-      not_in_allow: '不在“允许”之中',
-      always: '每个智能体都有',
-    },
   },
   changes: {
     title: '保存后它能做的事会有变化',

@@ -73,7 +73,7 @@ export const models: typeof en = {
   },
   form: {
     provider: '提供方',
-    providers: { openai: '兼容 OpenAI', anthropic: 'Anthropic 原生', gemini: 'Gemini 原生', ollama: 'Ollama 本地', lmstudio: 'LM Studio 本地', demo: '演示' },
+    providers: { openai_compatible: '兼容 OpenAI', openai: 'OpenAI 原生', anthropic: 'Anthropic 原生', gemini: 'Gemini 原生', ollama: 'Ollama 本地', lmstudio: 'LM Studio 本地', demo: '演示' },
     model: '模型',
     baseUrl: '地址',
     apiKeyName: '密钥名',
