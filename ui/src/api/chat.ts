@@ -70,6 +70,11 @@ export class ChatApi {
     return this.http.get(`${at(id)}/messages`, { query });
   }
 
+  /** The newest runs of a chat, those of its sub agents among them. */
+  lastRuns(id: string): Promise<{ items: WireRun[] }> {
+    return this.http.get(`${V1}/runs`, { query: { sessionId: id, kind: 'chat', limit: 1 } });
+  }
+
   send(id: string, input: SendInput): Promise<SendReceipt> {
     return this.http.post(`${at(id)}/send`, input, { timeoutMs: SEND_TIMEOUT_MS });
   }
