@@ -299,7 +299,8 @@ export interface AgentInput {
   name: string;
   description: string;
   mode: 'custom' | 'flow';
-  landConfigId: string | null;
+  /** Empty: Safe default for custom agents, refused for flow agents. */
+  landConfigId: string;
   modelId: string | null;
   prompt: string;
   workspaceRoot: string;
