@@ -428,8 +428,10 @@ export interface UsageRow {
   output: number;
   cacheRead?: number;
   cacheWrite?: number;
-  /** Absent where no price is known; never 0 for that. */
+  /** The known part; absent where no price is known, never 0 for that. */
   cost?: number | null;
   currency?: string | null;
   estimated?: boolean;
+  /** Calls whose cost nobody knows. */
+  unknownCost?: number;
 }
