@@ -40,10 +40,10 @@ describe('a server', () => {
     await page.getByLabel('Program', { exact: true }).fill(process.execPath);
     for (const [index, word] of [FIXTURE, '', 'two words', 'a"quote'].entries()) {
       await page.getByRole('button', { name: 'Add an argument' }).click();
-      await page.getByLabel(`Argument ${index + 1}`).fill(word);
+      await page.getByLabel(`Argument ${index + 1}`, { exact: true }).fill(word);
     }
     await page.getByRole('button', { name: 'Add a variable' }).click();
-    await page.getByLabel('Name of variable 1').fill('FIXTURE_KEY');
+    await page.getByRole('textbox', { name: 'Name of variable 1' }).fill('FIXTURE_KEY');
     await page.getByLabel('Value of variable 1').fill('sk-canary-variable');
     await page.getByRole('button', { name: 'Add and connect' }).click();
     await opened(page, 'ready').waitFor();
@@ -110,7 +110,7 @@ describe('a server', () => {
     await page.getByRole('button', { name: 'Restart' }).click();
     await page.getByText('no longer what you approved').first().waitFor();
     await page.evaluate((id) => (location.hash = `#/settings/servers/${id}/tools`), server.id);
-    await page.locator('[data-tool="shifty/echo"]').getByText('Changed').waitFor();
+    await page.locator('[data-tool="shifty/echo"]').getByText('Changed', { exact: true }).waitFor();
     const refused = await host.api<{ isError: boolean; structuredContent: { status: string } }>('POST', `tools/shifty/echo/call`, { arguments: { text: 'x' } });
     expect(refused.structuredContent.status).not.toBe('ok');
 
