@@ -26,6 +26,7 @@ use crate::node::{self, NodeInfo};
 use crate::operations::Operations;
 use crate::plugins::PluginDesk;
 use crate::prompts::{PromptDesk, log_mode, open_queue};
+use crate::runs::RunDesk;
 use crate::tools::ToolDesk;
 
 /// What a caller decides about a host.
@@ -96,6 +97,7 @@ pub struct Host {
     prompts: OnceLock<Arc<PromptDesk>>,
     plugins: OnceLock<PluginDesk>,
     tools: OnceLock<ToolDesk>,
+    runs: OnceLock<RunDesk>,
     // Work that ends with the shutdown; joined by `settle`.
     tasks: Mutex<Vec<tokio::task::JoinHandle<()>>>,
     node: OnceLock<Option<NodeInfo>>,
@@ -158,6 +160,7 @@ impl Host {
             prompts: OnceLock::new(),
             plugins: OnceLock::new(),
             tools: OnceLock::new(),
+            runs: OnceLock::new(),
             tasks: Mutex::new(Vec::new()),
             node: OnceLock::new(),
             shutdown: CancellationToken::new(),
@@ -207,6 +210,7 @@ impl Host {
         self.tend_prompts()?;
         self.tend_plugins()?;
         self.tend_tools();
+        self.tend_runs();
         let host = Arc::clone(self);
         let task = tokio::spawn(async move {
             host.find_node().await;
@@ -397,6 +401,11 @@ impl Host {
         &self.tools
     }
 
+    /// Where chats and runs are kept once made.
+    pub(crate) fn run_cell(&self) -> &OnceLock<RunDesk> {
+        &self.runs
+    }
+
     /// Where the plugins are kept once opened.
     pub(crate) fn plugin_cell(&self) -> &OnceLock<PluginDesk> {
         &self.plugins
@@ -409,6 +418,9 @@ impl Host {
 
     /// Waits for the tasks of this host; to be called after the shutdown was asked for.
     pub async fn settle(&self) {
+        if let Some(runs) = self.runs.get() {
+            runs.close().await;
+        }
         if let Some(tools) = self.tools.get() {
             tools.close().await;
         }

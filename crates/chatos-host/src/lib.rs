@@ -21,6 +21,7 @@ mod operations;
 mod plugins;
 mod process;
 mod prompts;
+mod runs;
 mod secrets;
 mod state;
 mod tasks;
@@ -64,6 +65,11 @@ pub use plugins::{
 };
 pub use process::{port_owner, raise_file_limit, resident_bytes};
 pub use prompts::{PromptDesk, PromptList, PromptReply, Visit, visit_prompts};
+pub use runs::{
+    Attachment, AttachmentView, MessagePage, MessageView, RunBrief, RunDesk, RunError, RunPage, RunQuery,
+    RunView, SearchHit, SendMode, SendOrder, Sent, SessionChange, SessionOrder, SessionView, Sizes, SpanView,
+    StepView, SummaryView, ToolCallView, TraceView, UsageView,
+};
 pub use state::{BackupOrder, RecoverChoice, Recovery, RestoreOrder, examine_damage, restore};
 pub use tools::{ToolCall, ToolDesk, ToolLogFilter, ToolLogPage};
 

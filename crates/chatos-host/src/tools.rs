@@ -142,6 +142,11 @@ impl ToolDesk {
         &self.redactor
     }
 
+    /// As above, for those who outlive a borrow.
+    pub(crate) fn shared_redactor(&self) -> Arc<Redactor> {
+        Arc::clone(&self.redactor)
+    }
+
     /// The server of this name.
     pub fn server(&self, name: &str) -> Result<Arc<Server>, Fault> {
         let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);

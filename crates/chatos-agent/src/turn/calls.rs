@@ -39,8 +39,9 @@ impl Turn {
             let (group, left) = rest.split_at(together);
             rest = left;
             // Results come back in the order of the calls, whichever ends first.
-            let work = group.iter().map(|pending| self.make(&set, pending.clone(), &cancel, None));
-            let mut ended = stream::iter(work).buffered(PARALLEL);
+            let mut ended = stream::iter(group.to_vec())
+                .map(|pending| self.make(&set, pending, &cancel, None))
+                .buffered(PARALLEL);
             while let Some(done) = ended.next().await {
                 let (step, pending, end) = done?;
                 self.stage.finish_call(step, pending, end).await?;

@@ -1,0 +1,120 @@
+//! Chats and runs: who runs now, what waits, what was interrupted; the one place the API, the terminal
+//! and plugins start a run, stop it, continue it and read it (agents §7–§15).
+
+mod active;
+mod ask;
+mod begin;
+mod budget;
+mod emit;
+mod read;
+mod record;
+mod send;
+mod sessions;
+mod stage;
+mod start;
+mod sub_steps;
+mod tools;
+mod trace;
+mod views;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use chatos_store::{Store, StoreError, now_ms};
+use chatos_tool::{ErrorCode, Fault, Text};
+use serde_json::Value;
+
+use crate::fault::store_fault;
+use crate::host::Host;
+use active::Active;
+use record::EventLog;
+
+pub use read::{RunPage, RunQuery, SpanView, TraceView};
+pub use send::{Attachment, SendMode, SendOrder, Sent};
+pub use sessions::{SearchHit, SessionChange, SessionOrder};
+pub use views::{
+    AttachmentView, MessagePage, MessageView, RunBrief, RunError, RunView, SessionView, Sizes, StepView,
+    SummaryView, ToolCallView, UsageView,
+};
+
+/// How long a lease is good for without a sign of life (state §10).
+const LEASE_MS: i64 = 30_000;
+
+/// Chats and runs of one host.
+pub struct RunDesk {
+    host: Weak<Host>,
+    store: Store,
+    /// Names this process as the holder of leases.
+    owner: String,
+    log: EventLog,
+    active: Mutex<HashMap<String, Arc<Active>>>,
+}
+
+impl Host {
+    /// Chats and runs.
+    pub fn runs(self: &Arc<Self>) -> &RunDesk {
+        self.run_cell().get_or_init(|| RunDesk::new(self))
+    }
+}
+
+impl RunDesk {
+    fn new(host: &Arc<Host>) -> Self {
+        Self {
+            host: Arc::downgrade(host),
+            store: host.store().clone(),
+            owner: format!("{}:{}", std::process::id(), uuid::Uuid::now_v7()),
+            log: EventLog::new(host.dir().path().join("events.jsonl")),
+            active: Mutex::default(),
+        }
+    }
+
+    fn host(&self) -> Result<Arc<Host>, Fault> {
+        let host = self.host.upgrade().filter(|host| !host.shutdown().is_cancelled());
+        host.ok_or_else(|| {
+            Fault::new(ErrorCode::Unavailable, Text::fixed("the host is stopping", "主机正在停止"))
+        })
+    }
+
+    /// Runs under way, by id.
+    fn active(&self) -> MutexGuard<'_, HashMap<String, Arc<Active>>> {
+        self.active.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How many runs are under way.
+    pub fn running(&self) -> usize {
+        self.active().len()
+    }
+
+    pub(crate) fn sub_progress(&self, job: &str, step: &Value) {
+        let _: (&str, &Value) = (job, step);
+    }
+
+    fn lease(&self) -> i64 {
+        now_ms() + LEASE_MS
+    }
+
+    /// Runs work on the database off the async threads.
+    async fn work<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Store) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, Fault> {
+        let store = self.store.clone();
+        let done = tokio::task::spawn_blocking(move || work(&store)).await;
+        done.map_err(|error| broken(&error))?.map_err(|error| store_fault(&error))
+    }
+}
+
+/// Work that panicked.
+pub(crate) fn broken(error: &tokio::task::JoinError) -> Fault {
+    Fault::new(ErrorCode::Internal, Text::same("work of a run failed")).caused_by(error)
+}
+
+pub(crate) fn no_session(id: &str) -> Fault {
+    Fault::new(ErrorCode::NotFound, Text::new(format!("there is no chat `{id}`"), format!("没有会话 `{id}`")))
+        .hint(Text::fixed("the list of chats shows what there is", "会话列表会显示现有会话"))
+}
+
+pub(crate) fn no_run(id: &str) -> Fault {
+    Fault::new(ErrorCode::NotFound, Text::new(format!("there is no run `{id}`"), format!("没有运行 `{id}`")))
+        .hint(Text::fixed("`chatos runs list` shows what there is", "`chatos runs list` 会列出现有运行"))
+}
