@@ -15,6 +15,7 @@ use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use self::start::{open_key, project_root, was_used};
+use crate::apps::AppDesk;
 use crate::audit::Audit;
 use crate::doctor::remove_leftovers;
 use crate::environment::Environment;
@@ -98,6 +99,7 @@ pub struct Host {
     plugins: OnceLock<PluginDesk>,
     tools: OnceLock<ToolDesk>,
     runs: OnceLock<RunDesk>,
+    apps: AppDesk,
     // Work that ends with the shutdown; joined by `settle`.
     tasks: Mutex<Vec<tokio::task::JoinHandle<()>>>,
     node: OnceLock<Option<NodeInfo>>,
@@ -161,6 +163,7 @@ impl Host {
             plugins: OnceLock::new(),
             tools: OnceLock::new(),
             runs: OnceLock::new(),
+            apps: AppDesk::default(),
             tasks: Mutex::new(Vec::new()),
             node: OnceLock::new(),
             shutdown: CancellationToken::new(),
@@ -394,6 +397,11 @@ impl Host {
         let mode = log_mode(&self.settings.text("uiPromptLogMode"));
         let (prompts, events) = open_queue(&self.store, &self.key, self.dir.path(), role, mode)?;
         Ok(self.prompts.get_or_init(|| Arc::new(PromptDesk::of_host(prompts, events, &self.store))))
+    }
+
+    /// Apps while they are used.
+    pub fn apps(&self) -> &AppDesk {
+        &self.apps
     }
 
     /// Where the tools are kept once made.

@@ -115,7 +115,9 @@ impl Store {
         self.write(move |connection| {
             let there = connection.prepare_cached("DELETE FROM sessions WHERE id = ?1")?.execute([&id])? > 0;
             connection
-                .prepare_cached("DELETE FROM sessions WHERE id IN (SELECT id FROM runs WHERE session_id = ?1)")?
+                .prepare_cached(
+                    "DELETE FROM sessions WHERE id IN (SELECT id FROM runs WHERE session_id = ?1)",
+                )?
                 .execute([&id])?;
             connection.prepare_cached("DELETE FROM runs WHERE session_id = ?1")?.execute([&id])?;
             if there {

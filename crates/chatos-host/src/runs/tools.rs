@@ -1,5 +1,7 @@
 //! The tools and the system prompt of one run.
 
+#![expect(clippy::unused_async, reason = "the servers of the host come next")]
+
 use std::sync::Arc;
 
 use chatos_agent::{CallEnd, CallObserver, CallOrder, Toolset};

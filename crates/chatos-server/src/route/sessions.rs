@@ -163,8 +163,7 @@ async fn send(
     headers: HeaderMap,
     Body(mut order): Body<SendOrder, SEND_BYTES>,
 ) -> Result<Response, ApiError> {
-    let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
-    order.traceparent = header("traceparent");
+    order.traceparent = headers.get("traceparent").and_then(|value| value.to_str().ok()).map(str::to_owned);
     order.by_app = headers.contains_key("x-chatos-app");
     let sent = app.host().runs().send(&id, order).await?;
     Ok((StatusCode::ACCEPTED, Json(sent)).into_response())
