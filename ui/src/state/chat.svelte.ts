@@ -6,7 +6,7 @@ import type { ChatApi, SessionChange } from '../api/chat';
 import type { EventFrame } from '../protocol';
 import type { ChatEvent, WireAgentRef, WireModelRef, WireSession } from '../protocol/chat';
 import type { Picture } from './chat/attachments';
-import { Sessions } from './chat/sessions.svelte';
+import { isRemoved, Sessions } from './chat/sessions.svelte';
 import { Transcript } from './chat/transcript.svelte';
 import { Resource } from './resource.svelte';
 
@@ -122,7 +122,7 @@ export class Chat {
 
   onEvent(frame: EventFrame): void {
     this.sessions.onEvent(frame);
-    if (frame.type === 'session_removed') this.#close(String((frame.data as { id?: unknown } | null)?.id));
+    if (isRemoved(frame)) this.#close(String((frame.data as { id?: unknown } | null)?.id));
   }
 
   /** Everything read before may be out of date. */

@@ -2,6 +2,7 @@
 // the first app is opened or needed; the first view does without it.
 
 import { untrack } from 'svelte';
+import type { AppFrame } from '../../host/frame';
 import { type AppRef, keyOf, type Services, type Surface } from '../../host/services';
 import { type Actor, type AppFacts, Stage } from '../../host/stage';
 import { i18n } from '../../i18n/index.svelte';
@@ -23,6 +24,8 @@ const services: Services = {
   },
   look: () => ({ theme: theme.resolved, lang: i18n.language, hostVersion: host.status.data?.version ?? '' }),
 };
+
+export type Look = Pick<AppFrame, 'phase' | 'waiting' | 'slow' | 'silent' | 'failure' | 'problems' | 'problemCount'>;
 
 class Runtime {
   #version = $state(0);
@@ -52,6 +55,14 @@ class Runtime {
 
   find(app: AppRef, surface: Surface): Actor | undefined {
     return this.actors.find((actor) => keyOf(actor.frame.app) === keyOf(app) && actor.frame.surface === surface);
+  }
+
+  /** What a place says about its app: a fresh object each time something changed, so that components follow. */
+  look(app: AppRef, surface: Surface): Look | null {
+    const frame = this.find(app, surface)?.frame;
+    if (!frame) return null;
+    const { phase, waiting, slow, silent, failure, problems, problemCount } = frame;
+    return { phase, waiting, slow, silent, failure, problems, problemCount };
   }
 
   isReloading(app: AppRef, surface: Surface): boolean {
@@ -100,9 +111,13 @@ class Runtime {
   }
 
   async #appChanged(pluginId: string, reason: unknown, capabilities: unknown): Promise<void> {
+    if (reason === 'removed') {
+      await this.#stage.forget(pluginId);
+      return;
+    }
     const open = this.#stage.actors.filter((actor) => actor.frame.app.pluginId === pluginId);
     if (open.length === 0) return;
-    if (reason === 'trust' || reason === 'removed') {
+    if (reason === 'trust') {
       await this.#stage.closePlugin(pluginId);
       return;
     }

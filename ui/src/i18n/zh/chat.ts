@@ -42,6 +42,7 @@ export const chat: typeof en = {
     name: '名称',
     compact: '为模型总结较早的消息',
     compactDone: '较早的消息已为模型总结，没有删除任何内容。',
+    compactNothing: '对话还很短，没有可总结的内容。',
     runs: '查看运行记录',
     trace: '最近一次运行的追踪',
     more: '更多',
