@@ -16,6 +16,7 @@ mod import;
 mod journal;
 mod kept;
 mod key;
+mod mcp_servers;
 mod messages;
 mod meta;
 mod migrate;
@@ -25,11 +26,13 @@ mod prune;
 mod runs;
 mod salvage;
 mod secrets;
+mod server_work;
 mod sessions;
 mod settings;
 mod shell_sessions;
 mod tasks;
 mod time;
+mod tool_pins;
 mod usage;
 mod watch;
 
@@ -46,6 +49,7 @@ pub use journal::{
 };
 pub use kept::Kept;
 pub use key::{KeyPlace, KeyProblem, SealError, StateKey, SubKey};
+pub use mcp_servers::{ServerRow, ServerSource};
 pub use messages::{AttachmentRow, MessageRow, NewMessage, SummaryRow, ToolCallRow};
 pub use migrate::{SCHEMA_VERSION, schema_of};
 pub use plugin_trust::{PluginTrustFile, PluginTrustRow};
@@ -54,6 +58,7 @@ pub use prune::{BlobState, Pruned};
 pub use runs::{MessageWrite, RunChange, RunFilter, RunRow, RunWrite, StepRow, StepWrite};
 pub use salvage::{Salvage, SalvagedTable, damage_of, salvage};
 pub use secrets::{SecretInfo, SecretValue, is_secret_name};
+pub use server_work::{AsyncTaskRow, OpenAskRow};
 pub use sessions::{MessageHit, SessionPatch, SessionRow};
 pub use settings::{
     Effective, SETTINGS, Section, SettingError, SettingIssue, SettingKind, SettingSource, SettingSpec,
@@ -62,4 +67,5 @@ pub use settings::{
 pub use shell_sessions::ShellSessionRow;
 pub use tasks::{AddedTasks, NewTask, Task, TaskContext, TaskFilter, TaskNote, TaskPatch};
 pub use time::{iso_from_ms, now_iso, now_ms, parse_time};
+pub use tool_pins::{PinRow, PinState};
 pub use usage::{UsageBy, UsageRow, UsageSum};
