@@ -132,6 +132,7 @@ impl Host {
         let input =
             SettingsInput { flags: config.flags.clone(), env: config.environment.variables().clone() };
         let settings = Settings::load(&store, input).map_err(|e| store_fault(&e))?;
+        crate::agents::seed(&store).map_err(|e| store_fault(&e))?;
         host_log::start(&dir.host_log(), &settings.text("logLevel"), config.log_to_stderr);
         let (key, key_notice) = open_key(&config.environment, &places, &store)?;
         let audit = Audit::open(dir.audit(), key.sub_key("audit"), store.clone()).map_err(|error| {

@@ -4,6 +4,7 @@
 //! live in the contract and resource crates below. The edges (HTTP, command line) see the product
 //! through [`Host`] and through the types re-exported here.
 
+mod agents;
 mod asker;
 mod audit;
 mod beside;
@@ -14,6 +15,7 @@ mod fault;
 mod host;
 mod host_log;
 mod instance;
+mod models;
 mod node;
 mod operations;
 mod plugins;
@@ -25,6 +27,7 @@ mod tasks;
 mod tools;
 mod upkeep;
 
+pub use agents::{AgentDesk, FIRST_AGENT};
 pub use asker::{
     DeskOwner, DeskQueue, asked_id, payload as question_payload, queue_error, taken_part, verdict,
     withdraw_code,
@@ -34,13 +37,16 @@ pub use beside::{Beside, BesideSettings};
 pub use chatos_builtin as builtin_api;
 pub use chatos_contribution as contribution_api;
 pub use chatos_manifest as manifest_api;
+pub use chatos_model as model_api;
 pub use chatos_paths::{Locations, StateDir};
 pub use chatos_plugins as plugins_api;
+pub use chatos_policy as policy_api;
 pub use chatos_prompts as prompts_api;
 pub use chatos_store::{
-    AddedTasks, Effective, JournalEntry, NewJournalEntry, NewTask, SETTINGS, Section, SettingError,
-    SettingIssue, SettingKind, SettingSource, SettingSpec, StoreError, StoreErrorKind, Task, TaskContext,
-    TaskFilter, TaskPatch, find_setting, iso_from_ms, nearest_setting, now_iso, now_ms,
+    AddedTasks, AgentRecord, DEMO_MODEL, Effective, JournalEntry, ModelRecord, ModelTest, NewJournalEntry,
+    NewTask, SETTINGS, Section, SettingError, SettingIssue, SettingKind, SettingSource, SettingSpec,
+    StoreError, StoreErrorKind, SystemPrompt, Task, TaskContext, TaskFilter, TaskPatch, find_setting,
+    iso_from_ms, nearest_setting, now_iso, now_ms,
 };
 pub use chatos_tool::{ErrorCode, Fault, Lang, Text};
 pub use doctor::{Finding, Severity, failed_to_open};
@@ -50,6 +56,7 @@ pub use fault::{path_fault, setting_fault, store_fault};
 pub use host::{Host, HostConfig, Notice};
 pub use host_log::log_to_stderr;
 pub use instance::{Announcement, read_announcement, running_host};
+pub use models::ModelDesk;
 pub use node::{NodeInfo, find_node};
 pub use operations::{Operation, Operations};
 pub use plugins::{

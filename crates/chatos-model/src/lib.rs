@@ -1,9 +1,11 @@
 //! Model providers: one request and one stream of events, whatever a vendor's API looks like.
 //!
-//! Everything here is bytes in, values out: a protocol turns a [`Request`] into an HTTP body and a
-//! [`Decoder`] turns the bytes of the answer into [`Event`]s. Whoever owns the sockets moves the
-//! bytes. That way every fault of a stream can be tested at every byte.
+//! The protocols are bytes in, values out: one turns a [`Request`] into an HTTP body and a
+//! [`Decoder`] turns the bytes of the answer into [`Event`]s, so that every fault of a stream can be
+//! tested at every byte. A [`Provider`] is what a run talks to: a vendor over HTTP, or the demo
+//! model, which needs nothing.
 
+mod demo;
 mod error;
 mod event;
 mod protocol;
@@ -11,12 +13,15 @@ pub mod provider;
 mod request;
 mod retry;
 mod sse;
+mod stream;
 mod usage;
 
+pub use demo::Demo;
 pub use error::{Class, ModelError};
 pub use event::{Event, Stop};
 pub use protocol::{Answer, Decoder, Dialect, Protocol, Wire, protocol_of};
 pub use request::{Effort, Image, Message, Params, Reasoning, Request, Tool, ToolCall};
 pub use retry::{Backoff, retry_after};
 pub use sse::{Frame, Sse, SseError};
+pub use stream::{EventStream, Provider, from_events};
 pub use usage::{Cost, Prices, Usage};

@@ -1,9 +1,10 @@
 //! What an agent record says about its tools (agents §3).
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How an agent gets its tools.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
     /// Chooses servers, apps and prompts, narrowed by its land_config.
@@ -13,7 +14,7 @@ pub enum Mode {
 }
 
 /// Which text of a prompt is used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum PromptLang {
     /// The next broader choice decides.
@@ -39,7 +40,7 @@ pub struct AgentConfig {
 }
 
 /// One chosen app (seed 000 §4.2).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[expect(missing_docs, reason = "field for field the documented JSON")]
 pub struct UiApp {

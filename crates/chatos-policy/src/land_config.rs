@@ -1,13 +1,14 @@
 //! A land_config: which servers, tools, apps and prompts the main and the sub flow may use
 //! (agents §2). It is the upper bound of every run.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::{Glob, PromptLang, Role};
 
 /// One land_config.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct LandConfig {
     /// Fixed once made; absent in a new one.
@@ -31,7 +32,7 @@ pub struct LandConfig {
 }
 
 /// What one role may use.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Flow {
     /// Servers by row id.
@@ -47,7 +48,7 @@ pub struct Flow {
 }
 
 /// One server of a flow.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ServerEntry {
     /// Row id; the only thing that identifies it.
@@ -70,7 +71,7 @@ pub struct ServerEntry {
 }
 
 /// One app of a flow.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[expect(missing_docs, reason = "as in ServerEntry")]
 pub struct AppEntry {
@@ -89,7 +90,7 @@ pub struct AppEntry {
 }
 
 /// One prompt of a flow.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "field for field the documented JSON")]
 pub struct PromptEntry {
@@ -99,7 +100,7 @@ pub struct PromptEntry {
 }
 
 /// Which tools of a server, by patterns over raw names.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ToolFilter {
     /// Absent: all. Present, even empty: only these.
@@ -114,7 +115,7 @@ pub struct ToolFilter {
 }
 
 /// Whether a custom agent may add apps that the flow does not list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum AgentApps {
     /// No.
@@ -125,7 +126,7 @@ pub enum AgentApps {
 }
 
 /// Whether a custom agent may use prompts that the flow does not list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum AgentPrompts {
     /// Only listed keys and the own prompts of bound apps.
@@ -136,7 +137,7 @@ pub enum AgentPrompts {
 }
 
 /// Caps of a run; absent ones come from the settings.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[expect(missing_docs, reason = "field for field the documented JSON")]
 pub struct Limits {

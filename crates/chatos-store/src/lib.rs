@@ -4,6 +4,7 @@
 //! own connections. Callers get typed methods per subject, never SQL. What the host decides
 //! (which directory, which environment values, which key file) is passed in.
 
+mod agents;
 mod app_rows;
 mod archive;
 mod backup;
@@ -16,26 +17,31 @@ mod import;
 mod journal;
 mod kept;
 mod key;
+mod land_configs;
 mod mcp_servers;
 mod messages;
 mod meta;
 mod migrate;
+mod models;
 mod plugin_trust;
 mod prompt_records;
 mod prune;
 mod runs;
 mod salvage;
 mod secrets;
+mod server_facts;
 mod server_work;
 mod sessions;
 mod settings;
 mod shell_sessions;
+mod system_prompts;
 mod tasks;
 mod time;
 mod tool_pins;
 mod usage;
 mod watch;
 
+pub use agents::AgentRecord;
 pub use app_rows::{AppEntity, AppRow, AppRowChange, NamedRow};
 pub use archive::{ArchiveError, ArchiveFile, Manifest, extract_archive, verify_archive, write_archive};
 pub use backup::{Backup, list_backups};
@@ -52,12 +58,14 @@ pub use key::{KeyPlace, KeyProblem, SealError, StateKey, SubKey};
 pub use mcp_servers::{ServerRow, ServerSource};
 pub use messages::{AttachmentRow, MessageRow, NewMessage, SummaryRow, ToolCallRow};
 pub use migrate::{SCHEMA_VERSION, schema_of};
+pub use models::{DEMO_MODEL, ModelRecord, ModelTest};
 pub use plugin_trust::{PluginTrustFile, PluginTrustRow};
 pub use prompt_records::{NewPrompt, NewPromptAnswer, PromptAnswered, PromptLine, PromptRow, SealedAnswer};
 pub use prune::{BlobState, Pruned};
 pub use runs::{MessageWrite, RunChange, RunFilter, RunRow, RunWrite, StepRow, StepWrite};
 pub use salvage::{Salvage, SalvagedTable, damage_of, salvage};
 pub use secrets::{SecretInfo, SecretValue, is_secret_name};
+pub use server_facts::ServerFact;
 pub use server_work::{AsyncTaskRow, OpenAskRow};
 pub use sessions::{MessageHit, SessionPatch, SessionRow};
 pub use settings::{
@@ -65,6 +73,7 @@ pub use settings::{
     Settings, SettingsInput, find_setting, nearest_setting,
 };
 pub use shell_sessions::ShellSessionRow;
+pub use system_prompts::SystemPrompt;
 pub use tasks::{AddedTasks, NewTask, Task, TaskContext, TaskFilter, TaskNote, TaskPatch};
 pub use time::{iso_from_ms, now_iso, now_ms, parse_time};
 pub use tool_pins::{PinRow, PinState};

@@ -85,10 +85,14 @@ pub(super) fn model(import: &mut Import<'_>, record: &mut Record) -> Result<Take
     // There is one default; what a person chose here stays.
     let wants_default = record.switch("isDefault").unwrap_or_default();
     let taken_default: bool = import.target.query_row(
-        "SELECT EXISTS (SELECT 1 FROM models WHERE is_default = 1 AND id <> ?1)",
+        "SELECT EXISTS (SELECT 1 FROM models WHERE is_default = 1 AND id <> ?1 AND source <> 'builtin')",
         [&record.id],
         |row| row.get(0),
     )?;
+    if wants_default && !taken_default {
+        // The demo model is the default only where nothing else is.
+        import.target.execute("UPDATE models SET is_default = 0 WHERE source = 'builtin'", [])?;
+    }
     let object = |value: Option<Value>| maybe(value.filter(Value::is_object).map(|value| value.to_string()));
     let row = vec![
         ("id", Sql::from(record.id.clone())),

@@ -1,0 +1,83 @@
+//! Agents, land_configs and the texts for models: the one place the API, the terminal and runs ask.
+
+mod fault;
+mod seeds;
+mod world;
+
+use chatos_policy::{LandConfig, Outcome, Role, World, grants};
+use chatos_store::{AgentRecord, SystemPrompt};
+use chatos_tool::Fault;
+
+use crate::fault::store_fault;
+use crate::host::Host;
+
+pub(crate) use fault::{no_agent, no_land_config, run_refused};
+pub use seeds::FIRST_AGENT;
+pub(crate) use seeds::seed;
+
+/// Agents of one host. Everything here blocks on the database; async callers use a blocking thread.
+#[derive(Clone, Copy)]
+pub struct AgentDesk<'h> {
+    host: &'h Host,
+}
+
+impl Host {
+    /// Agents, land_configs and texts for models.
+    pub fn agents(&self) -> AgentDesk<'_> {
+        AgentDesk { host: self }
+    }
+}
+
+impl AgentDesk<'_> {
+    /// All agents in a person's order.
+    pub fn agents(&self) -> Result<Vec<AgentRecord>, Fault> {
+        self.host.store().agents().map_err(|error| store_fault(&error))
+    }
+
+    /// One agent by id.
+    pub fn agent(&self, id: &str) -> Result<AgentRecord, Fault> {
+        let found = self.host.store().agent(id).map_err(|error| store_fault(&error))?;
+        found.ok_or_else(|| no_agent(id))
+    }
+
+    /// The agent of a chat that names none: the first in a person's order.
+    pub fn first_agent(&self) -> Result<AgentRecord, Fault> {
+        let agents = self.agents()?;
+        let made = agents.iter().position(|agent| agent.id == FIRST_AGENT).unwrap_or_default();
+        agents.into_iter().nth(made).ok_or_else(|| no_agent(FIRST_AGENT))
+    }
+
+    /// All land_configs, the built-in ones first.
+    pub fn land_configs(&self) -> Result<Vec<LandConfig>, Fault> {
+        self.host.store().land_configs().map_err(|error| store_fault(&error))
+    }
+
+    /// One land_config by id.
+    pub fn land_config(&self, id: &str) -> Result<LandConfig, Fault> {
+        let found = self.host.store().land_config(id).map_err(|error| store_fault(&error))?;
+        found.ok_or_else(|| no_land_config(id))
+    }
+
+    /// All texts for models.
+    pub fn system_prompts(&self) -> Result<Vec<SystemPrompt>, Fault> {
+        self.host.store().system_prompts().map_err(|error| store_fault(&error))
+    }
+
+    /// One snapshot of servers and apps; a run keeps the one it began with.
+    pub fn world(&self) -> Result<World, Fault> {
+        world::world(self.host)
+    }
+
+    /// What an agent may use in a role, at this moment. A run that may not begin at all is a fault
+    /// with the code `land_config_required` or `land_config_missing`.
+    pub fn outcome(&self, agent: &AgentRecord, role: Role) -> Result<Outcome, Fault> {
+        self.outcome_in(agent, role, &self.world()?)
+    }
+
+    /// The same against a snapshot.
+    pub fn outcome_in(&self, agent: &AgentRecord, role: Role, world: &World) -> Result<Outcome, Fault> {
+        let lands = self.land_configs()?;
+        let find = |id: &str| lands.iter().find(|land| land.id == id);
+        grants(&agent.config(), role, find, world).map_err(run_refused)
+    }
+}
