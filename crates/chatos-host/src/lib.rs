@@ -15,6 +15,7 @@ mod fault;
 mod host;
 mod host_log;
 mod instance;
+mod mcp;
 mod models;
 mod node;
 mod operations;
@@ -34,6 +35,7 @@ pub use asker::{
 };
 pub use audit::{Audit, AuditVerdict};
 pub use beside::{Beside, BesideSettings};
+pub use chatos_agent as agent_api;
 pub use chatos_builtin as builtin_api;
 pub use chatos_contribution as contribution_api;
 pub use chatos_manifest as manifest_api;
@@ -57,6 +59,11 @@ pub use host::{Host, HostConfig, Notice};
 pub use host_log::log_to_stderr;
 pub use instance::{Announcement, read_announcement, running_host};
 pub use models::ModelDesk;
+pub use mcp::{
+    AuthInput, AuthView, ErrorView, FoundServer, ImportOutcome, LAUNCH_COMMAND, PinView, ServerDesk,
+    ServerLogView, ServerToolView, ServerTools,
+    ServerInput, ServerView, StateView, ToolsetOrder, ToolsetView, WARDEN_COMMAND, launch, ward,
+};
 pub use node::{NodeInfo, find_node};
 pub use operations::{Operation, Operations};
 pub use plugins::{

@@ -175,6 +175,7 @@ pub(crate) fn routes() -> Routes {
     route::prompts::add(&mut routes);
     route::tasks::add(&mut routes);
     route::tools::add(&mut routes);
+    route::servers::add(&mut routes);
     route::plugins::add(&mut routes);
     route::operations::add(&mut routes);
     route::journal::add(&mut routes);

@@ -9,6 +9,7 @@ pub(crate) mod operations;
 pub(crate) mod plugins;
 pub(crate) mod prompts;
 pub(crate) mod secrets;
+pub(crate) mod servers;
 pub(crate) mod settings;
 pub(crate) mod state;
 pub(crate) mod status;

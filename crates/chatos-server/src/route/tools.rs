@@ -81,6 +81,8 @@ pub(crate) struct CallInput {
     root: Option<String>,
     /// Names the call for cancelling and in the log; made up when absent.
     call_id: Option<String>,
+    /// Call as this agent would (its grants, its questions); id or name.
+    agent: Option<String>,
 }
 
 /// A call that names its tool in the body.
@@ -106,6 +108,9 @@ pub(crate) struct NamedCallInput {
     /// Names the call for cancelling and in the log; made up when absent.
     #[serde(default)]
     call_id: Option<String>,
+    /// Call as this agent would (its grants, its questions); id or name.
+    #[serde(default)]
+    agent: Option<String>,
 }
 
 /// The result of a call as MCP clients get it, with its id.
@@ -114,9 +119,13 @@ pub(crate) struct NamedCallInput {
 pub(crate) struct CallResult {
     call_id: String,
     content: Vec<Value>,
-    /// The envelope: status, code, data, error, chatos.
-    structured_content: Value,
+    /// Of built-in tools the envelope: status, code, data, error, chatos. Of others what they gave.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    structured_content: Option<Value>,
     is_error: bool,
+    /// `chatos`: status, code, server, tool, trace, elapsedMs, size, ts, certain.
+    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    meta: Option<Value>,
 }
 
 /// Whether there was a call to cancel.
@@ -231,8 +240,8 @@ async fn call_named(
     headers: HeaderMap,
     Body(input): Body<NamedCallInput, CALL_BYTES>,
 ) -> Result<Json<CallResult>, ApiError> {
-    let NamedCallInput { server, tool, arguments, meta, session, root, call_id } = input;
-    run(&app, &headers, server, tool, CallInput { arguments, meta, session, root, call_id }).await
+    let NamedCallInput { server, tool, arguments, meta, session, root, call_id, agent } = input;
+    run(&app, &headers, server, tool, CallInput { arguments, meta, session, root, call_id, agent }).await
 }
 
 async fn run(
@@ -240,11 +249,10 @@ async fn run(
     headers: &HeaderMap,
     server: String,
     tool: String,
-    mut input: CallInput,
+    input: CallInput,
 ) -> Result<Json<CallResult>, ApiError> {
     // Who calls by hand reads the answer; agents get the language of the settings.
     let lang = lang_of(headers, app.host().lang());
-    input.meta.entry("chatos.lang").or_insert_with(|| Value::from(lang.as_str()));
     let id = input.call_id.filter(|id| !id.trim().is_empty());
     if id.as_ref().is_some_and(|id| id.len() > 256 || id.contains('\0')) {
         return Err(Fault::new(
@@ -262,6 +270,8 @@ async fn run(
         session: if input.session.is_empty() { "api".to_owned() } else { input.session },
         root: input.root.map_or_else(|| project.to_owned(), |root| project.join(root)),
         call_id: id,
+        agent: input.agent.filter(|agent| !agent.trim().is_empty()),
+        lang,
     };
     Ok(Json(typed(app.host().tools().call(call).await?)?))
 }
