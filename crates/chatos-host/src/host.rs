@@ -502,7 +502,8 @@ impl Host {
     /// `$sessionRoot` (plugins §1.1).
     pub fn session_root(&self) -> PathBuf {
         let environment = &self.config.environment;
-        let named = environment.get("MODEL_CLI_SESSION_ROOT").map(|path| environment.current_dir().join(path));
+        let named =
+            environment.get("MODEL_CLI_SESSION_ROOT").map(|path| environment.current_dir().join(path));
         let home = || environment.get("HOME").map(PathBuf::from);
         named.or_else(home).unwrap_or_else(|| self.project.clone())
     }

@@ -58,12 +58,12 @@ pub use fault::{path_fault, setting_fault, store_fault};
 pub use host::{Host, HostConfig, Notice};
 pub use host_log::log_to_stderr;
 pub use instance::{Announcement, read_announcement, running_host};
-pub use models::ModelDesk;
 pub use mcp::{
     AuthInput, AuthView, ErrorView, FoundServer, ImportOutcome, LAUNCH_COMMAND, PinView, ServerDesk,
-    ServerLogView, ServerToolView, ServerTools,
-    ServerInput, ServerView, StateView, ToolsetOrder, ToolsetView, WARDEN_COMMAND, launch, ward,
+    ServerInput, ServerLogView, ServerToolView, ServerTools, ServerView, StateView, ToolsetOrder,
+    ToolsetView, WARDEN_COMMAND, launch, ward,
 };
+pub use models::ModelDesk;
 pub use node::{NodeInfo, find_node};
 pub use operations::{Operation, Operations};
 pub use plugins::{

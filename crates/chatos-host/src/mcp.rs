@@ -26,9 +26,9 @@ use chatos_mcp::{
 use chatos_tool::{ErrorCode, Fault, Text};
 
 use crate::host::Host;
+pub use acts::{ServerLogView, ServerToolView, ServerTools};
 pub(crate) use auth::StoredAuth;
 pub(crate) use catalogue::{Catalogue, Known, seed};
-pub use acts::{ServerLogView, ServerToolView, ServerTools};
 pub use import::{FoundServer, ImportOutcome};
 pub use pins::PinView;
 pub use rows::{AuthInput, ServerInput};
@@ -190,8 +190,12 @@ impl Shared {
     }
 
     fn tell_pool(&self, made: &Catalogue) {
-        let wanted: HashMap<&ServerKey, &chatos_mcp::ServerSpec> =
-            made.servers.iter().filter_map(|known| known.spec.as_ref()).map(|spec| (&spec.key, spec)).collect();
+        let wanted: HashMap<&ServerKey, &chatos_mcp::ServerSpec> = made
+            .servers
+            .iter()
+            .filter_map(|known| known.spec.as_ref())
+            .map(|spec| (&spec.key, spec))
+            .collect();
         for status in self.pool.statuses() {
             if !wanted.contains_key(&status.key) {
                 let pool = self.pool.clone();

@@ -137,7 +137,8 @@ impl Call<'_> {
         }
         let mut structured = None;
         if result.id_from_ack {
-            warnings.push(format!("the result of call {} came under an id of the server", self.order.call_id));
+            warnings
+                .push(format!("the result of call {} came under an id of the server", self.order.call_id));
             structured = Some(serde_json::json!({ "idFromAck": true, "requestId": result.request_id }));
         }
         Ended::Answered {
@@ -296,7 +297,13 @@ impl Call<'_> {
         });
     }
 
-    async fn keep_row(&self, id: &str, cursor: u64, deadline: Duration, kind: &'static str) -> Result<(), Fault> {
+    async fn keep_row(
+        &self,
+        id: &str,
+        cursor: u64,
+        deadline: Duration,
+        kind: &'static str,
+    ) -> Result<(), Fault> {
         let row = TaskRow {
             task_id: id.to_owned(),
             run_id: self.order.trace.run_id.clone(),

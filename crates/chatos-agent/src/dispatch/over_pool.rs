@@ -256,6 +256,9 @@ impl Call<'_> {
 fn is_break(failure: &Failure) -> bool {
     matches!(
         failure,
-        Failure::Exited { .. } | Failure::Closed { .. } | Failure::Unreachable { .. } | Failure::NotReading { .. }
+        Failure::Exited { .. }
+            | Failure::Closed { .. }
+            | Failure::Unreachable { .. }
+            | Failure::NotReading { .. }
     )
 }

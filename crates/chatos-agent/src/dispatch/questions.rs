@@ -48,7 +48,8 @@ impl Asker {
 fn prompt_of(asker: &Asker, ask: &Elicitation) -> Result<Question, String> {
     match ask {
         Elicitation::Form { message, schema } => {
-            let prompt = elicitation::prompt(&asker.server, message, schema).map_err(|error| error.to_string())?;
+            let prompt =
+                elicitation::prompt(&asker.server, message, schema).map_err(|error| error.to_string())?;
             Ok(asker.question(prompt, None))
         }
         Elicitation::Url { message, url, .. } => {
@@ -275,7 +276,10 @@ mod tests {
         let url = |url: &str| Elicitation::Url { message: "sign in".into(), url: url.into(), id: None };
         let question = prompt_of(&asker(), &url("https://xn--80ak6aa92e.com/path?q=1")).unwrap();
         let message = question.prompt["message"].as_str().unwrap();
-        assert!(message.contains("`https://xn--80ak6aa92e.com/path?q=1`") && message.contains("**xn--80ak6aa92e.com**"));
+        assert!(
+            message.contains("`https://xn--80ak6aa92e.com/path?q=1`")
+                && message.contains("**xn--80ak6aa92e.com**")
+        );
         assert!(message.contains("may look like others") && question.effect.is_some());
         assert!(prompt_of(&asker(), &url("http://127.0.0.1:8/x")).is_ok());
         for bad in ["http://a.example/", "https://u@a.example/", "https:///x", "ftp://a.example"] {

@@ -43,7 +43,14 @@ impl<'a> Record<'a> {
             caller: caller(order.role),
             trace: order.trace.clone(),
         };
-        let mut this = Self { ports, settings: settings.clone(), record, lang: order.lang, arguments: order.arguments.clone(), held_back: None };
+        let mut this = Self {
+            ports,
+            settings: settings.clone(),
+            record,
+            lang: order.lang,
+            arguments: order.arguments.clone(),
+            held_back: None,
+        };
         this.log_call(&order.arguments);
         this
     }

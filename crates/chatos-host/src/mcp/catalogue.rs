@@ -222,7 +222,8 @@ impl Making<'_> {
         self.learn(&auth);
         let (call_meta, async_task) = call_meta(row.call_meta.as_deref());
         let argv = cmd_url::parse(&row.url).ok();
-        let directory = if row.cwd.is_empty() { self.host.project().to_owned() } else { PathBuf::from(&row.cwd) };
+        let directory =
+            if row.cwd.is_empty() { self.host.project().to_owned() } else { PathBuf::from(&row.cwd) };
         let own: Vec<(OsString, OsString)> =
             auth.env.iter().map(|(name, value)| (name.into(), value.into())).collect();
         let endpoint = match unreadable {
@@ -301,7 +302,8 @@ impl Making<'_> {
             Some(edited) => call_meta(Some(edited)),
             None => (server.call_meta, server.async_task),
         };
-        let digest = format!("{}|{url}", plugin.trust.digest.as_ref().map(ToString::to_string).unwrap_or_default());
+        let digest =
+            format!("{}|{url}", plugin.trust.digest.as_ref().map(ToString::to_string).unwrap_or_default());
         self.known(Parts {
             id: server.identity.as_str().to_owned(),
             identity: server.identity,
@@ -330,11 +332,12 @@ impl Making<'_> {
 
     fn known(&self, parts: Parts) -> Known {
         let key = ServerKey::new(parts.identity.as_str());
-        let (transport, word) = match parts.url.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase()) {
-            Some(scheme) if scheme == "http" || scheme == "https" => ("http", Transport::Http),
-            Some(scheme) if scheme == "ws" || scheme == "wss" => ("ws", Transport::WebSocket),
-            _ => ("stdio", Transport::Stdio),
-        };
+        let (transport, word) =
+            match parts.url.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase()) {
+                Some(scheme) if scheme == "http" || scheme == "https" => ("http", Transport::Http),
+                Some(scheme) if scheme == "ws" || scheme == "wss" => ("ws", Transport::WebSocket),
+                _ => ("stdio", Transport::Stdio),
+            };
         let millis = |ms: Option<u64>| ms.map(Duration::from_millis);
         let normalized = self.normalized(&parts.identity, &parts.name);
         let route = ServerRoute {
@@ -422,9 +425,8 @@ impl Making<'_> {
                 return Err(bad_address(&error.map(|error| error.message().en).unwrap_or_default()));
             }
             let addresses = if private { Addresses::Private } else { Addresses::Public };
-            return Endpoint::remote(url, &auth.for_client(), addresses).map_err(|error| {
-                bad_address(&error.to_string()).hint(Text::same(error.hint()))
-            });
+            return Endpoint::remote(url, &auth.for_client(), addresses)
+                .map_err(|error| bad_address(&error.to_string()).hint(Text::same(error.hint())));
         };
         let [program, arguments @ ..] = argv else { return Err(bad_address("no program")) };
         let program = match program.as_str() {
@@ -517,7 +519,9 @@ pub(super) fn call_meta(text: Option<&str>) -> (Option<Map<String, Value>>, Opti
 }
 
 /// The same, with the reason.
-pub(super) fn read_call_meta(value: &Value) -> Result<(Option<Map<String, Value>>, Option<AsyncTask>), String> {
+pub(super) fn read_call_meta(
+    value: &Value,
+) -> Result<(Option<Map<String, Value>>, Option<AsyncTask>), String> {
     let (Ok(plugin), Ok(app)) = (PluginId::parse("x"), AppId::parse("x")) else {
         return Err("no name".to_owned());
     };
@@ -576,10 +580,7 @@ fn untrusted(plugin: &PluginId) -> Fault {
 fn sealed_elsewhere(reason: &str) -> Fault {
     Fault::new(
         ErrorCode::Unavailable,
-        Text::new(
-            format!("its credentials cannot be opened: {reason}"),
-            format!("无法打开其凭据：{reason}"),
-        ),
+        Text::new(format!("its credentials cannot be opened: {reason}"), format!("无法打开其凭据：{reason}")),
     )
     .code("credentials_unreadable")
     .hint(Text::fixed("enter them again", "请重新输入"))

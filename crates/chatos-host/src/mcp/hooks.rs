@@ -90,7 +90,8 @@ impl Hooks for HostHooks {
                 Err(error) => return tracing::debug!(failure = %error.failure, "a new list cannot be read"),
             };
             let (name, identity) = (name_of(&shared, &key), key.as_str().to_owned());
-            let checked = tokio::task::spawn_blocking(move || pins::check(&host, &identity, &name, &list)).await;
+            let checked =
+                tokio::task::spawn_blocking(move || pins::check(&host, &identity, &name, &list)).await;
             if let Ok(Err(fault)) = checked {
                 tracing::error!(%fault, "approved tools cannot be compared");
             }

@@ -55,7 +55,9 @@ impl ServerDesk {
             let taken = self.shared().catalogue().await?.find(&read.shown.name).is_some();
             if taken {
                 read.shown.warnings.push(
-                    Text::fixed("a server of this name exists already", "已存在同名服务器").get(lang).to_owned(),
+                    Text::fixed("a server of this name exists already", "已存在同名服务器")
+                        .get(lang)
+                        .to_owned(),
                 );
             }
             if apply && read.usable {
@@ -75,7 +77,8 @@ impl ServerDesk {
 
     async fn free_name(&self, name: &str) -> Result<String, Fault> {
         let catalogue = self.shared().catalogue().await?;
-        let taken = |name: &str| catalogue.servers.iter().any(|known| known.name().eq_ignore_ascii_case(name));
+        let taken =
+            |name: &str| catalogue.servers.iter().any(|known| known.name().eq_ignore_ascii_case(name));
         let names = std::iter::once(format!("{name} (imported)"))
             .chain((2..1_000).map(|n| format!("{name} (imported {n})")));
         let mut names = names;
@@ -141,7 +144,9 @@ fn entries(file: &Value) -> Result<Vec<(String, Value)>, Fault> {
         .iter()
         .find_map(|key| map.get(*key).or_else(|| inner?.get(*key)))
         .or_else(|| map.get("mcp"));
-    let servers = place.and_then(Value::as_object).ok_or_else(|| not_a_file("it has neither `mcpServers` nor `servers`"))?;
+    let servers = place
+        .and_then(Value::as_object)
+        .ok_or_else(|| not_a_file("it has neither `mcpServers` nor `servers`"))?;
     if servers.len() > SERVERS {
         return Err(not_a_file("it has more than 200 servers"));
     }
@@ -165,12 +170,17 @@ fn not_a_file(reason: &str) -> Fault {
 
 fn read(name: &str, entry: &Value, lang: Lang) -> Read {
     let mut warnings: Vec<String> = Vec::new();
-    let mut warn = |en: &str, zh: &str| warnings.push(Text::new(en.to_owned(), zh.to_owned()).get(lang).to_owned());
+    let mut warn =
+        |en: &str, zh: &str| warnings.push(Text::new(en.to_owned(), zh.to_owned()).get(lang).to_owned());
     let empty = Map::new();
     let map = entry.as_object().unwrap_or(&empty);
     let text = |map: &Map<String, Value>, key: &str| map.get(key).and_then(Value::as_str).map(str::to_owned);
-    let clean: String =
-        name.chars().filter(|c| !c.is_control()).map(|c| if "/:".contains(c) { '-' } else { c }).take(120).collect();
+    let clean: String = name
+        .chars()
+        .filter(|c| !c.is_control())
+        .map(|c| if "/:".contains(c) { '-' } else { c })
+        .take(120)
+        .collect();
     let clean = if clean.trim().is_empty() { "imported".to_owned() } else { clean.trim().to_owned() };
     if clean != name {
         warn("its name was changed", "名称已调整");
@@ -196,10 +206,16 @@ fn read(name: &str, entry: &Value, lang: Lang) -> Read {
         }
     }
     let env = strings(map.get("env").or_else(|| map.get("environment")), &mut |key| {
-        warn(&format!("the variable `{key}` is no text and was left out"), &format!("变量 `{key}` 不是文本，已忽略"));
+        warn(
+            &format!("the variable `{key}` is no text and was left out"),
+            &format!("变量 `{key}` 不是文本，已忽略"),
+        );
     });
     let headers = strings(map.get("headers"), &mut |key| {
-        warn(&format!("the header `{key}` is no text and was left out"), &format!("请求头 `{key}` 不是文本，已忽略"));
+        warn(
+            &format!("the header `{key}` is no text and was left out"),
+            &format!("请求头 `{key}` 不是文本，已忽略"),
+        );
     });
     let everything = entry.to_string();
     if everything.contains("${") {
@@ -225,7 +241,8 @@ fn read(name: &str, entry: &Value, lang: Lang) -> Read {
     }
     if !headers.is_empty() {
         let headers = headers.into_iter().map(|(name, value)| (name, Some(value))).collect();
-        input.auth = Some(AuthInput { kind: "headers".to_owned(), headers: Some(headers), ..AuthInput::default() });
+        input.auth =
+            Some(AuthInput { kind: "headers".to_owned(), headers: Some(headers), ..AuthInput::default() });
     }
     let url = match (&input.argv, &input.url) {
         (Some(argv), _) => cmd_url::build(argv).unwrap_or_default(),
@@ -274,10 +291,13 @@ fn strings(value: Option<&Value>, bad: &mut dyn FnMut(&str)) -> BTreeMap<String,
 }
 
 fn on_this_machine(url: &str) -> bool {
-    let host = url.split_once("://").map_or("", |(_, rest)| rest.split(['/', ':', '?']).next().unwrap_or_default());
+    let host =
+        url.split_once("://").map_or("", |(_, rest)| rest.split(['/', ':', '?']).next().unwrap_or_default());
     host == "localhost"
         || host.starts_with('[')
-        || host.parse::<std::net::Ipv4Addr>().is_ok_and(|ip| ip.is_loopback() || ip.is_private() || ip.is_link_local())
+        || host
+            .parse::<std::net::Ipv4Addr>()
+            .is_ok_and(|ip| ip.is_loopback() || ip.is_private() || ip.is_link_local())
 }
 
 #[cfg(test)]

@@ -80,8 +80,10 @@ impl Logs {
 
     /// Where the log of a server is.
     pub(super) fn path(&self, identity: &str) -> PathBuf {
-        let safe: String =
-            identity.chars().map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' }).collect();
+        let safe: String = identity
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' })
+            .collect();
         let safe: String = safe.chars().take(180).collect();
         self.folder.join(format!("{safe}.jsonl"))
     }

@@ -53,7 +53,9 @@ pub(super) fn check(
         let mut first: Vec<(String, String, String)> = list
             .tools
             .iter()
-            .map(|tool| (tool.name.clone(), tool.digest.to_string(), json!({ "now": spec(tool) }).to_string()))
+            .map(|tool| {
+                (tool.name.clone(), tool.digest.to_string(), json!({ "now": spec(tool) }).to_string())
+            })
             .collect();
         first.push((SEEN.to_owned(), SEEN.to_owned(), "{}".to_owned()));
         let made = host.store().first_pins(identity, first, "first connection");
@@ -111,7 +113,10 @@ fn tell(host: &Host, identity: &str, server: &str, news: &[(String, PinState, St
         code: "tools_changed".to_owned(),
         severity: "warning",
         message: Text::new(
-            format!("`{server}` has {} new or changed tools that are off until you approve them: {shown}", names.len()),
+            format!(
+                "`{server}` has {} new or changed tools that are off until you approve them: {shown}",
+                names.len()
+            ),
             format!("`{server}` 有 {} 个新增或变化的工具，在您批准前保持关闭：{shown}", names.len()),
         ),
         hint: Some(Text::fixed("look at the differences on the Servers page", "请在服务器页面查看差异")),
@@ -183,7 +188,8 @@ impl ServerDesk {
         let done = tokio::task::spawn_blocking(move || {
             let rows = host.store().tool_pins(Some(&own))?;
             let wanted = tools.into_iter().filter_map(|(name, digest)| {
-                let digest = digest.or_else(|| Some(rows.iter().find(|row| row.tool == name)?.digest.clone()))?;
+                let digest =
+                    digest.or_else(|| Some(rows.iter().find(|row| row.tool == name)?.digest.clone()))?;
                 Some((name, digest))
             });
             host.store().approve_pins(&own, wanted.collect(), &by)

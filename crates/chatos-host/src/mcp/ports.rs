@@ -240,7 +240,9 @@ impl Ports for HostPorts {
 
     fn event(&self, event: ToolEvent<'_>) {
         let (kind, data) = match event {
-            ToolEvent::Started { server, trace } => ("tool_started", json!({ "server": server, "trace": trace })),
+            ToolEvent::Started { server, trace } => {
+                ("tool_started", json!({ "server": server, "trace": trace }))
+            }
             ToolEvent::Progress { call_id, progress } => (
                 "tool_progress",
                 json!({

@@ -79,7 +79,9 @@ impl std::fmt::Debug for AuthInput {
 }
 
 /// Tells an absent key from a null one.
-fn given<'de, T: Deserialize<'de>, D: serde::Deserializer<'de>>(reader: D) -> Result<Option<Option<T>>, D::Error> {
+fn given<'de, T: Deserialize<'de>, D: serde::Deserializer<'de>>(
+    reader: D,
+) -> Result<Option<Option<T>>, D::Error> {
     Option::<T>::deserialize(reader).map(Some)
 }
 
@@ -90,7 +92,12 @@ impl ServerDesk {
     }
 
     /// Adds a server.
-    pub(super) async fn add(&self, input: ServerInput, source: ServerSource, lang: Lang) -> Result<ServerView, Fault> {
+    pub(super) async fn add(
+        &self,
+        input: ServerInput,
+        source: ServerSource,
+        lang: Lang,
+    ) -> Result<ServerView, Fault> {
         let id = uuid::Uuid::now_v7().to_string();
         let row = ServerRow {
             id: id.clone(),
@@ -238,11 +245,13 @@ fn merge(
     input: ServerInput,
 ) -> Result<(ServerRow, StoredAuth), Fault> {
     let mut problems: Vec<(&'static str, Text)> = Vec::new();
-    let mut wrong = |path: &'static str, en: &'static str, zh: &'static str| problems.push((path, Text::fixed(en, zh)));
+    let mut wrong =
+        |path: &'static str, en: &'static str, zh: &'static str| problems.push((path, Text::fixed(en, zh)));
     if let Some(name) = input.name {
         row.name = name.trim().to_owned();
     }
-    if row.name.is_empty() || row.name.chars().count() > NAME_CHARS || row.name.chars().any(char::is_control) {
+    if row.name.is_empty() || row.name.chars().count() > NAME_CHARS || row.name.chars().any(char::is_control)
+    {
         wrong("/name", "1 to 120 printable characters", "1 到 120 个可打印字符");
     }
     if row.name.contains(['/', ':']) {
@@ -303,7 +312,10 @@ fn merge(
         if row.tags.len() > 50 || row.tags.iter().any(|tag| tag.len() > 100 || tag.starts_with("uiapp")) {
             problems.push((
                 "/tags",
-                Text::fixed("at most 50, none of them of an app (`uiapp…`)", "最多 50 个，且不能是应用标签（`uiapp…`）"),
+                Text::fixed(
+                    "at most 50, none of them of an app (`uiapp…`)",
+                    "最多 50 个，且不能是应用标签（`uiapp…`）",
+                ),
             ));
         }
     }
@@ -313,7 +325,10 @@ fn merge(
         for (name, value) in env {
             let good = !name.is_empty() && !name.contains(['=', '\0']) && !name.starts_with("LD_");
             if !good || value.as_deref().is_some_and(|value| value.contains('\0')) {
-                problems.push(("/env", Text::new(format!("`{name}` cannot be a variable"), format!("`{name}` 不能作为变量"))));
+                problems.push((
+                    "/env",
+                    Text::new(format!("`{name}` cannot be a variable"), format!("`{name}` 不能作为变量")),
+                ));
             }
             let old = kept.iter().find(|(known, _)| *known == name).map(|(_, value)| value.clone());
             if let Some(value) = value.or(old) {
@@ -336,7 +351,10 @@ fn merge_auth(auth: &mut StoredAuth, input: Option<AuthInput>, problems: &mut Ve
             auth.password = input.password.or(kept.password);
         }
         "headers" => {}
-        _ => problems.push(("/auth/kind", Text::fixed("none, token, basic or headers", "none、token、basic 或 headers"))),
+        _ => problems.push((
+            "/auth/kind",
+            Text::fixed("none, token, basic or headers", "none、token、basic 或 headers"),
+        )),
     }
     match input.headers {
         None => auth.headers = kept.headers,
@@ -375,9 +393,9 @@ fn check_address(row: &ServerRow, auth: &StoredAuth) -> Result<(), Fault> {
         };
     }
     let addresses = if row.allow_private { Addresses::Private } else { Addresses::Public };
-    Endpoint::remote(&row.url, &auth.for_client(), addresses).map(drop).map_err(|error| {
-        invalid(&[("/url", Text::same(error.to_string()))]).hint(Text::same(error.hint()))
-    })
+    Endpoint::remote(&row.url, &auth.for_client(), addresses)
+        .map(drop)
+        .map_err(|error| invalid(&[("/url", Text::same(error.to_string()))]).hint(Text::same(error.hint())))
 }
 
 fn invalid(problems: &[(&'static str, Text)]) -> Fault {
@@ -386,7 +404,8 @@ fn invalid(problems: &[(&'static str, Text)]) -> Fault {
         .map(|(path, text)| json!({ "path": path, "message": text.en, "messageZh": text.zh }))
         .collect();
     let joined = |pick: fn(&Text) -> &str| {
-        let parts: Vec<String> = problems.iter().map(|(path, text)| format!("{path}: {}", pick(text))).collect();
+        let parts: Vec<String> =
+            problems.iter().map(|(path, text)| format!("{path}: {}", pick(text))).collect();
         parts.join("; ")
     };
     Fault::new(ErrorCode::InvalidArgument, Text::new(joined(|text| &text.en), joined(|text| &text.zh)))

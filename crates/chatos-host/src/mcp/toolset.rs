@@ -136,7 +136,11 @@ impl ServerDesk {
         usable(known)?;
         let (tools, dropped) = match known.key() {
             None => (self.shared().built_in_tools(&host, known, lang)?, Vec::new()),
-            Some(key) => self.shared().offered(known, key, lang).await.map_err(|error| start_fault(&host, known, &error))?,
+            Some(key) => self
+                .shared()
+                .offered(known, key, lang)
+                .await
+                .map_err(|error| start_fault(&host, known, &error))?,
         };
         Ok(Toolset::build(vec![offer(known, &tools, |_| Word::Allow)], dropped))
     }
@@ -163,7 +167,8 @@ impl ServerDesk {
             if there.contains(identity) || order.outcome.grants.contains_key(identity) {
                 continue;
             }
-            let refusal = order.outcome.refusals.iter().find(|refusal| refusal.identity.as_ref() == Some(identity));
+            let refusal =
+                order.outcome.refusals.iter().find(|refusal| refusal.identity.as_ref() == Some(identity));
             let why = match refusal {
                 Some(refusal) => Text::new(refusal.en(), refusal.zh()),
                 None => Text::new(
@@ -196,7 +201,12 @@ impl ServerDesk {
     }
 
     /// The tools of an agent in a role, granted or not, with the reasons.
-    pub async fn tools_of_agent(&self, agent: &str, role: Role, lang: Lang) -> Result<(Vec<ToolsetView>, Vec<SetProblem>), Fault> {
+    pub async fn tools_of_agent(
+        &self,
+        agent: &str,
+        role: Role,
+        lang: Lang,
+    ) -> Result<(Vec<ToolsetView>, Vec<SetProblem>), Fault> {
         let (host, agent) = (self.shared().host()?, agent.to_owned());
         let outcome = tokio::task::spawn_blocking(move || {
             let agents = host.agents();
@@ -260,7 +270,8 @@ impl Shared {
         }
         let (identity, name) = (known.identity().as_str().to_owned(), known.name().to_owned());
         let (checked, checking) = (Arc::clone(&list), Arc::clone(&host));
-        let off = tokio::task::spawn_blocking(move || pins::check(&checking, &identity, &name, &checked)).await;
+        let off =
+            tokio::task::spawn_blocking(move || pins::check(&checking, &identity, &name, &checked)).await;
         let off = match off {
             Ok(Ok(off)) => off,
             // What cannot be compared is not offered: nothing fails open.
@@ -281,7 +292,8 @@ impl Shared {
             .map(|tool| {
                 let counts = trusted.iter().any(|name| name == "*" || *name == tool.name);
                 let hint = |key: &str| {
-                    counts && tool.annotations.as_ref().and_then(|all| all.get(key)) == Some(&Value::Bool(true))
+                    counts
+                        && tool.annotations.as_ref().and_then(|all| all.get(key)) == Some(&Value::Bool(true))
                 };
                 OfferedTool {
                     tool: tool.name.clone(),
@@ -289,7 +301,9 @@ impl Shared {
                     description: tool.description.clone(),
                     input_schema: tool.input_schema.clone(),
                     annotations: tool.annotations.clone().unwrap_or(Value::Null),
-                    word: off.get(&tool.name).map_or(Word::Allow, |state| unapproved(known, &tool.name, *state)),
+                    word: off
+                        .get(&tool.name)
+                        .map_or(Word::Allow, |state| unapproved(known, &tool.name, *state)),
                     asks_itself: false,
                     read_only: hint("readOnlyHint"),
                     idempotent: hint("idempotentHint") || hint("readOnlyHint"),

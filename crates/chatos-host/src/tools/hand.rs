@@ -42,9 +42,9 @@ async fn toolset(host: &Arc<Host>, call: &ToolCall) -> Result<Toolset, Fault> {
         let agents = asking.agents();
         agents.outcome(&agents.find(&agent)?, Role::Main)
     });
-    let outcome = outcome
-        .await
-        .map_err(|error| Fault::new(ErrorCode::Internal, Text::same("the grants failed")).caused_by(&error))??;
+    let outcome = outcome.await.map_err(|error| {
+        Fault::new(ErrorCode::Internal, Text::same("the grants failed")).caused_by(&error)
+    })??;
     servers.toolset(ToolsetOrder::new(&outcome, call.lang)).await
 }
 

@@ -156,7 +156,10 @@ pub(crate) fn add(routes: &mut Routes) {
     routes.read::<PinList>(
         "/api/v1/tool-pins",
         "Tools that differ from what was approved",
-        &[("state", "changed, new, approved or all; changed and new when absent"), ("server", "id, identity or name")],
+        &[
+            ("state", "changed, new, approved or all; changed and new when absent"),
+            ("server", "id, identity or name"),
+        ],
         get(pins),
     );
     routes.write::<ApproveInput, Approved>(

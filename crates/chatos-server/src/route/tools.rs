@@ -4,7 +4,8 @@ use axum::Json;
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, Method};
 use axum::routing::{get, post};
-use chatos_host::{ErrorCode, Fault, Text, ToolCall, ToolLogFilter};
+use chatos_host::policy_api::Role;
+use chatos_host::{ErrorCode, Fault, Text, ToolCall, ToolLogFilter, ToolsetView};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -16,10 +17,34 @@ use crate::app::App;
 /// Arguments of a call: a file to be written may be large.
 const CALL_BYTES: usize = 150 << 20;
 
-/// All servers.
+/// All servers, or the tools of an agent.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ToolServers {
+    /// Built-in servers; empty when an agent is asked for.
     servers: Vec<ToolServer>,
+    /// With `agent`: every tool, granted or not, with the reason.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tools: Option<Vec<ToolsetView>>,
+    /// With `agent`: servers that did not start, tools that were left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    problems: Option<Vec<ToolsetProblem>>,
+}
+
+/// Something a person should know about an agent's tools.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ToolsetProblem {
+    server: String,
+    tool: Option<String>,
+    code: String,
+    message: String,
+    stderr: Vec<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct ListQuery {
+    agent: Option<String>,
+    role: Option<String>,
 }
 
 /// A server and its tools.
@@ -163,7 +188,12 @@ struct Wanted {
 }
 
 pub(crate) fn add(routes: &mut Routes) {
-    routes.read::<ToolServers>("/api/v1/tools", "Servers and their tools, without schemas", &[], get(list));
+    routes.read::<ToolServers>(
+        "/api/v1/tools",
+        "Built-in servers and their tools without schemas, or the tools of an agent",
+        &[("agent", "id or name of an agent"), ("role", "main or sub")],
+        get(list),
+    );
     routes.read::<ToolServer>(
         "/api/v1/tools/{server}",
         "One server with the schemas of its tools",
@@ -210,11 +240,38 @@ pub(crate) fn add(routes: &mut Routes) {
     routes.read::<ToolLogView>("/api/v1/tool-log", "Calls of tools, newest first", query, get(log));
 }
 
-async fn list(State(app): State<App>, headers: HeaderMap) -> Result<Json<ToolServers>, ApiError> {
+async fn list(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Query(query): Query<ListQuery>,
+) -> Result<Json<ToolServers>, ApiError> {
     let lang = lang_of(&headers, app.host().lang());
+    if let Some(agent) = query.agent.filter(|agent| !agent.trim().is_empty()) {
+        let role = match query.role.as_deref() {
+            None | Some("main") => Role::Main,
+            Some("sub") => Role::Sub,
+            Some(_) => {
+                let text = Text::fixed("role: main or sub", "role：main 或 sub");
+                return Err(Fault::new(ErrorCode::InvalidArgument, text).into());
+            }
+        };
+        let (tools, problems) = app.host().servers().tools_of_agent(&agent, role, lang).await?;
+        let problems = problems.into_iter().map(|problem| ToolsetProblem {
+            server: problem.server,
+            tool: problem.tool,
+            code: problem.code.to_owned(),
+            message: problem.message.get(lang).to_owned(),
+            stderr: problem.stderr,
+        });
+        return Ok(Json(ToolServers {
+            servers: Vec::new(),
+            tools: Some(tools),
+            problems: Some(problems.collect()),
+        }));
+    }
     let servers = app.host().tools().list(lang, false)?;
     let servers = servers.into_iter().map(typed).collect::<Result<_, _>>()?;
-    Ok(Json(ToolServers { servers }))
+    Ok(Json(ToolServers { servers, tools: None, problems: None }))
 }
 
 async fn show(
@@ -223,7 +280,37 @@ async fn show(
     Path(server): Path<String>,
 ) -> Result<Json<ToolServer>, ApiError> {
     let lang = lang_of(&headers, app.host().lang());
-    Ok(Json(typed(app.host().tools().describe(&server, lang)?)?))
+    let host = app.host();
+    if let Ok(found) = host.tools().describe(&server, lang) {
+        return Ok(Json(typed(found)?));
+    }
+    let view = host.servers().show(&server, lang).await?;
+    let tools = host.servers().tools(&server, lang).await?;
+    let hint = |annotations: &Value, key: &str| annotations[key] == true;
+    let tools = tools.items.into_iter().map(|tool| ToolView {
+        annotations: ToolHints {
+            title: tool.title.clone(),
+            read_only_hint: hint(&tool.annotations, "readOnlyHint"),
+            destructive_hint: hint(&tool.annotations, "destructiveHint"),
+            idempotent_hint: hint(&tool.annotations, "idempotentHint"),
+            open_world_hint: hint(&tool.annotations, "openWorldHint"),
+        },
+        name: tool.name,
+        title: tool.title,
+        description: tool.description,
+        confirm: "none".to_owned(),
+        version: 1,
+        input_schema: Some(tool.input_schema),
+        output_schema: None,
+    });
+    Ok(Json(ToolServer {
+        name: view.name,
+        id: view.id,
+        title: view.description,
+        instructions: String::new(),
+        needs_root: false,
+        tools: tools.collect(),
+    }))
 }
 
 async fn call(
