@@ -1,6 +1,7 @@
 // Lints, and the import directions of the page:
 //   protocol <- api <- state <- features -> components;  i18n and theme are seen by all and see none.
-// `host` (the parent half of the app bridge) sees protocol and api; only features/apps sees `host`.
+// `host` (the parent half of the app bridge) sees protocol, api and frame; only features/apps sees `host`.
+// `frame` (what runs inside app frames) sees the Markdown renderer of components and nothing else.
 import js from '@eslint/js';
 import svelte from 'eslint-plugin-svelte';
 import globals from 'globals';
@@ -27,6 +28,23 @@ const LAYERS = [
   layer('protocol', ['api', 'state', 'features', 'components', 'host', 'i18n'], 'protocol imports nothing of ours'),
   layer('i18n', ['api', 'state', 'features', 'components', 'host', 'protocol'], 'i18n imports nothing of ours'),
   layer('api', ['state', 'features', 'components', 'host', 'i18n'], 'api sees protocol only'),
+  {
+    files: ['src/frame/**/*.ts'],
+    ignores: ['**/*.test.ts'],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        {
+          patterns: [
+            {
+              group: ['api', 'state', 'features', 'host', 'protocol', 'i18n'].flatMap((name) => [`../${name}/**`, `../../${name}/**`]),
+              message: 'frame runs in the origin of a plugin and sees nothing of the page',
+            },
+          ],
+        },
+      ],
+    },
+  },
   layer('host', ['state', 'features', 'components', 'i18n'], 'host sees protocol and api only'),
   layer('state', ['features', 'components', 'host'], 'state sees protocol, api and i18n only'),
   layer('components', ['api', 'state', 'features', 'host', 'protocol'], 'components get data by props'),

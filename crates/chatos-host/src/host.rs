@@ -15,6 +15,7 @@ use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use self::start::{open_key, project_root, was_used};
+use crate::apps::AppDesk;
 use crate::audit::Audit;
 use crate::doctor::remove_leftovers;
 use crate::environment::Environment;
@@ -103,6 +104,7 @@ pub struct Host {
     plugins: OnceLock<PluginDesk>,
     tools: OnceLock<ToolDesk>,
     servers: OnceLock<ServerDesk>,
+    apps: AppDesk,
     // Work that ends with the shutdown; joined by `settle`.
     tasks: Mutex<Vec<tokio::task::JoinHandle<()>>>,
     node: OnceLock<Option<NodeInfo>>,
@@ -168,6 +170,7 @@ impl Host {
             plugins: OnceLock::new(),
             tools: OnceLock::new(),
             servers: OnceLock::new(),
+            apps: AppDesk::default(),
             tasks: Mutex::new(Vec::new()),
             node: OnceLock::new(),
             shutdown: CancellationToken::new(),
@@ -401,6 +404,11 @@ impl Host {
         let mode = log_mode(&self.settings.text("uiPromptLogMode"));
         let (prompts, events) = open_queue(&self.store, &self.key, self.dir.path(), role, mode)?;
         Ok(self.prompts.get_or_init(|| Arc::new(PromptDesk::of_host(prompts, events, &self.store))))
+    }
+
+    /// Apps while they are used.
+    pub fn apps(&self) -> &AppDesk {
+        &self.apps
     }
 
     /// Where the tools are kept once made.

@@ -5,6 +5,7 @@
 //! through [`Host`] and through the types re-exported here.
 
 mod agents;
+mod apps;
 mod asker;
 mod audit;
 mod beside;
@@ -29,6 +30,10 @@ mod tools;
 mod upkeep;
 
 pub use agents::{AgentDesk, FIRST_AGENT};
+pub use apps::{
+    AppDesk, CapabilityState, CapabilityView, FrameAsset, FramePolicy, GrantChange, GrantView, Looked,
+    OpenOrder, Opened, Revision, Surface, frame_hash,
+};
 pub use asker::{
     DeskOwner, DeskQueue, asked_id, payload as question_payload, queue_error, taken_part, verdict,
     withdraw_code,

@@ -95,13 +95,21 @@ impl Host {
     pub(crate) fn tend_plugins(self: &Arc<Self>) -> Result<(), Fault> {
         let desk = self.plugins()?;
         self.plugins_changed(&desk.snapshot());
-        let host = Arc::downgrade(self);
-        let watcher = Watcher::start(Arc::clone(desk.registry()), move |snapshot| {
-            // The watcher is stopped before the host goes, so this only misses the very end.
-            if let Some(host) = host.upgrade() {
-                host.plugins_changed(&snapshot);
-            }
-        });
+        // The watcher is stopped before the host goes, so an upgrade only fails at the very end.
+        let (host, touched) = (Arc::downgrade(self), Arc::downgrade(self));
+        let watcher = Watcher::start_with(
+            Arc::clone(desk.registry()),
+            move |snapshot| {
+                if let Some(host) = host.upgrade() {
+                    host.plugins_changed(&snapshot);
+                }
+            },
+            move |what| {
+                if let Some(host) = touched.upgrade() {
+                    host.plugin_files_touched(what);
+                }
+            },
+        );
         match watcher {
             Ok(watcher) => desk.keep_watcher(watcher),
             Err(error) => tracing::error!(%error, "plugin directories are not watched"),

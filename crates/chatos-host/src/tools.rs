@@ -229,6 +229,7 @@ impl ToolDesk {
             progress: Some(Arc::new(Told(call.progress))),
             elicitor: None,
             resume: None,
+            client: None,
         };
         let layer = Arc::clone(&self.layer);
         // On its own, so that a caller who goes away leaves a call that ends in order and is logged.
@@ -243,7 +244,7 @@ impl ToolDesk {
         drop(gone.disarm());
         match ended {
             Ok(Ok(Reply::Done(envelope))) => Ok(*envelope),
-            Ok(Ok(Reply::InputRequired(_))) => {
+            Ok(Ok(Reply::InputRequired(_) | Reply::AskClient(_) | Reply::MissingCapability(_))) => {
                 Err(Fault::new(ErrorCode::Internal, Text::same("a call without a client asked its client")))
             }
             Ok(Err(fault)) => Err(fault),

@@ -42,4 +42,4 @@ pub use trust::{
     TrustedFile, changes,
 };
 pub use validate::{Derived, ModuleRole, ModuleToCheck, Validation, validate};
-pub use watch::Watcher;
+pub use watch::{Touched, Watcher};

@@ -26,6 +26,15 @@ const MAX_DELAY: Duration = Duration::from_secs(1);
 /// Interval where watching is not possible.
 const POLL: Duration = Duration::from_secs(2);
 
+/// Where files changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Touched {
+    /// Below these plugin directories.
+    Dirs(HashSet<PathBuf>),
+    /// It is not known where, or nobody can watch: any of them may have changed.
+    Any,
+}
+
 /// A running watch. Dropping it stops and joins its thread.
 #[derive(Debug)]
 pub struct Watcher {
@@ -40,10 +49,21 @@ impl Watcher {
         registry: Arc<Registry>,
         on_change: impl Fn(Arc<Snapshot>) + Send + 'static,
     ) -> io::Result<Self> {
+        Self::start_with(registry, on_change, |_| {})
+    }
+
+    /// As [`Watcher::start`]; `on_touch` is also told about every change of files, those included that
+    /// no snapshot shows, after the refresh.
+    pub fn start_with(
+        registry: Arc<Registry>,
+        on_change: impl Fn(Arc<Snapshot>) + Send + 'static,
+        on_touch: impl Fn(&Touched) + Send + 'static,
+    ) -> io::Result<Self> {
         let stop = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
         let stopped = Arc::clone(&stop);
         let revision = registry.snapshot().revision;
-        let run = move || Loop::new(registry, Box::new(on_change), revision).run(&stopped);
+        let run =
+            move || Loop::new(registry, Box::new(on_change), Box::new(on_touch), revision).run(&stopped);
         let thread = std::thread::Builder::new().name("plugin-watch".to_owned()).spawn(run)?;
         Ok(Self { stop, thread: Some(thread) })
     }
@@ -75,6 +95,7 @@ impl Drop for Watcher {
 struct Loop {
     registry: Arc<Registry>,
     on_change: Box<dyn Fn(Arc<Snapshot>) + Send>,
+    on_touch: Box<dyn Fn(&Touched) + Send>,
     revision: u64,
     /// `None` when the system gave no inotify instance.
     inotify: Option<Inotify>,
@@ -87,13 +108,19 @@ struct Loop {
 }
 
 impl Loop {
-    fn new(registry: Arc<Registry>, on_change: Box<dyn Fn(Arc<Snapshot>) + Send>, revision: u64) -> Self {
+    fn new(
+        registry: Arc<Registry>,
+        on_change: Box<dyn Fn(Arc<Snapshot>) + Send>,
+        on_touch: Box<dyn Fn(&Touched) + Send>,
+        revision: u64,
+    ) -> Self {
         let now = Instant::now();
         let inotify =
             Inotify::new().inspect_err(|error| tracing::warn!(%error, "inotify is not available")).ok();
         Self {
             registry,
             on_change,
+            on_touch,
             revision,
             inotify,
             dirty: HashSet::new(),
@@ -192,9 +219,13 @@ impl Loop {
         if all {
             self.watch_everything();
             self.refresh(&Refresh::Check);
+            (self.on_touch)(&Touched::Any);
         } else {
             self.watch_changed(&dirty);
-            self.refresh(&Refresh::Dirs(dirty));
+            self.refresh(&Refresh::Dirs(dirty.clone()));
+            if !dirty.is_empty() {
+                (self.on_touch)(&Touched::Dirs(dirty));
+            }
         }
     }
 

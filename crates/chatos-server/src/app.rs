@@ -13,6 +13,7 @@ use tower::ServiceExt;
 use crate::api::{Routes, bare, lang_of, render};
 use crate::assets;
 use crate::auth::{Auth, random};
+use crate::frames::{self, Place};
 use crate::guard::{Names, Target, admit};
 use crate::route;
 
@@ -28,6 +29,10 @@ pub struct AppOptions {
     /// Serve the UI from this folder instead of the embedded one (for people who work on the UI).
     pub ui_dir: Option<PathBuf>,
 }
+
+/// The origin of the page that asks; absent for calls from this very process.
+#[derive(Debug, Clone)]
+pub(crate) struct UiOrigin(pub(crate) String);
 
 /// The API and UI of one host; clones share it.
 #[derive(Clone)]
@@ -107,15 +112,24 @@ impl App {
         let lang = lang_of(request.headers(), self.inner.host.lang());
         let is_api = request.uri().path().starts_with("/api");
         let (method, uri) = (request.method().clone(), request.uri().clone());
-        let mut origin = format!("http://127.0.0.1:{}", self.inner.options.port);
+        let port = self.inner.options.port;
+        let mut origin = format!("http://127.0.0.1:{port}");
         let admitted =
             admit(&self.inner.names, &self.inner.auth, &method, &uri, request.version(), request.headers());
         let mut response = match admitted {
             Err(status) => bare(status),
             Ok(admitted) => {
-                if let Target::Ui(authority) = &admitted.target {
-                    origin = format!("http://{authority}");
+                match &admitted.target {
+                    Target::Ui(authority) => origin = format!("http://{authority}"),
+                    Target::Plugin(name) => {
+                        let place = Place::plugin(name, port);
+                        return frames::serve(self, &place, &request.into_parts().0).await;
+                    }
                 }
+                if let Some(place) = Place::below_ui(&origin, uri.path(), port) {
+                    return frames::serve(self, &place, &request.into_parts().0).await;
+                }
+                request.extensions_mut().insert(UiOrigin(origin.clone()));
                 if let Some(session) = admitted.session {
                     request.extensions_mut().insert(session);
                 }
@@ -177,6 +191,7 @@ pub(crate) fn routes() -> Routes {
     route::tools::add(&mut routes);
     route::servers::add(&mut routes);
     route::plugins::add(&mut routes);
+    route::apps::add(&mut routes);
     route::operations::add(&mut routes);
     route::journal::add(&mut routes);
     route::secrets::add(&mut routes);

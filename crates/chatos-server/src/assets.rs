@@ -1,5 +1,6 @@
 //! The web UI: embedded at build time, or read from a folder while somebody works on it.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use axum::extract::{Request, State};
@@ -24,11 +25,7 @@ pub(crate) async fn serve(State(app): State<App>, request: Request) -> Response 
         "" => "index.html",
         name => name,
     };
-    let body: Option<std::borrow::Cow<'static, [u8]>> = match &app.options().ui_dir {
-        Some(folder) => from_disk(folder, name).map(Into::into),
-        None => embedded_file(name).map(Into::into),
-    };
-    let Some(body) = body else { return bare(StatusCode::NOT_FOUND) };
+    let Some(body) = file(&app, name) else { return bare(StatusCode::NOT_FOUND) };
     let tag = format!("\"{}\"", hex(&Sha256::digest(&body)[..12]));
     let known = request.headers().get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok());
     let mut response = if known == Some(tag.as_str()) {
@@ -47,6 +44,14 @@ pub(crate) async fn serve(State(app): State<App>, request: Request) -> Response 
     response
 }
 
+/// A file of the UI build.
+pub(crate) fn file(app: &App, name: &str) -> Option<Cow<'static, [u8]>> {
+    match &app.options().ui_dir {
+        Some(folder) => from_disk(folder, name).map(Into::into),
+        None => embedded_file(name).map(Into::into),
+    }
+}
+
 fn embedded_file(name: &str) -> Option<&'static [u8]> {
     let found = embedded::FILES.iter().find(|(known, _)| *known == name).map(|(_, bytes)| *bytes);
     let placeholder = embedded::FILES.is_empty() && name == "index.html";
@@ -58,24 +63,36 @@ fn from_disk(folder: &Path, name: &str) -> Option<Vec<u8>> {
     plain.then(|| std::fs::read(folder.join(name)).ok())?
 }
 
-fn media_type(name: &str) -> &'static str {
-    match name.rsplit('.').next().unwrap_or_default() {
-        "html" => "text/html; charset=utf-8",
+pub(crate) fn media_type(name: &str) -> &'static str {
+    match name.rsplit('.').next().unwrap_or_default().to_ascii_lowercase().as_str() {
+        "html" | "htm" => "text/html; charset=utf-8",
         "js" | "mjs" => "text/javascript; charset=utf-8",
         "css" => "text/css; charset=utf-8",
         "svg" => "image/svg+xml",
         "png" => "image/png",
+        "jpg" | "jpeg" => "image/jpeg",
+        "gif" => "image/gif",
+        "avif" => "image/avif",
         "webp" => "image/webp",
         "ico" => "image/x-icon",
-        "json" | "webmanifest" => "application/json",
+        "json" | "map" | "webmanifest" => "application/json",
+        "woff" => "font/woff",
         "woff2" => "font/woff2",
+        "ttf" => "font/ttf",
+        "otf" => "font/otf",
+        "mp3" => "audio/mpeg",
+        "ogg" => "audio/ogg",
+        "wav" => "audio/wav",
+        "mp4" => "video/mp4",
+        "webm" => "video/webm",
+        "pdf" => "application/pdf",
         "wasm" => "application/wasm",
-        "txt" => "text/plain; charset=utf-8",
+        "txt" | "md" => "text/plain; charset=utf-8",
         _ => "application/octet-stream",
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write;
     bytes.iter().fold(String::new(), |mut text, byte| {
         // Writing to a String cannot fail.

@@ -20,7 +20,7 @@ pub(crate) struct Names {
 pub(crate) enum Target {
     /// The UI and the API, under this authority.
     Ui(String),
-    /// A plugin's own origin; it reaches frame routes only.
+    /// A plugin's own origin, by its hash or `probe`; it reaches frame routes only.
     Plugin(String),
 }
 
@@ -51,7 +51,7 @@ impl Names {
         }
         let plugin = name.strip_suffix(".localhost")?.strip_prefix("p-")?;
         let is_hash = plugin.len() == 20 && plugin.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
-        (is_hash || plugin == "probe").then_some(Target::Plugin(full))
+        (is_hash || plugin == "probe").then(|| Target::Plugin(plugin.to_owned()))
     }
 }
 
@@ -101,7 +101,13 @@ pub(crate) fn admit(
     let is_api = path == "/api" || path.starts_with("/api/");
     let Target::Ui(authority) = &target else {
         // A plugin's origin never reaches the UI or the API, whatever token is sent.
-        return Err(StatusCode::NOT_FOUND);
+        if is_api || headers.contains_key(UPGRADE) {
+            return Err(StatusCode::NOT_FOUND);
+        }
+        return match *method {
+            Method::GET | Method::HEAD => Ok(Admitted { target, session: None }),
+            _ => Err(StatusCode::METHOD_NOT_ALLOWED),
+        };
     };
     if is_api || headers.contains_key(UPGRADE) {
         check_origin(authority, headers)?;

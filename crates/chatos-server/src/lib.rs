@@ -7,6 +7,7 @@ mod api;
 mod app;
 mod assets;
 mod auth;
+mod frames;
 mod guard;
 mod line;
 mod local;

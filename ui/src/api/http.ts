@@ -23,6 +23,8 @@ export interface RequestOptions {
   anonymous?: boolean;
   /** The call outlives the page, for what must be saved while it is left. */
   keepalive?: boolean;
+  /** In whose name the call is made (`X-ChatOS-App`); the answer may depend on it. */
+  app?: string;
 }
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -63,12 +65,13 @@ export class Http {
     const headers = this.#headers(options.anonymous === true);
     const init: RequestInit = { method, headers, cache: 'no-store', credentials: 'omit', redirect: 'error' };
     if (options.keepalive) init.keepalive = true;
+    if (options.app !== undefined) headers.set('X-ChatOS-App', options.app);
     if (method !== 'GET') {
       headers.set('Content-Type', 'application/json');
       init.body = JSON.stringify(options.body ?? {});
     }
     // Problems and findings are texts, so an answer is kept per language.
-    const key = `${this.#options.language()} ${url}`;
+    const key = `${this.#options.language()} ${options.app ?? ''} ${url}`;
     const known = method === 'GET' ? this.#etags.get(key) : undefined;
     if (known) headers.set('If-None-Match', known.etag);
 

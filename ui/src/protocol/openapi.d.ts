@@ -758,6 +758,58 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/apps/{plugin}/{app}/open": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Address and handshake of an app's frame */
+        post: operations["postAppsPluginAppOpen"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/apps/{plugin}/capabilities": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What the apps of a plugin may call */
+        get: operations["getAppsPluginCapabilities"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/grants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Decisions about capabilities of apps */
+        get: operations["getGrants"];
+        /** Give a capability to apps, take it back, or forget the decision */
+        put: operations["putGrants"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/operations": {
         parameters: {
             query?: never;
@@ -1794,6 +1846,102 @@ export interface components {
             trusted: boolean;
             /** @description The documented contribution; null when the app contributes nothing. */
             contribution?: unknown;
+        };
+        /** @description How an app is to be shown. */
+        OpenBody: {
+            /**
+             * @description `full` or `compact`.
+             * @default full
+             */
+            surface: components["schemas"]["Surface"];
+            /** @description The page's colours, so that the frame begins with them. */
+            theme?: components["schemas"]["Theme"] | null;
+            /** @description The page's language. */
+            lang?: components["schemas"]["FrameLang"] | null;
+        };
+        /** @description Where an app is shown (host-api §1). */
+        Surface: "full" | "compact";
+        /** @enum {string} */
+        Theme: "light" | "dark";
+        /** @enum {string} */
+        FrameLang: "en" | "zh";
+        /** @description Where the frame of an app is, and what the page needs to talk to it. */
+        OpenedApp: {
+            /** @description On the plugin's own origin. */
+            frameUrl: string;
+            /** @description Below the page's own origin, for a sandbox without an origin. */
+            fallbackUrl: string;
+            /** @description The origin of `frameUrl`. */
+            origin: string;
+            /** @description The frame shows it in its first message. */
+            nonce: string;
+            /** @description The files that are served. */
+            rev: string;
+            /** @description The module, relative to the plugin. */
+            entry: string;
+            /** @description What the app may call now. */
+            capabilities: string[];
+            /** @description What the frame is told at its start. */
+            snapshot: unknown;
+        };
+        /** @description Capabilities of a plugin. */
+        CapabilityList: {
+            items: components["schemas"]["CapabilityView"][];
+        };
+        /** @description One capability of a plugin, for its page. */
+        CapabilityView: {
+            /** @description Its name. */
+            capability: string;
+            /** @description The manifest names it, or has no list at all. */
+            requested: boolean;
+            /** @description `on` without a decision, or `ask`. */
+            default: string;
+            /** @description As it stands for all apps of the plugin. */
+            state: components["schemas"]["CapabilityState"];
+            /** @description Hosts a person allowed; `network` only. */
+            hosts: string[];
+        };
+        /** @description How a capability stands for an app. */
+        CapabilityState: "on" | "off";
+        /** @description Decisions about capabilities. */
+        GrantList: {
+            items: components["schemas"]["GrantView"][];
+        };
+        /** @description One recorded decision. */
+        GrantView: {
+            /** @description The plugin. */
+            pluginId: string;
+            /** @description One app, or empty for all. */
+            appId: string;
+            /** @description The capability. */
+            capability: string;
+            /** @description A host for `network`. */
+            value: string;
+            /** @description `granted` or `withdrawn`. */
+            state: string;
+            /** @description When. */
+            decidedAt: string;
+            /** @description Where: `ui`, `cli`. */
+            decidedBy: string;
+        };
+        /** @description A decision to record. */
+        GrantChange: {
+            /** @description The plugin. */
+            pluginId: string;
+            /**
+             * @description One app; all when absent.
+             * @default
+             */
+            appId: string;
+            /** @description The capability. */
+            capability: string;
+            /**
+             * @description A host for `network`.
+             * @default
+             */
+            value: string;
+            /** @description `granted`, `withdrawn`, or `default` to forget the decision. */
+            state: string;
         };
         /** @description All known operations, newest first. */
         OperationList: {
@@ -3731,6 +3879,138 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AppAi"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postAppsPluginAppOpen: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                plugin: string;
+                app: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OpenBody"];
+            };
+        };
+        responses: {
+            /** @description Address and handshake of an app's frame */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenedApp"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getAppsPluginCapabilities: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                plugin: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What the apps of a plugin may call */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CapabilityList"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getGrants: {
+        parameters: {
+            query?: {
+                /** @description Only those about this plugin */
+                pluginId?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Decisions about capabilities of apps */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GrantList"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    putGrants: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GrantChange"];
+            };
+        };
+        responses: {
+            /** @description Give a capability to apps, take it back, or forget the decision */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GrantList"];
                 };
             };
             /** @description The error object */

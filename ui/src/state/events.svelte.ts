@@ -13,6 +13,7 @@ export class Events {
   lost = $state(false);
   readonly #socket: EventSocket;
   readonly #listeners = new Map<string, Set<Listener>>();
+  readonly #every = new Set<Listener>();
   readonly #resync = new Set<() => void>();
 
   constructor(ticket: () => Promise<string>, onProblem: (message: string) => void) {
@@ -27,7 +28,10 @@ export class Events {
         this.connection = state;
         this.retryAt = retryInMs === null ? null : Date.now() + retryInMs;
       },
-      onEvent: (frame) => this.#listeners.get(frame.topic)?.forEach((listener) => listener(frame)),
+      onEvent: (frame) => {
+        this.#listeners.get(frame.topic)?.forEach((listener) => listener(frame));
+        this.#every.forEach((listener) => listener(frame));
+      },
       onResync: () => this.#resync.forEach((listener) => listener()),
     });
     addEventListener('online', () => this.#socket.retryNow());
@@ -54,6 +58,12 @@ export class Events {
     this.#listeners.set(topic, set);
     set.add(listener);
     return () => set.delete(listener);
+  }
+
+  /** Follows every topic, for those whose names are not known before (`chat:<sessionId>`). */
+  onEvery(listener: Listener): () => void {
+    this.#every.add(listener);
+    return () => this.#every.delete(listener);
   }
 
   /** Is told when everything read so far may be out of date; also at the first connection. */

@@ -1,18 +1,22 @@
 // The one place where the page's state is put together: each resource, its events, and what
 // happens when a session starts or ends. Features import from here and build nothing themselves.
 
+import { ChatApi, RunsApi } from '../api/chat';
 import { Client } from '../api/client';
 import { Http } from '../api/http';
 import { PromptsApi } from '../api/prompts';
 import { ToolsApi } from '../api/tools';
 import { i18n } from '../i18n/index.svelte';
+import { Chat } from './chat.svelte';
 import { Events } from './events.svelte';
 import { Host } from './host.svelte';
 import { Install } from './install.svelte';
 import { Operations } from './operations.svelte';
+import { Panel } from './panel.svelte';
 import { Plugins } from './plugins.svelte';
 import { Prompts } from './prompts.svelte';
 import { Desktop } from './prompts/desktop.svelte';
+import { Runs } from './runs.svelte';
 import { Session } from './session.svelte';
 import { Settings } from './settings.svelte';
 import { Journal, Tasks } from './tasks.svelte';
@@ -24,7 +28,7 @@ export { describe } from './describe';
 export { toApiError } from '../api/error';
 export type { ApiError } from '../api/error';
 
-const http: Http = new Http({
+export const http: Http = new Http({
   token: () => session.token,
   language: () => i18n.language,
   onUnauthorized: () => endSession(),
@@ -47,15 +51,30 @@ export const desktop = new Desktop({
   isClosed: (id) => prompts.isClosed(id),
   open: (id) => prompts.openHub(id, true),
 });
+export const panel = new Panel();
 export const tasks = new Tasks(client);
 export const journal = new Journal(client);
 export const tools = new Tools(new ToolsApi(http));
 export const operations = new Operations(client);
 export const install = new Install(client, operations);
+export const runs = new Runs(new RunsApi(http));
+export const chat: Chat = new Chat({ api: new ChatApi(http), follow: (topic, listener) => events.on(topic, listener) });
 export const events = new Events(
   async () => (await client.ticket()).ticket,
   (message) => toasts.error(i18n.t.shell.unexpected, message),
 );
+
+/** State of pages that are loaded later, and so cannot be named here. */
+interface Joined {
+  /** Reads again what has been looked at. */
+  refresh: () => Promise<void>;
+  clear: () => void;
+}
+const joined = new Set<Joined>();
+
+export function joinSession(state: Joined): void {
+  joined.add(state);
+}
 
 events.on('admin', (frame) => {
   settings.onEvent(frame);
@@ -69,6 +88,10 @@ events.on('plugins', (frame) => {
 });
 events.on('prompts', (frame) => prompts.onEvent(frame));
 events.on('logs', (frame) => tools.onEvent(frame));
+events.on('runs', (frame) => {
+  chat.onEvent(frame);
+  runs.onEvent(frame);
+});
 events.on('host', (frame) => {
   if (frame.type === 'notice') void loadStatus();
 });
@@ -77,6 +100,8 @@ events.onResync(() => {
   void loadStatus();
   void refreshAll();
   prompts.resync();
+  chat.resync();
+  runs.resync();
 });
 
 /** Reads the status and hands its counts on. */
@@ -91,6 +116,8 @@ export function startSession(): void {
   void loadStatus();
   // Whether a new prompt may be announced on the desktop is a setting.
   if (desktop.permission === 'granted') void settings.list.load();
+  // How many chats run and how many were interrupted is shown on every page.
+  void chat.sessions.load();
   events.start();
 }
 
@@ -114,7 +141,11 @@ export function endSession(): void {
   tasks.clear();
   journal.clear();
   prompts.clear();
+  panel.close();
   tools.clear();
+  for (const state of joined) state.clear();
+  chat.clear();
+  runs.clear();
 }
 
 /** Texts from the host come in the page's language, so a change of language reads them again. */
@@ -128,5 +159,5 @@ export function chooseLanguage(language: 'zh' | 'en'): void {
 }
 
 async function refreshAll(): Promise<void> {
-  await Promise.all([settings.list.refresh(), plugins.listing.refresh(), host.doctor.refresh(), tasks.list.refresh(), journal.page.refresh(), tools.resync()]);
+  await Promise.all([settings.list.refresh(), plugins.listing.refresh(), host.doctor.refresh(), tasks.list.refresh(), journal.page.refresh(), tools.resync(), ...[...joined].map((state) => state.refresh())]);
 }

@@ -222,6 +222,7 @@ impl Host {
         let Ok(desk) = self.plugins() else { return };
         if desk.is_news(snapshot.revision) {
             self.sync_contributions(snapshot);
+            self.frames_follow(snapshot);
             self.events().publish("plugins", "plugins_changed", &json!({ "revision": snapshot.revision }));
             if let Some(servers) = self.server_cell().get() {
                 servers.changed();

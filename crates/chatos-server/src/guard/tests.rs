@@ -59,11 +59,20 @@ fn an_absolute_target_must_agree_with_the_header() {
 }
 
 #[test]
-fn a_plugin_origin_reaches_nothing_here_even_with_the_token() {
+fn a_plugin_origin_reaches_frame_routes_only_even_with_the_token() {
     let host = ("host", "p-0123456789abcdef0123.localhost:7878");
-    for path in ["/", "/api/v1/status", "/assets/x.js"] {
-        assert_eq!(ask("GET", path, &[host, bearer_header()]), Err(404), "{path}");
+    for path in ["/api", "/api/v1/status", "/api/v1/nothing"] {
+        for method in ["GET", "POST", "OPTIONS"] {
+            assert_eq!(ask(method, path, &[host, bearer_header()]), Err(404), "{method} {path}");
+        }
     }
+    assert_eq!(ask("GET", "/r/x/y", &[host, ("upgrade", "websocket")]), Err(404));
+    for method in ["POST", "PUT", "DELETE", "OPTIONS", "TRACE"] {
+        assert_eq!(ask(method, "/r/x/y", &[host, bearer_header()]), Err(405), "{method}");
+    }
+    let admitted = ask("GET", "/", &[host, bearer_header()]).unwrap();
+    assert_eq!(admitted.target, Target::Plugin("0123456789abcdef0123".to_owned()));
+    assert_eq!(admitted.session, None);
 }
 
 #[test]

@@ -166,7 +166,7 @@ pub(crate) fn add(routes: &mut Routes) {
 }
 
 /// Runs work that waits for disk or database.
-async fn blocking<T: Send + 'static>(
+pub(crate) async fn blocking<T: Send + 'static>(
     app: &App,
     work: impl FnOnce(&Arc<Host>) -> Result<T, Fault> + Send + 'static,
 ) -> Result<T, ApiError> {

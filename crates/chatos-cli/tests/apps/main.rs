@@ -1,0 +1,5 @@
+//! Apps with the real program: frame routes over raw HTTP, backends with a real Node.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by failing")]
+
+mod frames;
+mod support;

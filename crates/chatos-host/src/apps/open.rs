@@ -1,0 +1,181 @@
+//! Opening an app: the address of its frame, the nonce of its handshake, what it may call.
+
+use std::sync::Arc;
+
+use chatos_manifest::{AppId, PluginId};
+use chatos_plugins::{LoadedApp, Origin, Plugin, Refresh};
+use chatos_tool::Fault;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::fault::{no_app, no_compact, no_plugin, not_trusted, unreadable};
+use super::frames::{Revision, frame_hash};
+use crate::host::Host;
+
+/// Where an app is shown (host-api §1).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Surface {
+    /// The whole view.
+    #[default]
+    Full,
+    /// Beside the chat.
+    Compact,
+}
+
+impl Surface {
+    /// As in addresses.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Full => "full",
+            Self::Compact => "compact",
+        }
+    }
+}
+
+/// Which app to open, and for which page.
+#[derive(Debug, Clone)]
+pub struct OpenOrder {
+    /// The plugin.
+    pub plugin_id: String,
+    /// The app.
+    pub app_id: String,
+    /// Where it is shown.
+    pub surface: Surface,
+    /// The page's origin.
+    pub ui_origin: String,
+}
+
+/// An app that may be shown.
+#[derive(Debug)]
+pub struct Opened {
+    /// Hash of the plugin, part of its origin.
+    pub hash: String,
+    /// Which bytes are served.
+    pub revision: Arc<Revision>,
+    /// For the handshake.
+    pub nonce: String,
+    /// The module, relative to the plugin.
+    pub entry: String,
+    /// What it may call.
+    pub capabilities: Vec<String>,
+    /// What the page tells the frame at its start.
+    pub snapshot: Value,
+}
+
+impl Host {
+    /// An app whose plugin is in use and trusted.
+    pub(crate) fn usable_app(&self, plugin: &str, app: &str) -> Result<(Arc<Plugin>, AppId), Fault> {
+        let snapshot = self.plugins()?.snapshot();
+        let id = PluginId::parse(plugin).map_err(|_| no_plugin(plugin))?;
+        let found = snapshot.plugin(&id).ok_or_else(|| no_plugin(plugin))?;
+        if !found.is_trusted() {
+            return Err(not_trusted(plugin));
+        }
+        let app_id = AppId::parse(app).map_err(|_| no_app(plugin, app))?;
+        found.app(&app_id).ok_or_else(|| no_app(plugin, app))?;
+        Ok((Arc::clone(found), app_id))
+    }
+
+    /// Opens an app. The files are read now: a revision is only minted for bytes that are trusted
+    /// (plugins §7). Blocks on disk.
+    pub fn open_app(&self, order: &OpenOrder) -> Result<Opened, Fault> {
+        let desk = self.plugins()?;
+        let (plugin, app_id) = self.usable_app(&order.plugin_id, &order.app_id)?;
+        let found =
+            desk.registry().inventory(&plugin).map_err(|error| unreadable(&order.plugin_id, &error))?;
+        if plugin.loaded.origin == Origin::User && plugin.trust.digest.as_ref() != Some(&found.digest) {
+            // The watcher has not seen it yet.
+            let dirs = [plugin.loaded.dir.clone()].into();
+            let snapshot = desk.registry().refresh(&Refresh::Dirs(dirs));
+            self.plugins_changed(&snapshot);
+            return Err(not_trusted(&order.plugin_id));
+        }
+        let (app, _) = plugin.app(&app_id).ok_or_else(|| no_app(&order.plugin_id, &order.app_id))?;
+        let entry =
+            entry_of(app, order.surface).ok_or_else(|| no_compact(&order.plugin_id, &order.app_id))?;
+        let allowed = self.allowed(&plugin, &order.app_id)?;
+        let mut revisions = self.apps().revisions();
+        let revision = revisions.take(&plugin, &found, &order.ui_origin, &allowed.policy)?;
+        let nonce = revisions.new_nonce()?;
+        drop(revisions);
+        let snapshot = json!({
+            "hostVersion": crate::VERSION, "apiVersion": 1, "pluginId": order.plugin_id, "appId": order.app_id,
+            "pluginName": plugin.loaded.manifest.name, "appName": app.manifest.name,
+            "surface": order.surface.as_str(), "source": plugin.loaded.origin.as_str(), "trust": "trusted",
+        });
+        Ok(Opened {
+            hash: frame_hash(plugin.id().as_str()),
+            revision,
+            nonce,
+            entry,
+            capabilities: allowed.names.iter().map(|name| (*name).to_owned()).collect(),
+            snapshot,
+        })
+    }
+
+    /// Frames of plugins whose files, trust or presence changed are told to go.
+    pub(crate) fn frames_follow(&self, snapshot: &chatos_plugins::Snapshot) {
+        let shown = self.apps().revisions().plugins();
+        for id in shown {
+            let reason = match snapshot.plugin(&id) {
+                None => "removed",
+                Some(plugin) if !plugin.is_trusted() => "trust",
+                Some(plugin) if plugin.loaded.origin == Origin::User => {
+                    let same = self.apps().revisions().is_current(&id, plugin.trust.digest.as_ref());
+                    if same {
+                        continue;
+                    }
+                    "files"
+                }
+                // Built-in ones and those under development have no digest in the snapshot; their
+                // files are followed one by one.
+                Some(_) => continue,
+            };
+            self.app_changed(&id, reason);
+        }
+    }
+
+    /// Files below this directory changed, whatever the snapshot says.
+    pub(crate) fn frames_touched(&self, dir: &std::path::Path) {
+        let Ok(desk) = self.plugins() else { return };
+        let snapshot = desk.snapshot();
+        let Some(plugin) = snapshot.plugins.iter().find(|plugin| plugin.active && plugin.loaded.dir == dir)
+        else {
+            return;
+        };
+        if plugin.loaded.origin == Origin::User || !self.apps().revisions().plugins().contains(plugin.id()) {
+            return;
+        }
+        match desk.registry().inventory(plugin) {
+            Ok(found) if self.apps().revisions().is_current(plugin.id(), Some(&found.digest)) => {}
+            Ok(_) => self.app_changed(plugin.id(), "files"),
+            Err(error) => tracing::warn!(%error, plugin = %plugin.id(), "changed files cannot be read"),
+        }
+    }
+
+    /// A person decided about capabilities.
+    pub(crate) fn grants_changed(&self, id: &PluginId) {
+        self.app_changed(id, "grants");
+    }
+
+    fn app_changed(&self, id: &PluginId, reason: &str) {
+        let rev = self.apps().revisions().forget(id);
+        if rev.is_some() || reason == "grants" {
+            self.events().publish(
+                "apps",
+                "app_changed",
+                &json!({ "pluginId": id, "rev": rev, "reason": reason }),
+            );
+        }
+    }
+}
+
+fn entry_of(app: &LoadedApp, surface: Surface) -> Option<String> {
+    let entry = &app.manifest.entry;
+    match surface {
+        Surface::Full => Some(entry.module.path.as_str().to_owned()),
+        Surface::Compact => entry.compact.as_ref().map(|module| module.path.as_str().to_owned()),
+    }
+}

@@ -1,0 +1,193 @@
+//! What app frames are served: files of plugins under their own origin, the bootstrap page, and the
+//! host's shared modules (host-api §2, security T4). Nothing of the API and nothing of the UI is here.
+
+mod page;
+mod path;
+mod policy;
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use chatos_host::{FrameAsset, Looked, Revision};
+use sha2::{Digest, Sha256};
+
+use crate::api::bare;
+use crate::app::App;
+use crate::assets;
+use path::{Asked, Shared};
+pub(crate) use policy::Place;
+
+/// Files under a revision never change; what is under development is never kept.
+const KEEP: &str = "private, max-age=31536000, immutable";
+const PROBE: &str = "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>ChatOS</title>\
+    <script type=\"module\" src=\"/__chatos/probe.js\"></script></head><body></body></html>\n";
+const PROBE_SCRIPT: &str = "parent.postMessage({ chatos: 'probe', v: 1 }, '*');\n";
+
+/// An answer before its policy is known to fit.
+struct Reply {
+    response: Response,
+    /// Decides the policy; `None` for what belongs to no revision.
+    revision: Option<Arc<Revision>>,
+}
+
+impl Reply {
+    fn bare(status: StatusCode) -> Self {
+        Self { response: bare(status), revision: None }
+    }
+}
+
+/// Answers a request that came by a plugin's name or below `/plugin-frame/`.
+pub(crate) async fn serve(app: &App, place: &Place, request: &Parts) -> Response {
+    let head_only = request.method == Method::HEAD;
+    let mut reply = answer(app, place, request).await;
+    if head_only {
+        let length = reply.response.headers().get(header::CONTENT_LENGTH).cloned();
+        *reply.response.body_mut() = Body::empty();
+        if let Some(length) = length {
+            reply.response.headers_mut().insert(header::CONTENT_LENGTH, length);
+        }
+    }
+    policy::add_headers(place, reply.revision.as_deref(), reply.response.headers_mut());
+    reply.response
+}
+
+async fn answer(app: &App, place: &Place, request: &Parts) -> Reply {
+    if is_service_worker(&request.headers) {
+        return Reply::bare(StatusCode::FORBIDDEN);
+    }
+    let Some(asked) = path::parse(place.rest(request.uri.path())) else {
+        return Reply::bare(StatusCode::NOT_FOUND);
+    };
+    if place.is_probe() {
+        return match asked {
+            Asked::Probe => Reply { response: typed(PROBE, "text/html; charset=utf-8"), revision: None },
+            Asked::ProbeScript => {
+                Reply { response: typed(PROBE_SCRIPT, "text/javascript; charset=utf-8"), revision: None }
+            }
+            _ => Reply::bare(StatusCode::NOT_FOUND),
+        };
+    }
+    match asked {
+        Asked::Probe | Asked::ProbeScript => Reply::bare(StatusCode::NOT_FOUND),
+        Asked::Shared(shared) => match app.host().frame_plugin_trusted(place.hash()) {
+            Ok(Some(true)) => Reply { response: shared_module(app, request, &shared), revision: None },
+            Ok(Some(false)) => Reply::bare(StatusCode::FORBIDDEN),
+            Ok(None) => Reply::bare(StatusCode::NOT_FOUND),
+            Err(fault) => failed(&fault),
+        },
+        Asked::Revised { rev, path } => match app.host().frame_revision(place.hash(), &rev) {
+            Ok(Looked::Found(revision)) if place.serves(&revision) => {
+                let response = revised(app, request, &revision, &path).await;
+                Reply { response, revision: Some(revision) }
+            }
+            Ok(Looked::Found(_) | Looked::Gone) => Reply::bare(StatusCode::GONE),
+            Ok(Looked::Untrusted) => Reply::bare(StatusCode::FORBIDDEN),
+            Ok(Looked::Unknown) => Reply::bare(StatusCode::NOT_FOUND),
+            Err(fault) => failed(&fault),
+        },
+    }
+}
+
+fn failed(fault: &chatos_host::Fault) -> Reply {
+    tracing::error!(code = %fault.code, "a frame cannot be served: {fault}");
+    Reply::bare(StatusCode::SERVICE_UNAVAILABLE)
+}
+
+/// Old code must not answer for newly trusted code (security T4).
+fn is_service_worker(headers: &HeaderMap) -> bool {
+    let says = |name: &str, word: &str| {
+        headers
+            .get_all(name)
+            .iter()
+            .any(|value| value.to_str().is_ok_and(|value| value.trim().eq_ignore_ascii_case(word)))
+    };
+    says("service-worker", "script") || says("sec-fetch-dest", "serviceworker")
+}
+
+async fn revised(app: &App, request: &Parts, revision: &Arc<Revision>, path: &str) -> Response {
+    if let Some(own) = path.strip_prefix("__chatos/") {
+        let mut response = match own {
+            "frame.html" => page::frame(app, request.uri.query().unwrap_or_default()),
+            "bootstrap.js" | "frame.css" => host_file(app, own),
+            _ => match own.strip_prefix("ui/") {
+                Some(name) => host_file(app, &format!("ui/{name}")),
+                None => bare(StatusCode::NOT_FOUND),
+            },
+        };
+        if own != "frame.html" {
+            cache(&mut response, app.options().ui_dir.is_some());
+        }
+        return response;
+    }
+    let (reading, wanted) = (Arc::clone(revision), path.to_owned());
+    let read = tokio::task::spawn_blocking(move || reading.read(&wanted)).await;
+    match read {
+        Ok(FrameAsset::Bytes(bytes)) => {
+            let mut response = typed(bytes, assets::media_type(path));
+            cache(&mut response, revision.dev);
+            response
+        }
+        Ok(FrameAsset::Missing) => match path.strip_prefix("common/ui/") {
+            Some(name) => {
+                let mut response = host_file(app, &format!("ui/{name}"));
+                cache(&mut response, app.options().ui_dir.is_some());
+                response
+            }
+            None => bare(StatusCode::NOT_FOUND),
+        },
+        Ok(FrameAsset::Changed) => bare(StatusCode::GONE),
+        Err(error) => {
+            tracing::error!(%error, "reading a file of a plugin failed");
+            bare(StatusCode::INTERNAL_SERVER_ERROR)
+        }
+    }
+}
+
+fn cache(response: &mut Response, never: bool) {
+    let value = if never || !response.status().is_success() { "no-store" } else { KEEP };
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static(value));
+}
+
+/// A shared module at an address without a revision: checked again every time, because the next
+/// version of the program may bring another.
+fn shared_module(app: &App, request: &Parts, shared: &Shared) -> Response {
+    let mut response = host_file(app, &format!("ui/{}", shared.name));
+    if !response.status().is_success() {
+        return response;
+    }
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    let known = request.headers.get(header::IF_NONE_MATCH).cloned();
+    if known.is_some() && known.as_ref() == response.headers().get(header::ETAG) {
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+        *response.body_mut() = Body::empty();
+        response.headers_mut().remove(header::CONTENT_LENGTH);
+    }
+    response
+}
+
+/// A file of the UI build that is meant for frames: `frame/<name>`; `x.mjs` is `x.js`.
+fn host_file(app: &App, name: &str) -> Response {
+    let file = |name: &str| assets::file(app, &format!("frame/{name}"));
+    let plain = name.strip_suffix(".mjs").map(|stem| format!("{stem}.js"));
+    let Some(bytes) = file(name).or_else(|| plain.and_then(|plain| file(&plain))) else {
+        return bare(StatusCode::NOT_FOUND);
+    };
+    let tag = format!("\"{}\"", assets::hex(&Sha256::digest(&bytes)[..12]));
+    let mut response = typed(bytes.into_owned(), assets::media_type(name));
+    if let Ok(tag) = HeaderValue::from_str(&tag) {
+        response.headers_mut().insert(header::ETAG, tag);
+    }
+    response
+}
+
+fn typed(body: impl Into<bytes::Bytes>, kind: &'static str) -> Response {
+    let body: bytes::Bytes = body.into();
+    let length = body.len();
+    let mut response = body.into_response();
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    response.headers_mut().insert(header::CONTENT_LENGTH, HeaderValue::from(length));
+    response
+}

@@ -1,0 +1,52 @@
+// Where `ui.navigate` of an app leads on this page (host-api §7.2).
+
+import type { AdminSection, Menu } from '../../frame/menus';
+import type { AppRef, Surface } from '../../host/services';
+import { type PageName, router } from '../../router';
+import { panel } from '../../state';
+
+/** Where each section of the older hosts' administration is on this page. */
+const SECTIONS: Record<AdminSection, [page: PageName, ...rest: string[]]> = {
+  models: ['agents', 'models'],
+  secrets: ['settings', 'secrets'],
+  advanced: ['settings'],
+  land_configs: ['agents', 'land-configs'],
+  mcp: ['settings', 'servers'],
+  prompts: ['agents', 'prompts'],
+  subagents: ['agents', 'sub-agents'],
+  lsp: ['settings'],
+};
+
+export function goTo(menu: Menu, from: { app: AppRef; surface: Surface }): void {
+  switch (menu.page) {
+    case 'chat':
+      router.go('chat');
+      break;
+    case 'session':
+      router.go('chat', [menu.sessionId]);
+      break;
+    case 'agents':
+      router.go('agents');
+      break;
+    case 'apps':
+      // From the panel beside the page, apps stay in the panel.
+      if (from.surface === 'compact') panel.choose();
+      else router.go('apps');
+      break;
+    case 'app':
+      // One that asks for itself wants its full view.
+      if (from.surface === 'compact' && !same(menu, from.app)) panel.openApp(menu.pluginId, menu.appId);
+      else router.go('apps', ['plugin', menu.pluginId, menu.appId]);
+      break;
+    case 'admin':
+      {
+        const [page, ...rest] = SECTIONS[menu.section];
+        router.go(page, rest);
+      }
+      break;
+  }
+}
+
+function same(a: AppRef, b: AppRef): boolean {
+  return a.pluginId === b.pluginId && a.appId === b.appId;
+}

@@ -1,0 +1,59 @@
+// What the parent half of the bridge needs of the page around it. The page gives it when the first app is
+// opened; nothing in this folder knows the page's state.
+
+import type { Menu } from '../frame/menus';
+import type { EventFrame } from '../protocol';
+
+export type Surface = 'full' | 'compact';
+
+/** One app; the identity of everything its frame asks (security T5). */
+export interface AppRef {
+  readonly pluginId: string;
+  readonly appId: string;
+}
+
+export interface CallOptions {
+  body?: unknown;
+  query?: Record<string, string | number | boolean | null | undefined>;
+  signal?: AbortSignal;
+  timeoutMs?: number;
+  /** The call outlives the page. */
+  keepalive?: boolean;
+}
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** The answer of `POST apps/{pluginId}/{appId}/open`. */
+export interface OpenedApp {
+  frameUrl: string;
+  fallbackUrl: string;
+  /** The plugin's own origin. */
+  origin: string;
+  nonce: string;
+  rev: string;
+  /** Path of the module below the plugin's root. */
+  entry: string;
+  capabilities: string[];
+  snapshot?: { hostVersion?: string; appName?: string } | null;
+}
+
+export interface Services {
+  /** Calls the API in the name of an app; the server stamps and narrows by it. */
+  request: <T>(app: AppRef, method: Method, path: string, options?: CallOptions) => Promise<T>;
+  /** Every event of the host's stream. */
+  onEvent: (listener: (frame: EventFrame) => void) => () => void;
+  /** The stream had a gap: what was read before may be out of date. */
+  onResync: (listener: () => void) => () => void;
+  navigate: (menu: Menu, from: { app: AppRef; surface: Surface }) => void;
+  hub: (action: 'open' | 'close' | 'toggle') => void;
+  /** What frames are told at their start; later changes come through `Stage.push`. */
+  look: () => { theme: 'light' | 'dark'; lang: 'zh' | 'en'; hostVersion: string };
+}
+
+export function keyOf(app: AppRef): string {
+  return `${app.pluginId}/${app.appId}`;
+}
+
+export function appPath(app: AppRef, rest: string): string {
+  return `apps/${encodeURIComponent(app.pluginId)}/${encodeURIComponent(app.appId)}/${rest}`;
+}

@@ -1,0 +1,32 @@
+// Build of what runs inside app frames: the bootstrap, its styles, and the modules shared with apps. Names are
+// stable, because they are part of the Host API; the revision in a frame's path makes them fresh (host-api §2.2).
+import { defineConfig } from 'vite';
+
+const SHARED = ['dom', 'dialog', 'host', 'markdown', 'toast', 'tree'];
+
+export default defineConfig({
+  publicDir: false,
+  build: {
+    target: 'es2022',
+    outDir: 'dist/frame',
+    emptyOutDir: true,
+    sourcemap: false,
+    modulePreload: false,
+    reportCompressedSize: false,
+    rolldownOptions: {
+      checks: { pluginTimings: false },
+      input: {
+        bootstrap: 'src/frame/bootstrap.ts',
+        frame: 'src/frame/frame.css',
+        ...Object.fromEntries(SHARED.map((name) => [`ui/${name}`, `src/frame/ui/${name}.ts`])),
+      },
+      preserveEntrySignatures: 'strict',
+      output: {
+        format: 'es',
+        entryFileNames: '[name].js',
+        chunkFileNames: 'ui/shared-[name].js',
+        assetFileNames: '[name][extname]',
+      },
+    },
+  },
+});
