@@ -28,8 +28,9 @@ mod transcript;
 mod turn;
 
 pub use dispatch::{
-    BuiltInCall, CallEnd, CallObserver, CallOrder, CallSettings, Dispatcher, NoObserver, OpenAsk, Ports,
-    Question, Resumed, Sending, TaskHandle, TaskRow, ToolEvent, ToolRef, Verdict, WaitKind,
+    Asker, BuiltInCall, CallContext, CallEnd, CallObserver, CallOrder, CallSettings, Dispatcher, NoObserver,
+    OpenAsk, Ports, Question, Resumed, Sending, TaskHandle, TaskRow, ToolEvent, ToolRef, Verdict, WaitKind,
+    elicit, file_uri,
 };
 pub use toolset::{
     AppPlace, CURRENT_TIME, GrantedTool, OfferedTool, RefusedTool, Road, ServerOffer, ServerRoute,

@@ -7,9 +7,11 @@ use chatos_host::Lang;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 mod mcp;
+mod servers;
 mod tools;
 
-pub(crate) use mcp::{ConfigClient, Mcp};
+pub(crate) use mcp::{ConfigClient, Known, Mcp};
+pub(crate) use servers::{Import, ServerParts, Servers};
 pub(crate) use tools::Tools;
 
 /// A local-first host for AI plugin apps.
@@ -100,6 +102,9 @@ pub(crate) enum Command {
     Journal(Journal),
     /// A built-in server for any MCP client; `list` names them
     Mcp(Box<Mcp>),
+    /// Take over what other programs know: `mcp FILE`
+    #[command(subcommand)]
+    Import(Import),
     /// Tools: list, show, call, and the log of calls
     #[command(subcommand)]
     Tools(Tools),

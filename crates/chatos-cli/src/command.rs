@@ -13,6 +13,7 @@ pub(crate) mod prompts;
 pub(crate) mod recover;
 pub(crate) mod secrets;
 pub(crate) mod serve;
+pub(crate) mod servers;
 pub(crate) mod settings;
 pub(crate) mod state;
 pub(crate) mod status;

@@ -16,6 +16,7 @@ mod fault;
 mod host;
 mod host_log;
 mod instance;
+mod mcp;
 mod models;
 mod node;
 mod operations;
@@ -40,6 +41,7 @@ pub use asker::{
 };
 pub use audit::{Audit, AuditVerdict};
 pub use beside::{Beside, BesideSettings};
+pub use chatos_agent as agent_api;
 pub use chatos_builtin as builtin_api;
 pub use chatos_contribution as contribution_api;
 pub use chatos_manifest as manifest_api;
@@ -62,6 +64,11 @@ pub use fault::{path_fault, setting_fault, store_fault};
 pub use host::{Host, HostConfig, Notice};
 pub use host_log::log_to_stderr;
 pub use instance::{Announcement, read_announcement, running_host};
+pub use mcp::{
+    AuthInput, AuthView, ErrorView, FoundServer, ImportOutcome, LAUNCH_COMMAND, PinView, ServerDesk,
+    ServerInput, ServerLogView, ServerToolView, ServerTools, ServerView, StateView, ToolsetOrder,
+    ToolsetView, WARDEN_COMMAND, launch, ward,
+};
 pub use models::ModelDesk;
 pub use node::{NodeInfo, find_node};
 pub use operations::{Operation, Operations};

@@ -191,6 +191,7 @@ pub(crate) fn routes() -> Routes {
     route::sessions::add(&mut routes);
     route::tasks::add(&mut routes);
     route::tools::add(&mut routes);
+    route::servers::add(&mut routes);
     route::plugins::add(&mut routes);
     route::apps::add(&mut routes);
     route::operations::add(&mut routes);

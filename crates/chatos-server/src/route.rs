@@ -12,6 +12,7 @@ pub(crate) mod prompts;
 pub(crate) mod runs;
 pub(crate) mod secrets;
 pub(crate) mod sessions;
+pub(crate) mod servers;
 pub(crate) mod settings;
 pub(crate) mod state;
 pub(crate) mod status;
