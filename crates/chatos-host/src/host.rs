@@ -106,6 +106,7 @@ pub struct Host {
     tools: OnceLock<ToolDesk>,
     runs: OnceLock<RunDesk>,
     servers: OnceLock<ServerDesk>,
+    models: crate::models::ModelShare,
     apps: AppDesk,
     // Work that ends with the shutdown; joined by `settle`.
     tasks: Mutex<Vec<tokio::task::JoinHandle<()>>>,
@@ -173,6 +174,7 @@ impl Host {
             tools: OnceLock::new(),
             runs: OnceLock::new(),
             servers: OnceLock::new(),
+            models: crate::models::ModelShare::default(),
             apps: AppDesk::default(),
             tasks: Mutex::new(Vec::new()),
             node: OnceLock::new(),
@@ -423,6 +425,8 @@ impl Host {
     /// Where chats and runs are kept once made.
     pub(crate) fn run_cell(&self) -> &OnceLock<RunDesk> {
         &self.runs
+    }
+
     /// Where the servers are kept once made.
     pub(crate) fn server_cell(&self) -> &OnceLock<ServerDesk> {
         &self.servers
@@ -431,6 +435,11 @@ impl Host {
     /// The program that prepares children, where this process is it.
     pub(crate) fn own_program(&self) -> Option<&Path> {
         self.config.program.as_deref()
+    }
+
+    /// What calls to models share.
+    pub(crate) fn model_share(&self) -> &crate::models::ModelShare {
+        &self.models
     }
 
     /// Where the plugins are kept once opened.

@@ -89,6 +89,11 @@ impl RunDesk {
         let _: (&str, &Value) = (job, step);
     }
 
+    /// Sub agents an agent may start, by name.
+    pub(crate) fn subagent_names(&self, agent: &chatos_store::AgentRecord) -> Result<Vec<String>, Fault> {
+        Ok(agent.subagent_ids.clone().unwrap_or_default())
+    }
+
     fn lease(&self) -> i64 {
         now_ms() + LEASE_MS
     }

@@ -156,16 +156,6 @@ impl ToolDesk {
         }
     }
 
-    /// Secrets of this process that no log may show.
-    pub fn redactor(&self) -> &Redactor {
-        &self.redactor
-    }
-
-    /// As above, for those who outlive a borrow.
-    pub(crate) fn shared_redactor(&self) -> Arc<Redactor> {
-        Arc::clone(&self.redactor)
-    }
-
     /// The server of this name.
     pub fn server(&self, name: &str) -> Result<Arc<Server>, Fault> {
         let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);

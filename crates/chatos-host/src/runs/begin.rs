@@ -105,7 +105,7 @@ impl RunDesk {
         Emitter {
             events: host.events().clone(),
             log: self.log.clone(),
-            redactor: host.tools().shared_redactor(),
+            redactor: Arc::clone(host.redactor()),
             session_id: session_id.to_owned(),
             run_id: run_id.to_owned(),
             quiet: false,

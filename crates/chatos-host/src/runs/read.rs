@@ -1,5 +1,7 @@
 //! Reading runs: lists, steps, trees of spans, sums of tokens and money (agents §12, §15).
 
+use std::sync::Arc;
+
 use chatos_store::{
     RunFilter, RunRow, StepRow, Store, StoreError, UsageBy, UsageRow, iso_from_ms, parse_time,
 };
@@ -111,7 +113,7 @@ impl RunDesk {
     /// One run with its steps; with their whole inputs and outputs when `whole`.
     pub async fn show(&self, id: &str, whole: bool) -> Result<RunView, Fault> {
         let host = self.host()?;
-        let redactor = host.tools().shared_redactor();
+        let redactor = Arc::clone(host.redactor());
         let wanted = id.to_owned();
         let found = self
             .work(move |store| {
@@ -125,7 +127,7 @@ impl RunDesk {
     /// All spans of a trace.
     pub async fn trace(&self, trace_id: &str) -> Result<TraceView, Fault> {
         let host = self.host()?;
-        let redactor = host.tools().shared_redactor();
+        let redactor = Arc::clone(host.redactor());
         let wanted = trace_id.to_owned();
         let spans = self.work(move |store| spans_of(store, &redactor, &wanted)).await?;
         if spans.is_empty() {

@@ -40,10 +40,8 @@ pub(crate) struct StageParts {
     pub(crate) transcript: String,
     pub(crate) owner: String,
     pub(crate) agent: AgentRecord,
-    #[expect(dead_code, reason = "the toolset of a run comes with the servers")]
     pub(crate) role: Role,
     pub(crate) lang: Lang,
-    #[expect(dead_code, reason = "as above")]
     pub(crate) workdir: PathBuf,
     pub(crate) model_id: String,
     pub(crate) protocol: String,
