@@ -8,11 +8,13 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 mod agents;
 mod mcp;
+mod runs;
 mod servers;
 mod tools;
 
 pub(crate) use agents::{AddModel, Agent, AgentFields, Land, Models, RoleArg};
 pub(crate) use mcp::{ConfigClient, Known, Mcp};
+pub(crate) use runs::{Chat, Runs, TraceCommand, Usage};
 pub(crate) use servers::{Import, ServerParts, Servers};
 pub(crate) use tools::Tools;
 
@@ -110,6 +112,16 @@ pub(crate) enum Command {
     /// Tools: list, show, call, and the log of calls
     #[command(subcommand)]
     Tools(Tools),
+    /// Chat in the terminal; `-p TEXT` for scripts
+    Chat(Chat),
+    /// Runs: list, show, continue, correct, export
+    #[command(subcommand)]
+    Runs(Runs),
+    /// The tree of one trace: models, tools, sub agents
+    #[command(subcommand)]
+    Trace(TraceCommand),
+    /// Tokens and money
+    Usage(Usage),
     /// Agents: who they are and what they may use
     #[command(subcommand)]
     Agent(Box<Agent>),

@@ -5,7 +5,10 @@ mod active;
 mod ask;
 mod begin;
 mod budget;
+mod complete;
 mod emit;
+mod export;
+mod follow;
 mod read;
 mod record;
 mod send;
@@ -29,6 +32,9 @@ use crate::host::Host;
 use active::Active;
 use record::EventLog;
 
+pub use complete::{CompleteOrder, Completion};
+pub use export::Exported;
+pub use follow::EventBatch;
 pub use read::{RunPage, RunQuery, SpanView, TraceView};
 pub use send::{Attachment, SendMode, SendOrder, Sent};
 pub use sessions::{SearchHit, SessionChange, SessionOrder};
@@ -122,4 +128,16 @@ pub(crate) fn no_session(id: &str) -> Fault {
 pub(crate) fn no_run(id: &str) -> Fault {
     Fault::new(ErrorCode::NotFound, Text::new(format!("there is no run `{id}`"), format!("没有运行 `{id}`")))
         .hint(Text::fixed("`chatos runs list` shows what there is", "`chatos runs list` 会列出现有运行"))
+}
+
+/// Bytes from Base64, for those who got a file as text.
+pub fn decode_base64(text: &str) -> Option<Vec<u8>> {
+    use base64::Engine as _;
+    base64::engine::general_purpose::STANDARD.decode(text.trim()).ok()
+}
+
+/// Bytes as Base64.
+pub fn encode_base64(bytes: &[u8]) -> String {
+    use base64::Engine as _;
+    base64::engine::general_purpose::STANDARD.encode(bytes)
 }

@@ -3,8 +3,10 @@
 use axum::Json;
 use axum::extract::{Path, Query, State};
 use axum::http::Method;
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use chatos_host::{RunPage, RunQuery, RunView, TraceView, UsageView};
+use chatos_host::{RunPage, RunQuery, RunView, SessionView, TraceView, UsageView};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -33,6 +35,21 @@ pub(crate) struct Corrected {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct UsageList {
     items: Vec<UsageView>,
+}
+
+/// Where to branch.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(crate) struct Branch {
+    /// The number of a step.
+    step: i64,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct ExportQuery {
+    format: String,
+    /// As JSON instead of as a file.
+    wrap: bool,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -78,6 +95,14 @@ pub(crate) fn add(routes: &mut Routes) {
         200,
         post(steer),
     );
+    routes.write::<Branch, SessionView>(
+        Method::POST,
+        "/api/v1/runs/{id}/branch",
+        "A new chat whose history ends at a step",
+        201,
+        post(branch),
+    );
+    routes.router = std::mem::take(&mut routes.router).route("/api/v1/runs/{id}/export", get(export));
     routes.read::<TraceView>("/api/v1/traces/{id}", "All spans of a trace", &[], get(trace));
     routes.read::<UsageList>(
         "/api/v1/usage",
@@ -129,6 +154,49 @@ async fn steer(
 ) -> Result<Json<Corrected>, ApiError> {
     let message_id = app.host().runs().steer(&id, &correction.text, correction.abort_call).await?;
     Ok(Json(Corrected { ok: true, message_id }))
+}
+
+async fn branch(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Body(branch): Body<Branch>,
+) -> Result<(axum::http::StatusCode, Json<SessionView>), ApiError> {
+    let session = app.host().runs().branch(&id, branch.step).await?;
+    Ok((axum::http::StatusCode::CREATED, Json(session)))
+}
+
+async fn export(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Query(query): Query<ExportQuery>,
+) -> Result<Response, ApiError> {
+    let format = if query.format.is_empty() { "jsonl" } else { &query.format };
+    let made = app.host().runs().export(&id, format).await?;
+    if query.wrap {
+        let value = match made.mime {
+            "application/zip" => serde_json::json!({ "name": made.name, "base64": base64(&made.bytes) }),
+            "application/x-ndjson" => {
+                let lines: Vec<serde_json::Value> = made
+                    .bytes
+                    .split(|byte| *byte == b'\n')
+                    .filter_map(|line| serde_json::from_slice(line).ok())
+                    .collect();
+                serde_json::json!({ "name": made.name, "lines": lines })
+            }
+            _ => serde_json::from_slice(&made.bytes).unwrap_or_default(),
+        };
+        return Ok(Json(value).into_response());
+    }
+    let mut response = made.bytes.into_response();
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(made.mime));
+    if let Ok(value) = HeaderValue::from_str(&format!("attachment; filename=\"{}\"", made.name)) {
+        response.headers_mut().insert(header::CONTENT_DISPOSITION, value);
+    }
+    Ok(response)
+}
+
+fn base64(bytes: &[u8]) -> String {
+    chatos_host::encode_base64(bytes)
 }
 
 async fn trace(State(app): State<App>, Path(id): Path<String>) -> Result<Json<TraceView>, ApiError> {

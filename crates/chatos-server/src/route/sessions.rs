@@ -5,7 +5,9 @@ use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use chatos_host::{MessagePage, SearchHit, SendOrder, Sent, SessionChange, SessionOrder, SessionView};
+use chatos_host::{
+    EventBatch, MessagePage, SearchHit, SendOrder, Sent, SessionChange, SessionOrder, SessionView,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +48,8 @@ struct Wanted {
     cursor: Option<String>,
     before_id: Option<String>,
     q: String,
+    since: u64,
+    wait_ms: u64,
 }
 
 pub(crate) fn add(routes: &mut Routes) {
@@ -79,6 +83,12 @@ pub(crate) fn add(routes: &mut Routes) {
         "A page of messages, oldest first",
         &[("limit", "at most so many"), ("beforeId", "those before this message")],
         get(messages),
+    );
+    routes.read::<EventBatch>(
+        "/api/v1/sessions/{id}/events",
+        "Events of a chat after a position, waiting for the first one",
+        &[("since", "the position; 0 tells the present one"), ("waitMs", "how long to wait")],
+        get(events),
     );
     routes.write::<SendOrder, Sent>(
         Method::POST,
@@ -155,6 +165,15 @@ async fn messages(
 ) -> Result<Json<MessagePage>, ApiError> {
     let limit = wanted.limit.unwrap_or(100);
     Ok(Json(app.host().runs().messages(&id, limit, wanted.before_id).await?))
+}
+
+async fn events(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Query(wanted): Query<Wanted>,
+) -> Result<Json<EventBatch>, ApiError> {
+    let wait = std::time::Duration::from_millis(wanted.wait_ms);
+    Ok(Json(app.host().runs().follow(&id, wanted.since, wait).await?))
 }
 
 async fn send(

@@ -157,6 +157,13 @@ impl Inner {
     }
 }
 
+/// A short write in a callback that cannot wait.
+pub(crate) fn blocking<T>(work: impl FnOnce() -> T) -> T {
+    use tokio::runtime::{Handle, RuntimeFlavor};
+    let many = Handle::try_current().is_ok_and(|at| at.runtime_flavor() == RuntimeFlavor::MultiThread);
+    if many { tokio::task::block_in_place(work) } else { work() }
+}
+
 /// Hears of one call on its way.
 pub(super) struct Watch {
     stage: HostStage,
@@ -199,12 +206,12 @@ impl CallObserver for Watch {
         let (stage, step) = (self.stage.clone(), self.step.clone());
         let (request_id, kind) = (request_id.to_owned(), kind.as_str());
         // The question is in the queue already; the journal learns of it beside the wait.
-        tokio::task::block_in_place(move || stage.waits(step.seq, &step.call_id, &request_id, kind));
+        blocking(move || stage.waits(step.seq, &step.call_id, &request_id, kind));
     }
 
     fn answered(&self, request_id: &str, status: &str) {
         let kind = *self.kind.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        tokio::task::block_in_place(|| self.stage.goes_on(&self.step.call_id, request_id, kind, status));
+        blocking(|| self.stage.goes_on(&self.step.call_id, request_id, kind, status));
     }
 
     fn background(&self, elapsed_ms: u64) {
