@@ -16,6 +16,7 @@ mod sessions;
 mod stage;
 mod start;
 mod sub_steps;
+mod subagents;
 mod tools;
 mod trace;
 mod views;
@@ -25,12 +26,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use chatos_store::{Store, StoreError, now_ms};
 use chatos_tool::{ErrorCode, Fault, Text};
-use serde_json::Value;
 
 use crate::fault::store_fault;
 use crate::host::Host;
 use active::Active;
 use record::EventLog;
+pub(crate) use subagents::HostRunner;
 
 pub use complete::{CompleteOrder, Completion};
 pub use export::Exported;
@@ -54,6 +55,7 @@ pub struct RunDesk {
     owner: String,
     log: EventLog,
     active: Mutex<HashMap<String, Arc<Active>>>,
+    subs: subagents::SubShare,
 }
 
 impl Host {
@@ -71,6 +73,9 @@ impl RunDesk {
             owner: format!("{}:{}", std::process::id(), uuid::Uuid::now_v7()),
             log: EventLog::new(host.dir().path().join("events.jsonl")),
             active: Mutex::default(),
+            subs: subagents::SubShare::new(
+                usize::try_from(host.settings().int("subagentConcurrency")).unwrap_or(4),
+            ),
         }
     }
 
@@ -89,15 +94,6 @@ impl RunDesk {
     /// How many runs are under way.
     pub fn running(&self) -> usize {
         self.active().len()
-    }
-
-    pub(crate) fn sub_progress(&self, job: &str, step: &Value) {
-        let _: (&str, &Value) = (job, step);
-    }
-
-    /// Sub agents an agent may start, by name.
-    pub(crate) fn subagent_names(&self, agent: &chatos_store::AgentRecord) -> Result<Vec<String>, Fault> {
-        Ok(agent.subagent_ids.clone().unwrap_or_default())
     }
 
     fn lease(&self) -> i64 {

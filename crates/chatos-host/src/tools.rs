@@ -143,6 +143,7 @@ impl ToolDesk {
             write: true,
             variables: Arc::new(host.environment().variables().clone()),
             host_app: host.places().host_app.clone(),
+            subagents: Some(Arc::new(crate::runs::HostRunner(Arc::downgrade(host)))),
             ..ServerEnv::default()
         };
         Self {

@@ -130,6 +130,12 @@ impl Grant {
         );
         self.sampling &= before.sampling;
     }
+
+    /// Hides tools that are for programs, not for models (agents §10.2).
+    pub fn hide(&mut self, tools: &[&str]) {
+        let deny = tools.iter().map(|tool| crate::Glob::new(*tool)).collect();
+        self.filters.push(ToolFilter { deny, ..ToolFilter::default() });
+    }
 }
 
 /// What a run may use, and why not the rest.

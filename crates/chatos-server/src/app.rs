@@ -189,6 +189,7 @@ pub(crate) fn routes() -> Routes {
     route::prompts::add(&mut routes);
     route::runs::add(&mut routes);
     route::sessions::add(&mut routes);
+    route::subagents::add(&mut routes);
     route::tasks::add(&mut routes);
     route::tools::add(&mut routes);
     route::servers::add(&mut routes);

@@ -19,6 +19,7 @@ pub(crate) mod sessions;
 pub(crate) mod settings;
 pub(crate) mod state;
 pub(crate) mod status;
+pub(crate) mod subagents;
 pub(crate) mod system_prompts;
 pub(crate) mod tasks;
 pub(crate) mod tools;

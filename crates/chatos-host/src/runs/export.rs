@@ -120,10 +120,11 @@ fn lines(store: &Store, redactor: &Redactor, family: &[RunRow]) -> Result<Vec<u8
                 ("user", "correction") => "correction",
                 ("system", _) => "notice",
                 (role, _) => role,
-            };
+            }
+            .to_owned();
             let (at, seq) = (row.created_at, row.seq);
             let view = message_view(store, row);
-            let summary = match kind {
+            let summary = match kind.as_str() {
                 "tool" => format!(
                     "{} → {} {}",
                     view.tool.as_deref().unwrap_or_default(),
@@ -137,7 +138,7 @@ fn lines(store: &Store, redactor: &Redactor, family: &[RunRow]) -> Result<Vec<u8
             };
             let message = redactor.value(&json!(view), usize::MAX / 2);
             let line = json!({
-                "type": kind.to_owned(), "at": at, "ts": iso_from_ms(at), "runId": run.id, "summary": summary,
+                "type": kind, "at": at, "ts": iso_from_ms(at), "runId": run.id, "summary": summary,
                 "message": message,
             });
             all.push((at, seq, line));

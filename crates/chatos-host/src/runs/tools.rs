@@ -72,6 +72,9 @@ impl RunTools {
                     if let Some(before) = granted.grants.get(identity) {
                         grant.narrow(before);
                     }
+                    if identity.as_str().ends_with(chatos_policy::ROUTER_SERVER) {
+                        grant.hide(&chatos_builtin::subagent::FOR_PROGRAMS);
+                    }
                 }
                 Ok(now)
             })
