@@ -11,8 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use chatos_net::Addresses;
-use futures_util::StreamExt;
-use futures_util::stream;
+use futures_util::{FutureExt, StreamExt, stream};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
@@ -190,7 +189,10 @@ async fn step(phase: Phase) -> Result<Option<(Event, Phase)>, ModelError> {
         Phase::Reading(reading) => reading,
     };
     match reading.next().await {
-        Ok(Some(event @ Event::Done(_))) => Ok(Some((event, Phase::Ended))),
+        Ok(Some(event @ Event::Done(_))) => {
+            reading.finish();
+            Ok(Some((event, Phase::Ended)))
+        }
         Ok(Some(event)) => Ok(Some((event, Phase::Reading(reading)))),
         Ok(None) => Ok(None),
         Err(error) => Err(scrub(error, &reading.values)),
@@ -198,6 +200,14 @@ async fn step(phase: Phase) -> Result<Option<(Event, Phase)>, ModelError> {
 }
 
 impl Reading {
+    /// Takes the end of the bytes if it is there already, so that the connection can be used again.
+    /// It is not waited for: a vendor that keeps a finished answer open only loses its connection.
+    fn finish(&mut self) {
+        if let Some((body, _)) = &mut self.source {
+            while let Some(Ok(Some(_))) = body.piece().now_or_never() {}
+        }
+    }
+
     async fn next(&mut self) -> Result<Option<Event>, ModelError> {
         loop {
             if let Some(event) = self.ready.pop_front() {

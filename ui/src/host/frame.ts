@@ -68,6 +68,7 @@ export class AppFrame {
   problemCount = 0;
   entry = '';
   rev = '';
+  capabilities: readonly string[] = [];
   element: HTMLIFrameElement | null = null;
   readonly #options: FrameOptions;
   readonly #work = { prompts: new Set<string>(), sessions: new Set<string>() };
@@ -122,11 +123,13 @@ export class AppFrame {
     if (this.#closing) return;
     this.entry = this.#opened.entry;
     this.rev = this.#opened.rev;
+    this.capabilities = this.#opened.capabilities;
     this.#start(this.#opened, mode);
   }
 
   /** Tells a mounted app that theme, language, surface or capabilities changed; it is not loaded again. */
   push(changed: Partial<Snapshot>): void {
+    if (changed.capabilities) this.capabilities = changed.capabilities;
     if (changed.surface) {
       this.surface = changed.surface;
       if (this.element) this.element.dataset['surface'] = changed.surface;

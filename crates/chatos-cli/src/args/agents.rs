@@ -42,7 +42,6 @@ pub(crate) enum Agent {
 
 /// The two flows.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-#[expect(missing_docs, reason = "the words say it")]
 pub(crate) enum RoleArg {
     Main,
     Sub,

@@ -61,11 +61,15 @@ pub(crate) fn run(
                 };
                 let path = format!("{}/test", path(&model));
                 let answer = api.call(Method::POST, &path, Some(&json!({})), output.lang).await?;
+                let ok = answer["ok"] == true;
                 if output.json {
                     output.json_line(&answer);
+                    // The same status as with words: the model is what is not there.
+                    let status = if ok { 0 } else { ErrorCode::Unavailable.exit_status() };
+                    return Ok(ExitCode::from(status));
                 }
                 let ms = &answer["latencyMs"];
-                if answer["ok"] != true {
+                if !ok {
                     let (class, message) = (text(&answer, "class"), text(&answer, "message"));
                     return Err(Fault::new(
                         ErrorCode::Unavailable,
