@@ -96,6 +96,14 @@ impl RunDesk {
         self.active().len()
     }
 
+    /// A call of a built-in server waits for a person; told by its layer.
+    pub(crate) fn tool_waits(&self, trace: &chatos_tool::Trace, request_id: &str) {
+        let run = trace.run_id.as_deref().and_then(|id| self.active().get(id).cloned());
+        if let (Some(stage), Some(span)) = (run.as_ref().and_then(|run| run.stage.get()), &trace.span_id) {
+            stage.built_in_waits(span, request_id);
+        }
+    }
+
     fn lease(&self) -> i64 {
         now_ms() + LEASE_MS
     }

@@ -126,7 +126,7 @@ impl ToolDesk {
             log: Some(ToolLog::new(log.clone(), Box::new(warn))),
             redactor: Arc::clone(host.redactor()),
             queue: Arc::new(DeskQueue::new(Arc::new(HostDesk { host: weak, desk: OnceLock::new() }))),
-            observer: Arc::new(watch::Told(events.clone())),
+            observer: Arc::new(watch::Told(events.clone(), Arc::downgrade(host))),
         });
         let env = ServerEnv {
             state_dir: Some(state.to_owned()),

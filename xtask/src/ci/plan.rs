@@ -104,6 +104,18 @@ pub(crate) fn steps() -> Vec<Step> {
                 },
             )
         },
+        Step {
+            count: Some(count::libtest),
+            ..plain("kills", "200 kills at random points of runs", &["build"], |cx| {
+                let filter = "kills_at_random_lose_nothing_and_repeat_nothing";
+                let mut tests = cargo(
+                    cx,
+                    &["test", "-p", "chatos-cli", "--test", "runs", "--locked", "--quiet", "--", filter],
+                );
+                tests.env("CHATOS_KILLS", "200");
+                Ok(vec![tests])
+            })
+        },
         plain("ui-check", "svelte-check and TypeScript", &["packages"], |cx| ui(cx, "check")),
         plain("ui-lint", "eslint", &["packages"], |cx| ui(cx, "lint")),
         Step {

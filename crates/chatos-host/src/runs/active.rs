@@ -1,10 +1,12 @@
 //! Runs under way: how to stop and steer them, and how to hear that they are over.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use chatos_agent::Steer;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
+
+use super::stage::HostStage;
 
 /// One run under way. It removes itself, and nobody else does (agents §7).
 pub(crate) struct Active {
@@ -16,6 +18,8 @@ pub(crate) struct Active {
     pub(crate) parent: Option<String>,
     pub(crate) cancel: CancellationToken,
     pub(crate) steer: Arc<Steer>,
+    /// Its journal and events, once it runs.
+    pub(crate) stage: OnceLock<HostStage>,
     over: watch::Sender<bool>,
 }
 
@@ -28,6 +32,7 @@ impl Active {
             parent,
             cancel: CancellationToken::new(),
             steer: Arc::default(),
+            stage: OnceLock::new(),
             over: watch::channel(false).0,
         }
     }

@@ -71,6 +71,9 @@ pub(crate) struct Inner {
     waiting: AtomicU64,
     // Steps whose result comes later.
     tasks: Mutex<std::collections::HashSet<i64>>,
+    // Calls by their span, and the questions of built-in servers they wait for.
+    spans: Mutex<std::collections::HashMap<String, (i64, String)>>,
+    asked: Mutex<std::collections::HashMap<i64, String>>,
     // Steps told to whoever watches a sub agent.
     told: AtomicI64,
 }
@@ -103,6 +106,8 @@ impl HostStage {
             last_answer: Mutex::default(),
             waiting: AtomicU64::new(0),
             tasks: Mutex::default(),
+            spans: Mutex::default(),
+            asked: Mutex::default(),
             told: AtomicI64::new(0),
         }))
     }

@@ -168,6 +168,8 @@ impl RunDesk {
                 .map_err(|error| super::broken(&error))??
         };
         let stage = begun.stage.clone();
+        let known: &HostStage = active.stage.get_or_init(|| stage.clone());
+        debug_assert_eq!(known.parts.run.id, active.run_id);
         if continued {
             stage.work(|stage| stage.note_resume()).await?;
         }

@@ -42,6 +42,9 @@ impl Inner {
         let input = kept(self.store().keep(&call.arguments))?;
         write.steps.push(StepWrite::Plan { row: Box::new(row), input });
         kept(self.store().write_run(write))?;
+        let mut spans = self.spans.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        spans.insert(step.span_id.clone(), (step.seq, call.id.clone()));
+        drop(spans);
         let started = json!({
             "callId": call.id, "server": planned.server, "tool": planned.tool,
             "args": self.parts.emitter.arguments(&call.arguments),
@@ -85,6 +88,10 @@ impl Inner {
             structured: kept(self.store().keep(&structured.to_string()))?,
             ..NewMessage::default()
         };
+        let asked = self.asked.lock().unwrap_or_else(std::sync::PoisonError::into_inner).remove(&step.seq);
+        if let Some(request_id) = asked {
+            self.goes_on(&step.call_id, &request_id, "prompt", "answered");
+        }
         let back = self.waiting.load(Ordering::Relaxed) > 0 || self.leaves_waiting(step);
         kept(self.store().write_run(RunWrite {
             messages: vec![MessageWrite::Append(Box::new(message))],
@@ -140,6 +147,22 @@ impl Inner {
         let payload = json!({ "callId": call_id, "requestId": request_id, "kind": kind });
         self.parts.emitter.always("prompt_waiting", payload.clone());
         self.parts.emitter.line("prompt_requested", payload);
+    }
+
+    /// A built-in server asks the person in the middle of a call.
+    pub(crate) fn built_in_waits(&self, span: &str, request_id: &str) {
+        let spans = self.spans.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let Some((seq, call_id)) = spans.get(span).cloned() else { return };
+        drop(spans);
+        let mut asked = self.asked.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let before = asked.insert(seq, request_id.to_owned());
+        drop(asked);
+        blocking(|| {
+            if let Some(before) = before {
+                self.goes_on(&call_id, &before, "prompt", "answered");
+            }
+            self.waits(seq, &call_id, request_id, "prompt");
+        });
     }
 
     /// The person answered.

@@ -33,10 +33,32 @@ impl Inner {
             entry.run_id == run.id
                 && entry.calls.iter().any(|call| !entries.iter().any(|result| result.call_id == call.id))
         });
-        let steps = if open { facts(kept(store.steps(&run.id))?) } else { Vec::new() };
+        let steps = if open { self.asked_again(kept(store.steps(&run.id))?) } else { Vec::new() };
         let summary =
             summary.map(|row| Summary { id: row.id, to_seq: row.to_seq, run_id: row.run_id, text: row.text });
         Ok(Transcript { entries, summary, queued, steps })
+    }
+
+    /// The newest step of each call. A built-in tool that was asking the person when the host stopped, and
+    /// whose question nobody answered, has done nothing yet: it asks again, and the old question goes.
+    fn asked_again(&self, rows: Vec<StepRow>) -> Vec<StepFacts> {
+        let own: HashMap<i64, bool> =
+            rows.iter().map(|row| (row.seq, is_built_in(&row.server_identity))).collect();
+        let mut steps = facts(rows);
+        for step in &mut steps {
+            let built_in = own.get(&step.seq).copied().unwrap_or_default();
+            let Some(id) = step.request_id.clone().filter(|_| step.sent && built_in) else { continue };
+            let Ok(desk) = self.parts.host.prompts() else { continue };
+            let Ok(item) = desk.show(&id, self.parts.lang) else { continue };
+            if item["state"] == "pending" {
+                if let Err(fault) = desk.withdraw(&id, &item["owner"], "asker_gone") {
+                    tracing::debug!(%fault, id, "an older question stays");
+                }
+                step.sent = false;
+                step.request_id = None;
+            }
+        }
+        steps
     }
 
     fn entry(&self, row: MessageRow) -> Entry {
@@ -100,6 +122,11 @@ impl Inner {
             None => format!("\n\n[file {}: {} bytes of {}]", file.name, file.size, file.mime),
         }
     }
+}
+
+fn is_built_in(identity: &str) -> bool {
+    let Some(id) = identity.strip_prefix("admin:") else { return false };
+    chatos_builtin::server_names().filter_map(chatos_builtin::server_info).any(|info| info.id == id)
 }
 
 /// The newest step of each call, with what a person decided about it.
