@@ -145,9 +145,8 @@ impl RunDesk {
                 .map_err(|error| super::broken(&error))??
         };
         let sent = self.keep(row, order, files, agent, model).await?;
-        self.start_next(session).await?;
-        let queued = !self.active().contains_key(&sent.run_id);
-        Ok(Sent { queued, ..sent })
+        let started = self.start_next(session).await?;
+        Ok(Sent { queued: started.as_ref() != Some(&sent.run_id), ..sent })
     }
 
     /// Sends the last message of the person again.

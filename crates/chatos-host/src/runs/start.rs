@@ -75,17 +75,17 @@ impl RunDesk {
     }
 
     /// Starts the next run that waits in a chat, when none is under way.
-    pub(super) async fn start_next(&self, session: &str) -> Result<(), Fault> {
+    pub(super) async fn start_next(&self, session: &str) -> Result<Option<String>, Fault> {
         let id = session.to_owned();
         let open = self.work(move |store| store.open_runs(&id)).await?;
         for run in open.into_iter().filter(|run| run.state == "queued") {
             match self.start(run.clone(), &["queued"]).await {
-                Ok(_) => return Ok(()),
-                Err(fault) if fault.code == "already_running" => return Ok(()),
+                Ok(_) => return Ok(Some(run.id)),
+                Err(fault) if fault.code == "already_running" => return Ok(None),
                 Err(fault) => self.fail_unstarted(&run, &fault).await?,
             }
         }
-        Ok(())
+        Ok(None)
     }
 
     /// A run that could not begin ends at once, with the reason in its chat.
@@ -165,7 +165,14 @@ impl RunDesk {
             let (host, active) = (Arc::clone(&host), Arc::clone(&active));
             tokio::task::spawn_blocking(move || host.runs().begin(&host, run, &active))
                 .await
-                .map_err(|error| super::broken(&error))??
+                .map_err(|error| super::broken(&error))?
+        };
+        let begun = match begun {
+            Ok(begun) => begun,
+            Err(fault) => {
+                self.put_back(&active.run_id, from).await?;
+                return Err(fault);
+            }
         };
         let stage = begun.stage.clone();
         let known: &HostStage = active.stage.get_or_init(|| stage.clone());
@@ -184,6 +191,17 @@ impl RunDesk {
         });
         drop(task);
         Ok(active)
+    }
+
+    /// A run that could not begin is as it was before.
+    async fn put_back(&self, run_id: &str, from: &[&str]) -> Result<(), Fault> {
+        let state = from.first().copied().unwrap_or("interrupted").to_owned();
+        let (run_id, owner) = (run_id.to_owned(), self.owner.clone());
+        let change = RunChange { state: Some(state), released: true, ..RunChange::default() };
+        self.work(move |store| {
+            store.write_run(RunWrite { run_id, owner, change: Some(change), ..RunWrite::default() })
+        })
+        .await
     }
 
     /// A run that only summarises; `false` when there is nothing to summarise.
