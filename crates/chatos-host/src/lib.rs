@@ -84,8 +84,8 @@ pub use prompts::{PromptDesk, PromptList, PromptReply, Visit, visit_prompts};
 pub use runs::{
     Attachment, AttachmentView, CompleteOrder, Completion, EventBatch, Exported, MessagePage, MessageView,
     RunBrief, RunDesk, RunError, RunPage, RunQuery, RunView, SearchHit, SendMode, SendOrder, Sent,
-    SessionChange, SessionOrder, SessionView, Sizes, SpanView, StepView, SummaryView, ToolCallView,
-    TraceView, UsageView, decode_base64, encode_base64,
+    SessionChange, SessionOrder, SessionView, Sizes, SpanView, StepView, SubImport, SummaryView,
+    ToolCallView, TraceView, UsageView, decode_base64, encode_base64,
 };
 pub use state::{BackupOrder, RecoverChoice, Recovery, RestoreOrder, examine_damage, restore};
 pub use tools::{ToolCall, ToolDesk, ToolLogFilter, ToolLogPage};

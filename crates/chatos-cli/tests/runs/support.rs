@@ -70,7 +70,7 @@ impl Stand {
         post(&format!("models/{}/default", made["id"].as_str().unwrap()), json!({}));
         let server = post(
             "mcp-servers",
-            json!({ "name": "counter", "argv": ["node", script.to_str().unwrap(), counts.to_str().unwrap()] }),
+            json!({ "name": "counter", "argv": [node(), script.to_str().unwrap(), counts.to_str().unwrap()] }),
         );
         let land = post(
             "land-configs",
@@ -86,6 +86,13 @@ impl Stand {
     pub(crate) fn counted(&self, key: &str) -> usize {
         std::fs::read_to_string(&self.counts).unwrap().lines().filter(|line| *line == key).count()
     }
+}
+
+/// Where Node is; sandboxes have a search path of their own.
+fn node() -> String {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).map(|dir| dir.join("node")).find(|program| program.is_file());
+    found.unwrap().to_str().unwrap().to_owned()
 }
 
 /// A new chat of the agent.

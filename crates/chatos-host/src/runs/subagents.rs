@@ -407,7 +407,7 @@ fn job_state(state: &str) -> &'static str {
     }
 }
 
-fn no_plugin(id: &str) -> Fault {
+pub(super) fn no_plugin(id: &str) -> Fault {
     Fault::new(
         ErrorCode::NotFound,
         Text::new(format!("there is no sub agent `{id}`"), format!("没有子智能体 `{id}`")),
