@@ -4,6 +4,7 @@
 //! depends on these numbers: a busy machine makes them worse, never wrong.
 #![expect(clippy::print_stdout, reason = "a benchmark speaks to the person who started it")]
 
+mod chat;
 mod measure;
 mod plugins;
 mod prompts;
@@ -18,6 +19,7 @@ fn main() -> ExitCode {
     let done = match words.as_slice() {
         ["prompts", only @ ..] => prompts::run(only),
         ["servers", words @ ..] => servers::run(words),
+        ["chat", path @ ..] => chat::run(path),
         // A second process for the measurements; see `prompts::latency`.
         ["prompts-writer", log, bare] => prompts::writer(log.as_ref(), bare.as_ref()),
         ["start", path @ ..] => start::run(path),
@@ -31,6 +33,7 @@ fn main() -> ExitCode {
             println!("       chatos-bench plugins [scan|install]");
             println!("       chatos-bench servers [start|files|records] [--peers DIR] [--files N]");
             println!("       chatos-bench start [PROGRAM]");
+            println!("       chatos-bench chat [PROGRAM]");
             return ExitCode::from(2);
         }
     };

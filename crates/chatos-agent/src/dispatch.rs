@@ -8,9 +8,11 @@
 mod answer;
 mod ask;
 mod built_in;
+mod later;
 mod meta;
 mod over_pool;
 mod ports;
+mod questions;
 mod record;
 
 use std::path::PathBuf;
@@ -26,7 +28,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::toolset::{CURRENT_TIME, GrantedTool, Road, ServerRoute, Toolset};
 use answer::Ended;
-pub use ports::{BuiltInCall, CallSettings, OpenAsk, Ports, Question, TaskRow, ToolEvent, Verdict};
+pub use ports::{
+    BuiltInCall, CallContext, CallSettings, OpenAsk, Ports, Question, TaskRow, ToolEvent, Verdict,
+};
+pub use questions::{Asker, elicit, file_uri};
 use record::Record;
 
 /// Which tool is meant.
@@ -367,6 +372,19 @@ impl Call<'_> {
                 let key = key.clone();
                 self.over_the_pool(&key).await
             }
+        }
+    }
+}
+
+impl Call<'_> {
+    /// What hooks need to know of a call on its way.
+    fn context(&self) -> CallContext {
+        CallContext {
+            call_id: self.order.call_id.clone(),
+            trace: self.order.trace.clone(),
+            workdir: self.order.workdir.clone(),
+            lang: self.order.lang,
+            observer: Arc::clone(&self.observer),
         }
     }
 }

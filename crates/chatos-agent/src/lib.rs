@@ -5,17 +5,45 @@
 //! person where that is wanted, builds `_meta`, sends the call over the server's road, waits for a
 //! result that comes later, and answers with an envelope that is logged and told.
 //!
+//! A [`Turn`] is the loop of one run: it looks at what is written, does the next thing (asks the model,
+//! makes calls, summarises) and writes it down through its [`Stage`], so that a run cut off anywhere goes
+//! on from its journal. What is pure in that (what comes next, what a model is sent, what to do with a call
+//! nobody heard of again) has a file each.
+//!
 //! What it needs from the host is behind [`Ports`]; who wants to hear of a call gives a
 //! [`CallObserver`].
 
 mod dispatch;
 mod toolset;
 
+mod args;
+mod compact;
+mod context;
+mod repeat;
+mod result;
+mod resume;
+mod stage;
+mod steer;
+mod transcript;
+mod turn;
+
 pub use dispatch::{
-    BuiltInCall, CallEnd, CallObserver, CallOrder, CallSettings, Dispatcher, NoObserver, OpenAsk, Ports,
-    Question, Resumed, Sending, TaskHandle, TaskRow, ToolEvent, ToolRef, Verdict, WaitKind,
+    Asker, BuiltInCall, CallContext, CallEnd, CallObserver, CallOrder, CallSettings, Dispatcher, NoObserver,
+    OpenAsk, Ports, Question, Resumed, Sending, TaskHandle, TaskRow, ToolEvent, ToolRef, Verdict, WaitKind,
+    elicit, file_uri,
 };
 pub use toolset::{
     AppPlace, CURRENT_TIME, GrantedTool, OfferedTool, RefusedTool, Road, ServerOffer, ServerRoute,
     SetProblem, Toolset, Word,
 };
+
+pub use context::text_tokens;
+pub use result::{cut as cut_result, plain as plain_result};
+pub use resume::{Decision, StepFacts, decide};
+pub use stage::{
+    Answering, CallStep, Compacted, DeltaKind, Finished, Limits, ModelFacts, PlannedCall, RequestFacts,
+    Retry, RunFacts, Stage, Word as PersonsWord,
+};
+pub use steer::{RunClock, Steer};
+pub use transcript::{Entry, Next, Pending, Speaker, Summary, Transcript};
+pub use turn::{End, Turn};

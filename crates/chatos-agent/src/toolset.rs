@@ -193,6 +193,8 @@ pub struct Toolset {
     pairs: HashMap<(ServerIdentity, String), String>,
     routes: BTreeMap<ServerIdentity, Arc<ServerRoute>>,
     problems: Vec<SetProblem>,
+    // Keeps its servers from being stopped as unused, as long as the set is used.
+    holds: Vec<Arc<dyn std::any::Any + Send + Sync>>,
 }
 
 impl Toolset {
@@ -261,6 +263,11 @@ impl Toolset {
                 idempotent: tool.idempotent,
             },
         );
+    }
+
+    /// Keeps something alive with the set: the leases of its servers.
+    pub fn hold(&mut self, held: Arc<dyn std::any::Any + Send + Sync>) {
+        self.holds.push(held);
     }
 
     /// The granted tools, sorted by name so that providers' caches hit.

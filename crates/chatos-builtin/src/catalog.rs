@@ -6,7 +6,7 @@ use crate::env::ServerEnv;
 use crate::files::{self, FileHome};
 use crate::server::{Server, ServerInfo};
 use crate::shell::{self, ShellHome};
-use crate::{journal, tasks, ui_prompt};
+use crate::{journal, subagent, tasks, ui_prompt};
 
 /// A server and how to build it from its surroundings. Building opens nothing.
 struct Entry {
@@ -15,12 +15,13 @@ struct Entry {
 }
 
 /// Sorted by name, the order of every list.
-static ENTRIES: [Entry; 7] = [
+static ENTRIES: [Entry; 8] = [
     Entry { info: &files::CODE_MAINTAINER, build: |env| files::code_maintainer(&FileHome::of(env)) },
     Entry { info: &files::CODE_WRITER, build: |env| files::code_writer(&FileHome::of(env)) },
     Entry { info: &files::PROJECT_FILES, build: |env| files::project_files(&FileHome::of(env)) },
     Entry { info: &journal::INFO, build: journal::server },
     Entry { info: &shell::INFO, build: |env| shell::server(&ShellHome::of(env)) },
+    Entry { info: &subagent::INFO, build: subagent::server },
     Entry { info: &tasks::INFO, build: tasks::server },
     Entry { info: &ui_prompt::INFO, build: |_| ui_prompt::server() },
 ];

@@ -31,6 +31,8 @@ pub struct ServerEnv {
     pub run_id: Option<String>,
     /// The session this process belongs to, where its environment says so.
     pub session_id: Option<String>,
+    /// Who runs sub-agents: a host, where this process is one.
+    pub subagents: Option<Arc<dyn crate::subagent::SubagentRunner>>,
 }
 
 impl Default for ServerEnv {
@@ -46,6 +48,7 @@ impl Default for ServerEnv {
             host_app: "chatos".to_owned(),
             run_id: None,
             session_id: None,
+            subagents: None,
         }
     }
 }

@@ -37,6 +37,7 @@ pub mod files;
 pub mod filesystem;
 pub mod journal;
 pub mod shell;
+pub mod subagent;
 pub mod tasks;
 #[cfg(test)]
 mod testing;

@@ -8,10 +8,14 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 mod agents;
 mod mcp;
+mod runs;
+mod servers;
 mod tools;
 
 pub(crate) use agents::{AddModel, Agent, AgentFields, Land, Models, RoleArg};
-pub(crate) use mcp::{ConfigClient, Mcp};
+pub(crate) use mcp::{ConfigClient, Known, Mcp};
+pub(crate) use runs::{Chat, Runs, TraceCommand, Usage};
+pub(crate) use servers::{Import, ServerParts, Servers};
 pub(crate) use tools::Tools;
 
 /// A local-first host for AI plugin apps.
@@ -102,9 +106,22 @@ pub(crate) enum Command {
     Journal(Journal),
     /// A built-in server for any MCP client; `list` names them
     Mcp(Box<Mcp>),
+    /// Take over what other programs know: `mcp FILE`
+    #[command(subcommand)]
+    Import(Import),
     /// Tools: list, show, call, and the log of calls
     #[command(subcommand)]
     Tools(Tools),
+    /// Chat in the terminal; `-p TEXT` for scripts
+    Chat(Chat),
+    /// Runs: list, show, continue, correct, export
+    #[command(subcommand)]
+    Runs(Runs),
+    /// The tree of one trace: models, tools, sub agents
+    #[command(subcommand)]
+    Trace(TraceCommand),
+    /// Tokens and money
+    Usage(Usage),
     /// Agents: who they are and what they may use
     #[command(subcommand)]
     Agent(Box<Agent>),

@@ -58,9 +58,18 @@ impl Api {
             project: global.project.clone(),
             log_to_stderr: global.verbose,
             check,
+            program: Some(OWN_PROGRAM.into()),
             ..HostConfig::new(environment)
         })?;
         Ok(Self::Embedded(LocalApi::new(host)))
+    }
+
+    /// Ends what the call started in this process: servers and their processes.
+    pub(crate) async fn finish(&self) {
+        if let Self::Embedded(api) = self {
+            api.host().shutdown().cancel();
+            api.host().settle().await;
+        }
     }
 
     /// Calls a route and gives its answer, or its error as a fault.
@@ -119,6 +128,9 @@ impl Drop for Api {
         }
     }
 }
+
+/// This program, for the processes it starts; right even when the file was replaced meanwhile.
+pub(crate) const OWN_PROGRAM: &str = "/proc/self/exe";
 
 /// Text from a person as part of an address: what is not a plain name is percent-encoded.
 pub(crate) fn encode(text: &str) -> String {

@@ -3,6 +3,7 @@
 pub(crate) mod agents;
 pub(crate) mod audit;
 pub(crate) mod backup;
+pub(crate) mod chat;
 pub(crate) mod completions;
 pub(crate) mod doctor;
 pub(crate) mod journal;
@@ -13,8 +14,10 @@ pub(crate) mod operation;
 pub(crate) mod plugin;
 pub(crate) mod prompts;
 pub(crate) mod recover;
+pub(crate) mod runs;
 pub(crate) mod secrets;
 pub(crate) mod serve;
+pub(crate) mod servers;
 pub(crate) mod settings;
 pub(crate) mod state;
 pub(crate) mod status;

@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use chatos_host::builtin_api::shell;
 use clap::Parser;
 
-use crate::args::{Cli, Command};
+use crate::args::{Cli, Command, Known, Servers};
 use crate::output::Output;
 
 fn main() -> ExitCode {
@@ -21,6 +21,9 @@ fn main() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|name| name == shell::SUPERVISOR_COMMAND) {
         shell::supervise();
         return ExitCode::SUCCESS;
+    }
+    if let Some(code) = helper() {
+        return code;
     }
     let environment = chatos_host::Environment::read();
     let cli = match Cli::try_parse() {
@@ -40,6 +43,10 @@ fn main() -> ExitCode {
         Command::Prompts(action) => command::prompts::run(&cli.global, environment, &output, action),
         Command::Tasks(action) => command::tasks::run(&cli.global, environment, &output, action),
         Command::Journal(action) => command::journal::run(&cli.global, environment, &output, action),
+        Command::Chat(options) => command::chat::run(&cli.global, environment, &output, &options),
+        Command::Runs(action) => command::runs::run(&cli.global, environment, &output, action),
+        Command::Trace(action) => command::runs::trace(&cli.global, environment, &output, &action),
+        Command::Usage(options) => command::runs::usage(&cli.global, environment, &output, &options),
         Command::Agent(action) => command::agents::run_agent(&cli.global, environment, &output, *action),
         Command::Land(action) => command::agents::run_land(&cli.global, environment, &output, action),
         Command::Models(action) => command::models::run(&cli.global, environment, &output, action),
@@ -48,7 +55,14 @@ fn main() -> ExitCode {
         Command::Secrets(action) => command::secrets::run(&cli.global, environment, &output, action),
         Command::State(action) => command::state::run(&cli.global, environment, &output, action),
         Command::Tools(action) => command::tools::run(&cli.global, environment, &output, action),
-        Command::Mcp(options) => command::mcp::run(&cli.global, environment, &output, &options),
+        Command::Mcp(mut options) => match options.known.take() {
+            Some(Known::Servers { action }) => {
+                let action = action.unwrap_or(Servers::List);
+                command::servers::run(&cli.global, environment, &output, action)
+            }
+            None => command::mcp::run(&cli.global, environment, &output, &options),
+        },
+        Command::Import(action) => command::servers::import(&cli.global, environment, &output, action),
         Command::Completions { shell } => Ok(command::completions::run(shell, &output)),
         Command::DumpOpenapi => output.json_pretty(&chatos_server::openapi_document()),
     };
@@ -56,4 +70,23 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(fault) => output.fault(&fault),
     }
+}
+
+/// The processes this program is for others: the one that becomes a server, and the one that ends what a
+/// killed host leaves behind. Nobody types these words.
+fn helper() -> Option<ExitCode> {
+    let mut words = std::env::args_os().skip(1);
+    let word = words.next()?;
+    let failed = if word == chatos_host::LAUNCH_COMMAND {
+        chatos_host::launch(words)
+    } else if word == chatos_host::WARDEN_COMMAND {
+        match chatos_host::ward() {
+            Ok(()) => return Some(ExitCode::SUCCESS),
+            Err(error) => error,
+        }
+    } else {
+        return None;
+    };
+    output::helper_failed(&failed);
+    Some(ExitCode::from(127))
 }

@@ -138,6 +138,13 @@ impl Output {
 }
 
 /// What clap has to say: help and version are no errors; wrong usage is exit 2, as JSON on request.
+/// A helper process has only its error stream.
+pub(crate) fn helper_failed(error: &std::io::Error) {
+    use std::io::Write;
+    // Nobody is left to tell when that fails too.
+    writeln!(std::io::stderr(), "chatos: {error}").ok();
+}
+
 pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     use clap::error::ErrorKind;
     let harmless = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);

@@ -27,3 +27,8 @@ pub use defaults::DefaultLists;
 pub use exposure::{Exposed, Layer, Outcome};
 pub use merge::{Merged, merge};
 pub use names::{NameBook, PromptNames, ServerIdentity, normalize_server, normalize_tool, server_name};
+
+/// Reads YAML as files of ours have it: one document, no anchors, tags or repeated keys.
+pub fn parse_yaml(text: &str) -> Result<serde_json::Value, String> {
+    yaml::parse(text, 32).map_err(|fault| fault.describe().0)
+}

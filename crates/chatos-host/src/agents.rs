@@ -49,6 +49,16 @@ impl AgentDesk<'_> {
         found.ok_or_else(|| no_agent(id))
     }
 
+    /// One agent by id, or by its name as people write it.
+    pub fn find(&self, text: &str) -> Result<AgentRecord, Fault> {
+        let agents = self.agents()?;
+        let found = agents.iter().find(|agent| agent.id == text).or_else(|| {
+            let mut named = agents.iter().filter(|agent| agent.name.eq_ignore_ascii_case(text));
+            named.next().filter(|_| named.next().is_none())
+        });
+        found.cloned().ok_or_else(|| no_agent(text))
+    }
+
     /// The agent of a chat that names none: the first in a person's order.
     pub fn first_agent(&self) -> Result<AgentRecord, Fault> {
         let agents = self.agents()?;

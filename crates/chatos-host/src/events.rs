@@ -3,12 +3,12 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio::sync::Notify;
 
 /// Frames kept for resuming clients. Fewer would resync a laptop that slept for a minute; more would
 /// only hold memory, because a resync is cheap.
-const KEEP_FRAMES: usize = 4096;
+const KEEP_FRAMES: usize = 10_000;
 const KEEP_BYTES: usize = 8 * 1024 * 1024;
 /// security T2: a client that does not read is dropped, never the host slowed.
 const CLIENT_BYTES: usize = 4 * 1024 * 1024;
@@ -77,10 +77,22 @@ impl EventHub {
 
     /// Sends an event to everybody and returns its position.
     pub fn publish(&self, topic: &str, kind: &str, data: &Value) -> u64 {
+        self.send(|seq| json!({ "seq": seq, "topic": topic, "type": kind, "data": data }).to_string())
+    }
+
+    /// As [`EventHub::publish`], with the position inside the data as well (agents §11).
+    pub fn publish_numbered(&self, topic: &str, kind: &str, mut data: Map<String, Value>) -> u64 {
+        self.send(|seq| {
+            data.insert("seq".to_owned(), Value::from(seq));
+            json!({ "seq": seq, "topic": topic, "type": kind, "data": data }).to_string()
+        })
+    }
+
+    fn send(&self, text: impl FnOnce(u64) -> String) -> u64 {
         let mut shared = lock(&self.shared);
         let seq = shared.next;
         shared.next += 1;
-        let text = json!({ "seq": seq, "topic": topic, "type": kind, "data": data }).to_string();
+        let text = text(seq);
         let frame = Frame { seq, text: text.into() };
         shared.past_bytes += frame.text.len();
         shared.past.push_back(frame.clone());

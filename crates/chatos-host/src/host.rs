@@ -10,7 +10,7 @@ use std::time::Duration;
 use chatos_paths::{FileLock, Locations, StateDir, move_legacy};
 use chatos_prompts::Role;
 use chatos_store::{OpenOptions, Settings, SettingsInput, StateKey, Store, now_iso, now_ms};
-use chatos_tool::{ErrorCode, Fault, Lang, Text};
+use chatos_tool::{ErrorCode, Fault, Lang, Redactor, Text};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -23,10 +23,12 @@ use crate::events::EventHub;
 use crate::fault::{path_fault, setting_fault, store_fault, unknown_setting};
 use crate::host_log;
 use crate::instance::{Announcement, take_lock};
+use crate::mcp::ServerDesk;
 use crate::node::{self, NodeInfo};
 use crate::operations::Operations;
 use crate::plugins::PluginDesk;
 use crate::prompts::{PromptDesk, log_mode, open_queue};
+use crate::runs::RunDesk;
 use crate::tools::ToolDesk;
 
 /// What a caller decides about a host.
@@ -48,6 +50,9 @@ pub struct HostConfig {
     pub check: bool,
     /// Also log to stderr.
     pub log_to_stderr: bool,
+    /// The `chatos` program itself, which prepares and watches over the processes of servers; absent
+    /// where the host is part of another program.
+    pub program: Option<PathBuf>,
 }
 
 impl HostConfig {
@@ -62,6 +67,7 @@ impl HostConfig {
             serving: false,
             check: false,
             log_to_stderr: false,
+            program: None,
         }
     }
 }
@@ -91,12 +97,15 @@ pub struct Host {
     key: StateKey,
     audit: Audit,
     events: EventHub,
+    redactor: Arc<Redactor>,
     operations: Operations,
     notices: RwLock<Vec<Notice>>,
     // Opened on first use: most commands never look at the queue.
     prompts: OnceLock<Arc<PromptDesk>>,
     plugins: OnceLock<PluginDesk>,
     tools: OnceLock<ToolDesk>,
+    runs: OnceLock<RunDesk>,
+    servers: OnceLock<ServerDesk>,
     models: crate::models::ModelShare,
     apps: AppDesk,
     // Work that ends with the shutdown; joined by `settle`.
@@ -135,6 +144,7 @@ impl Host {
         let input =
             SettingsInput { flags: config.flags.clone(), env: config.environment.variables().clone() };
         let settings = Settings::load(&store, input).map_err(|e| store_fault(&e))?;
+        crate::mcp::seed(&store).map_err(|e| store_fault(&e))?;
         crate::agents::seed(&store).map_err(|e| store_fault(&e))?;
         host_log::start(&dir.host_log(), &settings.text("logLevel"), config.log_to_stderr);
         let (key, key_notice) = open_key(&config.environment, &places, &store)?;
@@ -156,11 +166,14 @@ impl Host {
             key,
             audit,
             operations: Operations::new(events.clone(), lang),
+            redactor: Arc::new(Redactor::new()),
             events,
             notices: RwLock::new(Vec::new()),
             prompts: OnceLock::new(),
             plugins: OnceLock::new(),
             tools: OnceLock::new(),
+            runs: OnceLock::new(),
+            servers: OnceLock::new(),
             models: crate::models::ModelShare::default(),
             apps: AppDesk::default(),
             tasks: Mutex::new(Vec::new()),
@@ -212,6 +225,8 @@ impl Host {
         self.tend_prompts()?;
         self.tend_plugins()?;
         self.tend_tools();
+        self.tend_runs();
+        self.tend_servers();
         let host = Arc::clone(self);
         let task = tokio::spawn(async move {
             host.find_node().await;
@@ -407,6 +422,21 @@ impl Host {
         &self.tools
     }
 
+    /// Where chats and runs are kept once made.
+    pub(crate) fn run_cell(&self) -> &OnceLock<RunDesk> {
+        &self.runs
+    }
+
+    /// Where the servers are kept once made.
+    pub(crate) fn server_cell(&self) -> &OnceLock<ServerDesk> {
+        &self.servers
+    }
+
+    /// The program that prepares children, where this process is it.
+    pub(crate) fn own_program(&self) -> Option<&Path> {
+        self.config.program.as_deref()
+    }
+
     /// What calls to models share.
     pub(crate) fn model_share(&self) -> &crate::models::ModelShare {
         &self.models
@@ -424,8 +454,14 @@ impl Host {
 
     /// Waits for the tasks of this host; to be called after the shutdown was asked for.
     pub async fn settle(&self) {
+        if let Some(runs) = self.runs.get() {
+            runs.close().await;
+        }
         if let Some(tools) = self.tools.get() {
             tools.close().await;
+        }
+        if let Some(servers) = self.servers.get() {
+            servers.close().await;
         }
         let tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
         for task in tasks {
@@ -483,6 +519,20 @@ impl Host {
     /// Long work with progress.
     pub fn operations(&self) -> &Operations {
         &self.operations
+    }
+
+    /// Secrets of this process that no log may show.
+    pub fn redactor(&self) -> &Arc<Redactor> {
+        &self.redactor
+    }
+
+    /// `$sessionRoot` (plugins §1.1).
+    pub fn session_root(&self) -> PathBuf {
+        let environment = &self.config.environment;
+        let named =
+            environment.get("MODEL_CLI_SESSION_ROOT").map(|path| environment.current_dir().join(path));
+        let home = || environment.get("HOME").map(PathBuf::from);
+        named.or_else(home).unwrap_or_else(|| self.project.clone())
     }
 
     /// The event stream.

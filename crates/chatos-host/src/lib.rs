@@ -17,12 +17,14 @@ mod host;
 mod host_log;
 mod instance;
 mod issues;
+mod mcp;
 mod models;
 mod node;
 mod operations;
 mod plugins;
 mod process;
 mod prompts;
+mod runs;
 mod secrets;
 mod state;
 mod tasks;
@@ -43,6 +45,7 @@ pub use asker::{
 };
 pub use audit::{Audit, AuditVerdict};
 pub use beside::{Beside, BesideSettings};
+pub use chatos_agent as agent_api;
 pub use chatos_builtin as builtin_api;
 pub use chatos_contribution as contribution_api;
 pub use chatos_manifest as manifest_api;
@@ -65,6 +68,11 @@ pub use fault::{path_fault, setting_fault, store_fault};
 pub use host::{Host, HostConfig, Notice};
 pub use host_log::log_to_stderr;
 pub use instance::{Announcement, read_announcement, running_host};
+pub use mcp::{
+    AuthInput, AuthView, ErrorView, FoundServer, ImportOutcome, LAUNCH_COMMAND, PinView, ServerDesk,
+    ServerInput, ServerLogView, ServerToolView, ServerTools, ServerView, StateView, ToolsetOrder,
+    ToolsetView, WARDEN_COMMAND, launch, ward,
+};
 pub use models::{DetectedModel, ModelAnswer, ModelDesk, ModelState, PRESETS, Preset, Recognised, recognise};
 pub use node::{NodeInfo, find_node};
 pub use operations::{Operation, Operations};
@@ -73,6 +81,12 @@ pub use plugins::{
 };
 pub use process::{port_owner, raise_file_limit, resident_bytes};
 pub use prompts::{PromptDesk, PromptList, PromptReply, Visit, visit_prompts};
+pub use runs::{
+    Attachment, AttachmentView, CompleteOrder, Completion, EventBatch, Exported, MessagePage, MessageView,
+    RunBrief, RunDesk, RunError, RunPage, RunQuery, RunView, SearchHit, SendMode, SendOrder, Sent,
+    SessionChange, SessionOrder, SessionView, Sizes, SpanView, StepView, SubImport, SummaryView,
+    ToolCallView, TraceView, UsageView, decode_base64, encode_base64,
+};
 pub use state::{BackupOrder, RecoverChoice, Recovery, RestoreOrder, examine_damage, restore};
 pub use tools::{ToolCall, ToolDesk, ToolLogFilter, ToolLogPage};
 

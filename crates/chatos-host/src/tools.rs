@@ -1,6 +1,7 @@
 //! The built-in servers inside the host: one layer on the host's store, settings and queue, called by
 //! people through the API and by agents (tools §16.1).
 
+mod hand;
 mod log_pages;
 mod tail;
 mod watch;
@@ -10,12 +11,16 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
+use chatos_agent::BuiltInCall;
 use chatos_builtin::{
     Access, CallRequest, Caller, Layer, LayerParts, ProgressReport, ProgressSink, Reach, Reply, Root, Server,
     ServerEnv, SettingsSource, StoreHandle, ToolLog, ToolSettings, find_server, nearest_server, server_names,
 };
-use chatos_tool::{ErrorCode, Fault, Lang, Redactor, Text, Transport};
+use chatos_mcp::Progress;
+use chatos_policy::Role;
+use chatos_tool::{Envelope, ErrorCode, Fault, Lang, Text, Transport};
 use serde_json::{Map, Value, json};
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::asker::{DeskOwner, DeskQueue};
@@ -35,7 +40,7 @@ pub struct ToolDesk {
     servers: Mutex<BTreeMap<&'static str, Arc<Server>>>,
     running: Arc<Mutex<HashMap<String, CancellationToken>>>,
     events: EventHub,
-    redactor: Arc<Redactor>,
+    host: Weak<Host>,
     log: PathBuf,
 }
 
@@ -56,12 +61,30 @@ pub struct ToolCall {
     pub root: PathBuf,
     /// Names the call in the log and for cancelling; made up when absent.
     pub call_id: Option<String>,
+    /// Call as this agent would; a person may use everything otherwise.
+    pub agent: Option<String>,
+    /// The language of texts.
+    pub lang: Lang,
 }
 
 impl Host {
     /// The built-in servers, ready for calls. Nothing of them is opened before a call.
     pub fn tools(self: &Arc<Self>) -> &ToolDesk {
         self.tool_cell().get_or_init(|| ToolDesk::new(self))
+    }
+
+    /// Where calls of tools are logged.
+    pub(crate) fn tool_log(&self) -> PathBuf {
+        match self.environment().get("MODEL_CLI_MCP_TOOL_LOG") {
+            Some(path) => self.environment().current_dir().join(path),
+            None => self.dir().path().join("tool-log.jsonl"),
+        }
+    }
+
+    /// How many tools a built-in server has, once it was made.
+    pub(crate) fn built_in_tool_count(&self, name: &str) -> Option<usize> {
+        let desk = self.tool_cell().get()?;
+        desk.server(name).ok().map(|server| server.tool_names().count())
     }
 
     /// Follows the tool log and changes by other processes until the host stops.
@@ -77,10 +100,7 @@ impl Host {
 impl ToolDesk {
     fn new(host: &Arc<Host>) -> Self {
         let state = host.dir().path();
-        let log = match host.environment().get("MODEL_CLI_MCP_TOOL_LOG") {
-            Some(path) => host.environment().current_dir().join(path),
-            None => state.join("tool-log.jsonl"),
-        };
+        let log = host.tool_log();
         let weak = Arc::downgrade(host);
         let told = weak.clone();
         let warn = move |path: &Path, error: &std::io::Error| {
@@ -100,14 +120,13 @@ impl ToolDesk {
                 });
             }
         };
-        let redactor = Arc::new(Redactor::new());
         let events = host.events().clone();
         let layer = Layer::new(LayerParts {
             settings: Arc::new(HostSettings { host: weak.clone(), last: Mutex::default() }),
             log: Some(ToolLog::new(log.clone(), Box::new(warn))),
-            redactor: Arc::clone(&redactor),
+            redactor: Arc::clone(host.redactor()),
             queue: Arc::new(DeskQueue::new(Arc::new(HostDesk { host: weak, desk: OnceLock::new() }))),
-            observer: Arc::new(watch::Told(events.clone())),
+            observer: Arc::new(watch::Told(events.clone(), Arc::downgrade(host))),
         });
         let env = ServerEnv {
             state_dir: Some(state.to_owned()),
@@ -124,6 +143,7 @@ impl ToolDesk {
             write: true,
             variables: Arc::new(host.environment().variables().clone()),
             host_app: host.places().host_app.clone(),
+            subagents: Some(Arc::new(crate::runs::HostRunner(Arc::downgrade(host)))),
             ..ServerEnv::default()
         };
         Self {
@@ -132,14 +152,9 @@ impl ToolDesk {
             servers: Mutex::default(),
             running: Arc::default(),
             events,
-            redactor,
+            host: Arc::downgrade(host),
             log,
         }
-    }
-
-    /// Secrets of this process that no log may show.
-    pub fn redactor(&self) -> &Redactor {
-        &self.redactor
     }
 
     /// The server of this name.
@@ -175,29 +190,44 @@ impl ToolDesk {
         Ok(describe(&*self.server(name)?, lang, true))
     }
 
-    /// Runs a call from its beginning to its end. Dropping the future withdraws the call.
+    /// Runs a call by hand from its beginning to its end, on whichever server. Dropping the future
+    /// withdraws the call.
     pub async fn call(&self, call: ToolCall) -> Result<Value, Fault> {
+        let host = self.host.upgrade().ok_or_else(stopping)?;
+        hand::call(&host, self, call).await
+    }
+
+    /// A call of a built-in server, through its layer.
+    pub(crate) async fn run(&self, call: BuiltInCall) -> Result<Envelope, Fault> {
         let server = self.server(&call.server)?;
-        let mut meta = call.meta.clone();
-        let root = root_of(&server, &call.root, &mut meta)?;
-        let call_id = call.call_id.unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
-        let cancel = CancellationToken::new();
-        let _registered = self.register(&call_id, &cancel)?;
-        meta.insert("toolCallId".to_owned(), Value::from(call_id.clone()));
+        let mut meta = call.meta;
+        // tools §4: in process the root is the chat's workspace root.
+        meta.remove("workdir");
+        meta.insert("chatos.lang".to_owned(), Value::from(call.lang.as_str()));
+        let root = root_of(&server, &call.workdir)?;
         let closed = CancellationToken::new();
         let gone = closed.clone().drop_guard();
+        let access = if call.ask {
+            let tool = [call.tool.clone()].into_iter().collect();
+            Access::Listed { allow: std::collections::BTreeSet::new(), ask: tool }
+        } else {
+            Access::All
+        };
         let request = CallRequest {
             tool: call.tool,
-            arguments: call.arguments,
+            arguments: Some(Value::Object(call.arguments)),
             meta,
             transport: Transport::InProcess,
-            session: call.session,
-            access: Arc::new(Access::All),
-            caller: Caller::Main,
+            session: if call.session.is_empty() { "api".to_owned() } else { call.session },
+            access: Arc::new(access),
+            caller: match call.role {
+                Role::Main => Caller::Main,
+                Role::Sub => Caller::Subagent,
+            },
             root,
-            cancel,
+            cancel: call.cancel,
             closed,
-            progress: Some(Arc::new(Told { events: self.events.clone(), call_id: call_id.clone() })),
+            progress: Some(Arc::new(Told(call.progress))),
             elicitor: None,
             resume: None,
             client: None,
@@ -214,11 +244,7 @@ impl ToolDesk {
         let ended = work.await;
         drop(gone.disarm());
         match ended {
-            Ok(Ok(Reply::Done(envelope))) => {
-                let mut result = envelope.result();
-                result["callId"] = Value::from(call_id);
-                Ok(result)
-            }
+            Ok(Ok(Reply::Done(envelope))) => Ok(*envelope),
             Ok(Ok(Reply::InputRequired(_) | Reply::AskClient(_) | Reply::MissingCapability(_))) => {
                 Err(Fault::new(ErrorCode::Internal, Text::same("a call without a client asked its client")))
             }
@@ -271,16 +297,11 @@ impl Drop for Registered {
     }
 }
 
-/// tools §4: in process the root is `_meta.workdir`, else what the caller chose.
-fn root_of(server: &Server, root: &Path, meta: &mut Map<String, Value>) -> Result<Option<Arc<Root>>, Fault> {
+fn root_of(server: &Server, chosen: &Path) -> Result<Option<Arc<Root>>, Fault> {
     if !server.info().needs_root {
         return Ok(None);
     }
-    let chosen = match meta.remove("workdir") {
-        Some(Value::String(path)) if !path.trim().is_empty() => root.join(path),
-        _ => root.to_owned(),
-    };
-    let root = Root::open(&chosen).map_err(|error| {
+    let root = Root::open(chosen).map_err(|error| {
         Fault::new(
             ErrorCode::NotFound,
             Text::new(
@@ -292,6 +313,10 @@ fn root_of(server: &Server, root: &Path, meta: &mut Map<String, Value>) -> Resul
         .hint(Text::fixed("name an existing directory", "请指定已存在的目录"))
     })?;
     Ok(Some(Arc::new(root)))
+}
+
+fn stopping() -> Fault {
+    Fault::new(ErrorCode::Unavailable, Text::fixed("the host is stopping", "主机正在停止"))
 }
 
 fn unknown_tool(server: &Server, name: &str, nearest: Option<&str>) -> Fault {
@@ -398,21 +423,20 @@ impl DeskOwner for HostDesk {
     }
 }
 
-/// Progress of one call as events.
-struct Told {
-    events: EventHub,
-    call_id: String,
-}
+/// Progress of one call on its way to the dispatcher.
+struct Told(mpsc::Sender<Progress>);
 
 impl ProgressSink for Told {
     fn send(&self, report: ProgressReport) {
-        let data = json!({
-            "callId": self.call_id,
-            "progress": report.progress,
-            "total": report.total,
-            "message": report.message,
-            "detail": report.detail,
-        });
-        self.events.publish("logs", "tool_progress", &data);
+        let progress = Progress {
+            progress: report.progress,
+            total: report.total,
+            message: Some(report.message).filter(|message| !message.is_empty()),
+            meta: report.detail,
+        };
+        // A caller that does not read loses reports, never time.
+        if self.0.try_send(progress).is_err() {
+            tracing::trace!("a progress report was dropped");
+        }
     }
 }

@@ -101,10 +101,10 @@ pub struct LogLine {
 ///
 /// The methods that return nothing are called from the task that reads the server; they must not wait.
 pub trait Hooks: Send + Sync + 'static {
-    /// A question to the person.
-    fn elicit(&self, asked: Asked, ask: Elicitation) -> Later<ElicitAnswer> {
+    /// A question to the person. The error says why it cannot be asked, and is the server's to correct.
+    fn elicit(&self, asked: Asked, ask: Elicitation) -> Later<Result<ElicitAnswer, String>> {
         drop((asked, ask));
-        Box::pin(async { ElicitAnswer::Cancel })
+        Box::pin(async { Ok(ElicitAnswer::Cancel) })
     }
 
     /// A request for text from the model; the parameters and the result are those of

@@ -365,12 +365,9 @@ impl Router {
     async fn ask(&self, asked: Asked, method: &str, params: Value) -> Result<Value, RpcError> {
         match method {
             "elicitation/create" => {
-                let ask = Elicitation::from_params(&params).map_err(|message| RpcError {
-                    code: -32602,
-                    message,
-                    data: None,
-                })?;
-                Ok(self.hooks.elicit(asked, ask).await.to_json())
+                let wrong = |message| RpcError { code: -32602, message, data: None };
+                let ask = Elicitation::from_params(&params).map_err(wrong)?;
+                self.hooks.elicit(asked, ask).await.map(|answer| answer.to_json()).map_err(wrong)
             }
             "sampling/createMessage" => {
                 let result = self.hooks.sample(asked, params).await;

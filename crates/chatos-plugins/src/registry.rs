@@ -109,6 +109,11 @@ impl Registry {
         }
     }
 
+    /// The name that was given to a server, built-in and user-added ones included.
+    pub fn normalized(&self, identity: &ServerIdentity) -> Option<String> {
+        self.lock().book.normalized(identity).map(str::to_owned)
+    }
+
     /// Shows or hides the problem that changes are found by polling only.
     pub(crate) fn set_watch_problem(&self, problem: Option<Problem>) {
         let mut inner = self.lock();

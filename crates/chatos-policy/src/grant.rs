@@ -117,6 +117,27 @@ impl Grant {
     }
 }
 
+impl Grant {
+    /// Also keeps the filters of an earlier grant of the same server, so that nothing widens.
+    pub fn narrow(&mut self, before: &Self) {
+        self.filters.extend(
+            before
+                .filters
+                .iter()
+                .filter(|filter| !self.filters.contains(filter))
+                .cloned()
+                .collect::<Vec<_>>(),
+        );
+        self.sampling &= before.sampling;
+    }
+
+    /// Hides tools that are for programs, not for models (agents §10.2).
+    pub fn hide(&mut self, tools: &[&str]) {
+        let deny = tools.iter().map(|tool| crate::Glob::new(*tool)).collect();
+        self.filters.push(ToolFilter { deny, ..ToolFilter::default() });
+    }
+}
+
 /// What a run may use, and why not the rest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {

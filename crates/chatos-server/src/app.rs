@@ -187,8 +187,12 @@ pub(crate) fn routes() -> Routes {
     route::settings::add(&mut routes);
     route::audit::add(&mut routes);
     route::prompts::add(&mut routes);
+    route::runs::add(&mut routes);
+    route::sessions::add(&mut routes);
+    route::subagents::add(&mut routes);
     route::tasks::add(&mut routes);
     route::tools::add(&mut routes);
+    route::servers::add(&mut routes);
     route::plugins::add(&mut routes);
     route::apps::add(&mut routes);
     route::operations::add(&mut routes);

@@ -19,6 +19,7 @@ mod journal;
 mod kept;
 mod key;
 mod land_configs;
+mod mcp_servers;
 mod messages;
 mod meta;
 mod migrate;
@@ -30,12 +31,14 @@ mod runs;
 mod salvage;
 mod secrets;
 mod server_facts;
+mod server_work;
 mod sessions;
 mod settings;
 mod shell_sessions;
 mod system_prompts;
 mod tasks;
 mod time;
+mod tool_pins;
 mod usage;
 mod watch;
 
@@ -54,6 +57,7 @@ pub use journal::{
 };
 pub use kept::Kept;
 pub use key::{KeyPlace, KeyProblem, SealError, StateKey, SubKey};
+pub use mcp_servers::{ServerRow, ServerSource};
 pub use messages::{AttachmentRow, MessageRow, NewMessage, SummaryRow, ToolCallRow};
 pub use migrate::{SCHEMA_VERSION, schema_of};
 pub use models::{DEMO_MODEL, ModelRecord, ModelTest};
@@ -64,6 +68,7 @@ pub use runs::{MessageWrite, RunChange, RunFilter, RunRow, RunWrite, StepRow, St
 pub use salvage::{Salvage, SalvagedTable, damage_of, salvage};
 pub use secrets::{SecretInfo, SecretValue, is_secret_name};
 pub use server_facts::ServerFact;
+pub use server_work::{AsyncTaskRow, OpenAskRow};
 pub use sessions::{MessageHit, SessionPatch, SessionRow};
 pub use settings::{
     Effective, SETTINGS, Section, SettingError, SettingIssue, SettingKind, SettingSource, SettingSpec,
@@ -73,4 +78,5 @@ pub use shell_sessions::ShellSessionRow;
 pub use system_prompts::SystemPrompt;
 pub use tasks::{AddedTasks, NewTask, Task, TaskContext, TaskFilter, TaskNote, TaskPatch};
 pub use time::{iso_from_ms, now_iso, now_ms, parse_time};
+pub use tool_pins::{PinRow, PinState};
 pub use usage::{UsageBy, UsageRow, UsageSum};

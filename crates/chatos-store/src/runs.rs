@@ -138,6 +138,8 @@ pub struct RunChange {
     pub model_id: Option<String>,
     /// It ended: the lease goes with it.
     pub finished: bool,
+    /// It did not end, but nobody holds it any more.
+    pub released: bool,
 }
 
 /// One moment of a run.
@@ -470,8 +472,8 @@ fn change_run(connection: &Connection, run: &str, change: &RunChange) -> Result<
                error_code = coalesce(?4, error_code), error_message = coalesce(?5, error_message),
                passes = coalesce(?6, passes), model_id = coalesce(?7, model_id), updated_at = ?8,
                finished_at = CASE WHEN ?9 THEN ?8 ELSE finished_at END,
-               lease_owner = CASE WHEN ?9 THEN '' ELSE lease_owner END,
-               lease_until = CASE WHEN ?9 THEN NULL ELSE lease_until END
+               lease_owner = CASE WHEN ?9 OR ?10 THEN '' ELSE lease_owner END,
+               lease_until = CASE WHEN ?9 OR ?10 THEN NULL ELSE lease_until END
              WHERE id = ?1",
         )?
         .execute((
@@ -484,6 +486,7 @@ fn change_run(connection: &Connection, run: &str, change: &RunChange) -> Result<
             &change.model_id,
             now,
             change.finished,
+            change.released,
         ))?;
     Ok(())
 }

@@ -66,11 +66,13 @@ impl Store {
         self.read(|connection| read_session(connection, id))
     }
 
-    /// Chats, pinned ones first, then the most recent; archived ones only when asked for.
+    /// Chats, pinned ones first, then the most recent; archived ones only when asked for. The transcript of
+    /// a sub agent is a chat with the id of its run; it is not listed.
     pub fn sessions(&self, archived: bool, limit: u32, offset: u32) -> Result<Vec<SessionRow>, StoreError> {
         self.read(|connection| {
             let sql = format!(
                 "SELECT {COLUMNS} FROM sessions WHERE (archived_at IS NOT NULL) = ?1
+                   AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = sessions.id)
                  ORDER BY pinned DESC, coalesce(last_message_at, created_at) DESC, id DESC LIMIT ?2 OFFSET ?3"
             );
             let mut statement = connection.prepare_cached(&sql)?;
@@ -112,6 +114,11 @@ impl Store {
         let id = id.to_owned();
         self.write(move |connection| {
             let there = connection.prepare_cached("DELETE FROM sessions WHERE id = ?1")?.execute([&id])? > 0;
+            connection
+                .prepare_cached(
+                    "DELETE FROM sessions WHERE id IN (SELECT id FROM runs WHERE session_id = ?1)",
+                )?
+                .execute([&id])?;
             connection.prepare_cached("DELETE FROM runs WHERE session_id = ?1")?.execute([&id])?;
             if there {
                 crate::prune::recount(connection)?;
@@ -133,7 +140,8 @@ impl Store {
             let sql = format!(
                 "SELECT m.session_id, s.title, m.id, m.seq, m.role, m.content, m.created_at
                  FROM messages m JOIN sessions s ON s.id = m.session_id
-                 WHERE {filter} AND m.role IN ('user', 'assistant') ORDER BY m.created_at DESC LIMIT ?2"
+                 WHERE {filter} AND m.role IN ('user', 'assistant')
+                   AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = s.id) ORDER BY m.created_at DESC LIMIT ?2"
             );
             let mut statement = connection.prepare_cached(&sql)?;
             let rows = statement.query_map((&wanted, limit), |row| {

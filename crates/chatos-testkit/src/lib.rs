@@ -5,6 +5,7 @@
 //! is its message; they never retry an assertion.
 
 mod client;
+mod model;
 mod process;
 mod random;
 mod terminal;
@@ -12,6 +13,7 @@ mod wire;
 pub mod zips;
 
 pub use client::{McpClient, McpEra};
+pub use model::{Script, ScriptedModel};
 pub use process::{Outcome, RunningHost, Sandbox, child, make_dir};
 pub use random::Random;
 pub use terminal::Terminal;

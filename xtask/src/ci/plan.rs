@@ -106,6 +106,18 @@ pub(crate) fn steps() -> Vec<Step> {
             )
         },
         Step {
+            count: Some(count::libtest),
+            ..plain("kills", "200 kills at random points of runs", &["build"], |cx| {
+                let filter = "kills_at_random_lose_nothing_and_repeat_nothing";
+                let mut tests = cargo(
+                    cx,
+                    &["test", "-p", "chatos-cli", "--test", "runs", "--locked", "--quiet", "--", filter],
+                );
+                tests.env("CHATOS_KILLS", "200");
+                Ok(vec![tests])
+            })
+        },
+        Step {
             count: Some(count::node),
             ..plain(
                 "models",

@@ -49,7 +49,7 @@ impl Call<'_> {
         }
         let verdict = match &self.order.resume {
             Some(Resumed::Prompt { request_id }) => {
-                self.wait_for(request_id.clone(), WaitKind::Approval).await
+                self.wait_for(request_id.clone(), Owner::host_run(), WaitKind::Approval).await
             }
             _ => self.ask(self.question(), WaitKind::Approval).await,
         }?;
@@ -59,7 +59,7 @@ impl Call<'_> {
             "identity": self.tool.identity, "tool": self.tool.tool, "callId": self.order.call_id,
             "runId": run, "decision": if allowed { chosen } else { "no" },
         });
-        self.ports.audit("tool_approval", details).await;
+        self.ports.audit("tool_approval", details);
         match (verdict.status.as_str(), allowed) {
             ("ok", true) => {
                 if let (Some(run), "run") = (run, chosen) {
@@ -108,7 +108,7 @@ impl Call<'_> {
         }
         options.push(json!({ "value": "no", "label": no }));
         let mut prompt = json!({
-            "kind": "choice", "title": title, "message": message, "options": options, "approval": true,
+            "kind": "choice", "title": title, "message": message, "options": options,
         });
         if let Some(limit) = self.settings.confirm_timeout {
             prompt["timeoutMs"] = json!(millis(limit));
@@ -118,18 +118,22 @@ impl Call<'_> {
             owner: Owner::host_run(),
             source: format!("{server}/{tool}"),
             trace: self.order.trace.clone(),
+            effect: Some((
+                "tool_approval",
+                json!({ "identity": self.tool.identity, "tool": tool, "arguments": self.order.arguments }),
+            )),
         }
     }
 
     /// Asks and waits; the clocks of the call stand still meanwhile.
-    pub(super) async fn ask(&self, question: Question, kind: WaitKind) -> Result<Verdict, ToolError> {
+    async fn ask(&self, question: Question, kind: WaitKind) -> Result<Verdict, ToolError> {
         let owner = question.owner.clone();
         let asking = self.ports.ask(question);
         let request_id = tokio::select! {
             asked = asking => asked.map_err(|fault| queue_failed(&fault))?,
             () = self.order.cancel.cancelled() => return Err(canceled()),
         };
-        let verdict = self.wait_for(request_id.clone(), kind).await;
+        let verdict = self.wait_for(request_id.clone(), owner.clone(), kind).await;
         if verdict.is_err() && self.order.cancel.is_cancelled() {
             self.ports.withdraw(request_id, owner, "aborted").await;
         }
@@ -137,12 +141,12 @@ impl Call<'_> {
     }
 
     /// Waits for the answer to a question that is in the queue.
-    pub(super) async fn wait_for(&self, request_id: String, kind: WaitKind) -> Result<Verdict, ToolError> {
+    async fn wait_for(&self, request_id: String, owner: Owner, kind: WaitKind) -> Result<Verdict, ToolError> {
         let began = Instant::now();
         self.observer.waiting(&request_id, kind);
         self.ports.event(ToolEvent::Waiting { request_id: &request_id, trace: &self.order.trace });
         let verdict = tokio::select! {
-            verdict = self.ports.verdict(request_id.clone()) => verdict.map_err(|fault| queue_failed(&fault)),
+            verdict = self.ports.verdict(request_id.clone(), owner) => verdict.map_err(|fault| queue_failed(&fault)),
             () = self.order.cancel.cancelled() => Err(canceled()),
         };
         self.waited_ms.fetch_add(millis(began.elapsed()), Ordering::Relaxed);

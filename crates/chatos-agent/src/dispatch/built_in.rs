@@ -40,6 +40,7 @@ impl Call<'_> {
             ask: self.tool.ask && self.tool.asks_itself,
             workdir: self.order.workdir.clone(),
             session: self.order.trace.session_id.clone().unwrap_or_default(),
+            lang: self.order.lang,
             cancel: self.order.cancel.clone(),
             progress,
         };
@@ -58,7 +59,10 @@ impl Call<'_> {
         };
         match ended {
             // The layer has logged and told it.
-            Ok(envelope) => record::end_of(envelope, true),
+            Ok(envelope) => {
+                record::audit(self.ports, &envelope, &self.order.arguments);
+                record::end_of(envelope, true)
+            }
             Err(fault) => self.refuse(not_sent(&fault)),
         }
     }

@@ -1,15 +1,34 @@
-//! Calls of servers of the pool: sent once, and again only when that is certainly safe (agents §7).
+//! Calls of servers of the pool: sent once, and again only when that is certainly safe (agents §7); what
+//! the server asks is asked, what it does later is waited for.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
-use chatos_mcp::{CallError, CallOutcome, CallRequest, Failure, Progress, Resume, ServerKey};
+use chatos_mcp::{
+    CallError, CallOutcome, CallRequest, Failure, InputRequest, InputRequired, Progress, Resume, ServerKey,
+    TaskState, ToolResult,
+};
+use chatos_tool::{Needed, Text, ToolError};
+use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 
-use super::answer::{self, Ended};
-use super::ports::ToolEvent;
+use super::answer::{self, Ended, millis};
+use super::ports::{OpenAsk, ToolEvent};
+use super::questions::{self, Asker, Open};
 use super::record::Record;
-use super::{Call, CallEnd, Sending, meta};
+use super::{Call, CallEnd, Resumed, Sending, canceled, meta};
+
+/// A server that asks more often than this goes round in circles.
+const ROUNDS: usize = 32;
+
+/// How a sent call went on.
+pub(super) enum Sent {
+    /// It is done.
+    Done(ToolResult),
+    /// It goes on as a task of the server.
+    Task(TaskState),
+}
 
 impl Call<'_> {
     pub(super) async fn over_the_pool(self, key: &ServerKey) -> CallEnd {
@@ -22,35 +41,137 @@ impl Call<'_> {
             self.route.transport,
         );
         self.ports.event(ToolEvent::Started { server: &self.tool.server, trace: &self.order.trace });
+        self.ports.begin(self.context());
         let ended = match self.approve().await {
             Ok(()) => self.send(key).await,
             Err(error) => Ended::failed(error),
         };
+        self.ports.end(&self.order.call_id);
         let waited = self.waited_ms.load(Ordering::Relaxed);
         record.finish(ended, self.started.elapsed(), waited)
     }
 
     async fn send(&self, key: &ServerKey) -> Ended {
-        let meta = meta::build(self.route, &self.order, &self.settings, None);
-        match self.send_once_more(key, &meta, None, None).await {
-            Ok(CallOutcome::Complete(result)) => result.into(),
-            Ok(CallOutcome::InputRequired(_) | CallOutcome::Task(_)) => answer::failure(
-                &CallError {
-                    failure: Failure::Protocol { detail: "it answered with something else".to_owned() },
-                    sent: true,
-                },
-                &self.tool.server,
-            ),
-            Err(error) => answer::failure(&error, &self.tool.server),
+        match &self.order.resume {
+            Some(Resumed::AsyncTask { task_id, cursor }) => {
+                return self.wait_again(key, task_id, *cursor).await;
+            }
+            Some(Resumed::McpTask { task_id }) => return self.look_after(key, task_id.clone()).await,
+            Some(Resumed::Prompt { .. }) | None => {}
         }
+        if let Some(config) = self.route.async_task.as_ref().filter(|config| config.covers(&self.tool.tool)) {
+            return self.async_task(key, config).await;
+        }
+        let meta = meta::build(self.route, &self.order, &self.settings, None);
+        match self.through(key, &meta, None).await {
+            Ok(Sent::Done(result)) => result.into(),
+            Ok(Sent::Task(state)) => self.keep_task(key, state).await,
+            Err(ended) => ended,
+        }
+    }
+
+    /// Sends the call and goes on with it until there is a result or a task.
+    pub(super) async fn through(
+        &self,
+        key: &ServerKey,
+        meta: &Map<String, Value>,
+        task: Option<(String, u64)>,
+    ) -> Result<Sent, Ended> {
+        let mut resume = match &self.order.resume {
+            // The question was in the queue when an earlier process ended; the call is not sent before it
+            // is answered.
+            Some(Resumed::Prompt { .. }) => self.continue_asking().await?,
+            _ => None,
+        };
+        for _ in 0..ROUNDS {
+            let outcome = self.send_once_more(key, meta, resume.take(), task.clone()).await;
+            match outcome.map_err(|error| answer::failure(&error, &self.tool.server))? {
+                CallOutcome::Complete(result) => return Ok(Sent::Done(result)),
+                CallOutcome::Task(state) => return Ok(Sent::Task(state)),
+                CallOutcome::InputRequired(required) => resume = Some(self.answer(meta, required).await?),
+            }
+        }
+        Err(self.protocol("it asks again and again"))
+    }
+
+    /// Asks what a modern server needs. The question outlives this process.
+    async fn answer(&self, meta: &Map<String, Value>, required: InputRequired) -> Result<Resume, Ended> {
+        let InputRequired { requests, request_state, raw } = required;
+        let asker = self.asker();
+        let open = questions::ask_all(self.ports, &asker, requests)
+            .await
+            .map_err(|reason| self.protocol(&reason))?;
+        let prompts: Map<String, Value> = open
+            .iter()
+            .filter_map(|open| Some((open.key.clone(), Value::from(open.prompt.clone()?))))
+            .collect();
+        let kept = OpenAsk {
+            call_id: self.order.call_id.clone(),
+            run_id: self.order.trace.run_id.clone(),
+            identity: self.tool.identity.as_str().to_owned(),
+            method: "tools/call".to_owned(),
+            params: json!({ "name": self.tool.tool, "arguments": self.order.arguments, "_meta": meta }),
+            request_state: request_state.clone(),
+            input_requests: raw.get("inputRequests").cloned().unwrap_or_else(|| json!({})),
+            prompts,
+        };
+        if let Err(fault) = self.ports.keep_ask(kept).await {
+            tracing::warn!(%fault, "a question of a server will not survive a restart");
+        }
+        self.gather(&asker, open, request_state).await
+    }
+
+    /// Goes on with a question that an earlier process asked.
+    async fn continue_asking(&self) -> Result<Option<Resume>, Ended> {
+        let Some(kept) = self.ports.open_ask(self.order.call_id.clone()).await else { return Ok(None) };
+        let requests = kept.input_requests.as_object().cloned().unwrap_or_default();
+        let open = requests
+            .iter()
+            .map(|(key, request)| Open {
+                key: key.clone(),
+                request: InputRequest::from_json(request),
+                prompt: kept.prompts.get(key).and_then(Value::as_str).map(str::to_owned),
+            })
+            .collect();
+        self.gather(&self.asker(), open, kept.request_state).await.map(Some)
+    }
+
+    async fn gather(
+        &self,
+        asker: &Asker,
+        open: Vec<Open>,
+        request_state: Option<String>,
+    ) -> Result<Resume, Ended> {
+        let began = Instant::now();
+        let root = self.order.workdir.to_string_lossy();
+        let answers = tokio::select! {
+            answers = questions::answers(self.ports, asker, &open, &root) => answers,
+            () = self.order.cancel.cancelled() => {
+                questions::withdraw(self.ports, asker, &open, "aborted").await;
+                self.ports.end_ask(self.order.call_id.clone()).await;
+                return Err(Ended::failed(canceled()));
+            }
+        };
+        self.waited_ms.fetch_add(millis(began.elapsed()), Ordering::Relaxed);
+        self.ports.end_ask(self.order.call_id.clone()).await;
+        let answers = answers.map_err(|reason| {
+            Ended::failed(ToolError::unavailable(
+                Needed::Host,
+                Text::new(
+                    format!("the question of `{}` has no answer: {reason}", self.tool.server),
+                    format!("`{}` 的问题没有得到回答：{reason}", self.tool.server),
+                ),
+            ))
+        })?;
+        Ok(Resume { request_state, answers })
     }
 
     /// Sends the call; after a break of the connection again, once, when the server certainly has not
     /// seen it or the tool may be repeated by a word that counts.
-    pub(super) async fn send_once_more(
+    async fn send_once_more(
         &self,
         key: &ServerKey,
-        meta: &serde_json::Map<String, serde_json::Value>,
+        meta: &Map<String, Value>,
         resume: Option<Resume>,
         task: Option<(String, u64)>,
     ) -> Result<CallOutcome, CallError> {
@@ -67,7 +188,7 @@ impl Call<'_> {
     async fn attempt(
         &self,
         key: &ServerKey,
-        meta: &serde_json::Map<String, serde_json::Value>,
+        meta: &Map<String, Value>,
         resume: Option<Resume>,
         task: Option<(String, u64)>,
         attempt: u32,
@@ -110,9 +231,24 @@ impl Call<'_> {
         }
     }
 
-    pub(super) fn report(&self, report: &Progress) {
+    fn report(&self, report: &Progress) {
         self.observer.progress(report);
         self.ports.event(ToolEvent::Progress { call_id: &self.order.call_id, progress: report });
+    }
+
+    pub(super) fn asker(&self) -> Asker {
+        Asker {
+            identity: self.tool.identity.as_str().to_owned(),
+            server: self.tool.server.clone(),
+            trace: self.order.trace.clone(),
+            lang: self.order.lang,
+            observer: Arc::clone(&self.observer),
+        }
+    }
+
+    pub(super) fn protocol(&self, detail: &str) -> Ended {
+        let failure = Failure::Protocol { detail: detail.to_owned() };
+        answer::failure(&CallError { failure, sent: true }, &self.tool.server)
     }
 }
 

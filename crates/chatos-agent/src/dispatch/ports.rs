@@ -7,10 +7,12 @@ use std::time::Duration;
 use chatos_mcp::{Later, Pool, Progress};
 use chatos_policy::Role;
 use chatos_prompts::{Owner, Prompts};
-use chatos_tool::{Envelope, Fault, LogRules, Redactor, TextLimits, Trace};
+use chatos_tool::{Envelope, Fault, Lang, LogRules, Redactor, TextLimits, Trace};
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
+
+use super::CallObserver;
 
 /// The settings in force when a call begins.
 #[derive(Debug, Clone)]
@@ -51,6 +53,8 @@ pub struct BuiltInCall {
     pub workdir: PathBuf,
     /// Names the chat for fair queueing.
     pub session: String,
+    /// The language of its texts.
+    pub lang: Lang,
     /// Ends it.
     pub cancel: CancellationToken,
     /// Gets its signs of life.
@@ -68,6 +72,24 @@ pub struct Question {
     pub source: String,
     /// Where it belongs.
     pub trace: Trace,
+    /// What the answer decides, and everything beside the prompt that decides it; such an answer has to
+    /// name what was shown (ui-prompts §6).
+    pub effect: Option<(&'static str, Value)>,
+}
+
+/// A call on its way, for questions of its server.
+#[derive(Clone)]
+pub struct CallContext {
+    /// Names it.
+    pub call_id: String,
+    /// Where it belongs.
+    pub trace: Trace,
+    /// The chat's workspace root.
+    pub workdir: PathBuf,
+    /// The language of texts.
+    pub lang: Lang,
+    /// Who hears of it.
+    pub observer: Arc<dyn CallObserver>,
 }
 
 /// What a person decided.
@@ -110,7 +132,7 @@ pub struct OpenAsk {
     /// The server.
     pub identity: String,
     /// `tools/call`, with what goes out again.
-    pub method: &'static str,
+    pub method: String,
     /// Its parameters.
     pub params: Value,
     /// As the server gave it.
@@ -177,8 +199,8 @@ pub trait Ports: Send + Sync + 'static {
     fn prompts(&self) -> Later<Result<Prompts, Fault>>;
     /// Puts a question into the queue; gives its id.
     fn ask(&self, question: Question) -> Later<Result<String, Fault>>;
-    /// Waits for a verified answer.
-    fn verdict(&self, request_id: String) -> Later<Result<Verdict, Fault>>;
+    /// Waits for a verified answer; private values are put in, for its owner, once.
+    fn verdict(&self, request_id: String, owner: Owner) -> Later<Result<Verdict, Fault>>;
     /// The asker is not interested any more (`aborted` or `asker_gone`).
     fn withdraw(&self, request_id: String, owner: Owner, code: &'static str) -> Later<()>;
     /// Appends a line to the tool log.
@@ -195,6 +217,12 @@ pub trait Ports: Send + Sync + 'static {
     fn end_ask(&self, call_id: String) -> Later<()>;
     /// A model's answer for a server; the parameters are those of `sampling/createMessage`.
     fn sample(&self, identity: String, params: Value, trace: Trace) -> Later<Result<Value, String>>;
-    /// A person agreed or refused; for the audit chain.
-    fn audit(&self, kind: &'static str, details: Value) -> Later<()>;
+    /// The question of a call that an earlier process asked.
+    fn open_ask(&self, call_id: String) -> Later<Option<OpenAsk>>;
+    /// A call of the pool begins; its server may ask something.
+    fn begin(&self, call: CallContext);
+    /// It is over.
+    fn end(&self, call_id: &str);
+    /// One record for the audit chain. Must not wait.
+    fn audit(&self, kind: &'static str, details: Value);
 }

@@ -7,7 +7,8 @@ use std::time::Duration;
 use chatos_mcp::Block;
 use chatos_policy::Role;
 use chatos_tool::{Answer, CallRecord, Envelope, Finish, Keep, Lang, LogLevel, Stamp, Transport, truncate};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
 
 use super::answer::{self, Ended, millis};
 use super::ports::{CallSettings, Ports, ToolEvent};
@@ -19,6 +20,7 @@ pub(super) struct Record<'a> {
     settings: CallSettings,
     record: CallRecord,
     lang: Lang,
+    arguments: Map<String, Value>,
     // Level `error` writes the call only when it failed.
     held_back: Option<String>,
 }
@@ -41,7 +43,14 @@ impl<'a> Record<'a> {
             caller: caller(order.role),
             trace: order.trace.clone(),
         };
-        let mut this = Self { ports, settings: settings.clone(), record, lang: order.lang, held_back: None };
+        let mut this = Self {
+            ports,
+            settings: settings.clone(),
+            record,
+            lang: order.lang,
+            arguments: order.arguments.clone(),
+            held_back: None,
+        };
         this.log_call(&order.arguments);
         this
     }
@@ -85,6 +94,7 @@ impl<'a> Record<'a> {
         let end = self.end(ended, stamp);
         self.log_end(&end.envelope, waited_ms);
         self.ports.event(ToolEvent::Finished { envelope: &end.envelope });
+        audit(self.ports, &end.envelope, &self.arguments);
         end
     }
 
@@ -143,6 +153,24 @@ impl<'a> Record<'a> {
             None => self.ports.log(line),
         }
     }
+}
+
+/// security T22: who called what and how it ended; of the arguments only their digest.
+pub(super) fn audit(ports: &Arc<dyn Ports>, envelope: &Envelope, arguments: &Map<String, Value>) {
+    let mut hash = Sha256::new();
+    let arguments = Value::Object(arguments.clone());
+    chatos_tool::canonical(&arguments, &mut |part| hash.update(part));
+    let digest: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    let stamp = &envelope.stamp;
+    ports.audit(
+        "tool_call",
+        json!({
+            "server": stamp.server, "tool": stamp.tool, "arguments": digest,
+            "argumentBytes": truncate::compact_len(&arguments), "size": envelope.size,
+            "status": envelope.status.as_str(), "code": envelope.code, "traceId": stamp.trace.trace_id,
+            "spanId": stamp.trace.span_id, "runId": stamp.trace.run_id, "agentId": stamp.trace.agent_id,
+        }),
+    );
 }
 
 /// The end of a call whose envelope is there already.

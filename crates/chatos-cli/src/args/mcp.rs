@@ -5,15 +5,20 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use chatos_host::{Fault, SETTINGS, SettingKind, SettingSpec, Text};
-use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, ValueEnum};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand, ValueEnum};
 use serde_json::Value;
+
+use super::servers::Servers;
 
 /// `chatos mcp …`.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_precedence_over_arg = true)]
 pub(crate) struct Mcp {
+    #[command(subcommand)]
+    pub(crate) known: Option<Known>,
     /// `list`, or the name of a built-in server
     #[arg(value_name = "NAME")]
-    pub(crate) server: String,
+    server: Option<String>,
     /// The directory its tools work in [default: the current directory]
     #[arg(long, value_name = "DIR")]
     pub(crate) root: Option<PathBuf>,
@@ -46,6 +51,23 @@ pub(crate) struct Mcp {
     pub(crate) print_config: Option<ConfigClient>,
     #[command(flatten)]
     pub(crate) settings: SettingFlags,
+}
+
+/// The sub-command that is about all servers.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Known {
+    /// Every server the host knows: list, add, edit, remove, restart, logs
+    Servers {
+        #[command(subcommand)]
+        action: Option<Servers>,
+    },
+}
+
+impl Mcp {
+    /// The server that is meant; nothing means the list of them.
+    pub(crate) fn server(&self) -> &str {
+        self.server.as_deref().unwrap_or("list")
+    }
 }
 
 fn switch(text: &str) -> Result<bool, String> {

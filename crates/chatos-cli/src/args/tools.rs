@@ -8,7 +8,14 @@ use clap::Subcommand;
 #[derive(Debug, Subcommand)]
 pub(crate) enum Tools {
     /// Every server with its tools
-    List,
+    List {
+        /// What this agent may use, and why not the rest
+        #[arg(long, value_name = "A")]
+        agent: Option<String>,
+        /// With --agent: main or sub
+        #[arg(long, value_name = "ROLE", requires = "agent", default_value = "main")]
+        role: String,
+    },
     /// One server with its tools, or one tool with its arguments
     Show {
         /// The server, for example project_files
@@ -34,6 +41,9 @@ pub(crate) enum Tools {
         /// The session the call belongs to
         #[arg(long, value_name = "S")]
         session: Option<String>,
+        /// Call as this agent would: its grants, its questions
+        #[arg(long, value_name = "A")]
+        agent: Option<String>,
         /// The directory the tool works in [default: the project]
         #[arg(long, value_name = "DIR")]
         root: Option<PathBuf>,

@@ -30,10 +30,10 @@ pub(crate) fn run(
     output: &Output,
     options: &Mcp,
 ) -> Result<ExitCode, Fault> {
-    if options.server == "list" {
+    if options.server() == "list" {
         return Ok(list::run(global, &environment, output));
     }
-    let info = builtin::server_info(&options.server).ok_or_else(|| unknown(&options.server))?;
+    let info = builtin::server_info(options.server()).ok_or_else(|| unknown(options.server()))?;
     let mut flags = match options.settings.values() {
         Ok(flags) => flags,
         Err(fault) => return Ok(usage_fault(output, &fault)),

@@ -17,7 +17,16 @@ use serde_json::{Value, json};
 use crate::args::{Global, Prompts, PromptsList};
 use crate::client::block_on;
 use crate::output::Output;
-use desk::Desk;
+pub(crate) use desk::Desk;
+
+/// Asks one question of a chat in this terminal; left open when the person leaves it.
+pub(crate) async fn answer_here(desk: &Desk, output: &Output, id: &str) -> Result<(), Fault> {
+    let item = desk.show(id, output.lang).await?;
+    if let form::Outcome::Sent(done) = form::ask(desk, output, id, item, None, None).await? {
+        answer::told(output, id, &done);
+    }
+    Ok(())
+}
 
 pub(crate) fn run(
     global: &Global,

@@ -19,7 +19,18 @@ pub(crate) fn run(
     action: Tools,
 ) -> Result<ExitCode, Fault> {
     match action {
-        Tools::List => {
+        Tools::List { agent: Some(agent), role } => {
+            let api = Api::connect(global, environment)?;
+            let path = format!("/api/v1/tools?agent={}&role={}", encode(&agent), encode(&role));
+            let list = block_on(async {
+                let list = api.call_patiently(Method::GET, &path, None, output.lang).await;
+                api.finish().await;
+                list
+            })?;
+            print_toolset(output, &list);
+            Ok(ExitCode::SUCCESS)
+        }
+        Tools::List { agent: None, .. } => {
             let api = Api::connect(global, environment)?;
             let list = block_on(api.get("/api/v1/tools", output.lang))?;
             print_servers(output, &list);
@@ -27,28 +38,38 @@ pub(crate) fn run(
         }
         Tools::Show { server, tool } => {
             let api = Api::connect(global, environment)?;
-            let found = block_on(api.get(&format!("/api/v1/tools/{}", encode(&server)), output.lang))?;
+            let path = format!("/api/v1/tools/{}", encode(&server));
+            let found = block_on(async {
+                let found = api.call_patiently(Method::GET, &path, None, output.lang).await;
+                api.finish().await;
+                found
+            })?;
             show(output, &found, tool.as_deref())?;
             Ok(ExitCode::SUCCESS)
         }
-        Tools::Call { server, tool, pairs, args, meta, session, root } => {
+        Tools::Call { server, tool, pairs, args, meta, session, agent, root } => {
             let here = environment.current_dir().to_owned();
             let body = match body(&pairs, args.as_deref(), meta.as_deref()) {
                 Ok(body) => body,
                 Err(fault) => return Ok(usage_fault(output, &fault)),
             };
             let root = root.or_else(|| global.project.clone());
-            let body = with_place(body, root.as_deref(), &here, session);
+            let mut body = with_place(body, root.as_deref(), &here, session);
+            if let Some(agent) = agent {
+                body["agent"] = Value::from(agent);
+            }
             let api = Api::connect(global, environment)?;
             let path = format!("/api/v1/tools/{}/{}/call", encode(&server), encode(&tool));
             let result = block_on(async {
-                tokio::select! {
+                let result = tokio::select! {
                     result = api.call_patiently(Method::POST, &path, Some(&body), output.lang) => result,
                     _ = tokio::signal::ctrl_c() => Err(Fault::new(
                         ErrorCode::Canceled,
                         Text::fixed("the call was canceled", "调用已取消"),
                     )),
-                }
+                };
+                api.finish().await;
+                result
             })?;
             Ok(print_result(output, &result))
         }
@@ -67,6 +88,34 @@ pub(crate) fn run(
             print_log(output, &page);
             Ok(ExitCode::SUCCESS)
         }
+    }
+}
+
+/// What an agent may use, and why not the rest.
+fn print_toolset(output: &Output, list: &Value) {
+    if output.json {
+        output.json_line(list);
+        return;
+    }
+    let items: Vec<&Value> = list["tools"].as_array().into_iter().flatten().collect();
+    let names = items.iter().map(|item| width(item["name"].as_str().unwrap_or_default())).max().unwrap_or(4);
+    for item in items {
+        let name = pad(&visible(item["name"].as_str().unwrap_or_default()), names);
+        if item["granted"] == true {
+            let ask = if item["ask"] == true { "  asks first" } else { "" };
+            output.line(&format!("{}  {}{ask}", output.paint(Paint::Good, "✓"), name.trim_end()));
+        } else {
+            let why = visible(item["why"].as_str().unwrap_or_default());
+            output.line(&format!(
+                "{}  {name}  {}",
+                output.paint(Paint::Dim, "–"),
+                output.paint(Paint::Dim, &why)
+            ));
+        }
+    }
+    for problem in list["problems"].as_array().into_iter().flatten() {
+        let message = problem["message"].as_str().unwrap_or_default();
+        output.line(&output.paint(Paint::Warn, &visible(message)));
     }
 }
 

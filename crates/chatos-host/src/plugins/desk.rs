@@ -149,6 +149,12 @@ impl PluginDesk {
         }
     }
 
+    /// Names of servers that were added or removed are given or freed.
+    pub(crate) fn refresh_names(&self) {
+        self.learn_names();
+        self.registry.refresh(&Refresh::Check);
+    }
+
     /// Errors among the problems, for the status line.
     pub fn error_count(&self) -> usize {
         let snapshot = self.snapshot();

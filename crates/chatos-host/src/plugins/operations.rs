@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use chatos_contribution::ServerIdentity;
 use chatos_manifest::PluginId;
 use chatos_plugins::listing::PluginEntry;
 use chatos_plugins::{
@@ -13,6 +14,7 @@ use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use serde_json::{Map, Value, json};
 
 use super::fault::{no_plugin, package_fault, problems_json, trust_fault};
+use crate::fault::store_fault;
 use crate::host::Host;
 use crate::operations::Operation;
 
@@ -183,6 +185,12 @@ impl Host {
         fields.insert("digest".to_owned(), json!(record.digest));
         fields.insert("by".to_owned(), json!(by));
         self.audit("plugin_trust", fields);
+        // The bytes that were just looked at say what its servers offer (security T18).
+        let snapshot = desk.snapshot();
+        for app in snapshot.plugin_for_person(&parsed).into_iter().flat_map(|plugin| &plugin.loaded.apps) {
+            let identity = ServerIdentity::app(&parsed, &app.manifest.id);
+            self.store().forget_pins(identity.as_str()).map_err(|error| store_fault(&error))?;
+        }
         self.plugins_changed(&desk.snapshot());
         desk.entry(id)
     }
@@ -216,6 +224,9 @@ impl Host {
             self.sync_contributions(snapshot);
             self.frames_follow(snapshot);
             self.events().publish("plugins", "plugins_changed", &json!({ "revision": snapshot.revision }));
+            if let Some(servers) = self.server_cell().get() {
+                servers.changed();
+            }
         }
     }
 }

@@ -8,14 +8,14 @@ use chatos_contribution::sync::{
     Action, CurrentRow, DesiredRow, Entity, Fields, Plan, RowKey, World, auth_digest, desired_rows, plan,
     plan_off, plan_uninstall,
 };
-use chatos_manifest::{AppId, Auth, BasicAuth, PluginId, Problem, ProblemCode, Secret, Source};
+use chatos_manifest::{AppId, Auth, PluginId, Problem, ProblemCode, Source};
 use chatos_plugins::Snapshot;
-use chatos_store::{AppEntity, AppRow, AppRowChange, StoreError, SubKey};
+use chatos_store::{AppEntity, AppRow, AppRowChange, StoreError};
 use chatos_tool::Fault;
-use serde::{Deserialize, Serialize};
 
 use crate::fault::store_fault;
 use crate::host::Host;
+use crate::mcp::StoredAuth;
 
 /// The setting that turns it on.
 pub(crate) const SETTING: &str = "uiApps.syncAiContributes";
@@ -107,29 +107,17 @@ impl Host {
     /// The digest of stored credentials. What cannot be opened counts as the person's own, and is never
     /// overwritten.
     fn current_auth(&self, row: &AppRow) -> String {
-        let Some(sealed) = &row.auth_sealed else { return String::new() };
-        let opened = self.auth_key().open(&self.auth_place(&row.id), sealed);
-        match opened.ok().and_then(|bytes| serde_json::from_slice::<StoredAuth>(&bytes).ok()) {
-            Some(stored) => auth_digest(&stored.into()),
-            None => "unreadable".to_owned(),
+        if row.auth_sealed.is_none() {
+            return String::new();
+        }
+        match self.open_auth(&row.id, row.auth_sealed.as_deref()) {
+            Ok(stored) => auth_digest(&stored.into()),
+            Err(_) => "unreadable".to_owned(),
         }
     }
 
-    fn auth_key(&self) -> SubKey {
-        self.key().sub_key("secrets")
-    }
-
-    /// state §6: a sealed value cannot be moved to another row.
-    fn auth_place(&self, row: &str) -> String {
-        let instance = self.store().instance_id().unwrap_or_default();
-        format!("{instance}|mcp_servers|{row}|auth")
-    }
-
     fn seal(&self, row: &str, auth: Option<&Auth>) -> Result<Option<String>, StoreError> {
-        let Some(auth) = auth else { return Ok(None) };
-        let bytes = serde_json::to_vec(&StoredAuth::from(auth)).map_err(|error| unsealed(&error))?;
-        let sealed = self.auth_key().seal(&self.auth_place(row), &bytes);
-        sealed.map(Some).map_err(|error| unsealed(&error))
+        auth.map_or(Ok(None), |auth| self.seal_auth(row, &StoredAuth::from(auth)))
     }
 
     fn execute(&self, plugin: &PluginId, actions: Vec<Action>) -> Result<usize, StoreError> {
@@ -169,10 +157,6 @@ fn owned(fields: Fields) -> Vec<(String, String)> {
     fields.into_iter().map(|(field, value)| (field.to_owned(), value)).collect()
 }
 
-fn unsealed(error: &dyn std::error::Error) -> StoreError {
-    StoreError::new(chatos_store::StoreErrorKind::Internal, format!("credentials cannot be sealed: {error}"))
-}
-
 fn failed(plugin: &PluginId, error: &StoreError) -> Problem {
     let message = chatos_manifest::Text::new(
         format!("What the plugin contributes could not be saved: {error}"),
@@ -205,43 +189,4 @@ fn row_key(row: &AppRow) -> Option<RowKey> {
         app_id: AppId::parse(&row.app_id).ok()?,
         lang: known_lang(&row.lang)?,
     })
-}
-
-/// Credentials inside the sealed column.
-#[derive(Serialize, Deserialize)]
-struct StoredAuth {
-    token: Option<String>,
-    username: Option<String>,
-    password: Option<String>,
-    headers: Vec<(String, String)>,
-}
-
-impl From<&Auth> for StoredAuth {
-    fn from(auth: &Auth) -> Self {
-        Self {
-            token: auth.token.as_ref().map(|token| token.expose().to_owned()),
-            username: auth.basic.as_ref().map(|basic| basic.username.clone()),
-            password: auth
-                .basic
-                .as_ref()
-                .and_then(|basic| Some(basic.password.as_ref()?.expose().to_owned())),
-            headers: auth
-                .headers
-                .iter()
-                .map(|(name, value)| (name.clone(), value.expose().to_owned()))
-                .collect(),
-        }
-    }
-}
-
-impl From<StoredAuth> for Auth {
-    fn from(stored: StoredAuth) -> Self {
-        Self {
-            token: stored.token.map(Secret::new),
-            basic: stored
-                .username
-                .map(|username| BasicAuth { username, password: stored.password.map(Secret::new) }),
-            headers: stored.headers.into_iter().map(|(name, value)| (name, Secret::new(value))).collect(),
-        }
-    }
 }

@@ -188,6 +188,13 @@ impl PromptDesk {
         }))
     }
 
+    /// Asks for a caller inside the host; gives the id.
+    pub(crate) fn ask(&self, ask: &Ask) -> Result<String, Fault> {
+        let _moment = self.moment()?;
+        let asked = self.prompts.request(ask).map_err(|error| ask_fault(&error, Lang::En))?;
+        Ok(asked.request_id.to_string())
+    }
+
     /// `POST /prompts/{id}/response`.
     pub fn respond(
         &self,

@@ -12,7 +12,7 @@ use crate::events::EventHub;
 use crate::host::Host;
 
 /// Calls as events; the words are those of tools §8.
-pub(super) struct Told(pub(super) EventHub);
+pub(super) struct Told(pub(super) EventHub, pub(super) Weak<Host>);
 
 impl Observer for Told {
     fn event(&self, event: CallEvent) {
@@ -24,6 +24,9 @@ impl Observer for Told {
             CallEvent::Progress { .. } => {}
             CallEvent::Waiting { trace, request_id } => {
                 self.0.publish("logs", "tool_waiting", &json!({ "requestId": request_id, "trace": trace }));
+                if let Some(host) = self.1.upgrade() {
+                    host.runs().tool_waits(&trace, &request_id);
+                }
             }
             CallEvent::Finished { server, trace, status, code, elapsed_ms, size } => {
                 let data = json!({

@@ -15,7 +15,7 @@ struct Willing {
 }
 
 impl Hooks for Willing {
-    fn elicit(&self, asked: Asked, ask: Elicitation) -> Later<ElicitAnswer> {
+    fn elicit(&self, asked: Asked, ask: Elicitation) -> Later<Result<ElicitAnswer, String>> {
         self.asked.lock().unwrap().push((asked.calls.clone(), ask.clone()));
         let withdrawn = Arc::clone(&self.withdrawn);
         Box::pin(async move {
@@ -23,7 +23,7 @@ impl Hooks for Willing {
                 let _told = TellOnDrop(withdrawn);
                 std::future::pending::<()>().await;
             }
-            ElicitAnswer::Accept(json!({ "n": 7 }).as_object().cloned().unwrap())
+            Ok(ElicitAnswer::Accept(json!({ "n": 7 }).as_object().cloned().unwrap()))
         })
     }
 
@@ -122,10 +122,10 @@ async fn what_is_not_offered_is_refused_without_asking_anybody() {
 struct Slow;
 
 impl Hooks for Slow {
-    fn elicit(&self, _asked: Asked, _ask: Elicitation) -> Later<ElicitAnswer> {
+    fn elicit(&self, _asked: Asked, _ask: Elicitation) -> Later<Result<ElicitAnswer, String>> {
         Box::pin(async {
             tokio::time::sleep(std::time::Duration::from_secs(3)).await;
-            ElicitAnswer::Decline
+            Ok(ElicitAnswer::Decline)
         })
     }
 }

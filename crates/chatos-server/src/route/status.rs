@@ -105,7 +105,7 @@ fn counts(app: &App) -> Counts {
         plugin_problems: plugins.map_or(0, |desk| desk.error_count() as u64),
         needs_you: prompts.map_or(0, |counts| counts.needs_you as u64),
         results: prompts.map_or(0, |counts| counts.results as u64),
-        ..Counts::default()
+        running_chats: app.host().runs().running() as u64,
     }
 }
 

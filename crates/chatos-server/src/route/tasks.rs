@@ -307,6 +307,17 @@ pub(crate) async fn blocking<T: Send + 'static>(
     Ok(result?)
 }
 
+/// As [`blocking`], for work that needs the host itself.
+pub(crate) async fn blocking_arc<T: Send + 'static>(
+    app: &App,
+    work: impl FnOnce(&std::sync::Arc<Host>) -> Result<T, Fault> + Send + 'static,
+) -> Result<T, ApiError> {
+    let host = app.host().clone();
+    let done = tokio::task::spawn_blocking(move || work(&host)).await;
+    let result = done.map_err(|error| Fault::new(ErrorCode::Internal, Text::same(error.to_string())))?;
+    Ok(result?)
+}
+
 fn view(task: Task) -> TaskView {
     TaskView {
         id: task.id,

@@ -4,7 +4,8 @@ use axum::Json;
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, Method};
 use axum::routing::{get, post};
-use chatos_host::{ErrorCode, Fault, Text, ToolCall, ToolLogFilter};
+use chatos_host::policy_api::Role;
+use chatos_host::{ErrorCode, Fault, Text, ToolCall, ToolLogFilter, ToolsetView};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -16,10 +17,34 @@ use crate::app::App;
 /// Arguments of a call: a file to be written may be large.
 const CALL_BYTES: usize = 150 << 20;
 
-/// All servers.
+/// All servers, or the tools of an agent.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ToolServers {
+    /// Built-in servers; empty when an agent is asked for.
     servers: Vec<ToolServer>,
+    /// With `agent`: every tool, granted or not, with the reason.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tools: Option<Vec<ToolsetView>>,
+    /// With `agent`: servers that did not start, tools that were left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    problems: Option<Vec<ToolsetProblem>>,
+}
+
+/// Something a person should know about an agent's tools.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ToolsetProblem {
+    server: String,
+    tool: Option<String>,
+    code: String,
+    message: String,
+    stderr: Vec<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct ListQuery {
+    agent: Option<String>,
+    role: Option<String>,
 }
 
 /// A server and its tools.
@@ -81,6 +106,8 @@ pub(crate) struct CallInput {
     root: Option<String>,
     /// Names the call for cancelling and in the log; made up when absent.
     call_id: Option<String>,
+    /// Call as this agent would (its grants, its questions); id or name.
+    agent: Option<String>,
 }
 
 /// A call that names its tool in the body.
@@ -106,6 +133,9 @@ pub(crate) struct NamedCallInput {
     /// Names the call for cancelling and in the log; made up when absent.
     #[serde(default)]
     call_id: Option<String>,
+    /// Call as this agent would (its grants, its questions); id or name.
+    #[serde(default)]
+    agent: Option<String>,
 }
 
 /// The result of a call as MCP clients get it, with its id.
@@ -114,9 +144,13 @@ pub(crate) struct NamedCallInput {
 pub(crate) struct CallResult {
     call_id: String,
     content: Vec<Value>,
-    /// The envelope: status, code, data, error, chatos.
-    structured_content: Value,
+    /// Of built-in tools the envelope: status, code, data, error, chatos. Of others what they gave.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    structured_content: Option<Value>,
     is_error: bool,
+    /// `chatos`: status, code, server, tool, trace, elapsedMs, size, ts, certain.
+    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    meta: Option<Value>,
 }
 
 /// Whether there was a call to cancel.
@@ -154,7 +188,12 @@ struct Wanted {
 }
 
 pub(crate) fn add(routes: &mut Routes) {
-    routes.read::<ToolServers>("/api/v1/tools", "Servers and their tools, without schemas", &[], get(list));
+    routes.read::<ToolServers>(
+        "/api/v1/tools",
+        "Built-in servers and their tools without schemas, or the tools of an agent",
+        &[("agent", "id or name of an agent"), ("role", "main or sub")],
+        get(list),
+    );
     routes.read::<ToolServer>(
         "/api/v1/tools/{server}",
         "One server with the schemas of its tools",
@@ -201,11 +240,38 @@ pub(crate) fn add(routes: &mut Routes) {
     routes.read::<ToolLogView>("/api/v1/tool-log", "Calls of tools, newest first", query, get(log));
 }
 
-async fn list(State(app): State<App>, headers: HeaderMap) -> Result<Json<ToolServers>, ApiError> {
+async fn list(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Query(query): Query<ListQuery>,
+) -> Result<Json<ToolServers>, ApiError> {
     let lang = lang_of(&headers, app.host().lang());
+    if let Some(agent) = query.agent.filter(|agent| !agent.trim().is_empty()) {
+        let role = match query.role.as_deref() {
+            None | Some("main") => Role::Main,
+            Some("sub") => Role::Sub,
+            Some(_) => {
+                let text = Text::fixed("role: main or sub", "role：main 或 sub");
+                return Err(Fault::new(ErrorCode::InvalidArgument, text).into());
+            }
+        };
+        let (tools, problems) = app.host().servers().tools_of_agent(&agent, role, lang).await?;
+        let problems = problems.into_iter().map(|problem| ToolsetProblem {
+            server: problem.server,
+            tool: problem.tool,
+            code: problem.code.to_owned(),
+            message: problem.message.get(lang).to_owned(),
+            stderr: problem.stderr,
+        });
+        return Ok(Json(ToolServers {
+            servers: Vec::new(),
+            tools: Some(tools),
+            problems: Some(problems.collect()),
+        }));
+    }
     let servers = app.host().tools().list(lang, false)?;
     let servers = servers.into_iter().map(typed).collect::<Result<_, _>>()?;
-    Ok(Json(ToolServers { servers }))
+    Ok(Json(ToolServers { servers, tools: None, problems: None }))
 }
 
 async fn show(
@@ -214,7 +280,37 @@ async fn show(
     Path(server): Path<String>,
 ) -> Result<Json<ToolServer>, ApiError> {
     let lang = lang_of(&headers, app.host().lang());
-    Ok(Json(typed(app.host().tools().describe(&server, lang)?)?))
+    let host = app.host();
+    if let Ok(found) = host.tools().describe(&server, lang) {
+        return Ok(Json(typed(found)?));
+    }
+    let view = host.servers().show(&server, lang).await?;
+    let tools = host.servers().tools(&server, lang).await?;
+    let hint = |annotations: &Value, key: &str| annotations[key] == true;
+    let tools = tools.items.into_iter().map(|tool| ToolView {
+        annotations: ToolHints {
+            title: tool.title.clone(),
+            read_only_hint: hint(&tool.annotations, "readOnlyHint"),
+            destructive_hint: hint(&tool.annotations, "destructiveHint"),
+            idempotent_hint: hint(&tool.annotations, "idempotentHint"),
+            open_world_hint: hint(&tool.annotations, "openWorldHint"),
+        },
+        name: tool.name,
+        title: tool.title,
+        description: tool.description,
+        confirm: "none".to_owned(),
+        version: 1,
+        input_schema: Some(tool.input_schema),
+        output_schema: None,
+    });
+    Ok(Json(ToolServer {
+        name: view.name,
+        id: view.id,
+        title: view.description,
+        instructions: String::new(),
+        needs_root: false,
+        tools: tools.collect(),
+    }))
 }
 
 async fn call(
@@ -231,8 +327,8 @@ async fn call_named(
     headers: HeaderMap,
     Body(input): Body<NamedCallInput, CALL_BYTES>,
 ) -> Result<Json<CallResult>, ApiError> {
-    let NamedCallInput { server, tool, arguments, meta, session, root, call_id } = input;
-    run(&app, &headers, server, tool, CallInput { arguments, meta, session, root, call_id }).await
+    let NamedCallInput { server, tool, arguments, meta, session, root, call_id, agent } = input;
+    run(&app, &headers, server, tool, CallInput { arguments, meta, session, root, call_id, agent }).await
 }
 
 async fn run(
@@ -240,11 +336,10 @@ async fn run(
     headers: &HeaderMap,
     server: String,
     tool: String,
-    mut input: CallInput,
+    input: CallInput,
 ) -> Result<Json<CallResult>, ApiError> {
     // Who calls by hand reads the answer; agents get the language of the settings.
     let lang = lang_of(headers, app.host().lang());
-    input.meta.entry("chatos.lang").or_insert_with(|| Value::from(lang.as_str()));
     let id = input.call_id.filter(|id| !id.trim().is_empty());
     if id.as_ref().is_some_and(|id| id.len() > 256 || id.contains('\0')) {
         return Err(Fault::new(
@@ -262,6 +357,8 @@ async fn run(
         session: if input.session.is_empty() { "api".to_owned() } else { input.session },
         root: input.root.map_or_else(|| project.to_owned(), |root| project.join(root)),
         call_id: id,
+        agent: input.agent.filter(|agent| !agent.trim().is_empty()),
+        lang,
     };
     Ok(Json(typed(app.host().tools().call(call).await?)?))
 }

@@ -109,6 +109,35 @@ impl Store {
         })
     }
 
+    /// Plugins of sub agents that a person switched off.
+    pub fn disabled_subagents(&self) -> Result<Vec<String>, StoreError> {
+        self.read(|connection| {
+            let mut statement =
+                connection.prepare_cached("SELECT id FROM subagent_plugins WHERE enabled = 0")?;
+            Ok(statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// Switches a plugin of sub agents on or off.
+    pub fn put_subagent_plugin(
+        &self,
+        id: &str,
+        name: &str,
+        source: &str,
+        enabled: bool,
+    ) -> Result<(), StoreError> {
+        let (id, name, source) = (id.to_owned(), name.to_owned(), source.to_owned());
+        self.write(move |connection| {
+            connection
+                .prepare_cached(
+                    "INSERT INTO subagent_plugins (id, name, source, enabled, installed_at)
+                     VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (id) DO UPDATE SET enabled = excluded.enabled",
+                )?
+                .execute((&id, &name, &source, enabled, crate::time::now_ms()))?;
+            Ok(())
+        })
+    }
+
     /// The steps of a run, in order.
     pub fn steps(&self, run: &str) -> Result<Vec<StepRow>, StoreError> {
         self.read(|connection| {

@@ -18,7 +18,7 @@ pub(super) fn print(
     options: &Mcp,
     root: Option<&Root>,
 ) {
-    let name = options.shown_name.clone().unwrap_or_else(|| options.server.clone());
+    let name = options.shown_name.clone().unwrap_or_else(|| options.server().to_owned());
     let text = match &options.http {
         Some(address) => http(client, &name, &format!("http://{address}/mcp")),
         None => stdio(client, &name, &program(), &arguments(global, options, root)),
@@ -38,7 +38,7 @@ fn program() -> String {
 }
 
 fn arguments(global: &Global, options: &Mcp, root: Option<&Root>) -> Vec<String> {
-    let mut args = vec!["mcp".to_owned(), options.server.clone()];
+    let mut args = vec!["mcp".to_owned(), options.server().to_owned()];
     if let Some(root) = root {
         args.extend(["--root".to_owned(), root.path().display().to_string()]);
     }

@@ -16,7 +16,7 @@ use crate::client::{Api, encode};
 /// How long one waiting call stays open.
 const WAIT: Duration = Duration::from_secs(25);
 
-pub(super) struct Desk {
+pub(crate) struct Desk {
     who: Who,
     global: Global,
     environment: Environment,
@@ -41,6 +41,19 @@ impl Desk {
             },
         };
         Ok(Self { who, global: global.clone(), environment })
+    }
+
+    /// The queue behind an API that is open already.
+    pub(crate) fn over(api: Api, global: &Global, environment: Environment) -> Self {
+        Self { who: Who::Host(api), global: global.clone(), environment }
+    }
+
+    /// That API.
+    pub(crate) fn api(&self) -> Option<&Api> {
+        match &self.who {
+            Who::Host(api) => Some(api),
+            Who::Here(_) => None,
+        }
     }
 
     /// The same queue as it is served now, to go on with a wait.

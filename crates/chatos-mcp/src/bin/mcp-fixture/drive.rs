@@ -35,8 +35,8 @@ pub(crate) fn sampled() -> Value {
 }
 
 impl Hooks for Obliging {
-    fn elicit(&self, _asked: Asked, ask: Elicitation) -> Later<ElicitAnswer> {
-        Box::pin(async move { answer(ask) })
+    fn elicit(&self, _asked: Asked, ask: Elicitation) -> Later<Result<ElicitAnswer, String>> {
+        Box::pin(async move { Ok(answer(ask)) })
     }
 
     fn sample(&self, _asked: Asked, _params: Value) -> Later<Result<Value, String>> {

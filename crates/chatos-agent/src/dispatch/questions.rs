@@ -1,0 +1,308 @@
+//! Questions of a server to the person, in the old way (a request in the middle of a call) and in the new
+//! one (a result that needs input): one prompt each in the queue, the answer typed and checked
+//! (ui-prompts §10, mcp "elicitation").
+
+use std::sync::Arc;
+
+use chatos_mcp::{ElicitAnswer, Elicitation, InputRequest};
+use chatos_prompts::{Owner, elicitation};
+use chatos_tool::{Lang, Trace};
+use serde_json::{Map, Value, json};
+
+use super::WaitKind;
+use super::ports::{Ports, Question, ToolEvent, Verdict};
+use super::{CallObserver, NoObserver};
+
+/// Who asks, and where the question belongs.
+#[derive(Clone)]
+pub struct Asker {
+    /// The server.
+    pub identity: String,
+    /// What people call it.
+    pub server: String,
+    /// The call it works on, as far as that is known.
+    pub trace: Trace,
+    /// The language of our own words.
+    pub lang: Lang,
+    /// Who hears of it.
+    pub observer: Arc<dyn CallObserver>,
+}
+
+impl Asker {
+    /// A server that asks outside any call.
+    pub fn alone(identity: String, server: String, trace: Trace, lang: Lang) -> Self {
+        Self { identity, server, trace, lang, observer: Arc::new(NoObserver) }
+    }
+
+    fn owner(&self) -> Owner {
+        Owner::mcp(&self.identity)
+    }
+
+    fn question(&self, prompt: Value, effect: Option<(&'static str, Value)>) -> Question {
+        let source = format!("mcp:{}", self.server);
+        Question { prompt, owner: self.owner(), source, trace: self.trace.clone(), effect }
+    }
+}
+
+/// The prompt of a question, or why it cannot be asked; the reason names the property (−32602).
+fn prompt_of(asker: &Asker, ask: &Elicitation) -> Result<Question, String> {
+    match ask {
+        Elicitation::Form { message, schema } => {
+            let prompt =
+                elicitation::prompt(&asker.server, message, schema).map_err(|error| error.to_string())?;
+            Ok(asker.question(prompt, None))
+        }
+        Elicitation::Url { message, url, .. } => {
+            let host = allowed_host(url)?;
+            let effect = Some(("url", json!({ "url": url })));
+            Ok(asker.question(url_prompt(asker, message, url, &host), effect))
+        }
+    }
+}
+
+/// ui-prompts §10.2: `https:`, and `http:` on this machine only.
+fn allowed_host(url: &str) -> Result<String, String> {
+    let (scheme, rest) = url.split_once("://").ok_or("`url` is not a web address")?;
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    if authority.contains('@') {
+        return Err("`url` holds a user name".to_owned());
+    }
+    let host = match authority.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((inside, _)) => inside.to_owned(),
+        None => authority.split(':').next().unwrap_or_default().to_ascii_lowercase(),
+    };
+    if host.is_empty() {
+        return Err("`url` names no host".to_owned());
+    }
+    let here = host == "localhost"
+        || host.ends_with(".localhost")
+        || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
+    match scheme.to_ascii_lowercase().as_str() {
+        "https" => Ok(host),
+        "http" if here => Ok(host),
+        _ => Err("`url` is neither https nor on this machine".to_owned()),
+    }
+}
+
+fn url_prompt(asker: &Asker, message: &str, url: &str, host: &str) -> Value {
+    let server = &asker.server;
+    let odd = host.split('.').any(|label| label.starts_with("xn--"));
+    let (title, note, warning, open, decline) = match asker.lang {
+        Lang::En => (
+            format!("{server} wants you to open a page"),
+            format!("Host: **{host}**"),
+            "The name of this host holds characters that may look like others (xn--).",
+            "Open the page",
+            "Decline",
+        ),
+        Lang::Zh => (
+            format!("{server} 希望您打开一个网页"),
+            format!("主机：**{host}**"),
+            "该主机名包含可能与其他字符混淆的字符（xn--）。",
+            "打开网页",
+            "拒绝",
+        ),
+    };
+    let mut text = format!("{message}\n\n{note}\n\n`{url}`");
+    if odd {
+        text = format!("{text}\n\n{warning}");
+    }
+    json!({
+        "kind": "choice", "title": title, "message": text, "url": url,
+        "options": [{ "value": "open", "label": open }, { "value": "decline", "label": decline }],
+    })
+}
+
+/// What the server is told about an answer.
+fn answer_of(ask: &Elicitation, verdict: &Verdict) -> ElicitAnswer {
+    match ask {
+        Elicitation::Form { schema, .. } => match elicitation::Schema::parse(schema) {
+            Ok(schema) => match elicitation::outcome(&schema, &verdict.response) {
+                elicitation::Outcome::Accept(values) => ElicitAnswer::Accept(values),
+                elicitation::Outcome::Decline => ElicitAnswer::Decline,
+                elicitation::Outcome::Cancel => ElicitAnswer::Cancel,
+            },
+            Err(_) => ElicitAnswer::Cancel,
+        },
+        Elicitation::Url { .. } => {
+            let chosen = verdict.response.get("selection").and_then(Value::as_str);
+            let declined = verdict.response.get("declined") == Some(&Value::Bool(true));
+            match (verdict.status.as_str(), chosen) {
+                ("ok", Some("open")) => ElicitAnswer::Accept(Map::new()),
+                ("ok", _) => ElicitAnswer::Decline,
+                ("canceled", _) if declined => ElicitAnswer::Decline,
+                _ => ElicitAnswer::Cancel,
+            }
+        }
+    }
+}
+
+/// Asks and waits, for a server that asks in the old way. `canceled` resolves when the server withdraws
+/// the question or is gone; its prompt is closed then.
+pub async fn elicit(
+    ports: &Arc<dyn Ports>,
+    asker: &Asker,
+    ask: &Elicitation,
+    canceled: impl Future<Output = ()>,
+) -> Result<ElicitAnswer, String> {
+    let question = prompt_of(asker, ask)?;
+    let request_id = match ports.ask(question).await {
+        Ok(id) => id,
+        Err(fault) => {
+            tracing::warn!(%fault, server = asker.server, "a question of a server cannot be asked");
+            return Ok(ElicitAnswer::Cancel);
+        }
+    };
+    tell_waiting(ports, asker, &request_id, WaitKind::Elicitation);
+    let verdict = tokio::select! {
+        verdict = ports.verdict(request_id.clone(), asker.owner()) => verdict,
+        () = canceled => {
+            ports.withdraw(request_id.clone(), asker.owner(), "asker_gone").await;
+            asker.observer.answered(&request_id, "canceled");
+            return Ok(ElicitAnswer::Cancel);
+        }
+    };
+    match verdict {
+        Ok(verdict) => {
+            asker.observer.answered(&request_id, &verdict.status);
+            Ok(answer_of(ask, &verdict))
+        }
+        Err(fault) => {
+            tracing::warn!(%fault, server = asker.server, "a question of a server has no answer");
+            asker.observer.answered(&request_id, "error");
+            Ok(ElicitAnswer::Cancel)
+        }
+    }
+}
+
+pub(super) fn tell_waiting(ports: &Arc<dyn Ports>, asker: &Asker, request_id: &str, kind: WaitKind) {
+    asker.observer.waiting(request_id, kind);
+    ports.event(ToolEvent::Waiting { request_id, trace: &asker.trace });
+}
+
+/// Questions of a modern server that are in the queue: its own key, what it asked, the prompt's id.
+pub(super) struct Open {
+    pub(super) key: String,
+    pub(super) request: InputRequest,
+    pub(super) prompt: Option<String>,
+}
+
+/// Puts every question into the queue. What needs no person has no prompt.
+pub(super) async fn ask_all(
+    ports: &Arc<dyn Ports>,
+    asker: &Asker,
+    requests: Vec<(String, InputRequest)>,
+) -> Result<Vec<Open>, String> {
+    // Nothing is asked when one of them cannot be.
+    let mut questions = Vec::new();
+    for (key, request) in requests {
+        let question = match &request {
+            InputRequest::Elicitation(ask) => Some(prompt_of(asker, ask)?),
+            InputRequest::Sampling(_) | InputRequest::Roots => None,
+            InputRequest::Unknown(_) => return Err(format!("it asks for something unknown in `{key}`")),
+        };
+        questions.push((key, request, question));
+    }
+    let mut open = Vec::new();
+    for (key, request, question) in questions {
+        let prompt = match question {
+            None => None,
+            Some(question) => Some(ports.ask(question).await.map_err(|fault| fault.message.en.into_owned())?),
+        };
+        open.push(Open { key, request, prompt });
+    }
+    Ok(open)
+}
+
+/// Waits for every answer; gives them by the server's keys.
+pub(super) async fn answers(
+    ports: &Arc<dyn Ports>,
+    asker: &Asker,
+    open: &[Open],
+    root: &str,
+) -> Result<Map<String, Value>, String> {
+    let mut answers = Map::new();
+    for Open { key, request, prompt } in open {
+        let answer = match (request, prompt) {
+            (InputRequest::Elicitation(ask), Some(id)) => {
+                tell_waiting(ports, asker, id, WaitKind::Elicitation);
+                let verdict = ports.verdict(id.clone(), asker.owner()).await;
+                let verdict = verdict.map_err(|fault| fault.message.en.into_owned())?;
+                asker.observer.answered(id, &verdict.status);
+                answer_of(ask, &verdict).to_json()
+            }
+            (InputRequest::Roots, _) => json!({ "roots": [{ "uri": file_uri(root) }] }),
+            (InputRequest::Sampling(params), _) => {
+                ports.sample(asker.identity.clone(), params.clone(), asker.trace.clone()).await?
+            }
+            _ => return Err(format!("`{key}` cannot be answered")),
+        };
+        answers.insert(key.clone(), answer);
+    }
+    Ok(answers)
+}
+
+/// Closes what nobody waits for any more.
+pub(super) async fn withdraw(ports: &Arc<dyn Ports>, asker: &Asker, open: &[Open], code: &'static str) {
+    for id in open.iter().filter_map(|open| open.prompt.as_ref()) {
+        ports.withdraw(id.clone(), asker.owner(), code).await;
+    }
+}
+
+/// A directory as a URI.
+pub fn file_uri(path: &str) -> String {
+    let mut uri = "file://".to_owned();
+    for byte in path.bytes() {
+        if byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte) {
+            uri.push(char::from(byte));
+        } else {
+            uri.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    uri
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asker() -> Asker {
+        let trace: Trace = serde_json::from_value(json!({})).unwrap();
+        Asker::alone("admin:1".into(), "weather".into(), trace, Lang::En)
+    }
+
+    #[test]
+    fn addresses_are_shown_whole_and_only_safe_ones_are_asked() {
+        let url = |url: &str| Elicitation::Url { message: "sign in".into(), url: url.into(), id: None };
+        let question = prompt_of(&asker(), &url("https://xn--80ak6aa92e.com/path?q=1")).unwrap();
+        let message = question.prompt["message"].as_str().unwrap();
+        assert!(
+            message.contains("`https://xn--80ak6aa92e.com/path?q=1`")
+                && message.contains("**xn--80ak6aa92e.com**")
+        );
+        assert!(message.contains("may look like others") && question.effect.is_some());
+        assert!(prompt_of(&asker(), &url("http://127.0.0.1:8/x")).is_ok());
+        for bad in ["http://a.example/", "https://u@a.example/", "https:///x", "ftp://a.example"] {
+            assert!(prompt_of(&asker(), &url(bad)).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn answers_keep_their_types_and_no_means_no() {
+        let schema = json!({ "type": "object", "required": ["n"], "properties": {
+            "n": { "type": "integer" }, "on": { "type": "boolean" } } });
+        let ask = Elicitation::Form { message: "m".into(), schema };
+        let verdict = |status: &str, response: Value| Verdict {
+            status: status.into(),
+            response: response.as_object().unwrap().clone(),
+        };
+        let ok = verdict("ok", json!({ "status": "ok", "values": { "n": "12", "on": "true" } }));
+        let ElicitAnswer::Accept(values) = answer_of(&ask, &ok) else { panic!() };
+        assert_eq!(Value::Object(values), json!({ "n": 12, "on": true }));
+        let no = verdict("canceled", json!({ "status": "canceled", "declined": true }));
+        assert_eq!(answer_of(&ask, &no), ElicitAnswer::Decline);
+        let gone = verdict("timeout", json!({ "status": "timeout" }));
+        assert_eq!(answer_of(&ask, &gone), ElicitAnswer::Cancel);
+        assert_eq!(file_uri("/a b/数"), "file:///a%20b/%E6%95%B0");
+    }
+}

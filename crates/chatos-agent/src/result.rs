@@ -1,0 +1,83 @@
+//! What a model is told of a tool's result (agents §7): plain text, cut in the middle, with the id of the
+//! whole.
+
+/// The text without terminal codes and control characters; line breaks and tabs stay.
+pub fn plain(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\u{1b}' => match chars.peek() {
+                Some('[') => {
+                    chars.next();
+                    // A control sequence ends with a letter or one of a few signs.
+                    while chars.next().is_some_and(|c| !('\u{40}'..='\u{7e}').contains(&c)) {}
+                }
+                Some(']' | 'P' | '^' | '_') => {
+                    // A string sequence ends with BEL or ESC \.
+                    while let Some(c) = chars.next() {
+                        if c == '\u{7}' {
+                            break;
+                        }
+                        if c == '\u{1b}' {
+                            chars.next_if_eq(&'\\');
+                            break;
+                        }
+                    }
+                }
+                _ => {
+                    chars.next();
+                }
+            },
+            '\n' | '\t' => out.push(c),
+            '\r' => {
+                if chars.peek() != Some(&'\n') {
+                    out.push('\n');
+                }
+            }
+            c if c.is_control() || ('\u{e0000}'..='\u{e007f}').contains(&c) => {}
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// At most `limit` characters: head and tail with a marker that names the whole.
+pub fn cut(text: &str, limit: usize, blob: Option<&str>) -> String {
+    let count = text.chars().count();
+    if count <= limit {
+        return text.to_owned();
+    }
+    let head = limit * 3 / 4;
+    let tail = limit - head;
+    let at = |n: usize| text.char_indices().nth(n).map_or(text.len(), |(at, _)| at);
+    let omitted = count - limit;
+    let whole = blob.map(|id| format!("; the whole result is blob {id}")).unwrap_or_default();
+    format!(
+        "{}\n[… {omitted} characters left out{whole} …]\n{}",
+        &text[..at(head)],
+        &text[at(count - tail)..]
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn terminal_codes_go_and_text_stays() {
+        assert_eq!(plain("a\u{1b}[31mred\u{1b}[0m\r\nb\rc\u{0}\u{7}\td"), "ared\nb\nc\td");
+        assert_eq!(plain("x\u{1b}]0;title\u{7}y\u{1b}]8;;http://a\u{1b}\\z"), "xyz");
+        assert_eq!(plain("tag\u{e0041}s \u{85}界"), "tags 界");
+        assert_eq!(plain("end\u{1b}"), "end");
+    }
+
+    #[test]
+    fn the_middle_goes_and_the_whole_is_named() {
+        let text = format!("{}{}", "界".repeat(700), "z".repeat(700));
+        let short = cut(&text, 1000, Some("abc"));
+        assert!(short.starts_with('界') && short.ends_with('z'));
+        assert!(short.contains("400 characters left out; the whole result is blob abc"), "{short}");
+        assert_eq!(cut("short", 1000, None), "short");
+    }
+}

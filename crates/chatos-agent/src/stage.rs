@@ -1,0 +1,250 @@
+//! What a run needs from its host: the journal, the events, the tools and the person (agents §8).
+//!
+//! Every method that writes is durable when its future resolves; an error ends the run where it stands,
+//! to be continued later.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use chatos_mcp::Later;
+use chatos_model::{Effort, Prices, Reasoning, ToolCall, Usage};
+use chatos_policy::Role;
+use chatos_tool::{Fault, Lang, Trace};
+use serde_json::{Map, Value};
+
+use crate::dispatch::{CallEnd, CallObserver, CallOrder};
+use crate::toolset::Toolset;
+use crate::transcript::{Pending, Transcript};
+
+/// The model a run talks to.
+#[derive(Debug, Clone)]
+pub struct ModelFacts {
+    /// Its record.
+    pub id: String,
+    /// The vendor's name of it.
+    pub model: String,
+    /// Whose own blocks it understands.
+    pub protocol: String,
+    /// Its window; 0 is unknown.
+    pub context_tokens: u64,
+    /// Longest answer.
+    pub max_output_tokens: Option<u32>,
+    /// Randomness.
+    pub temperature: Option<f64>,
+    /// How much it thinks.
+    pub effort: Option<Effort>,
+    /// Sees pictures.
+    pub vision: bool,
+    /// Calls tools.
+    pub tools: bool,
+    /// Several in one answer.
+    pub parallel_tools: bool,
+    /// Tools are offered only until the first tool round.
+    pub tools_once: bool,
+    /// Members put into every request.
+    pub extra_body: Map<String, Value>,
+    /// What it costs.
+    pub prices: Prices,
+}
+
+/// What bounds a run (security T23).
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// Model calls.
+    pub passes: usize,
+    /// Tool calls in all.
+    pub calls: usize,
+    /// Minutes of work.
+    pub minutes: u64,
+    /// Repeats of a failed model call.
+    pub retries: u32,
+    /// Tokens after which the conversation is summarised; 0 never.
+    pub summary_tokens: u64,
+}
+
+/// Which run.
+#[derive(Debug, Clone)]
+pub struct RunFacts {
+    /// Its id.
+    pub id: String,
+    /// Its own span; calls fill in theirs.
+    pub trace: Trace,
+    /// For whom.
+    pub role: Role,
+    /// Where its tools work.
+    pub workdir: PathBuf,
+    /// The language of texts.
+    pub lang: Lang,
+    /// The message that began it.
+    pub user_message_id: Option<String>,
+}
+
+/// An answer being written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answering {
+    /// Its message.
+    pub message_id: String,
+    /// Its step.
+    pub seq: i64,
+    /// Its span.
+    pub span_id: String,
+}
+
+/// A step of another kind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallStep {
+    /// Its place in the run.
+    pub seq: i64,
+    /// The call.
+    pub call_id: String,
+    /// Its span.
+    pub span_id: String,
+}
+
+/// What goes to the model, for the journal.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RequestFacts {
+    /// SHA-256 or any digest of the request.
+    pub digest: String,
+    /// How many messages.
+    pub messages: usize,
+    /// How many tools.
+    pub tools: usize,
+    /// Estimated tokens.
+    pub estimate: u64,
+}
+
+/// Which text grows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the words say it")]
+pub enum DeltaKind {
+    Text,
+    Reasoning,
+}
+
+/// A complete answer.
+#[derive(Debug, Clone)]
+pub struct Finished {
+    /// Its text.
+    pub text: String,
+    /// What it thought.
+    pub reasoning: Vec<Reasoning>,
+    /// Its calls, with ids that are unique in the run.
+    pub calls: Vec<ToolCall>,
+    /// Tokens.
+    pub usage: Usage,
+    /// Why it ended.
+    pub stop: &'static str,
+    /// The tools on offer, for names of servers.
+    pub set: Arc<Toolset>,
+}
+
+/// A call about to be made.
+#[derive(Debug, Clone)]
+pub struct PlannedCall {
+    /// The call.
+    pub pending: Pending,
+    /// What is known of the tool; nothing for an unknown one.
+    pub server_identity: String,
+    /// The server's name.
+    pub server: String,
+    /// The raw name of the tool.
+    pub tool: String,
+    /// By a word that counts.
+    pub read_only: bool,
+    /// By a word that counts.
+    pub idempotent: bool,
+    /// An earlier step goes on instead of a new one.
+    pub goes_on: Option<CallStep>,
+}
+
+/// What a person said about a call whose outcome nobody knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Word {
+    /// It worked.
+    Worked,
+    /// It failed; the model is told.
+    Failed,
+    /// Run it again.
+    Again,
+}
+
+/// A failed attempt that is repeated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Retry {
+    /// Which repeat comes, from 1.
+    pub attempt: u32,
+    /// Why.
+    pub class: &'static str,
+    /// After how long.
+    pub delay_ms: u64,
+}
+
+/// A summary to keep.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Compacted {
+    /// Everything up to this place is covered.
+    pub to_seq: i64,
+    /// From here.
+    pub from_seq: i64,
+    /// The text.
+    pub text: String,
+    /// Estimated before.
+    pub tokens_before: u64,
+    /// Estimated after.
+    pub tokens_after: u64,
+    /// What making it used.
+    pub usage: Usage,
+}
+
+/// The host, as one run sees it.
+pub trait Stage: Send + Sync + 'static {
+    /// The chat as it is written now.
+    fn chat(&self) -> Later<Result<Transcript, Fault>>;
+    /// The tools of the next pass.
+    fn tools(&self) -> Later<Result<Arc<Toolset>, Fault>>;
+    /// The system prompt, in blocks.
+    fn system(&self, set: Arc<Toolset>) -> Later<Result<Vec<String>, Fault>>;
+    /// Whether the budget allows another model call; asks the person when it is used up.
+    fn budget(&self) -> Later<Result<bool, Fault>>;
+
+    /// An answer begins: its step, and its message unless `again` names one that was begun before.
+    fn begin_answer(&self, again: Option<String>, facts: RequestFacts) -> Later<Result<Answering, Fault>>;
+    /// More of it, for whoever watches. `offset` counts UTF-16 units, as browsers do.
+    fn delta(&self, answering: &Answering, kind: DeltaKind, delta: &str, offset: usize);
+    /// What there is of it so far.
+    fn flush(&self, answering: &Answering, text: String, reasoning: String) -> Later<Result<(), Fault>>;
+    /// An attempt failed: its text is void.
+    fn retry(&self, answering: &Answering, retry: Retry) -> Later<Result<(), Fault>>;
+    /// It is complete.
+    fn finish_answer(&self, answering: &Answering, finished: Finished) -> Later<Result<(), Fault>>;
+    /// It stopped in the middle; its text stays.
+    fn stop_answer(
+        &self,
+        answering: &Answering,
+        text: String,
+        reasoning: String,
+        why: &'static str,
+    ) -> Later<Result<(), Fault>>;
+
+    /// A call is planned.
+    fn begin_call(&self, planned: PlannedCall) -> Later<Result<CallStep, Fault>>;
+    /// Who hears of it on its way.
+    fn observer(&self, step: &CallStep) -> Arc<dyn CallObserver>;
+    /// Makes it.
+    fn call(&self, set: Arc<Toolset>, order: CallOrder, observer: Arc<dyn CallObserver>) -> Later<CallEnd>;
+    /// It ended.
+    fn finish_call(&self, step: CallStep, pending: Pending, end: CallEnd) -> Later<Result<(), Fault>>;
+    /// Asks the person about a call whose outcome nobody knows. Asked once, also over restarts.
+    fn uncertain(&self, pending: Pending) -> Later<Result<Word, Fault>>;
+    /// The person's word is the result.
+    fn settle_call(&self, pending: Pending, worked: bool) -> Later<Result<(), Fault>>;
+
+    /// A summary is being made.
+    fn begin_compact(&self, from_seq: i64, to_seq: i64) -> Later<Result<CallStep, Fault>>;
+    /// It is there, or `None` when it could not be made.
+    fn finish_compact(&self, step: CallStep, done: Option<Compacted>) -> Later<Result<(), Fault>>;
+
+    /// Something a person should know.
+    fn notice(&self, level: &'static str, code: &str, message: &chatos_tool::Text);
+}

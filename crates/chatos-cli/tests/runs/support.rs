@@ -1,0 +1,148 @@
+//! A host with a scripted model and a server whose tool counts its calls in a file.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use chatos_testkit::{RunningHost, Sandbox, Script, ScriptedModel};
+use serde_json::{Value, json};
+
+/// Nothing here takes this long on a healthy machine.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A server of MCP's older era with two tools: `count` has an effect, `peek` only reads.
+const COUNTER: &str = r#"
+const fs = require('fs');
+const file = process.argv[2];
+const lines = require('readline').createInterface({ input: process.stdin });
+const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\n');
+const schema = { type: 'object', properties: { key: { type: 'string' } }, required: ['key'] };
+lines.on('line', (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (method === 'initialize') {
+    send({ id, result: { protocolVersion: '2025-06-18', capabilities: { tools: {} },
+      serverInfo: { name: 'counter', version: '1' } } });
+  } else if (method === 'tools/list') {
+    send({ id, result: { tools: [
+      { name: 'count', description: 'Counts.', inputSchema: schema },
+      { name: 'slow', description: 'Counts, late.', inputSchema: schema },
+      { name: 'meta', description: 'Gives its _meta.', inputSchema: schema },
+    ] } });
+  } else if (method === 'tools/call') {
+    const key = params.arguments.key;
+    const fd = fs.openSync(file, 'a');
+    fs.writeSync(fd, key + '\n');
+    fs.closeSync(fd);
+    const text = params.name === 'meta' ? JSON.stringify(params._meta) : 'counted ' + key;
+    const answer = () => send({ id, result: { content: [{ type: 'text', text }] } });
+    if (params.name === 'slow') setTimeout(answer, 30000); else answer();
+  } else if (id !== undefined) {
+    send({ id, result: {} });
+  }
+});
+"#;
+
+/// Everything a test of runs stands on.
+pub(crate) struct Stand {
+    pub(crate) sandbox: Sandbox,
+    pub(crate) model: ScriptedModel,
+    pub(crate) counts: PathBuf,
+    pub(crate) agent: String,
+}
+
+impl Stand {
+    /// A state with one model, one server and one agent that may use it.
+    pub(crate) fn new(decide: impl Fn(&Value) -> Script + Send + Sync + 'static) -> Self {
+        let sandbox = Sandbox::new(env!("CARGO_BIN_EXE_chatos"));
+        let model = ScriptedModel::start(decide);
+        let counts = sandbox.root().join("counts");
+        std::fs::write(&counts, "").unwrap();
+        let script = sandbox.root().join("counter.cjs");
+        std::fs::write(&script, COUNTER).unwrap();
+        let host = sandbox.serve();
+        let post = |path: &str, body: Value| {
+            let answer = host.ask("POST", &format!("/api/v1/{path}"), Some(&body));
+            assert!(answer.status < 300, "{path}: {} {}", answer.status, answer.text());
+            answer.json()
+        };
+        let body = json!({ "name": "scripted", "provider": "openai", "model": "scripted",
+                           "baseUrl": model.base_url(), "supportsVision": true });
+        let made = post("models", body);
+        post(&format!("models/{}/default", made["id"].as_str().unwrap()), json!({}));
+        let server = post(
+            "mcp-servers",
+            json!({ "name": "counter", "argv": [node(), script.to_str().unwrap(), counts.to_str().unwrap()] }),
+        );
+        let land = post(
+            "land-configs",
+            json!({ "name": "counting", "main": { "mcpServers": [{ "id": server["id"] }] }, "sub": {} }),
+        );
+        let agent = post("agents", json!({ "name": "counter", "mode": "flow", "landConfigId": land["id"] }));
+        let agent = agent["id"].as_str().unwrap().to_owned();
+        host.stop();
+        Self { sandbox, model, counts, agent }
+    }
+
+    /// How often each key was counted.
+    pub(crate) fn counted(&self, key: &str) -> usize {
+        std::fs::read_to_string(&self.counts).unwrap().lines().filter(|line| *line == key).count()
+    }
+}
+
+/// Where Node is; sandboxes have a search path of their own.
+fn node() -> String {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).map(|dir| dir.join("node")).find(|program| program.is_file());
+    found.unwrap().to_str().unwrap().to_owned()
+}
+
+/// A new chat of the agent.
+pub(crate) fn session(host: &RunningHost, agent: &str) -> String {
+    let made = host.ask("POST", "/api/v1/sessions", Some(&json!({ "agentId": agent })));
+    assert_eq!(made.status, 201, "{}", made.text());
+    made.json()["id"].as_str().unwrap().to_owned()
+}
+
+/// Sends a text; gives the run.
+pub(crate) fn send(host: &RunningHost, session: &str, text: &str) -> String {
+    let path = format!("/api/v1/sessions/{session}/send");
+    let sent = host.ask("POST", &path, Some(&json!({ "text": text })));
+    assert_eq!(sent.status, 202, "{}", sent.text());
+    sent.json()["runId"].as_str().unwrap().to_owned()
+}
+
+/// Waits until a run is in one of these states.
+pub(crate) fn until(host: &RunningHost, run: &str, states: &[&str]) -> Value {
+    let began = Instant::now();
+    loop {
+        let now = host.ask("GET", &format!("/api/v1/runs/{run}"), None).json();
+        if states.contains(&now["state"].as_str().unwrap_or_default()) {
+            return now;
+        }
+        assert!(began.elapsed() < PATIENCE, "the run stays {}: {now}", now["state"]);
+        std::thread::sleep(Duration::from_millis(15));
+    }
+}
+
+/// The messages of a chat.
+pub(crate) fn messages(host: &RunningHost, session: &str) -> Vec<Value> {
+    let page = host.ask("GET", &format!("/api/v1/sessions/{session}/messages?limit=500"), None).json();
+    page["messages"].as_array().unwrap().clone()
+}
+
+/// The text of the last message of a request.
+pub(crate) fn last(request: &Value) -> (String, String) {
+    let message = request["messages"].as_array().and_then(|all| all.last()).cloned().unwrap_or_default();
+    let text = match &message["content"] {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),
+        _ => String::new(),
+    };
+    (message["role"].as_str().unwrap_or_default().to_owned(), text)
+}
+
+/// The name under which a tool is offered.
+pub(crate) fn offered(request: &Value, tool: &str) -> Option<String> {
+    let tools = request["tools"].as_array()?;
+    let names = tools.iter().filter_map(|offered| offered["function"]["name"].as_str());
+    names.into_iter().find(|name| name.ends_with(&format!("_{tool}"))).map(str::to_owned)
+}

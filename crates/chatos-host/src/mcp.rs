@@ -1,0 +1,249 @@
+//! The servers of one host: built-in ones, those of apps, and those a person added, with the one pool
+//! that runs them and the one dispatcher that calls them.
+
+mod acts;
+mod auth;
+mod catalogue;
+mod hooks;
+mod import;
+mod logs;
+mod pins;
+mod ports;
+mod rows;
+mod tend;
+mod toolset;
+mod view;
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
+use std::time::Duration;
+
+use chatos_agent::{Dispatcher, Ports};
+use chatos_mcp::{
+    ChildRecords, Identity, Launcher, Pool, PoolOptions, ServerKey, Spawning, Warden, end_leftovers,
+};
+use chatos_tool::{ErrorCode, Fault, Text};
+
+use crate::host::Host;
+pub use acts::{ServerLogView, ServerToolView, ServerTools};
+pub(crate) use auth::StoredAuth;
+pub(crate) use catalogue::{Catalogue, Known, seed};
+pub use import::{FoundServer, ImportOutcome};
+pub use pins::PinView;
+pub use rows::{AuthInput, ServerInput};
+pub use toolset::{ToolsetOrder, ToolsetView};
+pub use view::{AuthView, ErrorView, ServerView, StateView};
+
+/// The word that makes this program prepare a child and then become it.
+pub const LAUNCH_COMMAND: &str = "__launch";
+/// The word that makes this program end what a killed host leaves behind.
+pub const WARDEN_COMMAND: &str = "__warden";
+
+/// How long an unused server of a person or an app stays running.
+const IDLE: Duration = Duration::from_secs(600);
+
+/// The servers of one host.
+pub struct ServerDesk {
+    shared: Arc<Shared>,
+    ports: Arc<ports::HostPorts>,
+    dispatcher: Arc<Dispatcher>,
+}
+
+/// What the hooks, the ports and the tending task share.
+pub(crate) struct Shared {
+    host: Weak<Host>,
+    pool: Pool,
+    known: RwLock<Option<Arc<Catalogue>>>,
+    /// Something about servers changed that no revision tells.
+    stale: AtomicBool,
+    /// Wakes whoever tends the servers.
+    poke: tokio::sync::Notify,
+    /// Counts approvals of tools, so that toolsets notice.
+    approvals: AtomicU64,
+    logs: logs::Logs,
+    phases: Mutex<HashMap<ServerKey, tend::PhaseNote>>,
+    /// Calls on their way, so that a question of an old server finds its chat.
+    calls: Mutex<HashMap<String, ports::ActiveCall>>,
+    sets: Mutex<HashMap<(String, chatos_tool::Lang), toolset::CachedOffer>>,
+    // One at a time makes a catalogue.
+    making: tokio::sync::Mutex<()>,
+}
+
+impl Host {
+    /// The servers. Nothing of them is started before somebody needs it. Must be called on the runtime.
+    pub fn servers(self: &Arc<Self>) -> &ServerDesk {
+        self.server_cell().get_or_init(|| ServerDesk::new(self))
+    }
+}
+
+impl ServerDesk {
+    fn new(host: &Arc<Host>) -> Self {
+        let mut options = PoolOptions::new(Arc::new(hooks::HostHooks::new(Arc::downgrade(host))));
+        options.identity = Identity {
+            name: "chatos".to_owned(),
+            title: "ChatOS".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        };
+        options.starts = usize::try_from(host.settings().int("mcpStartupConcurrency")).unwrap_or(4).max(1);
+        options.spawning = spawning(host);
+        let pool = Pool::new(options);
+        for (identity, digest, era) in host.store().server_eras().unwrap_or_default() {
+            let era = if era == "modern" { chatos_mcp::Era::Modern } else { chatos_mcp::Era::Legacy };
+            pool.remember_era(&ServerKey::new(identity), &digest, era);
+        }
+        let shared = Arc::new(Shared {
+            host: Arc::downgrade(host),
+            pool: pool.clone(),
+            known: RwLock::new(None),
+            stale: AtomicBool::new(false),
+            poke: tokio::sync::Notify::new(),
+            approvals: AtomicU64::new(0),
+            logs: logs::Logs::new(host.dir().path().join("logs").join("servers")),
+            phases: Mutex::default(),
+            calls: Mutex::default(),
+            sets: Mutex::default(),
+            making: tokio::sync::Mutex::new(()),
+        });
+        let ports = Arc::new(ports::HostPorts::new(host, Arc::clone(&shared)));
+        let dispatcher = Arc::new(Dispatcher::new(Arc::clone(&ports) as Arc<dyn Ports>));
+        Self { shared, ports, dispatcher }
+    }
+
+    /// The one that calls tools.
+    pub fn dispatcher(&self) -> &Arc<Dispatcher> {
+        &self.dispatcher
+    }
+
+    /// The pool.
+    pub fn pool(&self) -> &Pool {
+        &self.shared.pool
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    pub(crate) fn ports(&self) -> Arc<dyn Ports> {
+        Arc::clone(&self.ports) as Arc<dyn Ports>
+    }
+
+    /// Something about servers changed: rows, trust, settings. Everything is looked at again soon.
+    pub fn changed(&self) {
+        self.shared.stale.store(true, Ordering::SeqCst);
+        self.shared.poke.notify_one();
+    }
+
+    /// Ends every server and waits until their processes are gone.
+    pub(crate) async fn close(&self) {
+        self.shared.pool.close().await;
+        self.shared.logs.flush();
+        let ports = Arc::clone(&self.ports);
+        if let Err(error) = tokio::task::spawn_blocking(move || ports.flush()).await {
+            tracing::error!(%error, "audit records may be missing");
+        }
+    }
+}
+
+impl Shared {
+    pub(crate) fn host(&self) -> Result<Arc<Host>, Fault> {
+        self.host.upgrade().ok_or_else(|| {
+            Fault::new(ErrorCode::Unavailable, Text::fixed("the host is stopping", "主机正在停止"))
+        })
+    }
+
+    /// The servers as they are now. Makes the list anew when something changed, and tells the pool.
+    pub(crate) async fn catalogue(self: &Arc<Self>) -> Result<Arc<Catalogue>, Fault> {
+        let host = self.host()?;
+        if let Some(known) = self.current(&host)? {
+            return Ok(known);
+        }
+        let _one = self.making.lock().await;
+        if let Some(known) = self.current(&host)? {
+            return Ok(known);
+        }
+        let node = host.find_node().await;
+        self.stale.store(false, Ordering::SeqCst);
+        let made = tokio::task::spawn_blocking(move || catalogue::make(&host, node.as_ref())).await;
+        let made = made.map_err(|error| {
+            Fault::new(ErrorCode::Internal, Text::same("the list of servers failed")).caused_by(&error)
+        })?;
+        let made = Arc::new(made?);
+        self.tell_pool(&made);
+        *self.known.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&made));
+        Ok(made)
+    }
+
+    fn current(&self, host: &Host) -> Result<Option<Arc<Catalogue>>, Fault> {
+        if self.stale.load(Ordering::SeqCst) {
+            return Ok(None);
+        }
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let revision = host.plugins()?.snapshot().revision;
+        let settings = host.settings().revision();
+        Ok(known.filter(|known| known.revision == revision && known.settings == settings))
+    }
+
+    /// The list as it was last made.
+    pub(crate) fn last_known(&self) -> Option<Arc<Catalogue>> {
+        self.known.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn tell_pool(&self, made: &Catalogue) {
+        let wanted: HashMap<&ServerKey, &chatos_mcp::ServerSpec> = made
+            .servers
+            .iter()
+            .filter_map(|known| known.spec.as_ref())
+            .map(|spec| (&spec.key, spec))
+            .collect();
+        for status in self.pool.statuses() {
+            if !wanted.contains_key(&status.key) {
+                let pool = self.pool.clone();
+                // Waiting for its process is not this list's business.
+                tokio::spawn(async move { pool.remove(&status.key).await });
+            }
+        }
+        for spec in wanted.into_values() {
+            self.pool.put(spec.clone());
+        }
+    }
+}
+
+/// How children are started: through this program, where it is the `chatos` program.
+fn spawning(host: &Host) -> Spawning {
+    let records = ChildRecords::new(host.dir().runtime().join("children"));
+    let mut spawning = Spawning { launcher: None, records: Some(records.clone()), warden: None };
+    if host.is_serving() {
+        let ended = end_leftovers(&records);
+        if ended > 0 {
+            tracing::info!(ended, "processes of servers that an earlier host left were ended");
+        }
+    }
+    let Some(program) = host.own_program() else { return spawning };
+    spawning.launcher =
+        Some(Launcher { program: program.to_owned(), arguments: vec![LAUNCH_COMMAND.into()] });
+    match Warden::start(program, &[WARDEN_COMMAND.into()]) {
+        Ok(warden) => spawning.warden = Some(Arc::new(warden)),
+        Err(error) => tracing::warn!(%error, "no warden watches over the processes of servers"),
+    }
+    spawning
+}
+
+/// Becomes a server's process; returns only when that failed.
+pub fn launch(words: impl IntoIterator<Item = std::ffi::OsString>) -> std::io::Error {
+    chatos_mcp::exec(words)
+}
+
+/// Watches over the processes of servers until the host is gone.
+pub fn ward() -> std::io::Result<()> {
+    chatos_mcp::watch(std::io::stdin().lock())
+}
+
+/// What to say about a server nobody knows.
+pub(crate) fn no_server(text: &str) -> Fault {
+    Fault::new(
+        ErrorCode::NotFound,
+        Text::new(format!("there is no server `{text}`"), format!("没有服务器 `{text}`")),
+    )
+    .hint(Text::fixed("`chatos mcp servers` shows all of them", "`chatos mcp servers` 会列出全部"))
+}

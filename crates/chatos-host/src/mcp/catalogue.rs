@@ -1,0 +1,587 @@
+//! Every server this host knows, from three places: the program itself, the rows a person or an import
+//! made, and the apps of plugins. Made anew when one of them changed.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use chatos_agent::{AppPlace, Road, ServerRoute};
+use chatos_contribution::{AsyncTask, Endpoint as Contributed, ServerIdentity, cmd_url, normalize_server};
+use chatos_manifest::{AppId, AppRef, PluginId, Slot, parse_layer};
+use chatos_mcp::{Addresses, CommandLine, Endpoint, Offers, ServerKey, ServerSpec, Times, child_environment};
+use chatos_plugins::UiApps;
+use chatos_store::{ServerRow, ServerSource, Store, StoreError};
+use chatos_tool::{ErrorCode, Fault, Text, Transport};
+use serde_json::{Map, Value, json};
+
+use super::auth::StoredAuth;
+use crate::fault::store_fault;
+use crate::host::Host;
+use crate::node::NodeInfo;
+
+/// Off until a person switches it on (servers §1).
+const OFF_AT_FIRST: [&str; 1] = ["chrome_devtools"];
+
+/// All servers at one moment.
+pub(crate) struct Catalogue {
+    /// Of the plugins it was made from.
+    pub(crate) revision: u64,
+    /// Of the settings it was made from.
+    pub(crate) settings: u64,
+    /// Built-in ones first, then by name.
+    pub(crate) servers: Vec<Arc<Known>>,
+}
+
+/// A server.
+pub(crate) struct Known {
+    /// Names it in addresses: the row's id, or the identity of an app's server.
+    pub(crate) id: String,
+    pub(crate) source: ServerSource,
+    pub(crate) plugin_id: Option<String>,
+    pub(crate) app_id: Option<String>,
+    pub(crate) description: String,
+    pub(crate) url: String,
+    pub(crate) argv: Option<Vec<String>>,
+    /// `in-process`, `stdio`, `http` or `ws`.
+    pub(crate) transport: &'static str,
+    pub(crate) enabled: bool,
+    pub(crate) locked: bool,
+    pub(crate) trusted: bool,
+    pub(crate) allow_main: bool,
+    pub(crate) allow_sub: bool,
+    pub(crate) timeout_ms: Option<u64>,
+    pub(crate) max_timeout_ms: Option<u64>,
+    pub(crate) cwd: String,
+    pub(crate) allow_private: bool,
+    pub(crate) tags: Vec<String>,
+    pub(crate) auth: AuthShown,
+    /// Why it cannot be started.
+    pub(crate) problem: Option<Fault>,
+    pub(crate) route: Arc<ServerRoute>,
+    /// What the pool is told; absent for built-in ones and for those that may not run.
+    pub(crate) spec: Option<ServerSpec>,
+}
+
+/// What may be told about credentials.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct AuthShown {
+    pub(crate) kind: &'static str,
+    pub(crate) has_value: bool,
+    pub(crate) header_names: Vec<String>,
+    pub(crate) env_names: Vec<String>,
+}
+
+impl Known {
+    pub(crate) fn identity(&self) -> &ServerIdentity {
+        &self.route.identity
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.route.name
+    }
+
+    pub(crate) fn is_built_in(&self) -> bool {
+        self.route.road == Road::BuiltIn
+    }
+
+    pub(crate) fn key(&self) -> Option<&ServerKey> {
+        match &self.route.road {
+            Road::Pool(key) => Some(key),
+            _ => None,
+        }
+    }
+}
+
+impl Catalogue {
+    /// A server by its id, its identity, or its name; a plain name means the first.
+    pub(crate) fn find(&self, text: &str) -> Option<&Arc<Known>> {
+        let exact = |known: &&Arc<Known>| known.id == text || known.identity().as_str() == text;
+        let named = |known: &&Arc<Known>| known.route.answers_to(text);
+        let loose = |known: &&Arc<Known>| known.name().eq_ignore_ascii_case(text);
+        let servers = || self.servers.iter();
+        servers().find(exact).or_else(|| servers().find(named)).or_else(|| servers().find(loose))
+    }
+
+    pub(crate) fn by_identity(&self, identity: &ServerIdentity) -> Option<&Arc<Known>> {
+        self.servers.iter().find(|known| known.identity() == identity)
+    }
+
+    pub(crate) fn by_key(&self, key: &ServerKey) -> Option<&Arc<Known>> {
+        self.servers.iter().find(|known| known.key() == Some(key))
+    }
+}
+
+/// Gives every built-in server its row (state §5).
+pub(crate) fn seed(store: &Store) -> Result<(), StoreError> {
+    let rows = chatos_builtin::server_names().filter_map(|name| {
+        let info = chatos_builtin::server_info(name)?;
+        Some((info.id.to_owned(), name.to_owned(), !OFF_AT_FIRST.contains(&name)))
+    });
+    store.seed_built_in_servers(rows.collect())
+}
+
+/// Looks at everything. Blocks.
+pub(super) fn make(host: &Host, node: Option<&NodeInfo>) -> Result<Catalogue, Fault> {
+    let settings = host.settings().revision();
+    let desk = host.plugins()?;
+    desk.refresh_names();
+    let snapshot = desk.snapshot();
+    let rows = host.store().mcp_servers().map_err(|error| store_fault(&error))?;
+    let making = Making { host, node };
+    let mut servers = Vec::new();
+    for name in chatos_builtin::server_names() {
+        let Some(info) = chatos_builtin::server_info(name) else { continue };
+        servers.push(making.built_in(info, rows.iter().find(|row| row.id == info.id)));
+    }
+    let built_in = |row: &ServerRow| {
+        row.source == ServerSource::BuiltIn || servers.iter().any(|known: &Known| known.id == row.id)
+    };
+    let own: Vec<Known> = rows
+        .iter()
+        .filter(|row| row.source != ServerSource::App && !built_in(row))
+        .map(|row| making.of_row(row))
+        .collect();
+    servers.extend(own);
+    for plugin in snapshot.plugins.iter().filter(|plugin| plugin.active) {
+        for app in &plugin.loaded.apps {
+            let id = &app.manifest.id;
+            let Some(offered) = plugin.preview_contribution(id, snapshot.revision) else { continue };
+            let Some(server) = offered.mcp else { continue };
+            let row = rows.iter().find(|row| {
+                row.source == ServerSource::App
+                    && row.plugin_id == plugin.id().as_str()
+                    && row.app_id == id.as_str()
+            });
+            servers.push(making.of_app(plugin, id, server, row));
+        }
+    }
+    let servers = servers.into_iter().map(Arc::new).collect();
+    Ok(Catalogue { revision: snapshot.revision, settings, servers })
+}
+
+struct Making<'a> {
+    host: &'a Host,
+    node: Option<&'a NodeInfo>,
+}
+
+impl Making<'_> {
+    fn normalized(&self, identity: &ServerIdentity, name: &str) -> String {
+        let given = self.host.plugins().ok().and_then(|desk| desk.registry().normalized(identity));
+        given.unwrap_or_else(|| normalize_server(name))
+    }
+
+    fn built_in(&self, info: &'static chatos_builtin::ServerInfo, row: Option<&ServerRow>) -> Known {
+        let identity = ServerIdentity::admin(info.id);
+        let is_router = info.id == chatos_policy::ROUTER_SERVER;
+        let route = ServerRoute {
+            normalized: self.normalized(&identity, info.name),
+            identity,
+            name: info.name.to_owned(),
+            road: Road::BuiltIn,
+            transport: Transport::InProcess,
+            app: None,
+            call_meta: None,
+            async_task: None,
+            idle: None,
+            total: None,
+        };
+        Known {
+            id: info.id.to_owned(),
+            source: ServerSource::BuiltIn,
+            plugin_id: None,
+            app_id: None,
+            description: info.title.get(self.host.lang()).to_owned(),
+            url: String::new(),
+            argv: None,
+            transport: "in-process",
+            enabled: row.is_none_or(|row| row.enabled),
+            locked: true,
+            trusted: true,
+            allow_main: true,
+            allow_sub: !is_router,
+            timeout_ms: None,
+            max_timeout_ms: None,
+            cwd: String::new(),
+            allow_private: false,
+            tags: Vec::new(),
+            auth: AuthShown { kind: "none", ..AuthShown::default() },
+            problem: None,
+            route: Arc::new(route),
+            spec: None,
+        }
+    }
+
+    fn of_row(&self, row: &ServerRow) -> Known {
+        let identity = ServerIdentity::admin(&row.id);
+        let opened = self.host.open_auth(&row.id, row.auth_sealed.as_deref());
+        let (auth, unreadable) = match opened {
+            Ok(auth) => (auth, None),
+            Err(reason) => (StoredAuth::default(), Some(sealed_elsewhere(&reason))),
+        };
+        self.learn(&auth);
+        let (call_meta, async_task) = call_meta(row.call_meta.as_deref());
+        let argv = cmd_url::parse(&row.url).ok();
+        let directory =
+            if row.cwd.is_empty() { self.host.project().to_owned() } else { PathBuf::from(&row.cwd) };
+        let own: Vec<(OsString, OsString)> =
+            auth.env.iter().map(|(name, value)| (name.into(), value.into())).collect();
+        let endpoint = match unreadable {
+            Some(fault) => Err(fault),
+            None => self.endpoint(&row.url, argv.as_deref(), &auth, row.allow_private, &directory, &[], &own),
+        };
+        let digest = format!("{}|{}", row.url, row.cwd);
+        self.known(Parts {
+            id: row.id.clone(),
+            identity,
+            name: row.name.clone(),
+            source: row.source,
+            app: None,
+            description: row.description.clone(),
+            url: row.url.clone(),
+            argv,
+            enabled: row.enabled,
+            trusted: true,
+            allow_main: row.allow_main,
+            allow_sub: row.allow_sub,
+            timeout_ms: row.timeout_ms.and_then(|ms| u64::try_from(ms).ok()),
+            max_timeout_ms: row.max_timeout_ms.and_then(|ms| u64::try_from(ms).ok()),
+            cwd: row.cwd.clone(),
+            allow_private: row.allow_private,
+            tags: row.tags.clone(),
+            auth,
+            call_meta,
+            async_task,
+            endpoint,
+            digest,
+        })
+    }
+
+    fn of_app(
+        &self,
+        plugin: &chatos_plugins::Plugin,
+        app: &AppId,
+        server: chatos_contribution::ServerContribution,
+        row: Option<&ServerRow>,
+    ) -> Known {
+        let id = plugin.id();
+        let apps = UiApps::of_state_dir(self.host.dir().path());
+        let place = AppPlace {
+            plugin_id: id.to_string(),
+            app_id: app.to_string(),
+            plugin_dir: plugin.loaded.dir.clone(),
+            data_dir: apps.data_of(id),
+        };
+        // A synced row is this server with what a person changed about it (ai-contributions §12).
+        let mut auth = server.auth.as_ref().map(StoredAuth::from).unwrap_or_default();
+        if let Some(sealed) = row.and_then(|row| row.auth_sealed.as_deref())
+            && let Some(row) = row
+            && let Ok(edited) = self.host.open_auth(&row.id, Some(sealed))
+        {
+            auth = edited;
+        }
+        self.learn(&auth);
+        let url = row.map(|row| row.url.clone()).filter(|url| !url.is_empty()).unwrap_or(server.url);
+        let argv = match &server.endpoint {
+            Contributed::Command { argv } => Some(cmd_url::parse(&url).unwrap_or_else(|_| argv.clone())),
+            Contributed::Network { .. } => None,
+        };
+        let trusted = plugin.is_trusted();
+        let endpoint = if trusted {
+            if let Err(error) = std::fs::create_dir_all(&place.data_dir) {
+                tracing::warn!(%error, path = %place.data_dir.display(), "no data directory for a plugin");
+            }
+            let own = self.app_variables(id, &place.data_dir);
+            let named = self.named_variables(id);
+            // The trust page asked about addresses of this machine and its network (security T20).
+            self.endpoint(&url, argv.as_deref(), &auth, true, &place.plugin_dir, &named, &own)
+        } else {
+            Err(untrusted(id))
+        };
+        let (call_meta, async_task) = match row.and_then(|row| row.call_meta.as_deref()) {
+            Some(edited) => call_meta(Some(edited)),
+            None => (server.call_meta, server.async_task),
+        };
+        let digest =
+            format!("{}|{url}", plugin.trust.digest.as_ref().map(ToString::to_string).unwrap_or_default());
+        self.known(Parts {
+            id: server.identity.as_str().to_owned(),
+            identity: server.identity,
+            name: server.name,
+            source: ServerSource::App,
+            app: Some(place),
+            description: row.map_or(server.description, |row| row.description.clone()),
+            url,
+            argv,
+            enabled: row.map_or(server.enabled, |row| row.enabled),
+            trusted,
+            allow_main: row.map_or(server.allow_main, |row| row.allow_main),
+            allow_sub: row.map_or(server.allow_sub, |row| row.allow_sub),
+            timeout_ms: row.and_then(|row| row.timeout_ms).and_then(|ms| u64::try_from(ms).ok()),
+            max_timeout_ms: row.and_then(|row| row.max_timeout_ms).and_then(|ms| u64::try_from(ms).ok()),
+            cwd: String::new(),
+            allow_private: true,
+            tags: server.tags,
+            auth,
+            call_meta,
+            async_task,
+            endpoint,
+            digest,
+        })
+    }
+
+    fn known(&self, parts: Parts) -> Known {
+        let key = ServerKey::new(parts.identity.as_str());
+        let (transport, word) =
+            match parts.url.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase()) {
+                Some(scheme) if scheme == "http" || scheme == "https" => ("http", Transport::Http),
+                Some(scheme) if scheme == "ws" || scheme == "wss" => ("ws", Transport::WebSocket),
+                _ => ("stdio", Transport::Stdio),
+            };
+        let millis = |ms: Option<u64>| ms.map(Duration::from_millis);
+        let normalized = self.normalized(&parts.identity, &parts.name);
+        let route = ServerRoute {
+            identity: parts.identity,
+            name: parts.name.clone(),
+            normalized,
+            road: Road::Pool(key.clone()),
+            transport: word,
+            app: parts.app.clone(),
+            call_meta: parts.call_meta,
+            async_task: parts.async_task,
+            idle: millis(parts.timeout_ms),
+            total: millis(parts.max_timeout_ms),
+        };
+        let (endpoint, problem) = match parts.endpoint {
+            Ok(endpoint) => (Some(endpoint), None),
+            Err(fault) => (None, Some(fault)),
+        };
+        let usable = parts.enabled && parts.trusted;
+        let spec = endpoint.filter(|_| usable).map(|endpoint| ServerSpec {
+            key,
+            name: parts.name,
+            endpoint,
+            digest: parts.digest,
+            offers: Offers { elicitation: true, sampling: true, roots: true, tasks: true },
+            times: self.times(parts.timeout_ms, parts.max_timeout_ms),
+            idle: Some(super::IDLE),
+        });
+        Known {
+            id: parts.id,
+            source: parts.source,
+            plugin_id: parts.app.as_ref().map(|app| app.plugin_id.clone()),
+            app_id: parts.app.map(|app| app.app_id),
+            description: parts.description,
+            url: parts.url,
+            argv: parts.argv,
+            transport,
+            enabled: parts.enabled,
+            locked: false,
+            trusted: parts.trusted,
+            allow_main: parts.allow_main,
+            allow_sub: parts.allow_sub,
+            timeout_ms: parts.timeout_ms,
+            max_timeout_ms: parts.max_timeout_ms,
+            cwd: parts.cwd,
+            allow_private: parts.allow_private,
+            tags: parts.tags,
+            auth: shown(&parts.auth),
+            problem,
+            route: Arc::new(route),
+            spec,
+        }
+    }
+
+    fn times(&self, idle: Option<u64>, total: Option<u64>) -> Times {
+        let setting = |key: &str| u64::try_from(self.host.settings().int(key)).unwrap_or_default();
+        Times {
+            call_idle: Duration::from_millis(idle.unwrap_or_else(|| setting("mcpTimeoutMs"))),
+            call_total: Duration::from_millis(total.unwrap_or_else(|| setting("mcpMaxTimeoutMs"))),
+            ..Times::default()
+        }
+    }
+
+    fn learn(&self, auth: &StoredAuth) {
+        for secret in auth.secrets() {
+            self.host.redactor().learn(secret);
+        }
+    }
+
+    /// Where a server is, with exactly what it gets.
+    #[expect(clippy::too_many_arguments, reason = "the parts of an endpoint, gathered by two callers")]
+    fn endpoint(
+        &self,
+        url: &str,
+        argv: Option<&[String]>,
+        auth: &StoredAuth,
+        private: bool,
+        directory: &Path,
+        named: &[String],
+        own: &[(OsString, OsString)],
+    ) -> Result<Endpoint, Fault> {
+        let Some(argv) = argv else {
+            if url.starts_with("cmd://") {
+                let error = cmd_url::parse(url).err();
+                return Err(bad_address(&error.map(|error| error.message().en).unwrap_or_default()));
+            }
+            let addresses = if private { Addresses::Private } else { Addresses::Public };
+            return Endpoint::remote(url, &auth.for_client(), addresses)
+                .map_err(|error| bad_address(&error.to_string()).hint(Text::same(error.hint())));
+        };
+        let [program, arguments @ ..] = argv else { return Err(bad_address("no program")) };
+        let program = match program.as_str() {
+            "node" | "nodejs" => self.node(program)?,
+            other => OsString::from(other),
+        };
+        let variables = self.host.environment().variables();
+        let variables = variables.iter().map(|(name, value)| (name.into(), value.into()));
+        Ok(Endpoint::Command(CommandLine {
+            program,
+            arguments: arguments.iter().map(OsString::from).collect(),
+            directory: Some(directory.to_owned()),
+            environment: child_environment(variables, named, own),
+        }))
+    }
+
+    /// The host's Node. An old one is refused here, because it would fail with a syntax error of its own.
+    fn node(&self, written: &str) -> Result<OsString, Fault> {
+        match self.node {
+            Some(node) if node.is_new_enough() => Ok(node.path.clone().into()),
+            Some(node) => Err(Fault::new(
+                ErrorCode::Unavailable,
+                Text::new(
+                    format!("it needs Node 20 or newer; this machine has {}", node.version),
+                    format!("需要 Node 20 或更新版本；本机为 {}", node.version),
+                ),
+            )
+            .code("node_too_old")
+            .hint(Text::fixed(
+                "install a newer Node, or name one in the setting nodePath",
+                "请安装更新的 Node，或在设置 nodePath 中指定",
+            ))),
+            None => Ok(written.into()),
+        }
+    }
+
+    /// plugins §1.3.
+    fn app_variables(&self, plugin: &PluginId, data: &Path) -> Vec<(OsString, OsString)> {
+        vec![
+            ("MODEL_CLI_HOST_APP".into(), self.host.places().host_app.clone().into()),
+            ("MODEL_CLI_SESSION_ROOT".into(), self.host.session_root().into()),
+            ("CHATOS_STATE_DIR".into(), self.host.dir().path().into()),
+            ("CHATOS_PLUGIN_ID".into(), plugin.as_str().into()),
+            ("CHATOS_DATA_DIR".into(), data.into()),
+        ]
+    }
+
+    fn named_variables(&self, plugin: &PluginId) -> Vec<String> {
+        let value = self.host.settings().effective(&format!("pluginEnv.{plugin}")).map(|known| known.value);
+        let names = value.as_ref().and_then(Value::as_array);
+        names.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+    }
+}
+
+struct Parts {
+    id: String,
+    identity: ServerIdentity,
+    name: String,
+    source: ServerSource,
+    app: Option<AppPlace>,
+    description: String,
+    url: String,
+    argv: Option<Vec<String>>,
+    enabled: bool,
+    trusted: bool,
+    allow_main: bool,
+    allow_sub: bool,
+    timeout_ms: Option<u64>,
+    max_timeout_ms: Option<u64>,
+    cwd: String,
+    allow_private: bool,
+    tags: Vec<String>,
+    auth: StoredAuth,
+    call_meta: Option<Map<String, Value>>,
+    async_task: Option<AsyncTask>,
+    endpoint: Result<Endpoint, Fault>,
+    digest: String,
+}
+
+/// A `callMeta` of a row, read with the rules of manifests; a wrong one counts as absent.
+pub(super) fn call_meta(text: Option<&str>) -> (Option<Map<String, Value>>, Option<AsyncTask>) {
+    let Some(Ok(value)) = text.map(serde_json::from_str::<Value>) else { return (None, None) };
+    match read_call_meta(&value) {
+        Ok(read) => read,
+        Err(reason) => {
+            tracing::warn!(%reason, "the call metadata of a server cannot be used");
+            (None, None)
+        }
+    }
+}
+
+/// The same, with the reason.
+pub(super) fn read_call_meta(
+    value: &Value,
+) -> Result<(Option<Map<String, Value>>, Option<AsyncTask>), String> {
+    let (Ok(plugin), Ok(app)) = (PluginId::parse("x"), AppId::parse("x")) else {
+        return Err("no name".to_owned());
+    };
+    let layer = json!({ "mcp": { "url": "cmd://x", "callMeta": value } });
+    let Some(layer) = layer.as_object() else { return Err("not an object".to_owned()) };
+    let (layer, problems) = parse_layer(layer, "server", &plugin, &AppRef { index: 0, id: Some(app) });
+    let errors: Vec<String> = problems
+        .iter()
+        .filter(|problem| problem.is_error())
+        .map(|problem| problem.message.en.to_string())
+        .collect();
+    match layer.mcp {
+        Slot::Present(decl) if errors.is_empty() => Ok((decl.call_meta, decl.async_task)),
+        _ => Err(if errors.is_empty() { "not an object".to_owned() } else { errors.join("; ") }),
+    }
+}
+
+fn shown(auth: &StoredAuth) -> AuthShown {
+    let kind = if auth.token.is_some() {
+        "token"
+    } else if auth.username.is_some() {
+        "basic"
+    } else if !auth.headers.is_empty() {
+        "headers"
+    } else {
+        "none"
+    };
+    AuthShown {
+        kind,
+        has_value: kind != "none",
+        header_names: auth.headers.iter().map(|(name, _)| name.clone()).collect(),
+        env_names: auth.env.iter().map(|(name, _)| name.clone()).collect(),
+    }
+}
+
+fn bad_address(reason: &str) -> Fault {
+    Fault::new(
+        ErrorCode::InvalidArgument,
+        Text::new(format!("its address cannot be used: {reason}"), format!("其地址无法使用：{reason}")),
+    )
+    .code("address_invalid")
+}
+
+fn untrusted(plugin: &PluginId) -> Fault {
+    Fault::new(
+        ErrorCode::PermissionDenied,
+        Text::new(format!("the plugin `{plugin}` is not trusted yet"), format!("插件 `{plugin}` 尚未信任")),
+    )
+    .code("untrusted")
+    .hint(Text::new(
+        format!("look at it and trust it: `chatos plugin trust {plugin}`"),
+        format!("请查看并信任它：`chatos plugin trust {plugin}`"),
+    ))
+}
+
+fn sealed_elsewhere(reason: &str) -> Fault {
+    Fault::new(
+        ErrorCode::Unavailable,
+        Text::new(format!("its credentials cannot be opened: {reason}"), format!("无法打开其凭据：{reason}")),
+    )
+    .code("credentials_unreadable")
+    .hint(Text::fixed("enter them again", "请重新输入"))
+}

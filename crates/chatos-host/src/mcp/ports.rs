@@ -1,0 +1,382 @@
+//! The host as the dispatcher sees it: queue, log, store, built-in servers.
+
+use std::path::PathBuf;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::time::Duration;
+
+use chatos_agent::{
+    BuiltInCall, CallContext, CallSettings, OpenAsk, Ports, Question, TaskRow, ToolEvent, Verdict,
+};
+use chatos_builtin::{ToolLog, ToolSettings};
+use chatos_mcp::{Later, Pool};
+use chatos_prompts::{Ask, Effect, Owner, Prompts};
+use chatos_store::{AsyncTaskRow, OpenAskRow, Store, StoreError, now_ms};
+use chatos_tool::{Envelope, ErrorCode, Fault, Redactor, Text, Trace};
+use serde_json::{Map, Value, json};
+
+use super::Shared;
+use crate::events::EventHub;
+use crate::fault::store_fault;
+use crate::host::Host;
+use crate::prompts::PromptDesk;
+
+/// A call on its way, for the hooks.
+pub(crate) type ActiveCall = CallContext;
+
+/// The longest single wait; in between, a stopping host is noticed.
+const STEP: Duration = Duration::from_secs(25);
+/// Records that may wait for the audit chain; beyond, the caller waits for the disk.
+const AUDIT_QUEUE: usize = 10_000;
+
+/// The ports of one host.
+pub(super) struct HostPorts {
+    host: Weak<Host>,
+    shared: Arc<Shared>,
+    store: Store,
+    events: EventHub,
+    redactor: Arc<Redactor>,
+    log: ToolLog,
+    state_dir: PathBuf,
+    session_root: PathBuf,
+    prompts: Arc<OnceLock<Arc<PromptDesk>>>,
+    settings: Mutex<Option<(u64, Arc<ToolSettings>, CallSettings)>>,
+    audit: SyncSender<Audited>,
+}
+
+impl HostPorts {
+    pub(super) fn new(host: &Arc<Host>, shared: Arc<Shared>) -> Self {
+        let log = ToolLog::new(
+            host.tool_log(),
+            Box::new(|path, error| {
+                tracing::warn!(%error, path = %path.display(), "the tool log cannot be written");
+            }),
+        );
+        Self {
+            host: Arc::downgrade(host),
+            shared,
+            store: host.store().clone(),
+            events: host.events().clone(),
+            redactor: Arc::clone(host.redactor()),
+            log,
+            state_dir: host.dir().path().to_owned(),
+            session_root: host.session_root(),
+            prompts: Arc::default(),
+            settings: Mutex::default(),
+            audit: audit_writer(Arc::downgrade(host)),
+        }
+    }
+
+    /// Waits until every record is kept. Blocks.
+    pub(super) fn flush(&self) {
+        let (done, kept) = sync_channel(1);
+        if self.audit.send(Audited::Flush(done)).is_ok() {
+            kept.recv_timeout(Duration::from_secs(5)).ok();
+        }
+    }
+
+    fn host(&self) -> Result<Arc<Host>, Fault> {
+        self.host.upgrade().ok_or_else(stopping)
+    }
+
+    fn snapshot(&self) -> (Arc<ToolSettings>, CallSettings) {
+        let mut kept = self.settings.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(host) = self.host.upgrade() else {
+            return kept.as_ref().map(|(_, tools, calls)| (Arc::clone(tools), calls.clone())).unwrap_or_else(
+                || {
+                    let tools = Arc::new(ToolSettings::default());
+                    let calls = self.call_settings(&tools, Duration::from_secs(60));
+                    (tools, calls)
+                },
+            );
+        };
+        let revision = host.settings().revision();
+        if let Some((known, tools, calls)) = &*kept
+            && *known == revision
+        {
+            return (Arc::clone(tools), calls.clone());
+        }
+        let tools = Arc::new(ToolSettings::read(host.settings()));
+        let soft = u64::try_from(host.settings().int("mcpSoftDeadlineMs")).unwrap_or(60_000);
+        let calls = self.call_settings(&tools, Duration::from_millis(soft));
+        *kept = Some((revision, Arc::clone(&tools), calls.clone()));
+        (tools, calls)
+    }
+
+    fn call_settings(&self, tools: &ToolSettings, soft_deadline: Duration) -> CallSettings {
+        CallSettings {
+            soft_deadline,
+            idle: tools.idle,
+            total: tools.total,
+            text: tools.text,
+            log: tools.log,
+            confirm_timeout: (tools.confirm_timeout_ms > 0)
+                .then(|| Duration::from_millis(tools.confirm_timeout_ms)),
+            state_dir: self.state_dir.clone(),
+            session_root: self.session_root.clone(),
+        }
+    }
+
+    /// The desk of the queue; opening it may block.
+    fn desk(&self) -> impl Future<Output = Result<Arc<PromptDesk>, Fault>> + Send + use<> {
+        let (host, cell) = (self.host.clone(), Arc::clone(&self.prompts));
+        async move {
+            if let Some(desk) = cell.get() {
+                return Ok(Arc::clone(desk));
+            }
+            let host = host.upgrade().ok_or_else(stopping)?;
+            let desk = tokio::task::spawn_blocking(move || host.shared_prompts()).await;
+            let desk = desk.map_err(|error| super::pins::failed(&error))??;
+            Ok(Arc::clone(cell.get_or_init(|| desk)))
+        }
+    }
+
+    fn at_store<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Store) -> Result<T, StoreError> + Send + 'static,
+    ) -> Later<Result<T, Fault>> {
+        let store = self.store.clone();
+        Box::pin(async move {
+            let done = tokio::task::spawn_blocking(move || work(&store)).await;
+            done.map_err(|error| super::pins::failed(&error))?.map_err(|error| store_fault(&error))
+        })
+    }
+
+    fn forget<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Store) -> Result<T, StoreError> + Send + 'static,
+    ) -> Later<()> {
+        let done = self.at_store(work);
+        Box::pin(async move {
+            if let Err(fault) = done.await {
+                tracing::warn!(%fault, "the end of a wait is not written down");
+            }
+        })
+    }
+}
+
+impl Ports for HostPorts {
+    fn pool(&self) -> &Pool {
+        &self.shared.pool
+    }
+
+    fn settings(&self) -> CallSettings {
+        self.snapshot().1
+    }
+
+    fn redactor(&self) -> Arc<Redactor> {
+        Arc::clone(&self.redactor)
+    }
+
+    fn built_in(&self, call: BuiltInCall) -> Later<Result<Envelope, Fault>> {
+        let host = self.host();
+        Box::pin(async move { host?.tools().run(call).await })
+    }
+
+    fn prompts(&self) -> Later<Result<Prompts, Fault>> {
+        let desk = self.desk();
+        Box::pin(async move { desk.await.map(|desk| desk.prompts().clone()) })
+    }
+
+    fn ask(&self, question: Question) -> Later<Result<String, Fault>> {
+        let desk = self.desk();
+        Box::pin(async move {
+            let desk = desk.await?;
+            let asked = tokio::task::spawn_blocking(move || {
+                let mut ask = Ask::new(question.owner, question.source, question.prompt);
+                ask.run_id = json!(question.trace.run_id);
+                ask.session_id.clone_from(&question.trace.session_id);
+                ask.trace = Some(json!(question.trace));
+                ask.effect =
+                    question.effect.map(|(name, material)| Effect { name: name.to_owned(), material });
+                desk.ask(&ask)
+            });
+            asked.await.map_err(|error| super::pins::failed(&error))?
+        })
+    }
+
+    fn verdict(&self, request_id: String, owner: Owner) -> Later<Result<Verdict, Fault>> {
+        let desk = self.desk();
+        let stop = self.host.upgrade().map(|host| host.shutdown().clone()).unwrap_or_default();
+        Box::pin(async move {
+            let desk = desk.await?;
+            loop {
+                let limit = desk.prompts().next_expiry().map_or(STEP, |left| STEP.min(left));
+                let state = desk.wait(&request_id, limit, &stop).await?;
+                if state["state"] != "closed" {
+                    continue;
+                }
+                let mut response = state["response"].as_object().cloned().unwrap_or_default();
+                let status = response.get("status").and_then(Value::as_str).unwrap_or("error").to_owned();
+                if state["private"] == true {
+                    let (id, owner, taking) = (request_id.clone(), json!(owner.as_str()), Arc::clone(&desk));
+                    let taken = tokio::task::spawn_blocking(move || taking.take(&id, &owner, true)).await;
+                    if let Ok(Ok(taken)) = taken
+                        && let Some(whole) = taken["response"].as_object()
+                    {
+                        response = whole.clone();
+                    }
+                }
+                return Ok(Verdict { status, response });
+            }
+        })
+    }
+
+    fn withdraw(&self, request_id: String, owner: Owner, code: &'static str) -> Later<()> {
+        let desk = self.desk();
+        Box::pin(async move {
+            let Ok(desk) = desk.await else { return };
+            let owner = json!(owner.as_str());
+            let done = tokio::task::spawn_blocking(move || desk.withdraw(&request_id, &owner, code)).await;
+            if let Ok(Err(fault)) = done {
+                tracing::debug!(%fault, "a question was closed already");
+            }
+        })
+    }
+
+    fn log(&self, line: String) {
+        self.log.append(&line, self.snapshot().0.rotation);
+    }
+
+    fn event(&self, event: ToolEvent<'_>) {
+        let (kind, data) = match event {
+            ToolEvent::Started { server, trace } => {
+                ("tool_started", json!({ "server": server, "trace": trace }))
+            }
+            ToolEvent::Progress { call_id, progress } => (
+                "tool_progress",
+                json!({
+                    "callId": call_id, "progress": progress.progress, "total": progress.total,
+                    "message": progress.message, "detail": progress.meta,
+                }),
+            ),
+            ToolEvent::Waiting { request_id, trace } => {
+                ("tool_waiting", json!({ "requestId": request_id, "trace": trace }))
+            }
+            ToolEvent::Background { call_id, server, tool, elapsed_ms } => (
+                "tool_background",
+                json!({ "callId": call_id, "server": server, "tool": tool, "elapsedMs": elapsed_ms }),
+            ),
+            ToolEvent::Finished { envelope } => (
+                "tool_finished",
+                json!({
+                    "server": envelope.stamp.server, "status": envelope.status.as_str(), "code": envelope.code,
+                    "elapsedMs": envelope.stamp.elapsed_ms, "size": envelope.size, "trace": envelope.stamp.trace,
+                }),
+            ),
+        };
+        self.events.publish("logs", kind, &data);
+    }
+
+    fn keep_task(&self, row: TaskRow) -> Later<Result<(), Fault>> {
+        self.at_store(move |store| {
+            store.keep_async_task(AsyncTaskRow {
+                task_id: row.task_id,
+                run_id: row.run_id.unwrap_or_default(),
+                call_id: row.call_id,
+                identity: row.identity,
+                tool: row.tool,
+                cursor: row.cursor,
+                deadline_at: Some(now_ms() + i64::try_from(row.deadline.as_millis()).unwrap_or(i64::MAX / 2)),
+                state: "waiting".to_owned(),
+                kind: row.kind.to_owned(),
+                created_at: 0,
+            })
+        })
+    }
+
+    fn end_task(&self, task_id: String, state: &'static str) -> Later<()> {
+        self.forget(move |store| store.end_async_task(&task_id, state))
+    }
+
+    fn keep_ask(&self, ask: OpenAsk) -> Later<Result<(), Fault>> {
+        self.at_store(move |store| {
+            store.keep_open_ask(OpenAskRow {
+                call_id: ask.call_id,
+                run_id: ask.run_id.unwrap_or_default(),
+                identity: ask.identity,
+                method: ask.method,
+                params: ask.params.to_string(),
+                request_state: ask.request_state,
+                input_requests: ask.input_requests.to_string(),
+                prompts: Value::Object(ask.prompts).to_string(),
+            })
+        })
+    }
+
+    fn end_ask(&self, call_id: String) -> Later<()> {
+        self.forget(move |store| store.end_open_ask(&call_id))
+    }
+
+    fn open_ask(&self, call_id: String) -> Later<Option<OpenAsk>> {
+        let rows = self.at_store(|store| store.open_asks());
+        Box::pin(async move {
+            let row = rows.await.ok()?.into_iter().find(|row| row.call_id == call_id)?;
+            Some(open_ask(row))
+        })
+    }
+
+    fn sample(&self, identity: String, params: Value, trace: Trace) -> Later<Result<Value, String>> {
+        drop((identity, params, trace));
+        Box::pin(async { Err("sampling is not allowed".to_owned()) })
+    }
+
+    fn begin(&self, call: CallContext) {
+        let mut calls = self.shared.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        calls.insert(call.call_id.clone(), call);
+    }
+
+    fn end(&self, call_id: &str) {
+        self.shared.calls.lock().unwrap_or_else(PoisonError::into_inner).remove(call_id);
+    }
+
+    fn audit(&self, kind: &'static str, details: Value) {
+        let Value::Object(fields) = details else { return };
+        if self.audit.send(Audited::Record(kind, fields)).is_err() {
+            tracing::error!(kind, "an audit record was lost");
+        }
+    }
+}
+
+pub(super) fn open_ask(row: OpenAskRow) -> OpenAsk {
+    let read = |text: &str| serde_json::from_str(text).unwrap_or(Value::Null);
+    OpenAsk {
+        call_id: row.call_id,
+        run_id: Some(row.run_id).filter(|run| !run.is_empty()),
+        identity: row.identity,
+        method: row.method,
+        params: read(&row.params),
+        request_state: row.request_state,
+        input_requests: read(&row.input_requests),
+        prompts: read(&row.prompts).as_object().cloned().unwrap_or_default(),
+    }
+}
+
+/// What the writer of audit records gets.
+enum Audited {
+    Record(&'static str, Map<String, Value>),
+    /// Everything before this is kept.
+    Flush(SyncSender<()>),
+}
+
+/// A thread that keeps audit records in their order, so that no call waits for the disk.
+fn audit_writer(host: Weak<Host>) -> SyncSender<Audited> {
+    let (sender, records) = sync_channel(AUDIT_QUEUE);
+    std::thread::spawn(move || {
+        while let Ok(record) = records.recv() {
+            match record {
+                Audited::Record(kind, fields) => {
+                    let Some(host) = host.upgrade() else { return };
+                    host.audit(kind, fields);
+                }
+                // Whoever waited may have given up.
+                Audited::Flush(done) => drop(done.send(())),
+            }
+        }
+    });
+    sender
+}
+
+fn stopping() -> Fault {
+    Fault::new(ErrorCode::Unavailable, Text::fixed("the host is stopping", "主机正在停止"))
+}

@@ -1,0 +1,450 @@
+//! Servers a person adds, changes and removes.
+
+use std::collections::BTreeMap;
+
+use chatos_contribution::cmd_url;
+use chatos_mcp::{Addresses, Endpoint};
+use chatos_store::{ServerRow, ServerSource, StoreErrorKind};
+use chatos_tool::{ErrorCode, Fault, Lang, Text};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::auth::StoredAuth;
+use super::pins::failed;
+use super::view::ServerView;
+use super::{Known, ServerDesk, catalogue, no_server};
+use crate::fault::store_fault;
+
+const NAME_CHARS: usize = 120;
+const TEXT_CHARS: usize = 4_000;
+const TIMES: std::ops::RangeInclusive<u64> = 1_000..=86_400_000;
+
+/// A server to be added, or what changes about one; absent keys stay as they are.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct ServerInput {
+    /// Unique among all servers.
+    pub name: Option<String>,
+    /// `cmd://program words…`, `http(s)://…` or `ws(s)://…`.
+    pub url: Option<String>,
+    /// Instead of `url`: the program and its words, each for itself.
+    pub argv: Option<Vec<String>>,
+    pub description: Option<String>,
+    pub enabled: Option<bool>,
+    pub allow_main: Option<bool>,
+    pub allow_sub: Option<bool>,
+    /// Without a sign of life, 1,000 to 86,400,000; null = the setting.
+    #[serde(deserialize_with = "given")]
+    #[schemars(with = "Option<u64>")]
+    pub timeout_ms: Option<Option<u64>>,
+    /// In all.
+    #[serde(deserialize_with = "given")]
+    #[schemars(with = "Option<u64>")]
+    pub max_timeout_ms: Option<Option<u64>>,
+    /// Added to `_meta` of every call; null removes it.
+    #[serde(deserialize_with = "given")]
+    #[schemars(with = "Option<Map<String, Value>>")]
+    pub call_meta: Option<Option<Value>>,
+    /// Where a program runs.
+    pub cwd: Option<String>,
+    /// Allow addresses of this machine and its network.
+    pub allow_private: Option<bool>,
+    pub tags: Option<Vec<String>>,
+    /// Credentials of a remote server.
+    pub auth: Option<AuthInput>,
+    /// Variables of a program; a value of null keeps the stored one, names left out are removed.
+    pub env: Option<BTreeMap<String, Option<String>>>,
+}
+
+/// Credentials. They are stored sealed and never shown again.
+#[derive(Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct AuthInput {
+    /// `none`, `token`, `basic` or `headers`.
+    pub kind: String,
+    /// Sent as `Authorization: Bearer`; absent keeps the stored one.
+    pub token: Option<String>,
+    /// Sent as `Authorization: Basic`.
+    pub username: Option<String>,
+    pub password: Option<String>,
+    /// Further headers; a value of null keeps the stored one.
+    pub headers: Option<BTreeMap<String, Option<String>>>,
+}
+
+impl std::fmt::Debug for AuthInput {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("AuthInput").field("kind", &self.kind).finish_non_exhaustive()
+    }
+}
+
+/// Tells an absent key from a null one.
+fn given<'de, T: Deserialize<'de>, D: serde::Deserializer<'de>>(
+    reader: D,
+) -> Result<Option<Option<T>>, D::Error> {
+    Option::<T>::deserialize(reader).map(Some)
+}
+
+impl ServerDesk {
+    /// A person adds a server.
+    pub async fn add_own(&self, input: ServerInput, lang: Lang) -> Result<ServerView, Fault> {
+        self.add(input, ServerSource::User, lang).await
+    }
+
+    /// Adds a server.
+    pub(super) async fn add(
+        &self,
+        input: ServerInput,
+        source: ServerSource,
+        lang: Lang,
+    ) -> Result<ServerView, Fault> {
+        let id = uuid::Uuid::now_v7().to_string();
+        let row = ServerRow {
+            id: id.clone(),
+            name: String::new(),
+            url: String::new(),
+            transport: String::new(),
+            description: String::new(),
+            enabled: true,
+            locked: false,
+            allow_main: true,
+            allow_sub: true,
+            timeout_ms: None,
+            max_timeout_ms: None,
+            call_meta: None,
+            auth_sealed: None,
+            source,
+            plugin_id: String::new(),
+            app_id: String::new(),
+            cwd: String::new(),
+            allow_private: false,
+            tags: Vec::new(),
+            created_at: 0,
+            updated_at: 0,
+        };
+        self.save(row, input).await?;
+        let host = self.shared().host()?;
+        let view = self.show(&id, lang).await?;
+        let mut fields = Map::new();
+        fields.insert("id".to_owned(), json!(id));
+        fields.insert("name".to_owned(), json!(view.name));
+        fields.insert("transport".to_owned(), json!(view.transport));
+        host.audit("server_added", fields);
+        host.events().publish("servers", "server_changed", &json!({ "id": id }));
+        Ok(view)
+    }
+
+    /// Changes a server. Of a built-in one only whether it is enabled.
+    pub async fn edit(&self, id: &str, input: ServerInput, lang: Lang) -> Result<ServerView, Fault> {
+        let row = self.own_row(id, &input).await?;
+        let id = row.id.clone();
+        self.save(row, input).await?;
+        let host = self.shared().host()?;
+        host.events().publish("servers", "server_changed", &json!({ "id": id }));
+        self.show(&id, lang).await
+    }
+
+    async fn own_row(&self, id: &str, input: &ServerInput) -> Result<ServerRow, Fault> {
+        let catalogue = self.shared().catalogue().await?;
+        let known = catalogue.find(id).ok_or_else(|| no_server(id))?;
+        if known.is_built_in() && !only_enabled(input) {
+            return Err(locked(known));
+        }
+        if known.source == ServerSource::App {
+            return Err(of_an_app(known));
+        }
+        let (host, row_id) = (self.shared().host()?, known.id.clone());
+        let row = tokio::task::spawn_blocking(move || host.store().mcp_server(&row_id)).await;
+        let row = row.map_err(|error| failed(&error))?.map_err(|error| store_fault(&error))?;
+        row.ok_or_else(|| no_server(id))
+    }
+
+    /// Removes a server and ends its process.
+    pub async fn remove(&self, id: &str) -> Result<(), Fault> {
+        let catalogue = self.shared().catalogue().await?;
+        let known = std::sync::Arc::clone(catalogue.find(id).ok_or_else(|| no_server(id))?);
+        if known.is_built_in() {
+            return Err(locked(&known));
+        }
+        if known.source == ServerSource::App {
+            return Err(of_an_app(&known));
+        }
+        let (host, row_id) = (self.shared().host()?, known.id.clone());
+        let gone = tokio::task::spawn_blocking(move || host.store().remove_mcp_server(&row_id)).await;
+        gone.map_err(|error| failed(&error))?.map_err(|error| store_fault(&error))?;
+        if let Some(key) = known.key() {
+            self.pool().remove(key).await;
+        }
+        self.changed();
+        let host = self.shared().host()?;
+        let mut fields = Map::new();
+        fields.insert("id".to_owned(), json!(known.id));
+        fields.insert("name".to_owned(), json!(known.name()));
+        host.audit("server_removed", fields);
+        host.events().publish("servers", "server_removed", &json!({ "id": known.id }));
+        Ok(())
+    }
+
+    async fn save(&self, row: ServerRow, input: ServerInput) -> Result<(), Fault> {
+        let host = self.shared().host()?;
+        let catalogue = self.shared().catalogue().await?;
+        let wanted = input.name.as_deref().map(str::trim).unwrap_or(&row.name).to_owned();
+        let taken = catalogue
+            .servers
+            .iter()
+            .any(|known| known.id != row.id && known.name().eq_ignore_ascii_case(&wanted));
+        if taken {
+            return Err(name_taken(&wanted));
+        }
+        let work = tokio::task::spawn_blocking(move || {
+            let stored = host.open_auth(&row.id, row.auth_sealed.as_deref()).unwrap_or_default();
+            let (row, auth) = merge(row, stored, input)?;
+            check_address(&row, &auth)?;
+            let mut row = row;
+            row.auth_sealed = host.seal_auth(&row.id, &auth).map_err(|error| store_fault(&error))?;
+            let name = row.name.clone();
+            host.store().put_mcp_server(row).map_err(|error| match error.kind {
+                StoreErrorKind::Conflict => name_taken(&name),
+                _ => store_fault(&error),
+            })
+        });
+        work.await.map_err(|error| failed(&error))??;
+        self.changed();
+        Ok(())
+    }
+}
+
+fn only_enabled(input: &ServerInput) -> bool {
+    let ServerInput {
+        name: None,
+        url: None,
+        argv: None,
+        description: None,
+        enabled: _,
+        allow_main: None,
+        allow_sub: None,
+        timeout_ms: None,
+        max_timeout_ms: None,
+        call_meta: None,
+        cwd: None,
+        allow_private: None,
+        tags: None,
+        auth: None,
+        env: None,
+    } = input
+    else {
+        return false;
+    };
+    true
+}
+
+/// Puts what was given over what was there; every problem at once.
+fn merge(
+    mut row: ServerRow,
+    mut auth: StoredAuth,
+    input: ServerInput,
+) -> Result<(ServerRow, StoredAuth), Fault> {
+    let mut problems: Vec<(&'static str, Text)> = Vec::new();
+    let mut wrong =
+        |path: &'static str, en: &'static str, zh: &'static str| problems.push((path, Text::fixed(en, zh)));
+    if let Some(name) = input.name {
+        row.name = name.trim().to_owned();
+    }
+    if row.name.is_empty() || row.name.chars().count() > NAME_CHARS || row.name.chars().any(char::is_control)
+    {
+        wrong("/name", "1 to 120 printable characters", "1 到 120 个可打印字符");
+    }
+    if row.name.contains(['/', ':']) {
+        wrong("/name", "no `/` and no `:`, which identities use", "不能包含 `/` 与 `:`，它们用于标识");
+    }
+    if let Some(argv) = input.argv {
+        match cmd_url::build(&argv) {
+            Ok(url) => row.url = url,
+            Err(_) => wrong("/argv", "a program and its words without NUL", "程序及其参数，不含 NUL"),
+        }
+    } else if let Some(url) = input.url {
+        row.url = url.trim().to_owned();
+    }
+    if row.url.is_empty() && !row.locked {
+        wrong("/url", "an address or a program is needed", "需要地址或程序");
+    }
+    if let Some(text) = input.description {
+        if text.chars().count() > TEXT_CHARS {
+            wrong("/description", "at most 4,000 characters", "最多 4000 个字符");
+        }
+        row.description = text;
+    }
+    row.enabled = input.enabled.unwrap_or(row.enabled);
+    row.allow_main = input.allow_main.unwrap_or(row.allow_main);
+    row.allow_sub = input.allow_sub.unwrap_or(row.allow_sub);
+    row.allow_private = input.allow_private.unwrap_or(row.allow_private);
+    for (path, given, kept) in [
+        ("/timeoutMs", input.timeout_ms, &mut row.timeout_ms),
+        ("/maxTimeoutMs", input.max_timeout_ms, &mut row.max_timeout_ms),
+    ] {
+        match given {
+            None => {}
+            Some(None) => *kept = None,
+            Some(Some(ms)) if TIMES.contains(&ms) => *kept = i64::try_from(ms).ok(),
+            Some(Some(_)) => wrong(path, "1,000 to 86,400,000 milliseconds", "1000 到 86400000 毫秒"),
+        }
+    }
+    match input.call_meta {
+        None => {}
+        Some(None) => row.call_meta = None,
+        Some(Some(value)) => match catalogue::read_call_meta(&value) {
+            Ok(_) => row.call_meta = Some(value.to_string()),
+            Err(reason) => problems.push((
+                "/callMeta",
+                Text::new(format!("it cannot be used: {reason}"), format!("无法使用：{reason}")),
+            )),
+        },
+    }
+    if let Some(cwd) = input.cwd {
+        let cwd = cwd.trim();
+        if !cwd.is_empty() && !std::path::Path::new(cwd).is_absolute() {
+            problems.push(("/cwd", Text::fixed("an absolute path", "需要绝对路径")));
+        }
+        cwd.clone_into(&mut row.cwd);
+    }
+    if let Some(tags) = input.tags {
+        row.tags = tags.into_iter().map(|tag| tag.trim().to_owned()).filter(|tag| !tag.is_empty()).collect();
+        if row.tags.len() > 50 || row.tags.iter().any(|tag| tag.len() > 100 || tag.starts_with("uiapp")) {
+            problems.push((
+                "/tags",
+                Text::fixed(
+                    "at most 50, none of them of an app (`uiapp…`)",
+                    "最多 50 个，且不能是应用标签（`uiapp…`）",
+                ),
+            ));
+        }
+    }
+    merge_auth(&mut auth, input.auth, &mut problems);
+    if let Some(env) = input.env {
+        let kept = std::mem::take(&mut auth.env);
+        for (name, value) in env {
+            let good = !name.is_empty() && !name.contains(['=', '\0']) && !name.starts_with("LD_");
+            if !good || value.as_deref().is_some_and(|value| value.contains('\0')) {
+                problems.push((
+                    "/env",
+                    Text::new(format!("`{name}` cannot be a variable"), format!("`{name}` 不能作为变量")),
+                ));
+            }
+            let old = kept.iter().find(|(known, _)| *known == name).map(|(_, value)| value.clone());
+            if let Some(value) = value.or(old) {
+                auth.env.push((name, value));
+            }
+        }
+    }
+    if problems.is_empty() { Ok((row, auth)) } else { Err(invalid(&problems)) }
+}
+
+fn merge_auth(auth: &mut StoredAuth, input: Option<AuthInput>, problems: &mut Vec<(&'static str, Text)>) {
+    let Some(input) = input else { return };
+    let kept = std::mem::take(auth);
+    auth.env.clone_from(&kept.env);
+    match input.kind.as_str() {
+        "" | "none" => return,
+        "token" => auth.token = input.token.or(kept.token).filter(|token| !token.is_empty()),
+        "basic" => {
+            auth.username = input.username.or(kept.username);
+            auth.password = input.password.or(kept.password);
+        }
+        "headers" => {}
+        _ => problems.push((
+            "/auth/kind",
+            Text::fixed("none, token, basic or headers", "none、token、basic 或 headers"),
+        )),
+    }
+    match input.headers {
+        None => auth.headers = kept.headers,
+        Some(headers) => {
+            for (name, value) in headers {
+                let old = kept.headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(&name));
+                if let Some(value) = value.or_else(|| old.map(|(_, value)| value.clone())) {
+                    auth.headers.push((name, value));
+                }
+            }
+        }
+    }
+    let missing = match input.kind.as_str() {
+        "token" => auth.token.is_none(),
+        "basic" => auth.username.is_none(),
+        "headers" => auth.headers.is_empty(),
+        _ => false,
+    };
+    if missing {
+        problems.push(("/auth", Text::fixed("a value is needed", "需要填写值")));
+    }
+}
+
+/// The address is checked before it is kept, so that a typo is found by who made it.
+fn check_address(row: &ServerRow, auth: &StoredAuth) -> Result<(), Fault> {
+    if row.locked {
+        return Ok(());
+    }
+    if row.url.starts_with("cmd://") {
+        return match cmd_url::parse(&row.url) {
+            Ok(_) => Ok(()),
+            Err(error) => {
+                let text = error.message();
+                Err(invalid(&[("/url", Text::new(text.en.to_string(), text.zh.to_string()))]))
+            }
+        };
+    }
+    let addresses = if row.allow_private { Addresses::Private } else { Addresses::Public };
+    Endpoint::remote(&row.url, &auth.for_client(), addresses)
+        .map(drop)
+        .map_err(|error| invalid(&[("/url", Text::same(error.to_string()))]).hint(Text::same(error.hint())))
+}
+
+fn invalid(problems: &[(&'static str, Text)]) -> Fault {
+    let list: Vec<Value> = problems
+        .iter()
+        .map(|(path, text)| json!({ "path": path, "message": text.en, "messageZh": text.zh }))
+        .collect();
+    let joined = |pick: fn(&Text) -> &str| {
+        let parts: Vec<String> =
+            problems.iter().map(|(path, text)| format!("{path}: {}", pick(text))).collect();
+        parts.join("; ")
+    };
+    Fault::new(ErrorCode::InvalidArgument, Text::new(joined(|text| &text.en), joined(|text| &text.zh)))
+        .details(json!({ "errors": list }))
+}
+
+fn name_taken(name: &str) -> Fault {
+    Fault::new(
+        ErrorCode::Conflict,
+        Text::new(format!("another server is called `{name}`"), format!("已有名为 `{name}` 的服务器")),
+    )
+    .code("name_taken")
+    .hint(Text::fixed("choose another name", "请换一个名称"))
+}
+
+fn locked(known: &Known) -> Fault {
+    let name = known.name();
+    Fault::new(
+        ErrorCode::PermissionDenied,
+        Text::new(
+            format!("`{name}` is built in; it can be enabled or disabled, nothing else"),
+            format!("`{name}` 为内置服务器；只能启用或禁用"),
+        ),
+    )
+    .code("server_locked")
+}
+
+fn of_an_app(known: &Known) -> Fault {
+    let (name, plugin) = (known.name(), known.plugin_id.as_deref().unwrap_or_default());
+    Fault::new(
+        ErrorCode::PermissionDenied,
+        Text::new(
+            format!("`{name}` belongs to the plugin `{plugin}`, which says what it is"),
+            format!("`{name}` 属于插件 `{plugin}`，由插件定义"),
+        ),
+    )
+    .code("server_of_app")
+    .hint(Text::new(
+        format!("take the trust back (`chatos plugin untrust {plugin}`) or remove the plugin"),
+        format!("可以取消信任（`chatos plugin untrust {plugin}`）或移除插件"),
+    ))
+}

@@ -1,0 +1,107 @@
+//! Watching the servers of a serving host: telling changes, remembering eras, following plugins.
+
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, Weak};
+use std::time::Duration;
+
+use chatos_mcp::{Phase, ServerKey, ServerStatus};
+use chatos_store::now_ms;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::Shared;
+use crate::host::Host;
+
+/// When a server came into its phase, and how often it was started again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PhaseNote {
+    pub(crate) phase: Phase,
+    pub(crate) since: i64,
+    pub(crate) restarts: u32,
+}
+
+/// Floods of changes are told ten times a second.
+const PACE: Duration = Duration::from_millis(100);
+
+impl Host {
+    /// Follows the servers until the host stops.
+    pub(crate) fn tend_servers(self: &Arc<Self>) {
+        let shared = Arc::clone(self.servers().shared());
+        let task = follow(Arc::downgrade(self), shared, self.shutdown().clone());
+        self.keep_task(tokio::spawn(task));
+    }
+}
+
+async fn follow(host: Weak<Host>, shared: Arc<Shared>, stop: CancellationToken) {
+    let mut changes = shared.pool.changes();
+    if let Err(fault) = shared.catalogue().await {
+        tracing::warn!(%fault, "the servers cannot be listed");
+    }
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => return,
+            changed = changes.changed() => if changed.is_err() { return },
+            () = shared.poke.notified() => {
+                // Untrusted, removed or switched off servers stop now, not when somebody looks.
+                if let Err(fault) = shared.catalogue().await {
+                    tracing::warn!(%fault, "the servers cannot be listed");
+                }
+            }
+        }
+        let Some(host) = host.upgrade() else { return };
+        shared.tell_changes(&host);
+        drop(host);
+        tokio::select! {
+            () = stop.cancelled() => return,
+            () = tokio::time::sleep(PACE) => {}
+        }
+    }
+}
+
+impl Shared {
+    pub(crate) fn phase_note(&self, key: &ServerKey) -> Option<PhaseNote> {
+        self.phases.lock().unwrap_or_else(PoisonError::into_inner).get(key).copied()
+    }
+
+    fn tell_changes(&self, host: &Arc<Host>) {
+        let statuses = self.pool.statuses();
+        let changed: Vec<ServerStatus> = {
+            let mut phases = self.phases.lock().unwrap_or_else(PoisonError::into_inner);
+            let alive: HashMap<&ServerKey, ()> = statuses.iter().map(|status| (&status.key, ())).collect();
+            phases.retain(|key, _| alive.contains_key(key));
+            statuses.into_iter().filter(|status| note(&mut phases, status)).collect()
+        };
+        let Some(known) = self.last_known() else { return };
+        for status in changed {
+            let Some(server) = known.by_key(&status.key) else { continue };
+            let state = self.state(host, server, host.lang());
+            host.events().publish("servers", "server_state", &json!({ "id": server.id, "state": state }));
+            if let (Phase::Ready, Some(peer), Some(spec)) = (status.phase, &status.peer, &server.spec) {
+                let (identity, digest) = (status.key.as_str().to_owned(), spec.digest.clone());
+                let (store, era) = (host.store().clone(), peer.era.as_str());
+                tokio::task::spawn_blocking(move || {
+                    if let Err(error) = store.remember_era(&identity, &digest, era) {
+                        tracing::warn!(%error, "the era of a server is not remembered");
+                    }
+                });
+            }
+        }
+    }
+}
+
+/// Takes note of a status; says whether anything a page shows is new.
+fn note(phases: &mut HashMap<ServerKey, PhaseNote>, status: &ServerStatus) -> bool {
+    let fresh = PhaseNote { phase: status.phase, since: now_ms(), restarts: 0 };
+    match phases.get_mut(&status.key) {
+        None => {
+            phases.insert(status.key.clone(), fresh);
+            status.phase != Phase::Idle
+        }
+        Some(known) if known.phase == status.phase => false,
+        Some(known) => {
+            let again = known.phase == Phase::Waiting && status.phase == Phase::Starting;
+            *known = PhaseNote { restarts: known.restarts + u32::from(again), ..fresh };
+            true
+        }
+    }
+}

@@ -1,0 +1,495 @@
+//! Building the tools of a run, or of a person who calls by hand (agents §5).
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use chatos_agent::{OfferedTool, ServerOffer, SetProblem, Toolset, Word};
+use chatos_builtin::Access;
+use chatos_contribution::ServerIdentity;
+use chatos_mcp::{ConnectError, ServerKey, ToolList};
+use chatos_policy::{Code, Grant, Outcome, Refusal, Role, ToolDecision};
+use chatos_store::PinState;
+use chatos_tool::{Fault, Lang, Text};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::pins::{self, failed};
+use super::{Catalogue, Known, ServerDesk, Shared, no_server};
+use crate::host::Host;
+
+/// The first model call waits this long for servers (agents §5.5).
+const PATIENCE: Duration = Duration::from_secs(15);
+
+/// What a toolset is made for.
+#[derive(Debug, Clone, Copy)]
+pub struct ToolsetOrder<'a> {
+    /// What the policy granted.
+    pub outcome: &'a Outcome,
+    /// The language of descriptions of our own tools.
+    pub lang: Lang,
+    /// How long servers may take to start; those that are late come with the next set.
+    pub patience: Duration,
+}
+
+impl<'a> ToolsetOrder<'a> {
+    /// With the patience of a run's first pass.
+    pub fn new(outcome: &'a Outcome, lang: Lang) -> Self {
+        Self { outcome, lang, patience: PATIENCE }
+    }
+}
+
+/// A tool of a set as pages show it.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolsetView {
+    /// What a model calls.
+    pub name: String,
+    pub identity: String,
+    pub server: String,
+    pub tool: String,
+    pub description: String,
+    pub granted: bool,
+    /// A person is asked before each call.
+    pub ask: bool,
+    /// Why it is not granted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input_schema: Option<Value>,
+}
+
+/// A server's tools as they were last offered, with what they depend on.
+pub(crate) struct CachedOffer {
+    list: Option<Arc<ToolList>>,
+    approvals: u64,
+    settings: u64,
+    offer: Arc<Vec<OfferedTool>>,
+}
+
+impl ServerDesk {
+    /// The tools of a run: what `outcome` grants, of the servers that are there in time.
+    pub async fn toolset(&self, order: ToolsetOrder<'_>) -> Result<Toolset, Fault> {
+        let catalogue = self.shared().catalogue().await?;
+        let host = self.shared().host()?;
+        let mut problems = Vec::new();
+        let mut offers = Vec::new();
+        let mut waits = tokio::task::JoinSet::new();
+        let mut leases = Vec::new();
+        for grant in order.outcome.grants.values() {
+            let Some(known) = catalogue.by_identity(&grant.identity) else { continue };
+            if let Some(key) = known.key() {
+                leases.extend(self.pool().lease(key));
+                let (shared, known) = (Arc::clone(self.shared()), Arc::clone(known));
+                let (key, lang) = (key.clone(), order.lang);
+                waits.spawn(async move {
+                    let listed = tokio::time::timeout(PATIENCE, shared.offered(&known, &key, lang)).await;
+                    (known, listed)
+                });
+            } else {
+                let tools = self.shared().built_in_tools(&host, known, order.lang)?;
+                offers.push(offer(known, &tools, |tool| word(order.outcome, grant, tool)));
+            }
+        }
+        let deadline = tokio::time::Instant::now() + order.patience;
+        while let Ok(Some(done)) = tokio::time::timeout_at(deadline, waits.join_next()).await {
+            let (known, listed) = done.map_err(|error| failed(&error))?;
+            let Some(grant) = order.outcome.grants.get(known.identity()) else { continue };
+            match listed {
+                Ok(Ok((tools, dropped))) => {
+                    problems.extend(dropped);
+                    offers.push(offer(&known, &tools, |tool| word(order.outcome, grant, tool)));
+                }
+                Ok(Err(error)) => problems.push(did_not_start(&host, &known, &error)),
+                Err(_) => problems.push(late(&known)),
+            }
+        }
+        // Whoever is not there by now comes with the next set; their starts go on.
+        waits.detach_all();
+        let there: Vec<ServerIdentity> = offers.iter().map(|offer| offer.route.identity.clone()).collect();
+        for grant in order.outcome.grants.values() {
+            let told = |problem: &SetProblem| problem.server == grant.server;
+            if !there.contains(&grant.identity)
+                && !problems.iter().any(told)
+                && let Some(known) = catalogue.by_identity(&grant.identity)
+            {
+                problems.push(late(known));
+            }
+        }
+        offers.extend(self.refused(&host, &catalogue, order, &there).await?);
+        let mut set = Toolset::build(offers, problems);
+        for lease in leases {
+            set.hold(Arc::new(lease));
+        }
+        Ok(set)
+    }
+
+    /// One server's tools for a person who calls by hand: everything that is switched on and approved.
+    pub async fn toolset_of(&self, server: &str, lang: Lang) -> Result<Toolset, Fault> {
+        let catalogue = self.shared().catalogue().await?;
+        let known = catalogue.find(server).ok_or_else(|| no_server(server))?;
+        let host = self.shared().host()?;
+        usable(known)?;
+        let (tools, dropped) = match known.key() {
+            None => (self.shared().built_in_tools(&host, known, lang)?, Vec::new()),
+            Some(key) => self
+                .shared()
+                .offered(known, key, lang)
+                .await
+                .map_err(|error| start_fault(&host, known, &error))?,
+        };
+        Ok(Toolset::build(vec![offer(known, &tools, |_| Word::Allow)], dropped))
+    }
+
+    /// Names of tools that exist but are not granted, so that a call by name is answered with the reason.
+    /// Nothing is started for them.
+    async fn refused(
+        &self,
+        host: &Arc<Host>,
+        catalogue: &Catalogue,
+        order: ToolsetOrder<'_>,
+        there: &[ServerIdentity],
+    ) -> Result<Vec<ServerOffer>, Fault> {
+        let store = host.store().clone();
+        let rows = tokio::task::spawn_blocking(move || store.tool_pins(None)).await;
+        let rows = rows.map_err(|error| failed(&error))?.unwrap_or_default();
+        let mut by_server: HashMap<&str, Vec<&str>> = HashMap::new();
+        for row in rows.iter().filter(|row| !row.tool.is_empty()) {
+            by_server.entry(row.identity.as_str()).or_default().push(&row.tool);
+        }
+        let mut offers = Vec::new();
+        for known in &catalogue.servers {
+            let identity = known.identity();
+            if there.contains(identity) || order.outcome.grants.contains_key(identity) {
+                continue;
+            }
+            let refusal =
+                order.outcome.refusals.iter().find(|refusal| refusal.identity.as_ref() == Some(identity));
+            let why = match refusal {
+                Some(refusal) => Text::new(refusal.en(), refusal.zh()),
+                None => Text::new(
+                    format!("{} is not granted by “{}”.", known.name(), order.outcome.land),
+                    format!("「{}」未授权 {}。", order.outcome.land, known.name()),
+                ),
+            };
+            let word = || Word::Refuse { code: "not_granted", why: why.clone() };
+            let named = |tool: &str| OfferedTool {
+                tool: tool.to_owned(),
+                title: None,
+                description: String::new(),
+                input_schema: Value::Null,
+                annotations: Value::Null,
+                word: word(),
+                asks_itself: false,
+                read_only: false,
+                idempotent: false,
+            };
+            let tools: Vec<OfferedTool> = if known.is_built_in() {
+                let tools = self.shared().built_in_tools(host, known, order.lang)?;
+                tools.iter().map(|tool| named(&tool.tool)).collect()
+            } else {
+                let names = by_server.get(identity.as_str());
+                names.into_iter().flatten().map(|tool| named(tool)).collect()
+            };
+            offers.push(ServerOffer { route: Arc::clone(&known.route), tools });
+        }
+        Ok(offers)
+    }
+
+    /// The tools of an agent in a role, granted or not, with the reasons.
+    pub async fn tools_of_agent(
+        &self,
+        agent: &str,
+        role: Role,
+        lang: Lang,
+    ) -> Result<(Vec<ToolsetView>, Vec<SetProblem>), Fault> {
+        let (host, agent) = (self.shared().host()?, agent.to_owned());
+        let outcome = tokio::task::spawn_blocking(move || {
+            let agents = host.agents();
+            let agent = agents.find(&agent)?;
+            agents.outcome(&agent, role)
+        });
+        let outcome = outcome.await.map_err(|error| failed(&error))??;
+        let set = self.toolset(ToolsetOrder::new(&outcome, lang)).await?;
+        let granted = set.specs().map(|tool| ToolsetView {
+            name: tool.name.clone(),
+            identity: tool.identity.to_string(),
+            server: tool.server.clone(),
+            tool: tool.tool.clone(),
+            description: tool.description.clone(),
+            granted: true,
+            ask: tool.ask,
+            code: None,
+            why: None,
+            input_schema: Some(tool.input_schema.clone()),
+        });
+        let refused = set.refusals().map(|(name, tool)| ToolsetView {
+            name: name.to_owned(),
+            identity: tool.identity.to_string(),
+            server: tool.server.clone(),
+            tool: tool.tool.clone(),
+            description: String::new(),
+            granted: false,
+            ask: false,
+            code: Some(tool.code.to_owned()),
+            why: Some(tool.why.get(lang).to_owned()),
+            input_schema: None,
+        });
+        let mut all: Vec<ToolsetView> = granted.chain(refused).collect();
+        all.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok((all, set.problems().to_vec()))
+    }
+}
+
+impl Shared {
+    /// The tools of a connected server, checked against what a person approved.
+    pub(super) async fn offered(
+        self: &Arc<Self>,
+        known: &Arc<Known>,
+        key: &ServerKey,
+        lang: Lang,
+    ) -> Result<(Arc<Vec<OfferedTool>>, Vec<SetProblem>), ConnectError> {
+        let list = self.pool.tools(key).await?;
+        let dropped = dropped(known, &list);
+        let Ok(host) = self.host() else { return Ok((Arc::default(), dropped)) };
+        let cache_key = (known.identity().as_str().to_owned(), lang);
+        let approvals = self.approvals.load(Ordering::SeqCst);
+        let settings = host.settings().revision();
+        {
+            let sets = self.sets.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(cached) = sets.get(&cache_key)
+                && cached.list.as_ref().is_some_and(|old| Arc::ptr_eq(old, &list))
+                && (cached.approvals, cached.settings) == (approvals, settings)
+            {
+                return Ok((Arc::clone(&cached.offer), dropped));
+            }
+        }
+        let (identity, name) = (known.identity().as_str().to_owned(), known.name().to_owned());
+        let (checked, checking) = (Arc::clone(&list), Arc::clone(&host));
+        let off =
+            tokio::task::spawn_blocking(move || pins::check(&checking, &identity, &name, &checked)).await;
+        let off = match off {
+            Ok(Ok(off)) => off,
+            // What cannot be compared is not offered: nothing fails open.
+            Ok(Err(fault)) => {
+                tracing::error!(%fault, server = known.name(), "approved tools cannot be read");
+                list.tools.iter().map(|tool| (tool.name.clone(), PinState::New)).collect()
+            }
+            Err(error) => {
+                tracing::error!(%error, server = known.name(), "approved tools cannot be read");
+                list.tools.iter().map(|tool| (tool.name.clone(), PinState::New)).collect()
+            }
+        };
+        let trusted = trusted_hints(&host, known.identity());
+        let mut tools: Vec<&chatos_mcp::Tool> = list.tools.iter().collect();
+        tools.sort_by_key(|tool| tool.position);
+        let offer: Vec<OfferedTool> = tools
+            .into_iter()
+            .map(|tool| {
+                let counts = trusted.iter().any(|name| name == "*" || *name == tool.name);
+                let hint = |key: &str| {
+                    counts
+                        && tool.annotations.as_ref().and_then(|all| all.get(key)) == Some(&Value::Bool(true))
+                };
+                OfferedTool {
+                    tool: tool.name.clone(),
+                    title: tool.title.clone(),
+                    description: tool.description.clone(),
+                    input_schema: tool.input_schema.clone(),
+                    annotations: tool.annotations.clone().unwrap_or(Value::Null),
+                    word: off
+                        .get(&tool.name)
+                        .map_or(Word::Allow, |state| unapproved(known, &tool.name, *state)),
+                    asks_itself: false,
+                    read_only: hint("readOnlyHint"),
+                    idempotent: hint("idempotentHint") || hint("readOnlyHint"),
+                }
+            })
+            .collect();
+        let offer = Arc::new(offer);
+        let cached = CachedOffer { list: Some(list), approvals, settings, offer: Arc::clone(&offer) };
+        self.sets.lock().unwrap_or_else(PoisonError::into_inner).insert(cache_key, cached);
+        Ok((offer, dropped))
+    }
+
+    /// The tools of a built-in server; their hints are our own word and count.
+    pub(super) fn built_in_tools(
+        &self,
+        host: &Arc<Host>,
+        known: &Known,
+        lang: Lang,
+    ) -> Result<Arc<Vec<OfferedTool>>, Fault> {
+        let cache_key = (known.identity().as_str().to_owned(), lang);
+        if let Some(cached) = self.sets.lock().unwrap_or_else(PoisonError::into_inner).get(&cache_key) {
+            return Ok(Arc::clone(&cached.offer));
+        }
+        let server = host.tools().server(known.name())?;
+        let tools = server.definitions(&Access::All, lang).into_iter().map(|mut tool| {
+            let text = |key: &str| tool[key].as_str().map(str::to_owned);
+            let hint = |key: &str| tool["annotations"][key] == Value::Bool(true);
+            OfferedTool {
+                tool: text("name").unwrap_or_default(),
+                title: text("title"),
+                description: text("description").unwrap_or_default(),
+                asks_itself: tool["_meta"]["chatos"]["confirm"].as_str().is_some_and(|word| word != "none"),
+                read_only: hint("readOnlyHint"),
+                idempotent: hint("idempotentHint"),
+                annotations: tool["annotations"].take(),
+                input_schema: tool["inputSchema"].take(),
+                word: Word::Allow,
+            }
+        });
+        let offer: Arc<Vec<OfferedTool>> = Arc::new(tools.collect());
+        let cached = CachedOffer { list: None, approvals: 0, settings: 0, offer: Arc::clone(&offer) };
+        self.sets.lock().unwrap_or_else(PoisonError::into_inner).insert(cache_key, cached);
+        Ok(offer)
+    }
+}
+
+fn offer(known: &Known, tools: &[OfferedTool], word: impl Fn(&str) -> Word) -> ServerOffer {
+    let tools = tools
+        .iter()
+        .map(|tool| match &tool.word {
+            // What a person has not approved stays off whatever the policy says.
+            Word::Refuse { .. } => tool.clone(),
+            _ => OfferedTool { word: word(&tool.tool), ..tool.clone() },
+        })
+        .collect();
+    ServerOffer { route: Arc::clone(&known.route), tools }
+}
+
+fn word(outcome: &Outcome, grant: &Grant, tool: &str) -> Word {
+    match grant.tool(tool) {
+        ToolDecision::Allow => Word::Allow,
+        ToolDecision::Ask => Word::Ask,
+        ToolDecision::Deny => {
+            let refusal = Refusal {
+                code: Code::ToolFiltered,
+                identity: Some(grant.identity.clone()),
+                server: grant.server.clone(),
+                tool: Some(tool.to_owned()),
+                role: outcome.role,
+                land: outcome.land.clone(),
+            };
+            Word::Refuse { code: "tool_filtered", why: Text::new(refusal.en(), refusal.zh()) }
+        }
+    }
+}
+
+fn unapproved(known: &Known, tool: &str, state: PinState) -> Word {
+    let server = known.name();
+    let (code, en, zh) = match state {
+        PinState::Changed => ("tool_changed", "has changed since it was approved", "自批准后已改变"),
+        _ => ("tool_new", "is new and not approved yet", "是新增的，尚未批准"),
+    };
+    Word::Refuse {
+        code,
+        why: Text::new(
+            format!("`{tool}` of `{server}` {en}; a person can approve it on the Servers page"),
+            format!("`{server}` 的 `{tool}` {zh}；用户可在服务器页面批准"),
+        ),
+    }
+}
+
+/// agents §7: hints count for tools a person listed, as `<identity>#<tool>` or `<identity>#*`.
+fn trusted_hints(host: &Host, identity: &ServerIdentity) -> Vec<String> {
+    let listed = host.settings().effective("trustedHintTools").map(|known| known.value);
+    let listed = listed.as_ref().and_then(Value::as_array);
+    listed
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .filter_map(|entry| entry.rsplit_once('#'))
+        .filter(|(server, _)| *server == identity.as_str())
+        .map(|(_, tool)| tool.to_owned())
+        .collect()
+}
+
+fn dropped(known: &Known, list: &ToolList) -> Vec<SetProblem> {
+    let mut by_reason: BTreeMap<String, SetProblem> = BTreeMap::new();
+    for problem in list.problems.iter().take(50) {
+        let tool = problem.tool.clone();
+        let (server, reason) = (known.name(), &problem.reason);
+        let shown = tool.as_deref().unwrap_or("?");
+        by_reason.insert(
+            format!("{shown} {reason}"),
+            SetProblem {
+                server: server.to_owned(),
+                code: "tool_dropped",
+                message: Text::new(
+                    format!("`{shown}` of `{server}` is left out: {reason}"),
+                    format!("已忽略 `{server}` 的 `{shown}`：{reason}"),
+                ),
+                tool,
+                stderr: Vec::new(),
+            },
+        );
+    }
+    by_reason.into_values().collect()
+}
+
+fn did_not_start(host: &Host, known: &Known, error: &ConnectError) -> SetProblem {
+    let (server, said) = (known.name(), error.failure.text());
+    let redactor = host.redactor();
+    SetProblem {
+        server: server.to_owned(),
+        tool: None,
+        code: error.failure.domain_code(),
+        message: Text::new(
+            format!("`{server}` cannot be used: {}", redactor.message(&said.en)),
+            format!("无法使用 `{server}`：{}", redactor.message(&said.zh)),
+        ),
+        stderr: error.stderr.iter().map(|line| redactor.text(line).into_owned()).collect(),
+    }
+}
+
+fn late(known: &Known) -> SetProblem {
+    let server = known.name();
+    SetProblem {
+        server: server.to_owned(),
+        tool: None,
+        code: "server_late",
+        message: Text::new(
+            format!("`{server}` is still starting; its tools come with the next step"),
+            format!("`{server}` 仍在启动；其工具将在下一步可用"),
+        ),
+        stderr: Vec::new(),
+    }
+}
+
+/// A server that could not be reached, for who called it by hand.
+pub(super) fn start_fault(host: &Host, known: &Known, error: &ConnectError) -> Fault {
+    let redactor = host.redactor();
+    let stderr: Vec<String> = error.stderr.iter().map(|line| redactor.text(line).into_owned()).collect();
+    let mut fault = error.failure.fault(known.name(), &stderr);
+    fault.message = Text::new(
+        redactor.message(&fault.message.en).into_owned(),
+        redactor.message(&fault.message.zh).into_owned(),
+    );
+    fault
+}
+
+/// A server that may not be used at all.
+pub(super) fn usable(known: &Known) -> Result<(), Fault> {
+    use chatos_tool::ErrorCode;
+    if !known.enabled {
+        let name = known.name();
+        return Err(Fault::new(
+            ErrorCode::PermissionDenied,
+            Text::new(format!("`{name}` is switched off"), format!("`{name}` 已禁用")),
+        )
+        .code("disabled")
+        .hint(Text::new(
+            format!("`chatos mcp servers edit \"{name}\" --enable`"),
+            format!("`chatos mcp servers edit \"{name}\" --enable`"),
+        )));
+    }
+    match &known.problem {
+        Some(fault) => Err(fault.clone()),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,149 @@
+//! Chats and runs: who runs now, what waits, what was interrupted; the one place the API, the terminal
+//! and plugins start a run, stop it, continue it and read it (agents §7–§15).
+
+mod active;
+mod ask;
+mod begin;
+mod budget;
+mod complete;
+mod emit;
+mod export;
+mod follow;
+mod import;
+mod read;
+mod record;
+mod send;
+mod sessions;
+mod stage;
+mod start;
+mod sub_steps;
+mod subagents;
+mod tools;
+mod trace;
+mod views;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use chatos_store::{Store, StoreError, now_ms};
+use chatos_tool::{ErrorCode, Fault, Text};
+
+use crate::fault::store_fault;
+use crate::host::Host;
+use active::Active;
+use record::EventLog;
+pub(crate) use subagents::HostRunner;
+
+pub use complete::{CompleteOrder, Completion};
+pub use export::Exported;
+pub use follow::EventBatch;
+pub use import::SubImport;
+pub use read::{RunPage, RunQuery, SpanView, TraceView};
+pub use send::{Attachment, SendMode, SendOrder, Sent};
+pub use sessions::{SearchHit, SessionChange, SessionOrder};
+pub use views::{
+    AttachmentView, MessagePage, MessageView, RunBrief, RunError, RunView, SessionView, Sizes, StepView,
+    SummaryView, ToolCallView, UsageView,
+};
+
+/// How long a lease is good for without a sign of life (state §10).
+const LEASE_MS: i64 = 30_000;
+
+/// Chats and runs of one host.
+pub struct RunDesk {
+    host: Weak<Host>,
+    store: Store,
+    /// Names this process as the holder of leases.
+    owner: String,
+    log: EventLog,
+    active: Mutex<HashMap<String, Arc<Active>>>,
+    subs: subagents::SubShare,
+}
+
+impl Host {
+    /// Chats and runs.
+    pub fn runs(self: &Arc<Self>) -> &RunDesk {
+        self.run_cell().get_or_init(|| RunDesk::new(self))
+    }
+}
+
+impl RunDesk {
+    fn new(host: &Arc<Host>) -> Self {
+        Self {
+            host: Arc::downgrade(host),
+            store: host.store().clone(),
+            owner: format!("{}:{}", std::process::id(), uuid::Uuid::now_v7()),
+            log: EventLog::new(host.dir().path().join("events.jsonl")),
+            active: Mutex::default(),
+            subs: subagents::SubShare::new(
+                usize::try_from(host.settings().int("subagentConcurrency")).unwrap_or(4),
+            ),
+        }
+    }
+
+    fn host(&self) -> Result<Arc<Host>, Fault> {
+        let host = self.host.upgrade().filter(|host| !host.shutdown().is_cancelled());
+        host.ok_or_else(|| {
+            Fault::new(ErrorCode::Unavailable, Text::fixed("the host is stopping", "主机正在停止"))
+        })
+    }
+
+    /// Runs under way, by id.
+    fn active(&self) -> MutexGuard<'_, HashMap<String, Arc<Active>>> {
+        self.active.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How many runs are under way.
+    pub fn running(&self) -> usize {
+        self.active().len()
+    }
+
+    /// A call of a built-in server waits for a person; told by its layer.
+    pub(crate) fn tool_waits(&self, trace: &chatos_tool::Trace, request_id: &str) {
+        let run = trace.run_id.as_deref().and_then(|id| self.active().get(id).cloned());
+        if let (Some(stage), Some(span)) = (run.as_ref().and_then(|run| run.stage.get()), &trace.span_id) {
+            stage.built_in_waits(span, request_id);
+        }
+    }
+
+    fn lease(&self) -> i64 {
+        now_ms() + LEASE_MS
+    }
+
+    /// Runs work on the database off the async threads.
+    async fn work<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Store) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, Fault> {
+        let store = self.store.clone();
+        let done = tokio::task::spawn_blocking(move || work(&store)).await;
+        done.map_err(|error| broken(&error))?.map_err(|error| store_fault(&error))
+    }
+}
+
+/// Work that panicked.
+pub(crate) fn broken(error: &tokio::task::JoinError) -> Fault {
+    Fault::new(ErrorCode::Internal, Text::same("work of a run failed")).caused_by(error)
+}
+
+pub(crate) fn no_session(id: &str) -> Fault {
+    Fault::new(ErrorCode::NotFound, Text::new(format!("there is no chat `{id}`"), format!("没有会话 `{id}`")))
+        .hint(Text::fixed("the list of chats shows what there is", "会话列表会显示现有会话"))
+}
+
+pub(crate) fn no_run(id: &str) -> Fault {
+    Fault::new(ErrorCode::NotFound, Text::new(format!("there is no run `{id}`"), format!("没有运行 `{id}`")))
+        .hint(Text::fixed("`chatos runs list` shows what there is", "`chatos runs list` 会列出现有运行"))
+}
+
+/// Bytes from Base64, for those who got a file as text.
+pub fn decode_base64(text: &str) -> Option<Vec<u8>> {
+    use base64::Engine as _;
+    base64::engine::general_purpose::STANDARD.decode(text.trim()).ok()
+}
+
+/// Bytes as Base64.
+pub fn encode_base64(bytes: &[u8]) -> String {
+    use base64::Engine as _;
+    base64::engine::general_purpose::STANDARD.encode(bytes)
+}

@@ -1,0 +1,225 @@
+//! From a row of the journal to a running loop.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use chatos_agent::{Limits, ModelFacts, RunClock, RunFacts, Turn};
+use chatos_model::{Effort, Prices, Provider};
+use chatos_policy::Role;
+use chatos_store::{AgentRecord, ModelRecord, RunRow, SessionRow};
+use chatos_tool::{ErrorCode, Fault, Text, Trace};
+use serde_json::Value;
+
+use super::active::Active;
+use super::budget::Budget;
+use super::emit::Emitter;
+use super::stage::{HostStage, StageParts};
+use super::tools::RunTools;
+use super::{RunDesk, no_session};
+use crate::fault::store_fault;
+use crate::host::Host;
+
+/// Who answers and with which model; a run that cannot begin is refused here. Blocks.
+pub(super) fn check(
+    host: &Arc<Host>,
+    session: &SessionRow,
+    order: &super::SendOrder,
+    images: bool,
+) -> Result<(String, String), Fault> {
+    let given = order.agent_id.as_deref().filter(|id| !id.is_empty());
+    let agent = agent_of(host, given.unwrap_or(&session.agent_id))?;
+    host.agents().outcome(&agent, Role::Main)?;
+    let given = order.model_id.as_deref().filter(|id| !id.is_empty());
+    let model = model_of(host, given.unwrap_or(&session.model_id), &agent)?;
+    if images && !model.supports_vision {
+        return Err(Fault::new(
+            ErrorCode::InvalidArgument,
+            Text::new(
+                format!("the model `{}` cannot see images", model.name),
+                format!("模型 `{}` 无法识别图片", model.name),
+            ),
+        )
+        .code("no_vision")
+        .hint(Text::fixed(
+            "choose a model that sees, or send the message without images",
+            "请选择支持视觉的模型，或发送不带图片的消息",
+        )));
+    }
+    Ok((agent.id, model.id))
+}
+
+pub(super) fn agent_of(host: &Host, id: &str) -> Result<AgentRecord, Fault> {
+    if id.is_empty() { host.agents().first_agent() } else { host.agents().agent(id) }
+}
+
+/// The model of a message: the chat's choice, else the agent's, else the default.
+pub(super) fn model_of(host: &Arc<Host>, chosen: &str, agent: &AgentRecord) -> Result<ModelRecord, Fault> {
+    let wanted = Some(chosen).filter(|id| !id.is_empty()).or(agent.model_id.as_deref());
+    host.models().resolve(wanted)
+}
+
+/// What is known of a model.
+pub(super) fn facts(record: &ModelRecord) -> ModelFacts {
+    ModelFacts {
+        id: record.id.clone(),
+        model: record.model.clone(),
+        protocol: record.provider.clone(),
+        context_tokens: u64::from(record.context_tokens),
+        max_output_tokens: (record.max_output_tokens > 0).then_some(record.max_output_tokens),
+        temperature: record.temperature,
+        effort: match record.reasoning_effort.as_str() {
+            "minimal" => Some(Effort::Minimal),
+            "low" => Some(Effort::Low),
+            "medium" => Some(Effort::Medium),
+            "high" => Some(Effort::High),
+            _ => None,
+        },
+        vision: record.supports_vision,
+        tools: record.supports_tools,
+        parallel_tools: record.supports_parallel_tools,
+        tools_once: record.tool_followup == "none",
+        // Filled in by the provider, which knows the secrets in it.
+        extra_body: serde_json::Map::new(),
+        prices: prices(record),
+    }
+}
+
+pub(super) fn prices(record: &ModelRecord) -> Prices {
+    Prices {
+        input: record.price_input,
+        output: record.price_output,
+        cache_read: record.price_cache_read,
+        cache_write: record.price_cache_write,
+        currency: record.currency.clone(),
+    }
+}
+
+/// Everything a run needs, read at its start.
+pub(super) struct Begun {
+    pub(super) stage: HostStage,
+    pub(super) turn: Turn,
+}
+
+impl RunDesk {
+    pub(super) fn emitter(&self, host: &Arc<Host>, session_id: &str, run_id: &str) -> Emitter {
+        Emitter {
+            events: host.events().clone(),
+            log: self.log.clone(),
+            redactor: Arc::clone(host.redactor()),
+            session_id: session_id.to_owned(),
+            run_id: run_id.to_owned(),
+            quiet: false,
+            trace: Trace {
+                trace_id: None,
+                span_id: None,
+                parent_span_id: None,
+                root_agent_id: None,
+                agent_id: None,
+                sub_agent_id: None,
+                run_id: Some(run_id.to_owned()),
+                session_id: Some(session_id.to_owned()),
+                tool_name: None,
+            },
+        }
+    }
+
+    /// Prepares a run whose lease this host holds. Blocks.
+    pub(super) fn begin(&self, host: &Arc<Host>, run: RunRow, active: &Active) -> Result<Begun, Fault> {
+        let store = host.store();
+        let sub = run.kind == "sub";
+        let transcript = if sub { run.id.clone() } else { run.session_id.clone() };
+        let session = store.session(&run.session_id).map_err(|error| store_fault(&error))?;
+        let session = session.ok_or_else(|| no_session(&run.session_id))?;
+        let agent = agent_of(host, &run.agent_id)?;
+        let role = if run.role == "sub" { Role::Sub } else { Role::Main };
+        let outcome = host.agents().outcome(&agent, role)?;
+        let record = model_of(host, &run.model_id, &agent)?;
+        let provider: Arc<dyn Provider> = host.models().open(&record)?;
+        let model = facts(&record);
+        let workdir = [&session.workspace_root, &agent.workspace_root]
+            .into_iter()
+            .find(|root| !root.is_empty())
+            .map_or_else(|| host.project().to_owned(), PathBuf::from);
+        let lang = host.lang();
+        let steps = store.steps(&run.id).map_err(|error| store_fault(&error))?;
+        let options: Value = serde_json::from_str(&run.options).unwrap_or_default();
+        let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        let root = store.run(&run.root_run_id).map_err(|error| store_fault(&error))?;
+        let trace = Trace {
+            trace_id: text(&run.trace_id),
+            span_id: text(&run.span_id),
+            parent_span_id: text(&run.parent_span_id),
+            root_agent_id: text(root.as_ref().map_or(&run.agent_id, |root| &root.agent_id)),
+            agent_id: text(&run.agent_id),
+            sub_agent_id: text(&run.subagent_id),
+            run_id: Some(run.id.clone()),
+            session_id: text(&run.session_id),
+            tool_name: None,
+        };
+        let emitter =
+            Emitter { quiet: sub, trace: trace.clone(), ..self.emitter(host, &run.session_id, &run.id) };
+        let settings = host.settings();
+        let number = |key: &str| u64::try_from(settings.int(key)).unwrap_or_default();
+        let land = host.agents().land_config(&outcome.land_id)?;
+        let limits = Limits {
+            passes: land.limits.max_passes.map_or(number("maxToolPasses"), u64::from) as usize,
+            calls: number("runMaxToolCalls") as usize,
+            minutes: if sub { number("runMaxMinutes").min(120) } else { number("runMaxMinutes") },
+            retries: number("retry") as u32,
+            summary_tokens: number("summaryTokenThreshold"),
+        };
+        let clock = Arc::new(RunClock::default());
+        // A continued run has no answer promised to anybody.
+        let first_answer =
+            steps.is_empty().then(|| options["answerId"].as_str().map(str::to_owned)).flatten();
+        let facts = RunFacts {
+            id: run.id.clone(),
+            trace: trace.clone(),
+            role,
+            workdir: workdir.clone(),
+            lang,
+            user_message_id: text(&run.user_message_id),
+        };
+        let stage = HostStage::new(StageParts {
+            host: Arc::clone(host),
+            transcript,
+            owner: self.owner.clone(),
+            role,
+            lang,
+            workdir,
+            model_id: record.id.clone(),
+            protocol: model.protocol.clone(),
+            vision: model.vision,
+            prices: model.prices.clone(),
+            trace,
+            emitter,
+            clock: Arc::clone(&clock),
+            tools: RunTools::new(outcome, &options),
+            next_step: steps
+                .iter()
+                .map(|step| step.seq)
+                .filter(|seq| !super::start::is_correction(*seq))
+                .max()
+                .map_or(1, |seq| seq + 1),
+            first_answer,
+            result_chars: number("toolResultChars") as usize,
+            budget: Budget {
+                tokens: land.limits.max_tokens.filter(|limit| *limit > 0),
+                cost: land.limits.max_cost.filter(|limit| *limit > 0.0),
+            },
+            agent,
+            run,
+        });
+        let turn = Turn {
+            stage: Arc::new(stage.clone()),
+            provider,
+            model,
+            limits,
+            run: facts,
+            cancel: active.cancel.clone(),
+            steer: Arc::clone(&active.steer),
+            clock,
+        };
+        Ok(Begun { stage, turn })
+    }
+}

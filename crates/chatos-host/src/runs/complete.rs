@@ -1,0 +1,121 @@
+//! One answer of a model without a chat: what plugin backends ask for (host-api §9.3).
+
+use chatos_model::{Answer, Event, Message, Params, Request, Usage};
+use chatos_store::{UsageRow, now_ms};
+use chatos_tool::{ErrorCode, Fault, Text};
+use futures_util::StreamExt;
+use tokio_util::sync::CancellationToken;
+
+use super::RunDesk;
+use super::begin::{facts, prices};
+
+/// What to ask.
+#[derive(Debug, Clone, Default)]
+pub struct CompleteOrder {
+    /// Blocks of the system prompt.
+    pub system: Vec<String>,
+    /// The conversation.
+    pub messages: Vec<Message>,
+    /// The default model when absent.
+    pub model_id: Option<String>,
+    /// Longest answer.
+    pub max_output_tokens: Option<u32>,
+    /// Randomness.
+    pub temperature: Option<f64>,
+    /// Who asks, for the sums.
+    pub agent_id: String,
+}
+
+/// What it said.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Completion {
+    /// The text.
+    pub text: String,
+    /// Why it ended.
+    pub stop: &'static str,
+    /// Which model.
+    pub model_id: String,
+    /// Tokens.
+    pub usage: Usage,
+}
+
+impl RunDesk {
+    /// Asks a model once. No tools, no history; counted like every call.
+    pub async fn complete(
+        &self,
+        order: CompleteOrder,
+        cancel: CancellationToken,
+    ) -> Result<Completion, Fault> {
+        let host = self.host()?;
+        let wanted = order.model_id.clone();
+        let opening = std::sync::Arc::clone(&host);
+        let (record, provider) = tokio::task::spawn_blocking(move || {
+            let record = opening.models().resolve(wanted.as_deref())?;
+            let provider = opening.models().open(&record)?;
+            Ok::<_, Fault>((record, provider))
+        })
+        .await
+        .map_err(|error| super::broken(&error))??;
+        let model = facts(&record);
+        let request = Request {
+            system: order.system,
+            messages: order.messages,
+            tools: Vec::new(),
+            params: Params {
+                model: model.model.clone(),
+                max_output_tokens: order.max_output_tokens.or(model.max_output_tokens),
+                temperature: order.temperature.or(model.temperature),
+                effort: model.effort,
+                ..Params::default()
+            },
+        };
+        let asked: u64 =
+            request.messages.iter().map(|message| chatos_agent::text_tokens(&format!("{message:?}"))).sum();
+        let mut stream = provider.stream(request, cancel);
+        let mut answer = Answer::default();
+        while let Some(event) = stream.next().await {
+            let event = event.map_err(|error| {
+                let class = match error.class {
+                    chatos_model::Class::RateLimited | chatos_model::Class::Quota => ErrorCode::RateLimited,
+                    chatos_model::Class::Canceled => ErrorCode::Canceled,
+                    chatos_model::Class::InvalidRequest => ErrorCode::InvalidArgument,
+                    _ => ErrorCode::Unavailable,
+                };
+                let message = host.redactor().message(&error.to_string()).into_owned();
+                Fault::new(class, Text::same(message)).code(error.class.as_str())
+            })?;
+            answer.take(&event);
+            if matches!(event, Event::Done(_)) {
+                break;
+            }
+        }
+        let usage = answer.usage.unwrap_or_else(|| Usage {
+            input: asked,
+            output: chatos_agent::text_tokens(&answer.text),
+            estimated: true,
+            ..Usage::default()
+        });
+        let cost = prices(&record).cost(&usage);
+        let row = UsageRow {
+            id: uuid::Uuid::now_v7().to_string(),
+            agent_id: order.agent_id,
+            model_id: record.id.clone(),
+            input: usage.input as i64,
+            output: usage.output as i64,
+            cache_read: usage.cache_read as i64,
+            cache_write: usage.cache_write as i64,
+            estimated: usage.estimated,
+            currency: cost.as_ref().map(|cost| cost.currency.clone()).unwrap_or_default(),
+            cost: cost.map(|cost| cost.amount),
+            created_at: now_ms(),
+            ..UsageRow::default()
+        };
+        self.work(move |store| store.add_usage(row)).await?;
+        let stop = match answer.stop {
+            Some(chatos_model::Stop::Length) => "length",
+            Some(chatos_model::Stop::ContentFilter) => "content_filter",
+            _ => "end",
+        };
+        Ok(Completion { text: answer.text, stop, model_id: record.id, usage })
+    }
+}

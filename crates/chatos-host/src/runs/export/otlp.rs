@@ -1,0 +1,85 @@
+//! OpenTelemetry's JSON: one span per span of the trace, `gen_ai.*` and `chatos.*` attributes.
+
+use chatos_store::{ModelRecord, parse_time};
+use serde_json::{Value, json};
+
+use crate::runs::read::SpanView;
+
+/// The document. Contents of messages and arguments are never in it unless asked for, and redacted then.
+pub(super) fn document(spans: &[SpanView], models: &[ModelRecord], _content: bool) -> Value {
+    let spans: Vec<Value> = spans.iter().map(|span| one(span, models)).collect();
+    json!({
+        "resourceSpans": [{
+            "resource": { "attributes": [
+                text("service.name", "chatos"), text("service.version", crate::VERSION),
+            ]},
+            "scopeSpans": [{ "scope": { "name": "chatos", "version": crate::VERSION }, "spans": spans }],
+        }],
+    })
+}
+
+fn one(span: &SpanView, models: &[ModelRecord]) -> Value {
+    let mut attributes = Vec::new();
+    let operation = match span.kind.as_str() {
+        "run" => Some("invoke_agent"),
+        "model" => Some("chat"),
+        "tool" => Some("execute_tool"),
+        _ => None,
+    };
+    if let Some(operation) = operation {
+        attributes.push(text("gen_ai.operation.name", operation));
+    }
+    if span.kind == "model" {
+        let model = models.iter().find(|model| model.id == span.name);
+        let name = model.map_or(span.name.as_str(), |model| model.model.as_str());
+        attributes.push(text("gen_ai.request.model", name));
+        attributes.push(text("gen_ai.response.model", name));
+        attributes
+            .push(text("gen_ai.provider.name", model.map_or("unknown", |model| model.provider.as_str())));
+        if let Some(usage) = &span.usage {
+            for (key, field) in
+                [("gen_ai.usage.input_tokens", "input"), ("gen_ai.usage.output_tokens", "output")]
+            {
+                if let Some(count) = usage[field].as_i64() {
+                    attributes.push(json!({ "key": key, "value": { "intValue": count.to_string() } }));
+                }
+            }
+        }
+    }
+    if let Some(tool) = &span.tool {
+        attributes.push(text("gen_ai.tool.name", tool));
+    }
+    if let Some(call) = &span.call_id {
+        attributes.push(text("gen_ai.tool.call.id", call));
+    }
+    for (key, value) in span.trace.as_object().into_iter().flatten() {
+        if let Some(value) = value.as_str() {
+            attributes.push(text(&format!("chatos.{key}"), value));
+        }
+    }
+    attributes.push(text("chatos.kind", &span.kind));
+    attributes.push(text("chatos.status", &span.status));
+    let failed =
+        matches!(span.status.as_str(), "failed" | "error" | "timeout" | "invalid" | "denied" | "not_found");
+    let nanos = |at: &Option<String>| {
+        at.as_deref().and_then(parse_time).map(|ms| (ms * 1_000_000).to_string()).unwrap_or_default()
+    };
+    let started = nanos(&span.started_at);
+    let ended = if span.finished_at.is_some() { nanos(&span.finished_at) } else { started.clone() };
+    json!({
+        "traceId": span.trace["traceId"], "spanId": span.span_id,
+        "parentSpanId": span.parent_span_id.clone().unwrap_or_default(),
+        "name": match operation {
+            Some(operation) => format!("{operation} {}", span.name),
+            None => span.name.clone(),
+        },
+        "kind": if span.kind == "model" { 3 } else { 1 },
+        "startTimeUnixNano": started, "endTimeUnixNano": ended,
+        "attributes": attributes,
+        "status": { "code": if failed { 2 } else { 1 }, "message": span.code.clone().unwrap_or_default() },
+    })
+}
+
+fn text(key: &str, value: &str) -> Value {
+    json!({ "key": key, "value": { "stringValue": value } })
+}

@@ -1,0 +1,356 @@
+//! Sub agents from a folder laid out as other tools do: `agents/*.md`, `skills/*/SKILL.md`, `commands/*.md`
+//! with YAML front matter (agents §10.1).
+//!
+//! A folder is read and shown first; it is written only when the person agrees to exactly what was shown.
+
+use std::path::{Path, PathBuf};
+
+use chatos_builtin::subagent::{SubAgent, SubCommand, SubPlugin, SubSkill};
+use chatos_tool::{ErrorCode, Fault, Text};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+
+use super::RunDesk;
+use crate::fault::store_fault;
+
+/// Largest file that is taken.
+const FILE_BYTES: u64 = 128 * 1024;
+/// Most files of one folder.
+const FILES: usize = 200;
+
+/// What a folder holds, and whether it was taken.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct SubImport {
+    /// As it is, or would be, in the catalogue.
+    pub plugin: SubPlugin,
+    /// What was read.
+    pub files: Vec<String>,
+    /// What was left out, and why.
+    pub warnings: Vec<String>,
+    /// Names exactly these bytes.
+    pub digest: String,
+    /// It is in the catalogue now.
+    pub imported: bool,
+}
+
+impl RunDesk {
+    /// Reads a folder; with `apply` and the digest that was shown it becomes part of the catalogue.
+    pub async fn import_subagents(
+        &self,
+        path: &str,
+        apply: bool,
+        digest: Option<String>,
+    ) -> Result<SubImport, Fault> {
+        let host = self.host()?;
+        let path = PathBuf::from(path);
+        tokio::task::spawn_blocking(move || {
+            let mut found = read(&path)?;
+            if !apply {
+                return Ok(found);
+            }
+            if digest.is_some_and(|shown| shown != found.digest) {
+                return Err(Fault::new(
+                    ErrorCode::Conflict,
+                    Text::fixed("the folder changed since it was shown", "该文件夹在显示之后已更改"),
+                )
+                .hint(Text::fixed("look at it again, then import", "请重新查看后再导入")));
+            }
+            let place = host.dir().path().join("subagents").join("plugins").join(&found.plugin.id);
+            write(&place, &found.plugin).map_err(|error| {
+                Fault::new(
+                    ErrorCode::Unavailable,
+                    Text::fixed("the sub agents could not be written", "无法写入子智能体"),
+                )
+                .caused_by(&error)
+            })?;
+            let desk = host.runs();
+            let plugin = &found.plugin;
+            desk.store
+                .put_subagent_plugin(&plugin.id, &plugin.name, "user", true)
+                .map_err(|error| store_fault(&error))?;
+            let mut fields = serde_json::Map::new();
+            fields.insert("plugin".to_owned(), json!(plugin.id));
+            fields.insert("digest".to_owned(), json!(found.digest));
+            host.audit("subagents_imported", fields);
+            host.events().publish("admin", "subagents_changed", &json!({ "id": plugin.id }));
+            found.imported = true;
+            Ok(found)
+        })
+        .await
+        .map_err(|error| super::broken(&error))?
+    }
+
+    /// Removes a plugin of the person; a built-in one is switched off instead.
+    pub async fn remove_subagents(&self, id: &str) -> Result<(), Fault> {
+        let host = self.host()?;
+        let id = id.to_owned();
+        tokio::task::spawn_blocking(move || {
+            let desk = host.runs();
+            let (all, _) = desk.subagents()?;
+            let plugin = all.into_iter().find(|plugin| plugin.id == id);
+            let plugin = plugin.ok_or_else(|| super::subagents::no_plugin(&id))?;
+            if plugin.source == "builtin" {
+                return desk
+                    .store
+                    .put_subagent_plugin(&plugin.id, &plugin.name, "builtin", false)
+                    .map_err(|error| store_fault(&error));
+            }
+            let place = host.dir().path().join("subagents").join("plugins").join(&plugin.id);
+            std::fs::remove_dir_all(&place).map_err(|error| {
+                Fault::new(
+                    ErrorCode::Unavailable,
+                    Text::fixed("the sub agents could not be removed", "无法移除子智能体"),
+                )
+                .caused_by(&error)
+            })?;
+            host.events().publish("admin", "subagents_changed", &json!({ "id": plugin.id }));
+            Ok(())
+        })
+        .await
+        .map_err(|error| super::broken(&error))?
+    }
+}
+
+fn read(path: &Path) -> Result<SubImport, Fault> {
+    let wrong = |en: String, zh: String| Fault::new(ErrorCode::InvalidArgument, Text::new(en, zh));
+    let root = path.canonicalize().ok().filter(|path| path.is_dir()).ok_or_else(|| {
+        wrong(
+            format!("/path: `{}` is not a directory", path.display()),
+            format!("/path：`{}` 不是目录", path.display()),
+        )
+    })?;
+    let folder = root.file_name().and_then(|name| name.to_str()).unwrap_or("sub-agents");
+    let id = slug(folder);
+    let mut reader =
+        Reader { root: root.clone(), files: Vec::new(), warnings: Vec::new(), hash: Sha256::new() };
+    let mut plugin = SubPlugin {
+        name: folder.to_owned(),
+        id,
+        enabled: true,
+        source: "user".to_owned(),
+        category: "imported".to_owned(),
+        ..SubPlugin::default()
+    };
+    for (name, front, body) in reader.documents("agents") {
+        plugin.agents.push(SubAgent {
+            id: slug(&name),
+            name: text(&front, "name").unwrap_or_else(|| name.clone()),
+            description: text(&front, "description").unwrap_or_default(),
+            model: text(&front, "model").filter(|model| model != "inherit"),
+            skills: list(&front, "skills"),
+            system: body,
+            ..SubAgent::default()
+        });
+    }
+    for (name, front, body) in reader.skills() {
+        plugin.skills.push(SubSkill {
+            id: slug(&name),
+            name: text(&front, "name").unwrap_or_else(|| name.clone()),
+            description: text(&front, "description").unwrap_or_default(),
+            instructions: body,
+            ..SubSkill::default()
+        });
+    }
+    for (name, front, body) in reader.documents("commands") {
+        plugin.commands.push(SubCommand {
+            id: slug(&name),
+            name: text(&front, "name").unwrap_or_else(|| name.clone()),
+            description: text(&front, "description").unwrap_or_default(),
+            model: text(&front, "model"),
+            instructions: body,
+            ..SubCommand::default()
+        });
+    }
+    if plugin.agents.is_empty() {
+        return Err(wrong(
+            "/path: there is no `agents/*.md` in this folder".to_owned(),
+            "/path：该文件夹中没有 `agents/*.md`".to_owned(),
+        )
+        .hint(Text::fixed(
+            "choose the folder that has `agents`, `skills` or `commands` in it",
+            "请选择包含 `agents`、`skills` 或 `commands` 的文件夹",
+        )));
+    }
+    let digest = reader.hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok(SubImport { plugin, files: reader.files, warnings: reader.warnings, digest, imported: false })
+}
+
+struct Reader {
+    root: PathBuf,
+    files: Vec<String>,
+    warnings: Vec<String>,
+    hash: Sha256,
+}
+
+impl Reader {
+    /// The Markdown files of a folder: name, front matter, body.
+    fn documents(&mut self, folder: &str) -> Vec<(String, Value, String)> {
+        let mut found = Vec::new();
+        for place in entries(&self.root.join(folder)) {
+            let name = place.file_stem().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
+            if place.extension().is_some_and(|kind| kind == "md")
+                && let Some((front, body)) = self.document(&place)
+            {
+                found.push((name, front, body));
+            }
+        }
+        found
+    }
+
+    fn skills(&mut self) -> Vec<(String, Value, String)> {
+        let mut found = Vec::new();
+        for place in entries(&self.root.join("skills")) {
+            let name = place.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
+            if let Some((front, body)) = self.document(&place.join("SKILL.md")) {
+                found.push((name, front, body));
+            }
+        }
+        found
+    }
+
+    fn document(&mut self, place: &Path) -> Option<(Value, String)> {
+        let shown = place.strip_prefix(&self.root).unwrap_or(place).display().to_string();
+        let real = place.canonicalize().ok().filter(|real| real.is_file())?;
+        let size = std::fs::metadata(&real).map_or(u64::MAX, |meta| meta.len());
+        let why = if !real.starts_with(&self.root) {
+            Some("it lies outside the folder")
+        } else if size > FILE_BYTES {
+            Some("it is larger than 128 KiB")
+        } else if self.files.len() >= FILES {
+            Some("there are too many files")
+        } else {
+            None
+        };
+        if let Some(why) = why {
+            self.warnings.push(format!("{shown}: {why}"));
+            return None;
+        }
+        let Ok(text) = std::fs::read_to_string(&real) else {
+            self.warnings.push(format!("{shown}: it cannot be read as text"));
+            return None;
+        };
+        self.hash.update(shown.as_bytes());
+        self.hash.update([0]);
+        self.hash.update(text.as_bytes());
+        self.hash.update([0]);
+        let parsed = split(&text);
+        match parsed {
+            Ok(parts) => {
+                self.files.push(shown);
+                Some(parts)
+            }
+            Err(why) => {
+                self.warnings.push(format!("{shown}: {why}"));
+                None
+            }
+        }
+    }
+}
+
+fn entries(dir: &Path) -> Vec<PathBuf> {
+    let mut all: Vec<PathBuf> =
+        std::fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    all.sort();
+    all
+}
+
+/// Front matter and body; a file without front matter is all body.
+fn split(text: &str) -> Result<(Value, String), String> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n");
+    let Some(rest) = text.strip_prefix("---\n") else { return Ok((json!({}), text)) };
+    let Some((front, body)) = rest.split_once("\n---") else {
+        return Err("its front matter does not end".to_owned());
+    };
+    let front = chatos_contribution::parse_yaml(front)?;
+    let body = body.split_once('\n').map_or("", |(_, body)| body);
+    Ok((front, body.trim().to_owned()))
+}
+
+fn text(front: &Value, key: &str) -> Option<String> {
+    front[key].as_str().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
+fn list(front: &Value, key: &str) -> Vec<String> {
+    match &front[key] {
+        Value::Array(all) => all.iter().filter_map(Value::as_str).map(slug).collect(),
+        Value::String(all) => all.split(',').map(str::trim).filter(|one| !one.is_empty()).map(slug).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// An id from a name.
+fn slug(name: &str) -> String {
+    let plain: String = name
+        .chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') {
+                c.to_ascii_lowercase()
+            } else {
+                '-'
+            }
+        })
+        .take(64)
+        .collect();
+    let plain = plain.trim_matches(|c: char| !c.is_ascii_alphanumeric());
+    if plain.is_empty() { "sub-agents".to_owned() } else { plain.to_owned() }
+}
+
+/// Written whole beside its place, then renamed.
+fn write(place: &Path, plugin: &SubPlugin) -> std::io::Result<()> {
+    let parent = place.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(parent)?;
+    let draft = tempfile::Builder::new().prefix(".import-").tempdir_in(parent)?;
+    let mut value = json!(plugin);
+    if let Some(map) = value.as_object_mut() {
+        map.remove("enabled");
+        map.remove("source");
+    }
+    let file = draft.path().join("plugin.json");
+    std::fs::write(&file, serde_json::to_vec_pretty(&value)?)?;
+    std::fs::File::open(&file)?.sync_all()?;
+    let kept = draft.keep();
+    if place.exists() {
+        std::fs::remove_dir_all(place)?;
+    }
+    std::fs::rename(kept, place)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_layouts_of_other_tools_are_read_and_nothing_outside_them() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().join("My Agents");
+        for folder in ["agents", "skills/writing", "commands"] {
+            std::fs::create_dir_all(root.join(folder)).unwrap();
+        }
+        let agent = "---\nname: Writer\ndescription: Writes.\nskills: writing, other\n---\nYou write.\n";
+        std::fs::write(root.join("agents/writer.md"), agent).unwrap();
+        std::fs::write(root.join("agents/plain.md"), "You are plain.").unwrap();
+        std::fs::write(root.join("agents/broken.md"), "---\nname: &a x\n---\nbody").unwrap();
+        std::fs::write(root.join("skills/writing/SKILL.md"), "---\nname: Writing\n---\nShort words.")
+            .unwrap();
+        std::fs::write(root.join("commands/go.md"), "---\ndescription: Go\n---\nDo $ARGUMENTS").unwrap();
+        std::fs::write(dir.path().join("secret.md"), "secret").unwrap();
+        std::os::unix::fs::symlink(dir.path().join("secret.md"), root.join("agents/link.md")).unwrap();
+        let found = read(&root).unwrap();
+        assert_eq!(found.plugin.id, "my-agents");
+        let ids: Vec<&str> = found.plugin.agents.iter().map(|agent| agent.id.as_str()).collect();
+        assert_eq!(ids, ["plain", "writer"]);
+        assert_eq!(found.plugin.agents[1].skills, ["writing", "other"]);
+        assert_eq!(found.plugin.skills[0].instructions, "Short words.");
+        assert_eq!(found.plugin.commands[0].instructions, "Do $ARGUMENTS");
+        assert_eq!(found.warnings.len(), 2, "{:?}", found.warnings);
+        assert_eq!(read(&root).unwrap().digest, found.digest);
+        let place = dir.path().join("plugins/my-agents");
+        write(&place, &found.plugin).unwrap();
+        write(&place, &found.plugin).unwrap();
+        let (again, problems) = chatos_builtin::subagent::read_subagents(place.parent().unwrap());
+        assert_eq!((again.len(), problems.len()), (1, 0), "{problems:?}");
+        assert!(read(dir.path()).is_err());
+    }
+}

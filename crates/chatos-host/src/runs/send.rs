@@ -1,0 +1,392 @@
+//! A message of a person: kept first, then answered, queued, or given to the run under way (agents §7).
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use chatos_store::{AttachmentRow, Kept, MessageRow, NewMessage, RunRow, SessionPatch, SessionRow, now_ms};
+use chatos_tool::{ErrorCode, Fault, Text};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::sessions::clean_title;
+use super::views::message_view;
+use super::{RunDesk, no_session, trace};
+
+/// Longest text of one message.
+const TEXT_BYTES: usize = 1024 * 1024;
+/// Most images of one message, and the largest (agents §7).
+const IMAGES: usize = 4;
+const FILES: usize = 16;
+const FILE_BYTES: usize = 10 * 1024 * 1024;
+/// Messages that wait for their turn in one chat.
+const QUEUED: usize = 50;
+
+/// What to do when a run is under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SendMode {
+    /// Wait for its end.
+    #[default]
+    Queue,
+    /// Correct it.
+    Steer,
+    /// Stop it and begin anew.
+    Replace,
+}
+
+/// A file of a message.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct Attachment {
+    pub name: String,
+    pub mime: String,
+    /// Base64.
+    pub data: Option<String>,
+    /// `data:<mime>;base64,…`.
+    pub data_url: Option<String>,
+}
+
+/// A message to send.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct SendOrder {
+    pub text: String,
+    pub attachments: Vec<Attachment>,
+    pub agent_id: Option<String>,
+    pub model_id: Option<String>,
+    pub mode: Option<SendMode>,
+    #[serde(skip)]
+    pub traceparent: Option<String>,
+    /// Sent by an app, which may not queue behind a person.
+    #[serde(skip)]
+    pub by_app: bool,
+    #[serde(skip)]
+    pub cli: bool,
+}
+
+/// What became of it.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct Sent {
+    pub run_id: String,
+    pub user_message_id: String,
+    /// The message the answer will be in; of a correction, none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub assistant_message_id: Option<String>,
+    /// It waits for its turn.
+    pub queued: bool,
+}
+
+/// A file, decoded and checked.
+struct File {
+    name: String,
+    mime: String,
+    bytes: Vec<u8>,
+}
+
+impl RunDesk {
+    /// Takes a message. When this returns the message is kept, whatever happens next.
+    pub async fn send(&self, session: &str, order: SendOrder) -> Result<Sent, Fault> {
+        let host = self.host()?;
+        let files = decode(&order)?;
+        let row = {
+            let id = session.to_owned();
+            self.work(move |store| store.session(&id)).await?.ok_or_else(|| no_session(session))?
+        };
+        let under_way = self.run_of_session(session);
+        if let Some(active) = &under_way {
+            if order.by_app {
+                return Err(Fault::new(
+                    ErrorCode::Conflict,
+                    Text::fixed("this chat is answering already", "此会话正在回答中"),
+                )
+                .hint(Text::fixed("wait for the end of the run, or stop it", "请等待运行结束，或将其停止")));
+            }
+            match order.mode.unwrap_or_default() {
+                SendMode::Steer => {
+                    if !files.is_empty() {
+                        return Err(Fault::new(
+                            ErrorCode::InvalidArgument,
+                            Text::fixed("a correction has no files", "纠正消息不能带附件"),
+                        ));
+                    }
+                    let message = self.steer(&active.run_id, &order.text, false).await?;
+                    return Ok(Sent {
+                        run_id: active.run_id.clone(),
+                        user_message_id: message,
+                        assistant_message_id: None,
+                        queued: false,
+                    });
+                }
+                SendMode::Replace => self.stop_and_wait(active).await,
+                SendMode::Queue => {}
+            }
+        }
+        let (session_id, limit) = (session.to_owned(), QUEUED);
+        let waiting = self.work(move |store| store.open_runs(&session_id)).await?;
+        if waiting.iter().filter(|run| run.state == "queued").count() >= limit {
+            return Err(Fault::new(
+                ErrorCode::ResourceExhausted,
+                Text::new(
+                    format!("{limit} messages wait in this chat already"),
+                    format!("此会话已有 {limit} 条消息在等待"),
+                ),
+            ));
+        }
+        // What cannot run is refused before anything is kept.
+        let (agent, model) = {
+            let (host, row, order) = (host.clone(), row.clone(), order.clone());
+            let images = files.iter().any(|file| file.mime.starts_with("image/"));
+            tokio::task::spawn_blocking(move || super::begin::check(&host, &row, &order, images))
+                .await
+                .map_err(|error| super::broken(&error))??
+        };
+        let sent = self.keep(row, order, files, agent, model).await?;
+        let started = self.start_next(session).await?;
+        Ok(Sent { queued: started.as_ref() != Some(&sent.run_id), ..sent })
+    }
+
+    /// Sends the last message of the person again.
+    pub async fn retry(&self, session: &str) -> Result<Sent, Fault> {
+        self.session(session).await?;
+        if self.run_of_session(session).is_some() {
+            return Err(Fault::new(
+                ErrorCode::Conflict,
+                Text::fixed("this chat is answering already", "此会话正在回答中"),
+            ));
+        }
+        let id = session.to_owned();
+        let last = self
+            .work(move |store| {
+                let (rows, _) = store.messages(&id, None, 500)?;
+                let asked = |row: &MessageRow| row.role == "user" && row.kind == "normal";
+                let Some(row) = rows.into_iter().rfind(asked) else { return Ok(None) };
+                let files = row.attachments.iter().filter_map(|file| {
+                    let bytes = store.blob(&file.blob)?;
+                    Some(Attachment {
+                        name: file.name.clone(),
+                        mime: file.mime.clone(),
+                        data: Some(STANDARD.encode(bytes)),
+                        data_url: None,
+                    })
+                });
+                Ok(Some((row.content.clone(), files.collect::<Vec<_>>())))
+            })
+            .await?;
+        let Some((text, attachments)) = last else {
+            return Err(Fault::new(
+                ErrorCode::NotFound,
+                Text::fixed("there is no message to send again", "没有可以重新发送的消息"),
+            ));
+        };
+        self.send(session, SendOrder { text, attachments, ..SendOrder::default() }).await
+    }
+
+    /// Summarises the beginning of a chat; `false` when there is nothing to summarise.
+    pub async fn compact(&self, session: &str) -> Result<bool, Fault> {
+        let host = self.host()?;
+        let row = {
+            let id = session.to_owned();
+            self.work(move |store| store.session(&id)).await?.ok_or_else(|| no_session(session))?
+        };
+        let run_id = uuid::Uuid::now_v7().to_string();
+        let run = RunRow {
+            id: run_id.clone(),
+            kind: "chat".to_owned(),
+            session_id: row.id.clone(),
+            agent_id: row.agent_id.clone(),
+            root_run_id: run_id.clone(),
+            role: "main".to_owned(),
+            model_id: row.model_id.clone(),
+            task: "/compact".to_owned(),
+            state: "queued".to_owned(),
+            trace_id: trace::new_trace(),
+            span_id: trace::new_span(),
+            created_at: now_ms(),
+            ..RunRow::default()
+        };
+        self.summarise(&host, run).await
+    }
+
+    async fn keep(
+        &self,
+        session: SessionRow,
+        order: SendOrder,
+        files: Vec<File>,
+        agent: String,
+        model: String,
+    ) -> Result<Sent, Fault> {
+        let now = now_ms();
+        let (run_id, message_id) = (uuid::Uuid::now_v7().to_string(), uuid::Uuid::now_v7().to_string());
+        let answer_id = uuid::Uuid::now_v7().to_string();
+        let parent = order.traceparent.as_deref().and_then(trace::incoming);
+        let (trace_id, parent_span) = parent.unwrap_or_else(|| (trace::new_trace(), String::new()));
+        let run = RunRow {
+            id: run_id.clone(),
+            kind: if order.cli { "cli" } else { "chat" }.to_owned(),
+            session_id: session.id.clone(),
+            agent_id: agent.clone(),
+            root_run_id: run_id.clone(),
+            role: "main".to_owned(),
+            model_id: model.clone(),
+            task: order.text.chars().take(300).collect(),
+            state: "queued".to_owned(),
+            trace_id,
+            span_id: trace::new_span(),
+            parent_span_id: parent_span,
+            user_message_id: message_id.clone(),
+            options: json!({ "answerId": answer_id }).to_string(),
+            created_at: now,
+            ..RunRow::default()
+        };
+        let row = MessageRow {
+            id: message_id.clone(),
+            session_id: session.id.clone(),
+            run_id: run_id.clone(),
+            user_message_id: message_id.clone(),
+            role: "user".to_owned(),
+            content: order.text.clone(),
+            created_at: now,
+            ..MessageRow::default()
+        };
+        let title = clean_title(&order.text).chars().take(60).collect::<String>();
+        let patch = SessionPatch {
+            title: (session.title.is_empty() && !title.is_empty()).then_some(title),
+            agent_id: (session.agent_id != agent).then_some(agent),
+            model_id: order.model_id.as_ref().map(|_| model),
+            ..SessionPatch::default()
+        };
+        let id = session.id.clone();
+        let view = self
+            .work(move |store| {
+                let mut kept = Vec::with_capacity(files.len());
+                for file in files {
+                    let kind = if file.mime.starts_with("image/") { "image" } else { "file" };
+                    let row = AttachmentRow {
+                        id: uuid::Uuid::now_v7().to_string(),
+                        kind: kind.to_owned(),
+                        name: file.name,
+                        mime: file.mime,
+                        size: file.bytes.len() as i64,
+                        ..AttachmentRow::default()
+                    };
+                    kept.push((row, store.keep_blob(&file.bytes)?));
+                }
+                let message_id = row.id.clone();
+                let message = NewMessage { row, structured: Kept::default(), calls: Vec::new(), files: kept };
+                store.enqueue_run(run, None, Some(message))?;
+                store.update_session(&id, patch)?;
+                let row = store.message(&message_id)?;
+                Ok(row.map(|row| message_view(store, row)))
+            })
+            .await?;
+        if let Some(view) = view {
+            let host = self.host()?;
+            let emitter = self.emitter(&host, &session.id, &run_id);
+            emitter.chat("user_message", json!({ "message": view }));
+            let text = emitter.redactor.text(&order.text).into_owned();
+            emitter.line("user", json!({ "messageId": message_id, "text": text }));
+        }
+        self.sessions_changed(&session.id, "changed");
+        Ok(Sent { run_id, user_message_id: message_id, assistant_message_id: Some(answer_id), queued: true })
+    }
+}
+
+/// The files of a message, checked.
+fn decode(order: &SendOrder) -> Result<Vec<File>, Fault> {
+    let wrong = |path: &str, en: String, zh: String| {
+        Fault::new(ErrorCode::InvalidArgument, Text::new(format!("{path}: {en}"), format!("{path}：{zh}")))
+    };
+    if order.text.trim().is_empty() && order.attachments.is_empty() {
+        return Err(wrong("/text", "write something".to_owned(), "请输入内容".to_owned()));
+    }
+    if order.text.len() > TEXT_BYTES {
+        return Err(wrong("/text", "at most 1 MiB".to_owned(), "最多 1 MiB".to_owned()));
+    }
+    if order.attachments.len() > FILES {
+        let (en, zh) = (format!("at most {FILES} files"), format!("最多 {FILES} 个文件"));
+        return Err(wrong("/attachments", en, zh));
+    }
+    let mut files = Vec::new();
+    for (index, file) in order.attachments.iter().enumerate() {
+        let at = format!("/attachments/{index}");
+        let (mime, data) = match (&file.data, &file.data_url) {
+            (Some(data), _) => (file.mime.clone(), data.as_str()),
+            (None, Some(url)) => {
+                let parsed = url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,"));
+                let (mime, data) = parsed.ok_or_else(|| {
+                    wrong(
+                        &at,
+                        "dataUrl is not a base64 data URL".to_owned(),
+                        "dataUrl 不是 base64 数据".to_owned(),
+                    )
+                })?;
+                (mime.to_owned(), data)
+            }
+            (None, None) => {
+                return Err(wrong(&at, "data is missing".to_owned(), "缺少 data".to_owned()));
+            }
+        };
+        let bytes = STANDARD
+            .decode(data.trim())
+            .map_err(|_| wrong(&at, "data is not Base64".to_owned(), "data 不是 Base64".to_owned()))?;
+        if bytes.len() > FILE_BYTES {
+            return Err(wrong(&at, "at most 10 MiB".to_owned(), "最多 10 MiB".to_owned()));
+        }
+        let mime = mime.trim().to_ascii_lowercase();
+        let mime = if mime.is_empty() { "application/octet-stream".to_owned() } else { mime };
+        if mime.starts_with("image/") && !is_image(&mime, &bytes) {
+            let (en, zh) = ("not a PNG, JPEG, GIF or WebP image", "不是 PNG、JPEG、GIF 或 WebP 图片");
+            return Err(wrong(&at, en.to_owned(), zh.to_owned()));
+        }
+        let name: String = file.name.chars().filter(|c| !c.is_control()).take(200).collect();
+        files.push(File { name, mime, bytes });
+    }
+    if files.iter().filter(|file| file.mime.starts_with("image/")).count() > IMAGES {
+        let (en, zh) = (format!("at most {IMAGES} images"), format!("最多 {IMAGES} 张图片"));
+        return Err(wrong("/attachments", en, zh));
+    }
+    Ok(files)
+}
+
+/// What vendors take, by its first bytes rather than by its name.
+fn is_image(mime: &str, bytes: &[u8]) -> bool {
+    match mime {
+        "image/png" => bytes.starts_with(b"\x89PNG\r\n\x1a\n"),
+        "image/jpeg" | "image/jpg" => bytes.starts_with(b"\xff\xd8\xff"),
+        "image/gif" => bytes.starts_with(b"GIF8"),
+        "image/webp" => bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP"),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(file: Attachment) -> SendOrder {
+        SendOrder { attachments: vec![file], ..SendOrder::default() }
+    }
+
+    #[test]
+    fn files_are_what_they_say_or_refused() {
+        let png = STANDARD.encode(b"\x89PNG\r\n\x1a\nrest");
+        let good =
+            Attachment { mime: "image/png".to_owned(), data: Some(png.clone()), ..Attachment::default() };
+        assert_eq!(decode(&with(good.clone())).unwrap()[0].bytes.len(), 12);
+        let url =
+            Attachment { data_url: Some(format!("data:image/png;base64,{png}")), ..Attachment::default() };
+        assert_eq!(decode(&with(url)).unwrap()[0].mime, "image/png");
+        for (mime, data) in [("image/svg+xml", "PHN2Zz4="), ("image/png", "AAAA"), ("text/plain", "%%%")] {
+            let bad =
+                Attachment { mime: mime.to_owned(), data: Some(data.to_owned()), ..Attachment::default() };
+            assert!(decode(&with(bad)).is_err(), "{mime}");
+        }
+        let many = SendOrder { attachments: vec![good; 5], ..SendOrder::default() };
+        assert!(decode(&many).is_err());
+        assert!(decode(&SendOrder::default()).is_err());
+    }
+}

@@ -1,0 +1,286 @@
+//! Chats: made, listed, changed, deleted, searched, read in pages.
+
+use chatos_store::{SessionPatch, SessionRow, Store, StoreError, UsageBy, now_ms};
+use chatos_tool::{ErrorCode, Fault, Text};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::views::{
+    MessagePage, MessageView, RunBrief, SessionView, message_view, session_view, summary_view, usage_view,
+};
+use super::{RunDesk, no_session};
+
+/// Longest title.
+const TITLE_CHARS: usize = 200;
+/// Most messages of one page.
+const PAGE: u32 = 500;
+
+/// A chat to make.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct SessionOrder {
+    pub title: Option<String>,
+    /// The first agent when absent.
+    pub agent_id: Option<String>,
+    pub model_id: Option<String>,
+    pub workspace_root: Option<String>,
+}
+
+/// What may change in a chat.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct SessionChange {
+    pub title: Option<String>,
+    pub agent_id: Option<String>,
+    /// Empty: as the agent says.
+    pub model_id: Option<String>,
+    pub workspace_root: Option<String>,
+    pub pinned: Option<bool>,
+    pub archived: Option<bool>,
+}
+
+/// A place where a searched text occurs.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct SearchHit {
+    pub session_id: String,
+    pub session_title: String,
+    pub message_id: String,
+    pub seq: i64,
+    pub role: String,
+    /// The text around the place.
+    pub excerpt: String,
+    pub created_at: String,
+}
+
+impl RunDesk {
+    /// Makes a chat.
+    pub async fn create_session(&self, order: SessionOrder) -> Result<SessionView, Fault> {
+        let row = self.new_session(order).await?;
+        let row = self.work(move |store| store.create_session(row)).await?;
+        let view = session_view(row, None, None);
+        self.sessions_changed(&view.id, "created");
+        Ok(view)
+    }
+
+    /// A row for a new chat, checked.
+    pub(super) async fn new_session(&self, order: SessionOrder) -> Result<SessionRow, Fault> {
+        let host = self.host()?;
+        let workspace = order.workspace_root.unwrap_or_default();
+        check_workspace(&workspace)?;
+        let (agent, model) = (order.agent_id, order.model_id);
+        let (agent, model) = tokio::task::spawn_blocking(move || {
+            let agent = match agent.filter(|id| !id.is_empty()) {
+                Some(id) => host.agents().agent(&id)?.id,
+                None => host.agents().first_agent()?.id,
+            };
+            let model = match model.filter(|id| !id.is_empty()) {
+                Some(id) => host.models().resolve(Some(&id))?.id,
+                None => String::new(),
+            };
+            Ok::<_, Fault>((agent, model))
+        })
+        .await
+        .map_err(|error| super::broken(&error))??;
+        let now = now_ms();
+        Ok(SessionRow {
+            id: uuid::Uuid::now_v7().to_string(),
+            title: clean_title(order.title.as_deref().unwrap_or_default()),
+            agent_id: agent,
+            model_id: model,
+            workspace_root: workspace,
+            created_at: now,
+            updated_at: now,
+            ..SessionRow::default()
+        })
+    }
+
+    /// Chats, pinned ones first, then the most recent.
+    pub async fn sessions(&self, archived: bool, limit: u32, offset: u32) -> Result<Vec<SessionView>, Fault> {
+        self.work(move |store| {
+            let rows = store.sessions(archived, limit, offset)?;
+            rows.into_iter().map(|row| with_run(store, row, false)).collect()
+        })
+        .await
+    }
+
+    /// One chat with what it used.
+    pub async fn session(&self, id: &str) -> Result<SessionView, Fault> {
+        let wanted = id.to_owned();
+        let found = self
+            .work(move |store| store.session(&wanted)?.map(|row| with_run(store, row, true)).transpose())
+            .await?;
+        found.ok_or_else(|| no_session(id))
+    }
+
+    /// Changes a chat.
+    pub async fn change_session(&self, id: &str, change: SessionChange) -> Result<SessionView, Fault> {
+        if let Some(root) = &change.workspace_root {
+            check_workspace(root)?;
+        }
+        let host = self.host()?;
+        let (agent, model) = (change.agent_id.clone(), change.model_id.clone());
+        tokio::task::spawn_blocking(move || {
+            if let Some(id) = agent {
+                host.agents().agent(&id)?;
+            }
+            if let Some(id) = model.filter(|id| !id.is_empty()) {
+                host.models().resolve(Some(&id))?;
+            }
+            Ok::<_, Fault>(())
+        })
+        .await
+        .map_err(|error| super::broken(&error))??;
+        let patch = SessionPatch {
+            title: change.title.map(|title| clean_title(&title)),
+            agent_id: change.agent_id,
+            model_id: change.model_id,
+            workspace_root: change.workspace_root,
+            pinned: change.pinned,
+            archived: change.archived,
+        };
+        let wanted = id.to_owned();
+        let changed = self
+            .work(move |store| {
+                store.update_session(&wanted, patch)?.map(|row| with_run(store, row, false)).transpose()
+            })
+            .await?;
+        let view = changed.ok_or_else(|| no_session(id))?;
+        self.sessions_changed(id, "changed");
+        Ok(view)
+    }
+
+    /// Deletes a chat; what runs in it is stopped first.
+    pub async fn delete_session(&self, id: &str) -> Result<(), Fault> {
+        self.session(id).await?;
+        self.stop_all(id).await;
+        let wanted = id.to_owned();
+        if !self.work(move |store| store.delete_session(&wanted)).await? {
+            return Err(no_session(id));
+        }
+        self.sessions_changed(id, "deleted");
+        Ok(())
+    }
+
+    pub(super) fn sessions_changed(&self, id: &str, what: &str) {
+        if let Some(host) = self.host.upgrade() {
+            host.events().publish("runs", "session_changed", &json!({ "id": id, "change": what }));
+        }
+    }
+
+    /// A page of messages, oldest first, before the message of the given id.
+    pub async fn messages(
+        &self,
+        session: &str,
+        limit: u32,
+        before: Option<String>,
+    ) -> Result<MessagePage, Fault> {
+        let wanted = session.to_owned();
+        let page = self
+            .work(move |store| {
+                if store.session(&wanted)?.is_none() {
+                    return Ok(None);
+                }
+                let before = match before {
+                    None => None,
+                    Some(id) => Some(store.message(&id)?.map_or(0, |message| message.seq)),
+                };
+                let (rows, has_more) = store.messages(&wanted, before, limit.clamp(1, PAGE))?;
+                let messages: Vec<MessageView> =
+                    rows.into_iter().map(|row| message_view(store, row)).collect();
+                let summaries = store.summaries(&wanted)?.into_iter().map(summary_view).collect();
+                Ok(Some(MessagePage { messages, has_more, summaries }))
+            })
+            .await?;
+        page.ok_or_else(|| no_session(session))
+    }
+
+    /// A file beside a message: its type and its bytes.
+    pub async fn attachment(&self, session: &str, id: &str) -> Result<(String, String, Vec<u8>), Fault> {
+        let (session, wanted) = (session.to_owned(), id.to_owned());
+        let found = self
+            .work(move |store| {
+                let file = store.attachment(&session, &wanted)?;
+                Ok(file.and_then(|file| Some((file.name, file.mime, store.blob(&file.blob)?))))
+            })
+            .await?;
+        found.ok_or_else(|| {
+            Fault::new(
+                ErrorCode::NotFound,
+                Text::new(
+                    format!("there is no file `{id}` in this chat"),
+                    format!("此会话中没有文件 `{id}`"),
+                ),
+            )
+        })
+    }
+
+    /// Messages that contain a text.
+    pub async fn search(&self, text: &str, limit: u32) -> Result<Vec<SearchHit>, Fault> {
+        let wanted = text.trim().to_owned();
+        if wanted.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.work(move |store| {
+            let hits = store.search_messages(&wanted, limit.clamp(1, 200))?;
+            Ok(hits
+                .into_iter()
+                .map(|hit| SearchHit {
+                    excerpt: excerpt(&hit.content, &wanted),
+                    session_id: hit.session_id,
+                    session_title: hit.session_title,
+                    message_id: hit.message_id,
+                    seq: hit.seq,
+                    role: hit.role,
+                    created_at: chatos_store::iso_from_ms(hit.created_at),
+                })
+                .collect())
+        })
+        .await
+    }
+}
+
+fn with_run(store: &Store, row: SessionRow, usage: bool) -> Result<SessionView, StoreError> {
+    let open = store.open_runs(&row.id)?;
+    let run = open.iter().find(|run| run.state != "queued").or_else(|| open.first());
+    let run = run.map(|run| RunBrief { id: run.id.clone(), state: run.state.clone() });
+    let used = if usage {
+        Some(store.usage(UsageBy::Session, 0, Some(&row.id))?.into_iter().map(usage_view).collect())
+    } else {
+        None
+    };
+    Ok(session_view(row, run, used))
+}
+
+/// A title of one line.
+pub(super) fn clean_title(text: &str) -> String {
+    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    line.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(TITLE_CHARS).collect()
+}
+
+/// agents §3: a workspace is an existing directory.
+pub(super) fn check_workspace(path: &str) -> Result<(), Fault> {
+    if path.is_empty() || (std::path::Path::new(path).is_absolute() && std::path::Path::new(path).is_dir()) {
+        return Ok(());
+    }
+    Err(Fault::new(
+        ErrorCode::InvalidArgument,
+        Text::new(
+            format!("/workspaceRoot: `{path}` is not an existing directory"),
+            format!("/workspaceRoot：`{path}` 不是已存在的目录"),
+        ),
+    )
+    .hint(Text::fixed("name an absolute path of a directory", "请填写目录的绝对路径")))
+}
+
+fn excerpt(text: &str, wanted: &str) -> String {
+    const AROUND: usize = 80;
+    let lower = text.to_lowercase();
+    let at = lower.find(&wanted.to_lowercase()).unwrap_or_default();
+    let start = lower[..at].chars().count().saturating_sub(AROUND);
+    text.chars().skip(start).take(AROUND * 2 + wanted.chars().count()).collect()
+}

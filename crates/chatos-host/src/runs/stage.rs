@@ -1,0 +1,597 @@
+//! One run on the host's store, events, tools and queue: the journal of agents §8 made real.
+//!
+//! Every method that writes makes one transaction; what is told to anybody is told after it.
+
+mod call;
+mod chat;
+mod finish;
+mod person;
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use chatos_agent::{
+    Answering, CallEnd, CallObserver, CallOrder, CallStep, Compacted, DeltaKind, Finished, Pending,
+    PersonsWord, PlannedCall, RequestFacts, Retry, RunClock, Stage, Toolset, Transcript,
+};
+use chatos_model::{Prices, Usage};
+use chatos_policy::Role;
+use chatos_store::{
+    AgentRecord, Kept, MessageRow, MessageWrite, NewMessage, RunChange, RunRow, RunWrite, StepRow, StepWrite,
+    Store, StoreError, SummaryRow, ToolCallRow, UsageRow, now_ms,
+};
+use chatos_tool::{Fault, Lang, Text, Trace};
+use serde_json::{Value, json};
+
+use super::emit::Emitter;
+use super::tools::RunTools;
+use super::views::message_view;
+use crate::fault::store_fault;
+use crate::host::Host;
+
+pub(crate) type Later<T> = std::pin::Pin<Box<dyn std::future::Future<Output = T> + Send>>;
+
+/// What is known of a run from its beginning to its end.
+pub(crate) struct StageParts {
+    pub(crate) host: Arc<Host>,
+    pub(crate) run: RunRow,
+    /// Where its messages are; a sub agent has a transcript of its own.
+    pub(crate) transcript: String,
+    pub(crate) owner: String,
+    pub(crate) agent: AgentRecord,
+    pub(crate) role: Role,
+    pub(crate) lang: Lang,
+    pub(crate) workdir: PathBuf,
+    pub(crate) model_id: String,
+    pub(crate) protocol: String,
+    pub(crate) vision: bool,
+    pub(crate) prices: Prices,
+    pub(crate) trace: Trace,
+    pub(crate) emitter: Emitter,
+    pub(crate) clock: Arc<RunClock>,
+    pub(crate) tools: RunTools,
+    pub(crate) next_step: i64,
+    /// The id that was promised for the first answer.
+    pub(crate) first_answer: Option<String>,
+    pub(crate) result_chars: usize,
+    pub(crate) budget: super::budget::Budget,
+}
+
+/// One run.
+#[derive(Clone)]
+pub(crate) struct HostStage(Arc<Inner>);
+
+pub(crate) struct Inner {
+    pub(crate) parts: StageParts,
+    next_step: AtomicI64,
+    first_answer: Mutex<Option<String>>,
+    live: Mutex<Option<Live>>,
+    last_answer: Mutex<Option<String>>,
+    waiting: AtomicU64,
+    // Steps whose result comes later.
+    tasks: Mutex<std::collections::HashSet<i64>>,
+    // Calls by their span, and the questions of built-in servers they wait for.
+    spans: Mutex<std::collections::HashMap<String, (i64, String)>>,
+    asked: Mutex<std::collections::HashMap<i64, String>>,
+    // Steps told to whoever watches a sub agent.
+    told: AtomicI64,
+}
+
+/// The answer that is being written.
+#[derive(Debug, Clone, Default)]
+struct Live {
+    message_id: String,
+    seq: i64,
+    text: String,
+    reasoning: String,
+}
+
+impl std::ops::Deref for HostStage {
+    type Target = Inner;
+    fn deref(&self) -> &Inner {
+        &self.0
+    }
+}
+
+impl HostStage {
+    pub(crate) fn new(mut parts: StageParts) -> Self {
+        let next_step = AtomicI64::new(parts.next_step);
+        let first_answer = Mutex::new(parts.first_answer.take());
+        Self(Arc::new(Inner {
+            parts,
+            next_step,
+            first_answer,
+            live: Mutex::default(),
+            last_answer: Mutex::default(),
+            waiting: AtomicU64::new(0),
+            tasks: Mutex::default(),
+            spans: Mutex::default(),
+            asked: Mutex::default(),
+            told: AtomicI64::new(0),
+        }))
+    }
+}
+
+impl Inner {
+    fn store(&self) -> &Store {
+        self.parts.host.store()
+    }
+
+    fn step(&self) -> i64 {
+        self.next_step.fetch_add(1, Ordering::Relaxed)
+    }
+
+    fn moment(&self) -> RunWrite {
+        RunWrite { run_id: self.parts.run.id.clone(), owner: self.parts.owner.clone(), ..RunWrite::default() }
+    }
+
+    /// A step of this run under the run's own span.
+    fn row(&self, kind: &str) -> StepRow {
+        StepRow {
+            seq: self.step(),
+            kind: kind.to_owned(),
+            span_id: super::trace::new_span(),
+            parent_span_id: self.parts.run.span_id.clone(),
+            ..StepRow::default()
+        }
+    }
+
+    fn span(&self, span_id: &str, tool: Option<&str>) -> Trace {
+        Trace {
+            span_id: Some(span_id.to_owned()),
+            parent_span_id: Some(self.parts.run.span_id.clone()),
+            tool_name: tool.map(str::to_owned),
+            ..self.parts.trace.clone()
+        }
+    }
+
+    fn live(&self) -> Option<Live> {
+        self.live.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn set_live(&self, live: Option<Live>) {
+        *self.live.lock().unwrap_or_else(PoisonError::into_inner) = live;
+    }
+
+    fn message(&self, id: &str) -> Option<MessageRow> {
+        self.store().message(id).ok().flatten()
+    }
+
+    /// Tells a step of a sub agent, keyed by its number (agents §10.4).
+    fn sub_step(&self, kind: &str, payload: Value) {
+        let Some(job) = &self.parts.run.job_id else { return };
+        let index = self.told.fetch_add(1, Ordering::Relaxed);
+        let mut step = json!({ "index": index, "ts": chatos_store::now_iso(), "type": kind });
+        if let (Some(step), Value::Object(payload)) = (step.as_object_mut(), payload) {
+            step.extend(payload);
+        }
+        let data = json!({ "jobId": job, "callId": self.parts.run.parent_call_id, "step": step });
+        self.parts.emitter.always("subagent_step", data.clone());
+        self.parts.emitter.line("subagent_step", data);
+        self.parts.host.runs().sub_progress(job, &step);
+    }
+
+    fn usage_row(&self, usage: &Usage, message_id: &str, step: i64) -> UsageRow {
+        let cost = self.parts.prices.cost(usage);
+        let run = &self.parts.run;
+        UsageRow {
+            id: uuid::Uuid::now_v7().to_string(),
+            run_id: run.id.clone(),
+            root_run_id: run.root_run_id.clone(),
+            session_id: run.session_id.clone(),
+            agent_id: run.agent_id.clone(),
+            model_id: self.parts.model_id.clone(),
+            message_id: message_id.to_owned(),
+            step_seq: Some(step),
+            input: usage.input as i64,
+            output: usage.output as i64,
+            cache_read: usage.cache_read as i64,
+            cache_write: usage.cache_write as i64,
+            estimated: usage.estimated,
+            currency: cost.as_ref().map(|cost| cost.currency.clone()).unwrap_or_default(),
+            cost: cost.map(|cost| cost.amount),
+            created_at: now_ms(),
+        }
+    }
+}
+
+impl HostStage {
+    /// Runs work on the database off the async threads.
+    pub(crate) fn work<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Inner) -> Result<T, Fault> + Send + 'static,
+    ) -> Later<Result<T, Fault>> {
+        let stage = self.clone();
+        Box::pin(async move {
+            let done = tokio::task::spawn_blocking(move || work(&stage.0)).await;
+            done.unwrap_or_else(|error| Err(super::broken(&error)))
+        })
+    }
+}
+
+/// A failure of the store as a fault.
+fn kept<T>(result: Result<T, StoreError>) -> Result<T, Fault> {
+    result.map_err(|error| store_fault(&error))
+}
+
+/// The vendor's own parts of an answer, and its tokens.
+fn opaque(protocol: &str, finished: &Finished, usage: &Value) -> String {
+    let calls: Vec<Value> =
+        finished.calls.iter().map(|call| call.opaque.clone().unwrap_or(Value::Null)).collect();
+    let blocks = finished.reasoning.iter().any(|part| part.opaque.is_some());
+    let mut all = json!({ "protocol": protocol, "usage": usage });
+    if blocks {
+        all["reasoning"] = serde_json::to_value(&finished.reasoning).unwrap_or_default();
+    }
+    if calls.iter().any(|call| !call.is_null()) {
+        all["calls"] = Value::Array(calls);
+    }
+    all.to_string()
+}
+
+impl Stage for HostStage {
+    fn chat(&self) -> Later<Result<Transcript, Fault>> {
+        self.work(Inner::read_chat)
+    }
+
+    fn tools(&self) -> Later<Result<Arc<Toolset>, Fault>> {
+        let stage = self.clone();
+        Box::pin(async move { stage.parts.tools.toolset(&stage).await })
+    }
+
+    fn system(&self, set: Arc<Toolset>) -> Later<Result<Vec<String>, Fault>> {
+        let stage = self.clone();
+        Box::pin(async move { stage.parts.tools.system(&stage, &set).await })
+    }
+
+    fn budget(&self) -> Later<Result<bool, Fault>> {
+        let stage = self.clone();
+        Box::pin(async move { stage.within_budget().await })
+    }
+
+    fn begin_answer(&self, again: Option<String>, facts: RequestFacts) -> Later<Result<Answering, Fault>> {
+        self.work(move |stage| {
+            let promised = stage.first_answer.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let message_id = again.clone().or(promised).unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
+            let row = stage.row("model");
+            let input = json!({
+                "digest": facts.digest, "model": stage.parts.model_id, "messages": facts.messages,
+                "tools": facts.tools, "estimate": facts.estimate, "messageId": message_id,
+            });
+            let message = match again {
+                Some(id) => MessageWrite::Void { id },
+                None => MessageWrite::Append(Box::new(NewMessage {
+                    row: MessageRow {
+                        id: message_id.clone(),
+                        session_id: stage.parts.transcript.clone(),
+                        run_id: stage.parts.run.id.clone(),
+                        user_message_id: stage.parts.run.user_message_id.clone(),
+                        role: "assistant".to_owned(),
+                        partial: true,
+                        created_at: now_ms(),
+                        ..MessageRow::default()
+                    },
+                    ..NewMessage::default()
+                })),
+            };
+            let answering =
+                Answering { message_id: message_id.clone(), seq: row.seq, span_id: row.span_id.clone() };
+            let input = kept(stage.store().keep(&input.to_string()))?;
+            kept(stage.store().write_run(RunWrite {
+                messages: vec![message],
+                steps: vec![StepWrite::Plan { row: Box::new(row), input }],
+                ..stage.moment()
+            }))?;
+            stage.set_live(Some(Live {
+                message_id: message_id.clone(),
+                seq: answering.seq,
+                ..Live::default()
+            }));
+            *stage.last_answer.lock().unwrap_or_else(PoisonError::into_inner) = Some(message_id.clone());
+            if let Some(row) = stage.message(&message_id) {
+                let message = message_view(stage.store(), row);
+                stage.parts.emitter.chat("assistant_start", json!({ "message": message }));
+            }
+            let trace = stage.span(&answering.span_id, None);
+            let call = json!({ "model": stage.parts.model_id, "messageId": message_id });
+            stage.parts.emitter.traced("model_call", call, &trace);
+            Ok(answering)
+        })
+    }
+
+    fn delta(&self, answering: &Answering, kind: DeltaKind, delta: &str, offset: usize) {
+        {
+            let mut live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(live) = live.as_mut().filter(|live| live.message_id == answering.message_id) {
+                match kind {
+                    DeltaKind::Text => live.text.push_str(delta),
+                    DeltaKind::Reasoning => live.reasoning.push_str(delta),
+                }
+            }
+        }
+        let event = match kind {
+            DeltaKind::Text => "assistant_delta",
+            DeltaKind::Reasoning => "assistant_reasoning_delta",
+        };
+        self.parts.emitter.delta(event, &answering.message_id, delta, offset);
+    }
+
+    fn flush(&self, answering: &Answering, text: String, reasoning: String) -> Later<Result<(), Fault>> {
+        let id = answering.message_id.clone();
+        self.work(move |stage| kept(stage.store().flush_message(&id, &text, &reasoning)))
+    }
+
+    fn retry(&self, answering: &Answering, retry: Retry) -> Later<Result<(), Fault>> {
+        let answering = answering.clone();
+        self.work(move |stage| {
+            kept(stage.store().write_run(RunWrite {
+                messages: vec![MessageWrite::Void { id: answering.message_id.clone() }],
+                ..stage.moment()
+            }))?;
+            stage.set_live(Some(Live {
+                message_id: answering.message_id.clone(),
+                seq: answering.seq,
+                ..Live::default()
+            }));
+            let payload = json!({
+                "messageId": answering.message_id, "attempt": retry.attempt, "class": retry.class,
+                "delayMs": retry.delay_ms, "keep": 0,
+            });
+            stage.parts.emitter.chat("assistant_retry", payload.clone());
+            stage.parts.emitter.chat("messages_refresh", json!({}));
+            stage.parts.emitter.traced("model_retry", payload, &stage.span(&answering.span_id, None));
+            Ok(())
+        })
+    }
+
+    fn finish_answer(&self, answering: &Answering, finished: Finished) -> Later<Result<(), Fault>> {
+        let answering = answering.clone();
+        self.work(move |stage| stage.whole_answer(&answering, finished))
+    }
+
+    fn stop_answer(
+        &self,
+        answering: &Answering,
+        text: String,
+        reasoning: String,
+        why: &'static str,
+    ) -> Later<Result<(), Fault>> {
+        let answering = answering.clone();
+        self.work(move |stage| {
+            stage.set_live(None);
+            kept(stage.store().write_run(RunWrite {
+                messages: vec![MessageWrite::Finish {
+                    id: answering.message_id.clone(),
+                    content: text,
+                    reasoning,
+                    opaque: String::new(),
+                    tokens: None,
+                    partial: true,
+                    calls: Vec::new(),
+                }],
+                steps: vec![StepWrite::Finish {
+                    seq: answering.seq,
+                    state: "done".to_owned(),
+                    status: why.to_owned(),
+                    code: String::new(),
+                    elapsed_ms: None,
+                    output: Kept::default(),
+                }],
+                ..stage.moment()
+            }))?;
+            stage.parts.emitter.chat("messages_refresh", json!({}));
+            Ok(())
+        })
+    }
+
+    fn begin_call(&self, planned: PlannedCall) -> Later<Result<CallStep, Fault>> {
+        self.work(move |stage| stage.plan_call(planned))
+    }
+
+    fn observer(&self, step: &CallStep) -> Arc<dyn CallObserver> {
+        Arc::new(call::Watch::new(self.clone(), step.clone()))
+    }
+
+    fn call(&self, set: Arc<Toolset>, order: CallOrder, observer: Arc<dyn CallObserver>) -> Later<CallEnd> {
+        let stage = self.clone();
+        Box::pin(async move { stage.parts.tools.call(&stage, set, order, observer).await })
+    }
+
+    fn finish_call(&self, step: CallStep, pending: Pending, end: CallEnd) -> Later<Result<(), Fault>> {
+        self.work(move |stage| stage.call_ended(&step, &pending, end))
+    }
+
+    fn uncertain(&self, pending: Pending) -> Later<Result<PersonsWord, Fault>> {
+        let stage = self.clone();
+        Box::pin(async move { stage.ask_uncertain(pending).await })
+    }
+
+    fn settle_call(&self, pending: Pending, worked: bool) -> Later<Result<(), Fault>> {
+        self.work(move |stage| stage.settled(&pending, worked))
+    }
+
+    fn begin_compact(&self, from_seq: i64, to_seq: i64) -> Later<Result<CallStep, Fault>> {
+        self.work(move |stage| {
+            let row = stage.row("compact");
+            let step = CallStep { seq: row.seq, call_id: String::new(), span_id: row.span_id.clone() };
+            let input = json!({ "fromSeq": from_seq, "toSeq": to_seq }).to_string();
+            let input = kept(stage.store().keep(&input))?;
+            kept(stage.store().write_run(RunWrite {
+                steps: vec![StepWrite::Plan { row: Box::new(row), input }],
+                ..stage.moment()
+            }))?;
+            Ok(step)
+        })
+    }
+
+    fn finish_compact(&self, step: CallStep, done: Option<Compacted>) -> Later<Result<(), Fault>> {
+        self.work(move |stage| stage.compacted(&step, done))
+    }
+
+    fn notice(&self, level: &'static str, code: &str, message: &Text) {
+        self.parts.emitter.notice(level, code, message, self.parts.lang);
+    }
+}
+
+impl Inner {
+    fn whole_answer(&self, answering: &Answering, finished: Finished) -> Result<(), Fault> {
+        let thought: String = finished.reasoning.iter().map(|part| part.text.as_str()).collect();
+        let usage_row = self.usage_row(&finished.usage, &answering.message_id, answering.seq);
+        let usage = json!({
+            "input": usage_row.input, "output": usage_row.output, "cacheRead": usage_row.cache_read,
+            "cacheWrite": usage_row.cache_write, "estimated": usage_row.estimated,
+            "cost": usage_row.cost,
+            "currency": (!usage_row.currency.is_empty()).then_some(&usage_row.currency),
+        });
+        let mut calls = Vec::with_capacity(finished.calls.len());
+        for call in &finished.calls {
+            let tool = finished.set.get(&call.name);
+            let row = ToolCallRow {
+                call_id: call.id.clone(),
+                name: call.name.clone(),
+                server: tool.map(|tool| tool.server.clone()).unwrap_or_default(),
+                tool: tool.map(|tool| tool.tool.clone()).unwrap_or_else(|| call.name.clone()),
+                args_preview: self.parts.emitter.arguments(&call.arguments),
+                ..ToolCallRow::default()
+            };
+            calls.push((row, kept(self.store().keep(&call.arguments))?));
+        }
+        let output = json!({
+            "text": finished.text, "reasoning": thought, "stop": finished.stop, "usage": usage,
+            "calls": finished.calls.iter().map(|call| json!({
+                "id": call.id, "name": call.name, "arguments": call.arguments,
+            })).collect::<Vec<_>>(),
+        });
+        let told: Vec<ToolCallRow> = calls.iter().map(|(row, _)| row.clone()).collect();
+        self.set_live(None);
+        kept(self.store().write_run(RunWrite {
+            messages: vec![MessageWrite::Finish {
+                id: answering.message_id.clone(),
+                content: finished.text.clone(),
+                reasoning: thought.clone(),
+                opaque: opaque(&self.parts.protocol, &finished, &usage),
+                tokens: Some(usage_row.output),
+                partial: false,
+                calls,
+            }],
+            steps: vec![StepWrite::Finish {
+                seq: answering.seq,
+                state: "done".to_owned(),
+                status: "ok".to_owned(),
+                code: finished.stop.to_owned(),
+                elapsed_ms: None,
+                output: kept(self.store().keep(&output.to_string()))?,
+            }],
+            usage: vec![usage_row],
+            ..self.moment()
+        }))?;
+        let emitter = &self.parts.emitter;
+        let trace = self.span(&answering.span_id, None);
+        if !thought.is_empty() {
+            emitter.traced("assistant_thinking", json!({ "text": emitter.redactor.text(&thought) }), &trace);
+        }
+        if !finished.text.is_empty() {
+            let text = emitter.redactor.text(&finished.text);
+            emitter.traced("assistant", json!({ "messageId": answering.message_id, "text": text }), &trace);
+        }
+        for call in &told {
+            let payload = json!({
+                "messageId": answering.message_id, "callId": call.call_id, "tool": call.tool, "name": call.name,
+                "server": call.server, "args": call.args_preview,
+            });
+            emitter.chat("tool_call", payload);
+        }
+        emitter.always("usage", usage.clone());
+        emitter.traced("usage", usage, &trace);
+        self.tell_answer(&finished.text, &thought, &told);
+        Ok(())
+    }
+
+    /// A sub agent's answer as steps of its job.
+    fn tell_answer(&self, text: &str, thought: &str, calls: &[ToolCallRow]) {
+        if self.parts.run.job_id.is_none() {
+            return;
+        }
+        self.sub_step("assistant", super::sub_steps::assistant(text, thought));
+        for call in calls {
+            self.sub_step("tool_call", super::sub_steps::call(call));
+        }
+    }
+
+    fn compacted(&self, step: &CallStep, done: Option<Compacted>) -> Result<(), Fault> {
+        let made = done.is_some();
+        let mut write = self.moment();
+        let mut told = None;
+        if let Some(done) = done {
+            let id = uuid::Uuid::now_v7().to_string();
+            write.usage.push(self.usage_row(&done.usage, "", step.seq));
+            told = Some(json!({
+                "summaryId": id, "beforeTokens": done.tokens_before, "afterTokens": done.tokens_after,
+            }));
+            write.summary = Some(SummaryRow {
+                id,
+                session_id: self.parts.transcript.clone(),
+                from_seq: done.from_seq,
+                to_seq: done.to_seq,
+                text: done.text,
+                tokens_before: Some(done.tokens_before as i64),
+                tokens_after: Some(done.tokens_after as i64),
+                model_id: self.parts.model_id.clone(),
+                run_id: self.parts.run.id.clone(),
+                created_at: now_ms(),
+            });
+        }
+        let output = told.as_ref().map(Value::to_string).unwrap_or_default();
+        write.steps.push(StepWrite::Finish {
+            seq: step.seq,
+            state: "done".to_owned(),
+            status: if made { "ok" } else { "error" }.to_owned(),
+            code: String::new(),
+            elapsed_ms: None,
+            output: kept(self.store().keep(&output))?,
+        });
+        kept(self.store().write_run(write))?;
+        if let Some(told) = told {
+            self.parts.emitter.chat("context_compacted", told.clone());
+            self.parts.emitter.traced("summary", told, &self.span(&step.span_id, None));
+        }
+        Ok(())
+    }
+
+    /// Moves the run to another state while it goes on.
+    pub(crate) fn set_state(&self, state: &str) -> Result<(), Fault> {
+        kept(self.store().write_run(RunWrite {
+            change: Some(RunChange { state: Some(state.to_owned()), ..RunChange::default() }),
+            ..self.moment()
+        }))?;
+        self.parts.emitter.run_changed(state, None);
+        Ok(())
+    }
+}
+
+/// Whether a run has a call whose outcome nobody knows. Blocks.
+pub(crate) fn has_uncertain(store: &Store, run_id: &str) -> Result<bool, StoreError> {
+    let steps = store.steps(run_id)?;
+    let answered: std::collections::HashSet<String> =
+        store.messages_of_run(run_id)?.into_iter().map(|message| message.tool_call_id).collect();
+    let open = chat::facts(steps).into_iter().filter(|step| !answered.contains(&step.call_id));
+    Ok(open.into_iter().any(|step| chatos_agent::decide(Some(&step)) == chatos_agent::Decision::Uncertain))
+}
+
+pub(crate) use person::Spent;
+
+impl Inner {
+    /// A continued run keeps its ids; a span of its own links to the last one (agents §8).
+    pub(crate) fn note_resume(&self) -> Result<(), Fault> {
+        let steps = kept(self.store().steps(&self.parts.run.id))?;
+        let last = steps.iter().rfind(|step| !super::start::is_correction(step.seq));
+        let row = StepRow { state: "done".to_owned(), status: "ok".to_owned(), ..self.row("resume") };
+        let input = json!({ "after": last.map(|step| &step.span_id) }).to_string();
+        let input = kept(self.store().keep(&input))?;
+        kept(self.store().write_run(RunWrite {
+            steps: vec![StepWrite::Plan { row: Box::new(row), input }],
+            ..self.moment()
+        }))
+    }
+}

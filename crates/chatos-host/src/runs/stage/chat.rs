@@ -1,0 +1,165 @@
+//! The chat of a run as the loop reads it.
+
+use std::collections::HashMap;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use chatos_agent::{Entry, Speaker, StepFacts, Summary, Transcript};
+use chatos_model::{Image, Reasoning, ToolCall};
+use chatos_store::{MessageRow, StepRow};
+use chatos_tool::Fault;
+use serde_json::Value;
+
+use super::{Inner, kept};
+
+impl Inner {
+    pub(super) fn read_chat(&self) -> Result<Transcript, Fault> {
+        let store = self.store();
+        let run = &self.parts.run;
+        let summary = kept(store.summaries(&self.parts.transcript))?.pop();
+        let covered = summary.as_ref().map_or(0, |summary| summary.to_seq);
+        // What waited for its turn lies before the end of what another run summarised.
+        let own = kept(store.message(&run.user_message_id))?.map_or(i64::MAX, |message| message.seq);
+        let after = covered.min(own.saturating_sub(1));
+        let rows = kept(store.messages_after(&self.parts.transcript, after))?;
+        let queued: Vec<String> = kept(store.open_runs(&run.session_id))?
+            .into_iter()
+            .filter(|other| other.id != run.id && matches!(other.state.as_str(), "queued" | "interrupted"))
+            .filter(|other| (other.created_at, &other.id) > (run.created_at, &run.id))
+            .map(|other| other.id)
+            .collect();
+        let entries: Vec<Entry> = rows.into_iter().map(|row| self.entry(row)).collect();
+        let open = entries.iter().any(|entry| {
+            entry.run_id == run.id
+                && entry.calls.iter().any(|call| !entries.iter().any(|result| result.call_id == call.id))
+        });
+        let steps = if open { self.asked_again(kept(store.steps(&run.id))?) } else { Vec::new() };
+        let summary =
+            summary.map(|row| Summary { id: row.id, to_seq: row.to_seq, run_id: row.run_id, text: row.text });
+        Ok(Transcript { entries, summary, queued, steps })
+    }
+
+    /// The newest step of each call. A built-in tool that was asking the person when the host stopped, and
+    /// whose question nobody answered, has done nothing yet: it asks again, and the old question goes.
+    fn asked_again(&self, rows: Vec<StepRow>) -> Vec<StepFacts> {
+        let own: HashMap<i64, bool> =
+            rows.iter().map(|row| (row.seq, is_built_in(&row.server_identity))).collect();
+        let mut steps = facts(rows);
+        for step in &mut steps {
+            let built_in = own.get(&step.seq).copied().unwrap_or_default();
+            let Some(id) = step.request_id.clone().filter(|_| step.sent && built_in) else { continue };
+            let Ok(desk) = self.parts.host.prompts() else { continue };
+            let Ok(item) = desk.show(&id, self.parts.lang) else { continue };
+            if item["state"] == "pending" {
+                if let Err(fault) = desk.withdraw(&id, &item["owner"], "asker_gone") {
+                    tracing::debug!(%fault, id, "an older question stays");
+                }
+                step.sent = false;
+                step.request_id = None;
+            }
+        }
+        steps
+    }
+
+    fn entry(&self, row: MessageRow) -> Entry {
+        let store = self.store();
+        let opaque: Value = serde_json::from_str(&row.opaque).unwrap_or_default();
+        let reasoning: Vec<Reasoning> = opaque
+            .get("reasoning")
+            .and_then(|value| serde_json::from_value(value.clone()).ok())
+            .unwrap_or_default();
+        let speaker = match (row.role.as_str(), row.kind.as_str()) {
+            (_, "notice") | ("system", _) => Speaker::Notice,
+            ("assistant", _) => Speaker::Assistant,
+            ("tool", _) => Speaker::Tool,
+            _ => Speaker::User,
+        };
+        let calls = row.tool_calls.iter().enumerate().map(|(index, call)| ToolCall {
+            id: call.call_id.clone(),
+            name: call.name.clone(),
+            arguments: store.kept(&call.args_blob).unwrap_or_default(),
+            opaque: opaque.pointer(&format!("/calls/{index}")).filter(|part| !part.is_null()).cloned(),
+        });
+        let images =
+            row.attachments.iter().filter(|file| self.parts.vision && file.kind == "image").filter_map(
+                |file| {
+                    let bytes = store.blob(&file.blob)?;
+                    Some(Image { mime: file.mime.clone(), data: STANDARD.encode(bytes) })
+                },
+            );
+        let mut text = row.content;
+        for file in row.attachments.iter().filter(|file| file.kind != "image") {
+            text.push_str(&self.file_text(file));
+        }
+        if !self.parts.vision && row.attachments.iter().any(|file| file.kind == "image") {
+            text.push_str("\n[an image that this model cannot see]");
+        }
+        Entry {
+            calls: calls.collect(),
+            images: images.collect(),
+            id: row.id,
+            seq: row.seq,
+            run_id: row.run_id,
+            speaker,
+            text,
+            reasoning,
+            protocol: opaque["protocol"].as_str().unwrap_or_default().to_owned(),
+            call_id: row.tool_call_id,
+            tool_name: row.tool_name,
+            is_error: row.is_error,
+            partial: row.partial,
+        }
+    }
+
+    /// A text file beside a message, as text.
+    fn file_text(&self, file: &chatos_store::AttachmentRow) -> String {
+        let text = self.store().blob(&file.blob).and_then(|bytes| String::from_utf8(bytes).ok());
+        match text {
+            Some(text) => {
+                let text = chatos_agent::cut_result(&text, self.parts.result_chars, Some(&file.blob));
+                format!("\n\n[file {}]\n{text}\n[end of file]", file.name)
+            }
+            None => format!("\n\n[file {}: {} bytes of {}]", file.name, file.size, file.mime),
+        }
+    }
+}
+
+fn is_built_in(identity: &str) -> bool {
+    let Some(id) = identity.strip_prefix("admin:") else { return false };
+    chatos_builtin::server_names().filter_map(chatos_builtin::server_info).any(|info| info.id == id)
+}
+
+/// The newest step of each call, with what a person decided about it.
+pub(super) fn facts(rows: Vec<StepRow>) -> Vec<StepFacts> {
+    let mut newest: HashMap<String, StepFacts> = HashMap::new();
+    for row in rows {
+        let detail: Value = serde_json::from_str(&row.detail).unwrap_or_default();
+        if row.kind == "prompt" {
+            let about = detail["for"].as_str().unwrap_or_default();
+            if row.status == "again"
+                && let Some(step) = newest.get_mut(about)
+            {
+                step.run_again = true;
+            }
+            continue;
+        }
+        let (Some(call_id), "tool") = (row.call_id.clone(), row.kind.as_str()) else { continue };
+        let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        let cursor = detail["cursor"].as_u64().unwrap_or_default();
+        let step = StepFacts {
+            seq: row.seq,
+            call_id: call_id.clone(),
+            sent: matches!(row.state.as_str(), "sent" | "uncertain"),
+            read_only: row.read_only,
+            idempotent: row.idempotent,
+            attempt: row.attempt,
+            request_id: some(&row.request_id),
+            task: some(&row.task_id).map(|id| (id, cursor)),
+            mcp_task: detail["mcpTask"].as_str().map(str::to_owned),
+            child_run_id: some(&row.child_run_id),
+            run_again: false,
+        };
+        newest.insert(call_id, step);
+    }
+    newest.into_values().collect()
+}

@@ -1,0 +1,147 @@
+//! The end of a run, in one transaction whatever happened before (agents §7 "Abort").
+
+use chatos_agent::{End, Next};
+use chatos_store::{Kept, MessageRow, MessageWrite, NewMessage, RunChange, RunWrite, StepWrite, now_ms};
+use chatos_tool::{Fault, Lang};
+use serde_json::json;
+
+use super::{Inner, kept};
+use crate::runs::views::message_view;
+
+impl Inner {
+    /// Writes the end: open calls get a result, text that came stays, the lease goes.
+    pub(crate) fn finish(&self, end: &End) -> Result<(), Fault> {
+        let run = &self.parts.run;
+        let chat = self.read_chat()?;
+        let (_, passes) = chat.counts(&run.id);
+        let mut write = self.moment();
+        let mut results = Vec::new();
+        if let Next::Calls(pending) = chat.next(&run.id) {
+            let text = match self.parts.lang {
+                Lang::En => "[canceled] the run was stopped before this call had a result",
+                Lang::Zh => "[canceled] 运行在此调用有结果之前已停止",
+            };
+            for pending in &pending {
+                let (id, message) = self.host_result(pending, "canceled", "canceled", text, false);
+                results.push(id);
+                write.messages.push(message);
+                if let Some(step) = &pending.step {
+                    write.steps.push(StepWrite::Finish {
+                        seq: step.seq,
+                        state: if step.sent { "uncertain" } else { "skipped" }.to_owned(),
+                        status: "canceled".to_owned(),
+                        code: "canceled".to_owned(),
+                        elapsed_ms: None,
+                        output: Kept::default(),
+                    });
+                }
+            }
+        }
+        if let Some(live) = self.live() {
+            write.messages.push(MessageWrite::Finish {
+                id: live.message_id.clone(),
+                content: live.text,
+                reasoning: live.reasoning,
+                opaque: String::new(),
+                tokens: None,
+                partial: true,
+                calls: Vec::new(),
+            });
+            write.steps.push(StepWrite::Finish {
+                seq: live.seq,
+                state: "done".to_owned(),
+                status: "canceled".to_owned(),
+                code: String::new(),
+                elapsed_ms: None,
+                output: Kept::default(),
+            });
+        }
+        let (state, reason, error) = match end {
+            End::Done { reason } => ("done", *reason, None),
+            End::Aborted => ("aborted", "aborted", None),
+            End::Failed { code, message } => ("failed", "error", Some((*code, message))),
+        };
+        let told = error.map(|(code, message)| {
+            let message = self.parts.emitter.redactor.message(message.get(self.parts.lang)).into_owned();
+            (code, message)
+        });
+        if let Some((_, message)) = &told {
+            write.messages.push(self.notice_message(message));
+        }
+        write.change = Some(RunChange {
+            state: Some(state.to_owned()),
+            stop_reason: Some(reason.to_owned()),
+            error_code: told.as_ref().map(|(code, _)| (*code).to_owned()),
+            error_message: told.as_ref().map(|(_, message)| message.clone()),
+            passes: Some(passes as i64),
+            model_id: None,
+            finished: true,
+            released: false,
+        });
+        kept(self.store().write_run(RunWrite { ..write }))?;
+        self.set_live(None);
+        for row in results.iter().filter_map(|id| self.message(id)) {
+            let view = message_view(self.store(), row);
+            self.parts.emitter.chat("tool_result", json!({ "message": view }));
+        }
+        self.tell_end(end, state, reason, told);
+        Ok(())
+    }
+
+    fn notice_message(&self, text: &str) -> MessageWrite {
+        let row = MessageRow {
+            id: uuid::Uuid::now_v7().to_string(),
+            session_id: self.parts.transcript.clone(),
+            run_id: self.parts.run.id.clone(),
+            role: "system".to_owned(),
+            kind: "notice".to_owned(),
+            content: text.to_owned(),
+            is_error: true,
+            created_at: now_ms(),
+            ..MessageRow::default()
+        };
+        MessageWrite::Append(Box::new(NewMessage { row, ..NewMessage::default() }))
+    }
+
+    /// Exactly one of three ends a run for those who watch (agents §11).
+    fn tell_end(&self, end: &End, state: &str, reason: &str, error: Option<(&str, String)>) {
+        let emitter = &self.parts.emitter;
+        let last = self.last_answer.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
+        emitter.run_changed(state, Some(reason));
+        let mut line = json!({ "state": state, "stopReason": reason });
+        match end {
+            End::Done { .. } => {
+                emitter.chat("assistant_done", json!({ "messageId": last, "stopReason": reason }));
+            }
+            End::Failed { .. } => {
+                let (code, message) = error.unwrap_or_default();
+                line["code"] = json!(code);
+                line["message"] = json!(message);
+                emitter
+                    .chat("assistant_error", json!({ "messageId": last, "code": code, "message": message }));
+            }
+            End::Aborted => {
+                let message = match self.parts.lang {
+                    Lang::En => "stopped",
+                    Lang::Zh => "已停止",
+                };
+                emitter.chat("assistant_aborted", json!({ "messageId": last, "message": message }));
+            }
+        }
+        emitter.line("run_finished", line);
+    }
+
+    /// The host stops: the run is left as it is, to be continued.
+    pub(crate) fn interrupt(&self) -> Result<(), Fault> {
+        kept(self.store().write_run(RunWrite {
+            change: Some(RunChange {
+                state: Some("interrupted".to_owned()),
+                released: true,
+                ..RunChange::default()
+            }),
+            ..self.moment()
+        }))?;
+        self.parts.emitter.run_changed("interrupted", Some("host_stopped"));
+        Ok(())
+    }
+}

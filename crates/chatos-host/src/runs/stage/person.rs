@@ -1,0 +1,261 @@
+//! What a run asks the person itself: what became of a call, and whether to go on beyond the budget.
+
+use chatos_agent::{CallStep, Pending, PersonsWord};
+use chatos_store::{
+    Kept, MessageRow, MessageWrite, NewMessage, RunWrite, StepRow, StepWrite, UsageBy, now_ms,
+};
+use chatos_tool::{Fault, Lang};
+use serde_json::{Value, json};
+
+use super::{HostStage, Inner, kept};
+use crate::runs::ask;
+use crate::runs::views::message_view;
+
+impl HostStage {
+    /// agents §8, last row: nobody but a person knows. No default, no timeout.
+    pub(super) async fn ask_uncertain(&self, pending: Pending) -> Result<PersonsWord, Fault> {
+        let call = pending.call.id.clone();
+        let asked = self.work(move |stage| stage.asked_about(&call)).await?;
+        let (step, request_id) = match asked {
+            Some(asked) => asked,
+            None => {
+                let prompt = self.uncertain_prompt(&pending);
+                let source = self.parts.agent.name.clone();
+                self.ask(prompt, source, json!({ "for": pending.call.id })).await?
+            }
+        };
+        let selection = self.verdict(&step, &pending.call.id, &request_id).await?;
+        let (word, status) = match selection.as_deref() {
+            Some("worked") => (PersonsWord::Worked, "worked"),
+            Some("again") => (PersonsWord::Again, "again"),
+            _ => (PersonsWord::Failed, "failed"),
+        };
+        self.work(move |stage| stage.prompt_ended(&step, status)).await?;
+        Ok(word)
+    }
+
+    fn uncertain_prompt(&self, pending: &Pending) -> Value {
+        let tool = &pending.call.name;
+        let arguments = self.parts.emitter.arguments(&pending.call.arguments);
+        let (title, message, worked, failed, again) = match self.parts.lang {
+            Lang::En => (
+                format!("Did {tool} finish?"),
+                format!(
+                    "ChatOS stopped while `{tool}` was running, and cannot know whether it had its effect:\n\n\
+                     ```json\n{arguments}\n```"
+                ),
+                "It worked",
+                "It failed, tell the model",
+                "Run it again",
+            ),
+            Lang::Zh => (
+                format!("{tool} 执行完成了吗？"),
+                format!("ChatOS 在执行 `{tool}` 时停止，无法得知其是否已生效：\n\n```json\n{arguments}\n```"),
+                "已成功",
+                "已失败，告诉模型",
+                "再执行一次",
+            ),
+        };
+        json!({
+            "kind": "choice", "title": title, "message": message, "allowCancel": false,
+            "options": [
+                { "value": "worked", "label": worked },
+                { "value": "failed", "label": failed },
+                { "value": "again", "label": again },
+            ],
+        })
+    }
+
+    /// Puts a question of the run itself into the queue; its step is there before and knows its id after.
+    async fn ask(&self, prompt: Value, source: String, detail: Value) -> Result<(CallStep, String), Fault> {
+        let step = self
+            .work(move |stage| {
+                let row = StepRow { detail: detail.to_string(), ..stage.row("prompt") };
+                let step = CallStep {
+                    seq: row.seq,
+                    call_id: detail["for"].as_str().unwrap_or_default().to_owned(),
+                    span_id: row.span_id.clone(),
+                };
+                let input = kept(stage.store().keep(&prompt.to_string()))?;
+                let write =
+                    RunWrite { steps: vec![StepWrite::Plan { row: Box::new(row), input }], ..stage.moment() };
+                kept(stage.store().write_run(write))?;
+                let trace = stage.span(&step.span_id, None);
+                let request_id = ask::put(&stage.parts.host, &prompt, &source, &trace)?;
+                stage.waits(step.seq, &step.call_id, &request_id, "run");
+                Ok((step, request_id))
+            })
+            .await?;
+        Ok(step)
+    }
+
+    async fn verdict(&self, step: &CallStep, call: &str, request_id: &str) -> Result<Option<String>, Fault> {
+        let answer = ask::wait(&self.parts.host, request_id).await?;
+        let (call, request, status) = (call.to_owned(), request_id.to_owned(), answer.status.clone());
+        let _: &CallStep = step;
+        self.work(move |stage| {
+            stage.goes_on(&call, &request, "run", &status);
+            Ok(())
+        })
+        .await?;
+        Ok(answer.selection)
+    }
+
+    /// Whether another model call may be made (agents §7 "Budgets").
+    pub(super) async fn within_budget(&self) -> Result<bool, Fault> {
+        let budget = self.parts.budget.clone();
+        if budget.tokens.is_none() && budget.cost.is_none() {
+            return Ok(true);
+        }
+        let state = self.work(move |stage| stage.spent()).await?;
+        // A question that was open when the host stopped is waited for, not asked again.
+        let (step, request_id) = match (state.open.clone(), budget.reached(&state, state.grants)) {
+            (Some(open), _) => open,
+            (None, None) => return Ok(true),
+            (None, Some(reached)) => {
+                let prompt = reached.prompt(self.parts.lang);
+                self.ask(prompt, self.parts.agent.name.clone(), json!({ "budget": true })).await?
+            }
+        };
+        let selection = self.verdict(&step, "", &request_id).await?;
+        let go_on = selection.as_deref() == Some("continue");
+        let status = if go_on { "continue" } else { "stop" };
+        self.work(move |stage| stage.prompt_ended(&step, status)).await?;
+        Ok(go_on)
+    }
+}
+
+/// What a run has used, and what was granted on top of its budget.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Spent {
+    pub(crate) tokens: u64,
+    pub(crate) cost: f64,
+    pub(crate) grants: u32,
+    pub(crate) open: Option<(CallStep, String)>,
+}
+
+impl Inner {
+    /// The open question about a call, where there is one.
+    fn asked_about(&self, call: &str) -> Result<Option<(CallStep, String)>, Fault> {
+        let steps = kept(self.store().steps(&self.parts.run.id))?;
+        Ok(steps.iter().rev().find_map(|row| open_prompt(row, |detail| detail["for"] == call)))
+    }
+
+    fn spent(&self) -> Result<Spent, Fault> {
+        let root = &self.parts.run.root_run_id;
+        let sums = kept(self.store().usage(UsageBy::RootRun, 0, Some(root)))?;
+        let steps = kept(self.store().steps(&self.parts.run.id))?;
+        let of_budget = |row: &&StepRow| row.kind == "prompt" && row.detail.contains("\"budget\"");
+        Ok(Spent {
+            tokens: sums
+                .iter()
+                .map(|sum| (sum.input + sum.output + sum.cache_read + sum.cache_write) as u64)
+                .sum(),
+            cost: sums.iter().filter_map(|sum| sum.cost).sum(),
+            grants: steps.iter().filter(of_budget).filter(|row| row.status == "continue").count() as u32,
+            open: steps.iter().rev().find_map(|row| open_prompt(row, |detail| detail["budget"] == true)),
+        })
+    }
+
+    fn prompt_ended(&self, step: &CallStep, status: &str) -> Result<(), Fault> {
+        kept(self.store().write_run(RunWrite {
+            steps: vec![StepWrite::Finish {
+                seq: step.seq,
+                state: "done".to_owned(),
+                status: status.to_owned(),
+                code: String::new(),
+                elapsed_ms: None,
+                output: Kept::default(),
+            }],
+            ..self.moment()
+        }))
+    }
+
+    /// A person's word is the result of a call.
+    pub(super) fn settled(&self, pending: &Pending, worked: bool) -> Result<(), Fault> {
+        let (status, code, text) = match (worked, self.parts.lang) {
+            (true, Lang::En) => {
+                ("ok", "", "[ok] a person confirmed that this call worked; its output is not available")
+            }
+            (true, Lang::Zh) => ("ok", "", "[ok] 用户确认此调用已成功；其输出不可用"),
+            (false, Lang::En) => {
+                ("error", "unavailable", "[error: unavailable] a person said that this call failed")
+            }
+            (false, Lang::Zh) => ("error", "unavailable", "[error: unavailable] 用户表示此调用已失败"),
+        };
+        self.close_call(pending, status, code, text, !worked)
+    }
+
+    /// Gives a call a result that nobody but the host made.
+    pub(super) fn close_call(
+        &self,
+        pending: &Pending,
+        status: &str,
+        code: &str,
+        text: &str,
+        is_error: bool,
+    ) -> Result<(), Fault> {
+        let (id, message) = self.host_result(pending, status, code, text, is_error);
+        let mut write = RunWrite { messages: vec![message], ..self.moment() };
+        if let Some(step) = &pending.step {
+            write.steps.push(StepWrite::Finish {
+                seq: step.seq,
+                state: "done".to_owned(),
+                status: status.to_owned(),
+                code: code.to_owned(),
+                elapsed_ms: None,
+                output: Kept::default(),
+            });
+        }
+        kept(self.store().write_run(write))?;
+        if let Some(row) = self.message(&id) {
+            let view = message_view(self.store(), row);
+            self.parts.emitter.chat("tool_result", json!({ "message": view }));
+        }
+        Ok(())
+    }
+
+    pub(super) fn host_result(
+        &self,
+        pending: &Pending,
+        status: &str,
+        code: &str,
+        text: &str,
+        is_error: bool,
+    ) -> (String, MessageWrite) {
+        let id = uuid::Uuid::now_v7().to_string();
+        let asked = self.message(&pending.message_id);
+        let call = asked.as_ref().and_then(|message| {
+            message.tool_calls.iter().find(|call| call.call_id == pending.call.id).cloned()
+        });
+        let call = call.unwrap_or_default();
+        let row = MessageRow {
+            id: id.clone(),
+            session_id: self.parts.transcript.clone(),
+            run_id: self.parts.run.id.clone(),
+            user_message_id: self.parts.run.user_message_id.clone(),
+            role: "tool".to_owned(),
+            content: text.to_owned(),
+            tool_call_id: pending.call.id.clone(),
+            tool_name: pending.call.name.clone(),
+            server: call.server,
+            tool: call.tool,
+            tool_status: status.to_owned(),
+            tool_code: code.to_owned(),
+            is_error,
+            created_at: now_ms(),
+            ..MessageRow::default()
+        };
+        (id, MessageWrite::Append(Box::new(NewMessage { row, ..NewMessage::default() })))
+    }
+}
+
+fn open_prompt(row: &StepRow, about: impl Fn(&Value) -> bool) -> Option<(CallStep, String)> {
+    let detail: Value = serde_json::from_str(&row.detail).ok()?;
+    let open =
+        row.kind == "prompt" && row.state != "done" && row.state != "skipped" && !row.request_id.is_empty();
+    (open && about(&detail)).then(|| {
+        let call_id = detail["for"].as_str().unwrap_or_default().to_owned();
+        (CallStep { seq: row.seq, call_id, span_id: row.span_id.clone() }, row.request_id.clone())
+    })
+}

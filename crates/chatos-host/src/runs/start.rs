@@ -1,0 +1,544 @@
+//! Runs from their start to their end: queued ones in order, stopped ones at once, interrupted ones found
+//! again when the host starts (agents §7, §8).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use chatos_agent::End;
+use chatos_store::{MessageRow, NewMessage, RunChange, RunRow, RunWrite, StepRow, StepWrite, now_ms};
+use chatos_tool::{ErrorCode, Fault, Text};
+use serde_json::{Value, json};
+
+use super::active::Active;
+use super::stage::HostStage;
+use super::views::message_view;
+use super::{LEASE_MS, RunDesk, ask, no_run};
+use crate::host::Host;
+
+/// How long a stopped run may take to end by itself; then it is ended.
+const PATIENCE: Duration = Duration::from_millis(1500);
+
+impl Host {
+    /// Finds what an earlier host left in the middle, and keeps the leases of this one.
+    pub(crate) fn tend_runs(self: &Arc<Self>) {
+        let host = Arc::clone(self);
+        let task = tokio::spawn(async move {
+            let desk = host.runs();
+            if let Err(fault) = desk.recover().await {
+                tracing::error!(%fault, "interrupted runs could not be looked for");
+            }
+            let mut tick = tokio::time::interval(Duration::from_millis(LEASE_MS as u64 / 3));
+            loop {
+                tokio::select! {
+                    () = host.shutdown().cancelled() => return,
+                    _ = tick.tick() => {}
+                }
+                if host.runs().running() == 0 {
+                    continue;
+                }
+                let (owner, until) = (desk.owner.clone(), desk.lease());
+                if let Err(fault) = desk.work(move |store| store.renew_runs(&owner, until)).await {
+                    tracing::warn!(%fault, "the leases of runs could not be renewed");
+                }
+            }
+        });
+        self.keep_task(task);
+    }
+}
+
+impl RunDesk {
+    /// What an earlier host left in the middle becomes `interrupted`; with `resumeRuns` = `auto` it goes on
+    /// where nobody has to be asked.
+    async fn recover(&self) -> Result<(), Fault> {
+        let host = self.host()?;
+        let owner = self.owner.clone();
+        let found = self.work(move |store| store.interrupt_runs(&owner)).await?;
+        for run in &found {
+            self.emitter(&host, &run.session_id, &run.id).run_changed("interrupted", Some("host_stopped"));
+        }
+        if host.settings().text("resumeRuns") != "auto" {
+            return Ok(());
+        }
+        for run in found.into_iter().filter(|run| run.kind != "sub") {
+            let id = run.id.clone();
+            let certain = self.work(move |store| Ok(!super::stage::has_uncertain(store, &id)?)).await?;
+            if certain && let Err(fault) = self.resume(&run.id).await {
+                tracing::warn!(%fault, run = run.id, "an interrupted run was not continued");
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn run_of_session(&self, session: &str) -> Option<Arc<Active>> {
+        let active = self.active();
+        active.values().find(|run| run.session_id == session && run.kind != "sub").cloned()
+    }
+
+    /// Starts the next run that waits in a chat, when none is under way.
+    pub(super) async fn start_next(&self, session: &str) -> Result<Option<String>, Fault> {
+        let id = session.to_owned();
+        let open = self.work(move |store| store.open_runs(&id)).await?;
+        for run in open.into_iter().filter(|run| run.state == "queued") {
+            match self.start(run.clone(), &["queued"]).await {
+                Ok(_) => return Ok(Some(run.id)),
+                Err(fault) if fault.code == "already_running" => return Ok(None),
+                Err(fault) => self.fail_unstarted(&run, &fault).await?,
+            }
+        }
+        Ok(None)
+    }
+
+    /// A run that could not begin ends at once, with the reason in its chat.
+    async fn fail_unstarted(&self, run: &RunRow, fault: &Fault) -> Result<(), Fault> {
+        let host = self.host()?;
+        let (owner, until, id) = (self.owner.clone(), self.lease(), run.id.clone());
+        let message = fault.message.get(host.lang()).to_owned();
+        let code = fault.code.to_string();
+        let row = MessageRow {
+            id: uuid::Uuid::now_v7().to_string(),
+            session_id: if run.kind == "sub" { run.id.clone() } else { run.session_id.clone() },
+            run_id: run.id.clone(),
+            role: "system".to_owned(),
+            kind: "notice".to_owned(),
+            content: message.clone(),
+            is_error: true,
+            created_at: now_ms(),
+            ..MessageRow::default()
+        };
+        let (error_code, error_message) = (code.clone(), message.clone());
+        self.work(move |store| {
+            store.claim_run(&id, &owner, until, &["queued", "interrupted", "running"])?;
+            store.write_run(RunWrite {
+                run_id: id,
+                owner,
+                messages: vec![chatos_store::MessageWrite::Append(Box::new(NewMessage {
+                    row,
+                    ..NewMessage::default()
+                }))],
+                change: Some(RunChange {
+                    state: Some("failed".to_owned()),
+                    stop_reason: Some("error".to_owned()),
+                    error_code: Some(error_code),
+                    error_message: Some(error_message),
+                    finished: true,
+                    ..RunChange::default()
+                }),
+                ..RunWrite::default()
+            })
+        })
+        .await?;
+        let emitter = self.emitter(&host, &run.session_id, &run.id);
+        emitter.run_changed("failed", Some("error"));
+        emitter.chat("assistant_error", json!({ "messageId": null, "code": code, "message": message }));
+        Ok(())
+    }
+
+    /// Takes the lease and lets the run go on its own. Gives the registration.
+    pub(super) async fn start(
+        &self,
+        run: RunRow,
+        from: &'static [&'static str],
+    ) -> Result<Arc<Active>, Fault> {
+        let host = self.host()?;
+        let parent = (run.kind == "sub").then(|| run.parent_run_id.clone());
+        let active = Arc::new(Active::new(&run.id, &run.session_id, &run.kind, parent));
+        {
+            let mut all = self.active();
+            let busy = all.values().any(|other| {
+                other.run_id == run.id
+                    || (run.kind != "sub" && other.kind != "sub" && other.session_id == run.session_id)
+            });
+            if busy {
+                return Err(Fault::new(
+                    ErrorCode::Conflict,
+                    Text::fixed("this chat is answering already", "此会话正在回答中"),
+                )
+                .code("already_running"));
+            }
+            all.insert(run.id.clone(), Arc::clone(&active));
+        }
+        let registered = Registered { host: Arc::clone(&host), active: Arc::clone(&active) };
+        let (owner, until, id) = (self.owner.clone(), self.lease(), run.id.clone());
+        let continued = run.started_at.is_some();
+        let run = self.work(move |store| store.claim_run(&id, &owner, until, from)).await?;
+        let begun = {
+            let (host, active) = (Arc::clone(&host), Arc::clone(&active));
+            tokio::task::spawn_blocking(move || host.runs().begin(&host, run, &active))
+                .await
+                .map_err(|error| super::broken(&error))?
+        };
+        let begun = match begun {
+            Ok(begun) => begun,
+            Err(fault) => {
+                self.put_back(&active.run_id, from).await?;
+                return Err(fault);
+            }
+        };
+        let stage = begun.stage.clone();
+        let known: &HostStage = active.stage.get_or_init(|| stage.clone());
+        debug_assert_eq!(known.parts.run.id, active.run_id);
+        if continued {
+            stage.work(|stage| stage.note_resume()).await?;
+        }
+        stage.parts.emitter.run_changed("running", None);
+        stage
+            .parts
+            .emitter
+            .line("run_started", json!({ "continued": continued, "kind": stage.parts.run.kind }));
+        let task = tokio::spawn(async move {
+            let _registered = registered;
+            drive(begun.turn, stage).await;
+        });
+        drop(task);
+        Ok(active)
+    }
+
+    /// A run that could not begin is as it was before.
+    async fn put_back(&self, run_id: &str, from: &[&str]) -> Result<(), Fault> {
+        let state = from.first().copied().unwrap_or("interrupted").to_owned();
+        let (run_id, owner) = (run_id.to_owned(), self.owner.clone());
+        let change = RunChange { state: Some(state), released: true, ..RunChange::default() };
+        self.work(move |store| {
+            store.write_run(RunWrite { run_id, owner, change: Some(change), ..RunWrite::default() })
+        })
+        .await
+    }
+
+    /// A run that only summarises; `false` when there is nothing to summarise.
+    pub(super) async fn summarise(&self, host: &Arc<Host>, run: RunRow) -> Result<bool, Fault> {
+        let active = Arc::new(Active::new(&run.id, &run.session_id, &run.kind, None));
+        {
+            let mut all = self.active();
+            if all.values().any(|other| other.kind != "sub" && other.session_id == run.session_id) {
+                return Err(Fault::new(
+                    ErrorCode::Conflict,
+                    Text::fixed("this chat is answering already", "此会话正在回答中"),
+                ));
+            }
+            all.insert(run.id.clone(), Arc::clone(&active));
+        }
+        let _registered = Registered { host: Arc::clone(host), active: Arc::clone(&active) };
+        let (owner, until, id) = (self.owner.clone(), self.lease(), run.id.clone());
+        let run = self
+            .work(move |store| {
+                store.enqueue_run(run, None, None)?;
+                store.claim_run(&id, &owner, until, &["queued"])
+            })
+            .await?;
+        let (given, registered) = (Arc::clone(host), Arc::clone(&active));
+        let begun = tokio::task::spawn_blocking(move || given.runs().begin(&given, run, &registered))
+            .await
+            .map_err(|error| super::broken(&error))??;
+        let made = tokio::select! {
+            made = begun.turn.compact_now() => made,
+            () = active.cancel.cancelled() => Ok(false),
+        };
+        let end = match &made {
+            Ok(_) => End::Done { reason: "compacted" },
+            Err(fault) => End::Failed { code: "internal", message: fault.message.clone() },
+        };
+        begun.stage.work(move |stage| stage.finish(&end)).await?;
+        made
+    }
+
+    /// Stops a run: it is over within two seconds, whatever its tools do.
+    pub async fn abort(&self, run_id: &str) -> Result<(), Fault> {
+        let active = self.active().get(run_id).cloned();
+        if let Some(active) = active {
+            active.cancel.cancel();
+            self.cancel_children(run_id);
+            return Ok(());
+        }
+        let id = run_id.to_owned();
+        let run = self.work(move |store| store.run(&id)).await?.ok_or_else(|| no_run(run_id))?;
+        match run.state.as_str() {
+            "queued" => self.discard(run_id).await,
+            state => Err(Fault::new(
+                ErrorCode::Conflict,
+                Text::new(
+                    format!("the run `{run_id}` is not under way (it is `{state}`)"),
+                    format!("运行 `{run_id}` 不在进行中（状态为 `{state}`）"),
+                ),
+            )),
+        }
+    }
+
+    /// Synchronous children go with their parent; each hears it at once.
+    fn cancel_children(&self, run_id: &str) {
+        let children: Vec<Arc<Active>> =
+            self.active().values().filter(|run| run.parent.as_deref() == Some(run_id)).cloned().collect();
+        for child in children {
+            child.cancel.cancel();
+        }
+    }
+
+    /// Stops what runs in a chat; nothing running is fine.
+    pub async fn abort_session(&self, session: &str) -> Result<(), Fault> {
+        self.session(session).await?;
+        match self.run_of_session(session) {
+            Some(active) => self.abort(&active.run_id).await,
+            None => Ok(()),
+        }
+    }
+
+    pub(super) async fn stop_and_wait(&self, active: &Arc<Active>) {
+        active.cancel.cancel();
+        self.cancel_children(&active.run_id);
+        active.finished().await;
+    }
+
+    pub(super) async fn stop_all(&self, session: &str) {
+        let id = session.to_owned();
+        let queued = self.work(move |store| store.open_runs(&id)).await.unwrap_or_default();
+        for run in queued.iter().filter(|run| run.state == "queued") {
+            if let Err(fault) = self.discard(&run.id).await {
+                tracing::debug!(%fault, "a queued run began meanwhile");
+            }
+        }
+        let running: Vec<Arc<Active>> =
+            self.active().values().filter(|run| run.session_id == session).cloned().collect();
+        for active in running {
+            self.stop_and_wait(&active).await;
+        }
+    }
+
+    /// Continues an interrupted run.
+    pub async fn resume(&self, run_id: &str) -> Result<(), Fault> {
+        let id = run_id.to_owned();
+        let run = self.work(move |store| store.run(&id)).await?.ok_or_else(|| no_run(run_id))?;
+        if run.state != "interrupted" {
+            return Err(wrong_state(&run, "continued", "继续"));
+        }
+        if run.kind == "sub" && !run.parent_run_id.is_empty() {
+            let parent = run.parent_run_id.clone();
+            let parent = self.work(move |store| store.run(&parent)).await?;
+            if parent.is_some_and(|parent| parent.state == "interrupted") {
+                return Err(Fault::new(
+                    ErrorCode::Conflict,
+                    Text::fixed(
+                        "this sub agent goes on with the run that started it",
+                        "此子智能体会随启动它的运行一起继续",
+                    ),
+                )
+                .hint(Text::new(
+                    format!("continue the run `{}`", run.parent_run_id),
+                    format!("请继续运行 `{}`", run.parent_run_id),
+                )));
+            }
+        }
+        self.start(run, &["interrupted"]).await.map(drop)
+    }
+
+    /// Gives up an interrupted run, or one that waits for its turn.
+    pub async fn discard(&self, run_id: &str) -> Result<(), Fault> {
+        let host = self.host()?;
+        let id = run_id.to_owned();
+        let run = self.work(move |store| store.run(&id)).await?.ok_or_else(|| no_run(run_id))?;
+        if !matches!(run.state.as_str(), "interrupted" | "queued") {
+            return Err(wrong_state(&run, "discarded", "放弃"));
+        }
+        let id = run_id.to_owned();
+        let children = self
+            .work(move |store| {
+                store.discard_run(&id)?;
+                let children = store.child_runs(&id)?;
+                for child in children.iter().filter(|child| child.state == "interrupted") {
+                    store.discard_run(&child.id)?;
+                }
+                Ok(children)
+            })
+            .await?;
+        let ids: Vec<String> =
+            std::iter::once(run_id.to_owned()).chain(children.into_iter().map(|child| child.id)).collect();
+        let gone = Arc::clone(&host);
+        let done =
+            tokio::task::spawn_blocking(move || ids.iter().try_for_each(|id| ask::withdraw_all(&gone, id)));
+        if let Ok(Err(fault)) = done.await {
+            tracing::warn!(%fault, "questions of a discarded run stay");
+        }
+        self.emitter(&host, &run.session_id, run_id).run_changed("discarded", None);
+        Ok(())
+    }
+
+    /// Corrects a run under way (agents §10.5). Gives the id of the message.
+    pub async fn steer(&self, run_id: &str, text: &str, abort_call: bool) -> Result<String, Fault> {
+        if text.trim().is_empty() {
+            return Err(Fault::new(
+                ErrorCode::InvalidArgument,
+                Text::fixed("/text: write something", "/text：请输入内容"),
+            ));
+        }
+        let host = self.host()?;
+        let over = || {
+            Fault::new(
+                ErrorCode::Conflict,
+                Text::new(format!("the run `{run_id}` is over"), format!("运行 `{run_id}` 已结束")),
+            )
+            .hint(Text::fixed("send a new message instead", "请改为发送新消息"))
+        };
+        let active = self.active().get(run_id).cloned();
+        let Some(active) = active else {
+            let id = run_id.to_owned();
+            self.work(move |store| store.run(&id)).await?.ok_or_else(|| no_run(run_id))?;
+            return Err(over());
+        };
+        if !active.steer.begin() {
+            return Err(over());
+        }
+        let message_id = uuid::Uuid::now_v7().to_string();
+        let written = self.write_correction(&active, &message_id, text).await;
+        active.steer.end(written.is_ok(), abort_call);
+        let view = written?;
+        let emitter = self.emitter(&host, &active.session_id, run_id);
+        emitter.always("user_message", json!({ "message": view }));
+        emitter.line("correction", json!({ "messageId": message_id, "text": emitter.redactor.text(text) }));
+        Ok(message_id)
+    }
+
+    async fn write_correction(&self, active: &Active, id: &str, text: &str) -> Result<Value, Fault> {
+        let session = if active.kind == "sub" { &active.run_id } else { &active.session_id };
+        let row = MessageRow {
+            id: id.to_owned(),
+            session_id: session.clone(),
+            run_id: active.run_id.clone(),
+            role: "user".to_owned(),
+            kind: "correction".to_owned(),
+            content: text.to_owned(),
+            created_at: now_ms(),
+            ..MessageRow::default()
+        };
+        let (run_id, owner, id) = (active.run_id.clone(), self.owner.clone(), id.to_owned());
+        self.work(move |store| {
+            let input = store.keep(&json!({ "messageId": id }).to_string())?;
+            // Corrections are numbered from far above the steps of the loop, which counts its own.
+            let steps = store.steps(&run_id)?;
+            let seq = steps.iter().map(|step| step.seq).filter(|seq| *seq >= CORRECTIONS).max();
+            let step = StepRow {
+                seq: seq.map_or(CORRECTIONS, |seq| seq + 1),
+                kind: "correction".to_owned(),
+                span_id: super::trace::new_span(),
+                state: "done".to_owned(),
+                status: "ok".to_owned(),
+                ..StepRow::default()
+            };
+            store.write_run(RunWrite {
+                run_id,
+                owner,
+                messages: vec![chatos_store::MessageWrite::Append(Box::new(NewMessage {
+                    row,
+                    ..NewMessage::default()
+                }))],
+                steps: vec![StepWrite::Plan { row: Box::new(step), input }],
+                ..RunWrite::default()
+            })?;
+            let row = store.message(&id)?;
+            Ok(row.map(|row| json!(message_view(store, row))).unwrap_or_default())
+        })
+        .await
+    }
+
+    /// Waits until a run is over; at once when it is not under way.
+    pub async fn wait(&self, run_id: &str) {
+        let active = self.active().get(run_id).cloned();
+        if let Some(active) = active {
+            active.finished().await;
+        }
+    }
+
+    /// Stops all runs when the host stops; they stay in the journal as interrupted.
+    pub(crate) async fn close(&self) {
+        let running: Vec<Arc<Active>> = self.active().values().cloned().collect();
+        for active in running {
+            active.steer.shut();
+            // Each run hears of the shutdown by itself; this only waits for its last write.
+            if tokio::time::timeout(PATIENCE, active.finished()).await.is_err() {
+                tracing::warn!(run = active.run_id, "a run did not end in time");
+            }
+        }
+    }
+}
+
+/// Where the numbers of corrections begin.
+const CORRECTIONS: i64 = 1_000_000_000;
+
+/// Whether a number belongs to a correction.
+pub(super) fn is_correction(seq: i64) -> bool {
+    seq >= CORRECTIONS
+}
+
+fn wrong_state(run: &RunRow, en: &str, zh: &str) -> Fault {
+    Fault::new(
+        ErrorCode::Conflict,
+        Text::new(
+            format!("the run `{}` is `{}` and cannot be {en}", run.id, run.state),
+            format!("运行 `{}` 的状态为 `{}`，无法{zh}", run.id, run.state),
+        ),
+    )
+}
+
+/// A run in the list of runs under way, from its start to its very end.
+struct Registered {
+    host: Arc<Host>,
+    active: Arc<Active>,
+}
+
+impl Drop for Registered {
+    fn drop(&mut self) {
+        let desk = self.host.runs();
+        desk.active().remove(&self.active.run_id);
+        self.active.steer.shut();
+        self.active.finish();
+        // What waited for this one begins now.
+        let (host, session) = (Arc::clone(&self.host), self.active.session_id.clone());
+        if self.active.kind == "sub" || host.shutdown().is_cancelled() {
+            return;
+        }
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move {
+                if let Err(fault) = host.runs().start_next(&session).await {
+                    tracing::warn!(%fault, "the next message of a chat was not begun");
+                }
+            });
+        }
+    }
+}
+
+/// Runs the loop and writes its end, whatever happens on the way.
+async fn drive(turn: chatos_agent::Turn, stage: HostStage) {
+    let host = Arc::clone(&stage.parts.host);
+    let cancel = turn.cancel.clone();
+    let shutdown = host.shutdown().clone();
+    let end = tokio::select! {
+        biased;
+        () = shutdown.cancelled() => None,
+        end = turn.run() => Some(end),
+        // The loop hears the same signal; this is for tools that do not.
+        () = async { cancel.cancelled().await; tokio::time::sleep(PATIENCE).await } => Some(Ok(End::Aborted)),
+    };
+    let Some(end) = end else {
+        if let Err(fault) = stage.work(|stage| stage.interrupt()).await {
+            tracing::debug!(%fault, "a run is left to the next start");
+        }
+        return;
+    };
+    let (run_id, aborted) = (stage.parts.run.id.clone(), matches!(end, Ok(End::Aborted)));
+    let written = match end {
+        Ok(end) => stage.work(move |stage| stage.finish(&end)).await,
+        Err(fault) => Err(fault),
+    };
+    if let Err(fault) = written {
+        tracing::error!(%fault, run = run_id, "a run is left to be continued");
+        stage.parts.emitter.notice("error", "run_interrupted", &fault.message, stage.parts.lang);
+        if let Err(fault) = stage.work(|stage| stage.interrupt()).await {
+            tracing::error!(%fault, "that could not be written either");
+        }
+        return;
+    }
+    if aborted {
+        let gone = Arc::clone(&host);
+        let done = tokio::task::spawn_blocking(move || ask::withdraw_all(&gone, &run_id)).await;
+        if let Ok(Err(fault)) = done {
+            tracing::warn!(%fault, "questions of a stopped run stay");
+        }
+    }
+}

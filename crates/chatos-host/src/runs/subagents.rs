@@ -1,0 +1,581 @@
+//! Sub agents of this host: the catalogue on disk, and child runs in the same journal (agents §10).
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use chatos_builtin::BoxFuture;
+use chatos_builtin::subagent::{
+    SubDone, SubOrder, SubPlugin, SubagentRunner, built_in_subagents, read_subagents,
+};
+use chatos_store::{
+    AgentRecord, MessageRow, NewMessage, RunRow, RunWrite, SessionRow, StepWrite, iso_from_ms, now_ms,
+};
+use chatos_tool::{ErrorCode, Fault, Needed, Reason, Text, ToolError, Trace};
+use serde_json::{Value, json};
+use tokio::sync::{Semaphore, mpsc};
+
+use super::RunDesk;
+use super::views::run_view;
+use crate::fault::store_fault;
+use crate::host::Host;
+
+/// Sub agents of one run at once.
+const PER_RUN: usize = 2;
+
+/// What the desk keeps for sub agents.
+pub(crate) struct SubShare {
+    /// Places for jobs of the whole host.
+    slots: Arc<Semaphore>,
+    /// Places for jobs of one run.
+    per_run: Mutex<HashMap<String, Weak<Semaphore>>>,
+    /// Who hears of a job's steps.
+    listeners: Mutex<HashMap<String, mpsc::UnboundedSender<Value>>>,
+    steps: Mutex<HashMap<String, Vec<Value>>>,
+}
+
+impl SubShare {
+    pub(crate) fn new(places: usize) -> Self {
+        Self {
+            slots: Arc::new(Semaphore::new(places.max(1))),
+            per_run: Mutex::default(),
+            listeners: Mutex::default(),
+            steps: Mutex::default(),
+        }
+    }
+
+    fn of_run(&self, run: &str) -> Arc<Semaphore> {
+        let mut all = self.per_run.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|_, places| places.strong_count() > 0);
+        if let Some(places) = all.get(run).and_then(Weak::upgrade) {
+            return places;
+        }
+        let places = Arc::new(Semaphore::new(PER_RUN));
+        all.insert(run.to_owned(), Arc::downgrade(&places));
+        places
+    }
+}
+
+impl RunDesk {
+    /// The catalogue: a person's plugins over the built-in ones. Blocks.
+    pub fn subagents(&self) -> Result<(Vec<SubPlugin>, Vec<String>), Fault> {
+        let host = self.host()?;
+        let (own, problems) = read_subagents(&host.dir().path().join("subagents").join("plugins"));
+        let off = self.store.disabled_subagents().map_err(|error| store_fault(&error))?;
+        let mut all = own;
+        for plugin in built_in_subagents() {
+            if !all.iter().any(|known| known.id == plugin.id) {
+                all.push(plugin);
+            }
+        }
+        for plugin in &mut all {
+            plugin.enabled = !off.contains(&plugin.id);
+        }
+        Ok((all, problems))
+    }
+
+    /// Switches a plugin of the catalogue on or off.
+    pub async fn enable_subagents(&self, id: &str, enabled: bool) -> Result<(), Fault> {
+        let host = self.host()?;
+        let wanted = id.to_owned();
+        tokio::task::spawn_blocking(move || {
+            let desk = host.runs();
+            let (all, _) = desk.subagents()?;
+            let plugin =
+                all.into_iter().find(|plugin| plugin.id == wanted).ok_or_else(|| no_plugin(&wanted))?;
+            desk.store
+                .put_subagent_plugin(&plugin.id, &plugin.name, &plugin.source, enabled)
+                .map_err(|error| store_fault(&error))
+        })
+        .await
+        .map_err(|error| super::broken(&error))?
+    }
+
+    /// What an agent may start: the enabled plugins, narrowed by its own list.
+    fn offered(&self, agent: &AgentRecord) -> Result<Vec<SubPlugin>, Fault> {
+        let (all, _) = self.subagents()?;
+        let chosen = agent.subagent_ids.as_ref().filter(|_| agent.mode == chatos_policy::Mode::Custom);
+        Ok(all
+            .into_iter()
+            .filter(|plugin| plugin.enabled)
+            .filter_map(|mut plugin| {
+                if let Some(chosen) = chosen {
+                    plugin.agents.retain(|agent| {
+                        let full = format!("{}/{}", plugin.id, agent.id);
+                        chosen.iter().any(|id| *id == plugin.id || *id == agent.id || *id == full)
+                    });
+                }
+                (!plugin.agents.is_empty()).then_some(plugin)
+            })
+            .collect())
+    }
+
+    /// Names for the capability block. Blocks.
+    pub(crate) fn subagent_names(&self, agent: &AgentRecord) -> Result<Vec<String>, Fault> {
+        let offered = self.offered(agent)?;
+        let names = offered
+            .iter()
+            .flat_map(|plugin| plugin.agents.iter().map(move |agent| format!("{}/{}", plugin.id, agent.id)));
+        Ok(names.collect())
+    }
+
+    /// A step of a job, for whoever waits for it.
+    pub(crate) fn sub_progress(&self, job: &str, step: &Value) {
+        let share = &self.subs;
+        let mut steps = share.steps.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = steps.entry(job.to_owned()).or_default();
+        if kept.len() < 1000 {
+            kept.push(step.clone());
+        }
+        drop(steps);
+        let listeners = share.listeners.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(listener) = listeners.get(job) {
+            // Whoever listened may be gone; the job goes on.
+            listener.send(step.clone()).ok();
+        }
+    }
+
+    /// The run of a call, made where it is not there yet. Blocks.
+    fn sub_run(&self, order: &SubOrder, trace: &Trace, call_id: &str, sync: bool) -> Result<RunRow, Fault> {
+        let host = self.host()?;
+        let wrap = |error| store_fault(&error);
+        let parent_id = trace.run_id.clone().unwrap_or_default();
+        let parent = self.store.run(&parent_id).map_err(wrap)?;
+        if let Some(parent) = &parent {
+            let known = self.store.child_runs(&parent.id).map_err(wrap)?;
+            let same = known.into_iter().find(|run| {
+                let options: Value = serde_json::from_str(&run.options).unwrap_or_default();
+                let keyed = order.dedupe_key.is_some() && options["dedupeKey"] == json!(order.dedupe_key);
+                run.parent_call_id == call_id || keyed
+            });
+            if let Some(run) = same {
+                return Ok(run);
+            }
+            if parent.role == "sub" {
+                return Err(Fault::new(
+                    ErrorCode::PermissionDenied,
+                    Text::fixed("sub agents cannot start sub agents", "子智能体不能再启动子智能体"),
+                ));
+            }
+        }
+        let agent_id = trace.agent_id.clone().or_else(|| parent.as_ref().map(|run| run.agent_id.clone()));
+        let agent = super::begin::agent_of(&host, agent_id.as_deref().unwrap_or_default())?;
+        host.agents().outcome(&agent, chatos_policy::Role::Sub)?;
+        let (catalogue, _) = self.subagents()?;
+        let plugin = catalogue.into_iter().find(|plugin| plugin.id == order.plugin);
+        let plugin = plugin.ok_or_else(|| no_plugin(&order.plugin))?;
+        let sub = plugin.agents.iter().find(|agent| agent.id == order.agent_id);
+        let sub = sub.ok_or_else(|| no_plugin(&order.agent_id))?;
+        let command = order.command_id.as_ref().and_then(|id| plugin.commands.iter().find(|c| c.id == *id));
+        let wanted = order.skills.iter().chain(&sub.default_skills).chain(&sub.skills);
+        let mut skills: Vec<(String, String)> = Vec::new();
+        for id in wanted {
+            let skill = plugin.skills.iter().find(|skill| skill.id == *id);
+            if let Some(skill) = skill.filter(|skill| !skills.iter().any(|(name, _)| *name == skill.name)) {
+                skills.push((skill.name.clone(), skill.instructions.clone()));
+            }
+        }
+        let model = self.sub_model(&host, order, parent.as_ref())?;
+        let run_id = uuid::Uuid::now_v7().to_string();
+        let job_id = format!("job_{}", uuid::Uuid::now_v7().simple());
+        let now = now_ms();
+        let options = json!({
+            "sub": {
+                "prompt": sub.system,
+                "command": command.map(|command| command.instructions.replace("$ARGUMENTS", &order.task)),
+                "skills": skills,
+            },
+            "only": order.mcp_allow_prefixes, "agentName": order.agent_name, "sync": sync,
+            "dedupeKey": order.dedupe_key, "skillIds": order.skills,
+            "command": command.map(|command| json!({ "id": command.id, "name": command.name })),
+        });
+        let message_id = uuid::Uuid::now_v7().to_string();
+        let root = parent.as_ref().map_or(run_id.clone(), |parent| parent.root_run_id.clone());
+        let run = RunRow {
+            id: run_id.clone(),
+            kind: "sub".to_owned(),
+            session_id: parent
+                .as_ref()
+                .map(|parent| parent.session_id.clone())
+                .or_else(|| trace.session_id.clone())
+                .unwrap_or_else(|| run_id.clone()),
+            agent_id: agent.id.clone(),
+            subagent_id: format!("{}/{}", order.plugin, order.agent_id),
+            job_id: Some(job_id),
+            parent_run_id: parent_id.clone(),
+            parent_call_id: call_id.to_owned(),
+            root_run_id: root,
+            role: "sub".to_owned(),
+            model_id: model,
+            task: order.task.chars().take(300).collect(),
+            state: "queued".to_owned(),
+            trace_id: trace.trace_id.clone().unwrap_or_else(super::trace::new_trace),
+            span_id: super::trace::new_span(),
+            parent_span_id: trace.span_id.clone().unwrap_or_default(),
+            user_message_id: message_id.clone(),
+            options: options.to_string(),
+            created_at: now,
+            ..RunRow::default()
+        };
+        let session = SessionRow {
+            id: run_id.clone(),
+            title: order.agent_name.clone(),
+            agent_id: agent.id,
+            created_at: now,
+            updated_at: now,
+            ..SessionRow::default()
+        };
+        let message = NewMessage {
+            row: MessageRow {
+                id: message_id.clone(),
+                session_id: run_id.clone(),
+                run_id: run_id.clone(),
+                user_message_id: message_id,
+                role: "user".to_owned(),
+                content: order.task.clone(),
+                created_at: now,
+                ..MessageRow::default()
+            },
+            ..NewMessage::default()
+        };
+        self.store.enqueue_run(run.clone(), Some(session), Some(message)).map_err(wrap)?;
+        if let Some(parent) = &parent {
+            self.link_child(parent, call_id, &run_id)?;
+        }
+        Ok(run)
+    }
+
+    /// The parent's journal knows its child before the child does anything.
+    fn link_child(&self, parent: &RunRow, call_id: &str, child: &str) -> Result<(), Fault> {
+        let wrap = |error| store_fault(&error);
+        let steps = self.store.steps(&parent.id).map_err(wrap)?;
+        let step = steps.iter().rfind(|step| step.call_id.as_deref() == Some(call_id));
+        let Some(step) = step else { return Ok(()) };
+        let write = RunWrite {
+            run_id: parent.id.clone(),
+            owner: self.owner.clone(),
+            steps: vec![StepWrite::Child { seq: step.seq, child_run_id: child.to_owned() }],
+            ..RunWrite::default()
+        };
+        self.store.write_run(write).map_err(wrap)
+    }
+
+    /// agents §10.3: call, command, agent, setting, caller's; one that cannot be used is passed over.
+    fn sub_model(
+        &self,
+        host: &Arc<Host>,
+        order: &SubOrder,
+        parent: Option<&RunRow>,
+    ) -> Result<String, Fault> {
+        let setting = host.settings().text("subagentDefaultModel");
+        let callers = parent.map(|parent| parent.model_id.clone());
+        let wanted = order.models.iter().cloned().chain([setting]).chain(callers);
+        for name in wanted.filter(|name| !name.is_empty()) {
+            match host.models().resolve(Some(&name)) {
+                Ok(model) => return Ok(model.id),
+                Err(fault) => tracing::info!(%fault, name, "a model of a sub agent cannot be used"),
+            }
+        }
+        Ok(host.models().resolve(None)?.id)
+    }
+
+    /// Runs or continues a child and waits for its end.
+    async fn drive_sub(&self, run: RunRow) -> Result<RunRow, Fault> {
+        let id = run.id.clone();
+        if matches!(run.state.as_str(), "queued" | "interrupted") {
+            let places = self.subs.of_run(&run.parent_run_id);
+            let (Ok(_one), Ok(_other)) = (places.acquire().await, self.subs.slots.acquire().await) else {
+                return Err(Fault::new(ErrorCode::Unavailable, Text::same("the host is stopping")));
+            };
+            self.tell_job(&run, "running");
+            let active = self.start(run, &["queued", "interrupted"]).await?;
+            active.finished().await;
+        } else {
+            self.wait(&id).await;
+        }
+        let wanted = id.clone();
+        let done = self.work(move |store| store.run(&wanted)).await?.ok_or_else(|| super::no_run(&id))?;
+        self.tell_job(&done, job_state(&done.state));
+        Ok(done)
+    }
+
+    fn tell_job(&self, run: &RunRow, state: &str) {
+        let Ok(host) = self.host() else { return };
+        let emitter = self.emitter(&host, &run.session_id, &run.parent_run_id);
+        let data = json!({ "jobId": run.job_id, "callId": run.parent_call_id, "runId": run.parent_run_id,
+                           "childRunId": run.id, "subAgentId": run.subagent_id, "state": state });
+        emitter.always("subagent_state", data.clone());
+        let kind = if state == "running" { "subagent_started" } else { "subagent_finished" };
+        emitter.line(kind, data);
+    }
+
+    /// The result of a finished job (servers §9).
+    async fn sub_result(&self, run: RunRow) -> Result<SubDone, Fault> {
+        let job = run.job_id.clone().unwrap_or_default();
+        let live = self.subs.steps.lock().unwrap_or_else(PoisonError::into_inner).remove(&job);
+        self.work(move |store| {
+            let options: Value = serde_json::from_str(&run.options).unwrap_or_default();
+            let said = store.messages_of_run(&run.id)?;
+            let response = said
+                .iter()
+                .rfind(|message| message.role == "assistant" && !message.content.is_empty())
+                .map(|message| message.content.clone())
+                .unwrap_or_default();
+            let calls: usize = said.iter().map(|message| message.tool_calls.len()).sum();
+            let results = said.iter().filter(|message| message.role == "tool").count();
+            let used = store.usage(chatos_store::UsageBy::Run, 0, Some(&run.id))?;
+            let tokens: i64 = used.iter().map(|sum| sum.input + sum.output).sum();
+            let cost: Option<f64> = used.iter().filter_map(|sum| sum.cost).reduce(|one, other| one + other);
+            let steps = live.unwrap_or_else(|| steps_of(store, &said));
+            let elapsed = run.finished_at.unwrap_or(now_ms()) - run.started_at.unwrap_or(run.created_at);
+            let data = json!({
+                "agent_id": run.subagent_id.rsplit('/').next(), "agent_name": options["agentName"],
+                "plugin": run.subagent_id.split('/').next(), "model": run.model_id,
+                "skills": options["skillIds"], "command": options["command"], "response": response,
+                "steps": steps,
+                "stats": {
+                    "elapsed_ms": elapsed, "steps": steps.len(), "tool_calls": calls, "tool_results": results,
+                    "tokens": tokens, "cost": cost,
+                },
+                "trace": { "traceId": run.trace_id, "spanId": run.span_id, "runId": run.id },
+                "job_id": run.job_id,
+            });
+            let failed = match (run.state.as_str(), run.stop_reason.as_str()) {
+                ("done", "max_passes" | "max_tool_calls" | "max_minutes" | "repeating" | "budget") => Some((
+                    ErrorCode::ResourceExhausted,
+                    Text::new(
+                        format!("the sub agent stopped at a limit ({})", run.stop_reason),
+                        format!("子智能体达到限制而停止（{}）", run.stop_reason),
+                    ),
+                )),
+                ("done", _) => None,
+                ("aborted" | "discarded", _) => {
+                    Some((ErrorCode::Canceled, Text::fixed("the sub agent was stopped", "子智能体已停止")))
+                }
+                _ => {
+                    let code = match run.error_code.as_str() {
+                        "quota" | "rate_limited" => ErrorCode::RateLimited,
+                        _ => ErrorCode::Unavailable,
+                    };
+                    Some((code, Text::same(run.error_message.clone())))
+                }
+            };
+            Ok(SubDone { data, response, failed })
+        })
+        .await
+    }
+}
+
+/// Steps of a job from its transcript, where nobody heard them as they came.
+fn steps_of(store: &chatos_store::Store, said: &[MessageRow]) -> Vec<Value> {
+    let mut steps = Vec::new();
+    for message in said {
+        let mut push = |kind: &str, mut step: Value, at: i64| {
+            step["index"] = json!(steps.len());
+            step["ts"] = json!(iso_from_ms(at));
+            step["type"] = json!(kind);
+            steps.push(step);
+        };
+        match message.role.as_str() {
+            "assistant" => {
+                let step = super::sub_steps::assistant(&message.content, &message.reasoning);
+                push("assistant", step, message.created_at);
+                for call in &message.tool_calls {
+                    push("tool_call", super::sub_steps::call(call), message.created_at);
+                }
+            }
+            "tool" => {
+                let view = super::views::message_view(store, message.clone());
+                let step = super::sub_steps::result(&message.tool_call_id, &view);
+                push("tool_result", step, message.created_at);
+            }
+            _ => {}
+        }
+    }
+    steps
+}
+
+/// The state of a job in the words of servers §9.
+fn job_state(state: &str) -> &'static str {
+    match state {
+        "queued" => "pending",
+        "done" => "done",
+        "failed" => "error",
+        "aborted" | "discarded" => "canceled",
+        "interrupted" => "interrupted",
+        _ => "running",
+    }
+}
+
+pub(super) fn no_plugin(id: &str) -> Fault {
+    Fault::new(
+        ErrorCode::NotFound,
+        Text::new(format!("there is no sub agent `{id}`"), format!("没有子智能体 `{id}`")),
+    )
+    .hint(Text::fixed("the catalogue lists what there is", "目录会列出现有的子智能体"))
+}
+
+/// Sub agents for the router server, without keeping the host.
+pub(crate) struct HostRunner(pub(crate) Weak<Host>);
+
+impl HostRunner {
+    fn host(&self) -> Result<Arc<Host>, ToolError> {
+        self.0.upgrade().ok_or_else(|| {
+            ToolError::unavailable(Needed::Host, Text::fixed("the host is stopping", "主机正在停止"))
+        })
+    }
+}
+
+fn failed(fault: Fault) -> ToolError {
+    match fault.class {
+        ErrorCode::NotFound => {
+            let reason =
+                Reason::NotFound { what: "job".to_owned(), id: None, path: None, nearest: Vec::new() };
+            ToolError::new(reason, fault.message)
+        }
+        ErrorCode::PermissionDenied => ToolError::denied(chatos_tool::DenyRule::LandConfig, fault.message),
+        _ => ToolError::unavailable(Needed::Host, fault.message),
+    }
+}
+
+impl SubagentRunner for HostRunner {
+    fn catalogue(&self, trace: &Trace) -> BoxFuture<'_, Result<Vec<SubPlugin>, ToolError>> {
+        let agent = trace.agent_id.clone().unwrap_or_default();
+        Box::pin(async move {
+            let host = self.host()?;
+            let listed = tokio::task::spawn_blocking(move || {
+                let agent = super::begin::agent_of(&host, &agent)?;
+                host.runs().offered(&agent)
+            });
+            listed.await.map_err(|error| failed(super::broken(&error)))?.map_err(failed)
+        })
+    }
+
+    fn run(
+        &self,
+        order: SubOrder,
+        trace: Trace,
+        call_id: String,
+        progress: mpsc::UnboundedSender<Value>,
+    ) -> BoxFuture<'_, Result<SubDone, ToolError>> {
+        Box::pin(async move {
+            let host = self.host()?;
+            let making = Arc::clone(&host);
+            let made =
+                tokio::task::spawn_blocking(move || making.runs().sub_run(&order, &trace, &call_id, true));
+            let run = made.await.map_err(|error| failed(super::broken(&error)))?.map_err(failed)?;
+            let job = run.job_id.clone().unwrap_or_default();
+            let desk = host.runs();
+            let listeners = || desk.subs.listeners.lock().unwrap_or_else(PoisonError::into_inner);
+            listeners().insert(job.clone(), progress);
+            // A caller that goes away stops its child; the child writes its own end.
+            let stop = StopChild { host: Arc::clone(&host), run: Some(run.id.clone()) };
+            let done = desk.drive_sub(run).await;
+            stop.disarm();
+            listeners().remove(&job);
+            desk.sub_result(done.map_err(failed)?).await.map_err(failed)
+        })
+    }
+
+    fn start(
+        &self,
+        order: SubOrder,
+        trace: Trace,
+        call_id: String,
+    ) -> BoxFuture<'_, Result<Value, ToolError>> {
+        Box::pin(async move {
+            let host = self.host()?;
+            let making = Arc::clone(&host);
+            let made =
+                tokio::task::spawn_blocking(move || making.runs().sub_run(&order, &trace, &call_id, false));
+            let run = made.await.map_err(|error| failed(super::broken(&error)))?.map_err(failed)?;
+            let answer = json!({
+                "job_id": run.job_id, "status": job_state(&run.state), "created_at": iso_from_ms(run.created_at),
+            });
+            tokio::spawn(async move {
+                if let Err(fault) = host.runs().drive_sub(run).await {
+                    tracing::warn!(%fault, "a job of a sub agent failed");
+                }
+            });
+            Ok(answer)
+        })
+    }
+
+    fn status(&self, job_id: String, wait_ms: u64) -> BoxFuture<'_, Result<Value, ToolError>> {
+        Box::pin(async move {
+            let host = self.host()?;
+            let desk = host.runs();
+            let find = |job: String| desk.work(move |store| store.run_of_job(&job));
+            let unknown = || failed(super::no_run(&job_id));
+            let mut run = find(job_id.clone()).await.map_err(failed)?.ok_or_else(unknown)?;
+            if wait_ms > 0 && matches!(job_state(&run.state), "pending" | "running") {
+                let wait = Duration::from_millis(wait_ms.min(60_000));
+                // Its end is an event; when the time is over the state is told as it is.
+                tokio::time::timeout(wait, desk.wait(&run.id)).await.ok();
+                run = find(job_id.clone()).await.map_err(failed)?.ok_or_else(unknown)?;
+            }
+            let state = job_state(&run.state);
+            let age = now_ms() - run.updated_at;
+            let mut answer = json!({
+                "job_id": job_id, "status": state, "created_at": iso_from_ms(run.created_at),
+                "updated_at": iso_from_ms(run.updated_at), "heartbeat_age_ms": age, "heartbeat_stale": false,
+            });
+            if matches!(state, "done" | "error" | "canceled") {
+                let view = run_view(run.clone());
+                let done = desk.sub_result(run).await.map_err(failed)?;
+                answer["result"] = done.data;
+                if let Some((code, message)) = done.failed {
+                    answer["error"] =
+                        json!({ "code": code.as_str(), "message": message.en, "run": view.error });
+                }
+            }
+            Ok(answer)
+        })
+    }
+
+    fn cancel(&self, job_id: String) -> BoxFuture<'_, Result<(Value, bool), ToolError>> {
+        Box::pin(async move {
+            let host = self.host()?;
+            let desk = host.runs();
+            let job = job_id.clone();
+            let run = desk.work(move |store| store.run_of_job(&job)).await.map_err(failed)?;
+            let run = run.ok_or_else(|| failed(super::no_run(&job_id)))?;
+            let over = matches!(job_state(&run.state), "done" | "error" | "canceled");
+            if !over {
+                let stopped = match run.state.as_str() {
+                    "interrupted" | "queued" => desk.discard(&run.id).await,
+                    _ => desk.abort(&run.id).await,
+                };
+                stopped.map_err(failed)?;
+                desk.wait(&run.id).await;
+            }
+            let state = if over { job_state(&run.state) } else { "canceled" };
+            Ok((json!({ "job_id": job_id, "status": state }), over))
+        })
+    }
+}
+
+/// Stops a child whose caller is gone.
+struct StopChild {
+    host: Arc<Host>,
+    run: Option<String>,
+}
+
+impl StopChild {
+    fn disarm(mut self) {
+        self.run = None;
+    }
+}
+
+impl Drop for StopChild {
+    fn drop(&mut self) {
+        let Some(run) = self.run.take() else { return };
+        // A host that stops leaves its children to be continued with their parents.
+        if self.host.shutdown().is_cancelled() {
+            return;
+        }
+        if let Some(active) = self.host.runs().active().get(&run) {
+            active.cancel.cancel();
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! The tools and the system prompt of one run.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use chatos_agent::{CallEnd, CallObserver, CallOrder, Toolset};
+use chatos_policy::{Outcome, Role};
+use chatos_tool::{Fault, Text};
+use serde_json::Value;
+
+use super::stage::HostStage;
+use crate::agents::{BlockContext, SubTexts};
+use crate::mcp::ToolsetOrder;
+
+/// Later passes wait only so long for servers that are still starting.
+const LATER: Duration = Duration::from_millis(200);
+
+/// What a run may use.
+pub(crate) struct RunTools {
+    /// As granted when the run began: what widens later counts for the next run only.
+    granted: Outcome,
+    /// Servers a caller narrowed a sub agent to, by `mcp_<server>_`.
+    only: Option<Vec<String>>,
+    sub: Option<SubTexts>,
+    warned: AtomicBool,
+    system: Mutex<Option<Vec<String>>>,
+    told: Mutex<std::collections::HashSet<String>>,
+}
+
+impl RunTools {
+    pub(crate) fn new(granted: Outcome, options: &Value) -> Self {
+        let only = options["only"]
+            .as_array()
+            .map(|list| list.iter().filter_map(Value::as_str).map(str::to_owned).collect::<Vec<_>>());
+        let texts = &options["sub"];
+        let sub = texts.is_object().then(|| SubTexts {
+            prompt: texts["prompt"].as_str().unwrap_or_default().to_owned(),
+            command: texts["command"].as_str().map(str::to_owned),
+            skills: texts["skills"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(|skill| Some((skill[0].as_str()?.to_owned(), skill[1].as_str()?.to_owned())))
+                .collect(),
+        });
+        Self {
+            granted,
+            only,
+            sub,
+            warned: AtomicBool::new(false),
+            system: Mutex::default(),
+            told: Mutex::default(),
+        }
+    }
+
+    /// What is granted now: never more than at the beginning (agents §4).
+    async fn outcome(&self, stage: &HostStage) -> Result<Outcome, Fault> {
+        let granted = self.granted.clone();
+        let only = self.only.clone();
+        stage
+            .work(move |stage| {
+                let mut now = stage.parts.host.agents().outcome(&stage.parts.agent, stage.parts.role)?;
+                now.grants.retain(|identity, grant| {
+                    let named = only
+                        .as_ref()
+                        .is_none_or(|only| only.iter().any(|prefix| names_server(prefix, &grant.server)));
+                    named && granted.grants.contains_key(identity)
+                });
+                // A filter that became narrower counts at once; a wider one with the next run.
+                for (identity, grant) in &mut now.grants {
+                    if let Some(before) = granted.grants.get(identity) {
+                        grant.narrow(before);
+                    }
+                    if identity.as_str().ends_with(chatos_policy::ROUTER_SERVER) {
+                        grant.hide(&chatos_builtin::subagent::FOR_PROGRAMS);
+                    }
+                }
+                Ok(now)
+            })
+            .await
+    }
+
+    pub(crate) async fn toolset(&self, stage: &HostStage) -> Result<Arc<Toolset>, Fault> {
+        let outcome = self.outcome(stage).await?;
+        let lang = stage.parts.lang;
+        let first = !self.warned.swap(true, Ordering::Relaxed);
+        let mut order = ToolsetOrder::new(&outcome, lang);
+        if !first {
+            order.patience = LATER;
+        }
+        let set = stage.parts.host.servers().toolset(order).await?;
+        {
+            let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+            for problem in set.problems() {
+                if told.insert(format!("{}/{:?}/{}", problem.server, problem.tool, problem.code)) {
+                    stage.parts.emitter.notice("warning", problem.code, &problem.message, lang);
+                }
+            }
+        }
+        let most = usize::try_from(stage.parts.host.settings().int("toolWarnCount")).unwrap_or(128);
+        if first && set.len() > most {
+            let text = Text::new(
+                format!("this run offers {} tools to the model; fewer work better", set.len()),
+                format!("本次运行向模型提供 {} 个工具；更少效果更好", set.len()),
+            );
+            stage.parts.emitter.notice("warning", "many_tools", &text, lang);
+        }
+        Ok(Arc::new(set))
+    }
+
+    /// The system prompt; made once, so that vendors' caches hit.
+    pub(crate) async fn system(&self, stage: &HostStage, _set: &Toolset) -> Result<Vec<String>, Fault> {
+        if let Some(made) = self.system.lock().unwrap_or_else(PoisonError::into_inner).clone() {
+            return Ok(made);
+        }
+        let (outcome, sub) = (self.granted.clone(), self.sub.clone());
+        let (blocks, missing) = stage
+            .work(move |stage| {
+                let context = BlockContext {
+                    workdir: stage.parts.workdir.clone(),
+                    date: chatos_store::now_iso().chars().take(10).collect(),
+                    subagents: if stage.parts.role == Role::Main {
+                        stage.parts.host.runs().subagent_names(&stage.parts.agent)?
+                    } else {
+                        Vec::new()
+                    },
+                    skills: stage.parts.agent.skills.clone(),
+                    sub,
+                };
+                let made = stage.parts.host.agents().system_blocks(&stage.parts.agent, &outcome, &context)?;
+                let missing: Vec<Text> = made
+                    .prompts
+                    .into_iter()
+                    .filter(|used| used.code == "missing_prompt")
+                    .map(|used| used.why)
+                    .collect();
+                Ok((made.blocks.into_iter().map(|block| block.text).collect::<Vec<_>>(), missing))
+            })
+            .await?;
+        for text in missing {
+            stage.parts.emitter.notice("warning", "missing_prompt", &text, stage.parts.lang);
+        }
+        *self.system.lock().unwrap_or_else(PoisonError::into_inner) = Some(blocks.clone());
+        Ok(blocks)
+    }
+
+    pub(crate) async fn call(
+        &self,
+        stage: &HostStage,
+        set: Arc<Toolset>,
+        order: CallOrder,
+        observer: Arc<dyn CallObserver>,
+    ) -> CallEnd {
+        stage.parts.host.servers().dispatcher().call(&set, order, observer).await
+    }
+}
+
+/// servers §9: an entry names exactly one server; it is compared whole, never as a prefix.
+fn names_server(entry: &str, server: &str) -> bool {
+    let entry = entry.trim();
+    let named = entry.strip_prefix("mcp_").map_or(entry, |rest| rest.strip_suffix('_').unwrap_or(rest));
+    let normal = |text: &str| -> String {
+        text.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect()
+    };
+    !named.is_empty() && normal(named) == normal(server)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_names_one_server_and_no_other() {
+        assert!(names_server("mcp_code_", "code") && names_server("code", "code"));
+        assert!(!names_server("mcp_code_", "code_writer") && !names_server("mcp_code_writer_", "code"));
+        assert!(!names_server("", "") && !names_server("mcp__", "x"));
+    }
+}

@@ -1,0 +1,482 @@
+//! Chats, messages and runs as the API, the events and exports show them.
+
+use chatos_store::{
+    AttachmentRow, MessageRow, RunRow, SessionRow, StepRow, Store, SummaryRow, UsageSum, iso_from_ms,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// A chat.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct SessionView {
+    pub id: String,
+    pub title: String,
+    pub agent_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model_id: Option<String>,
+    pub workspace_root: String,
+    pub pinned: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub archived_at: Option<String>,
+    pub created_at: String,
+    pub updated_at: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_message_at: Option<String>,
+    /// A run of it is under way.
+    pub running: bool,
+    /// The run that is under way, or the one that was interrupted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunBrief>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub branched_from_run: Option<String>,
+    /// What it used, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Vec<UsageView>>,
+}
+
+/// A run in a word.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct RunBrief {
+    pub id: String,
+    pub state: String,
+}
+
+/// A message.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct MessageView {
+    pub id: String,
+    pub session_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run_id: Option<String>,
+    pub seq: i64,
+    /// `user`, `assistant`, `tool` or `system`.
+    pub role: String,
+    /// `normal`, `correction` or `notice`.
+    pub kind: String,
+    pub content: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<AttachmentView>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tool_calls: Vec<ToolCallView>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_call_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
+    /// The server's own name of the tool.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_is_error: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_structured_content: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub elapsed_ms: Option<i64>,
+    /// Not complete: still coming, or stopped.
+    pub partial: bool,
+    /// Tokens of the answer's model call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Value>,
+    pub created_at: String,
+}
+
+/// A file beside a message.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct AttachmentView {
+    pub id: String,
+    pub name: String,
+    pub mime: String,
+    pub size: i64,
+    pub url: String,
+}
+
+/// A call an answer asked for.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct ToolCallView {
+    pub call_id: String,
+    pub name: String,
+    pub server: String,
+    pub tool: String,
+    /// Redacted and cut.
+    pub args: String,
+}
+
+/// A summary that stands for a part of a chat in the model's context.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct SummaryView {
+    pub id: String,
+    pub from_seq: i64,
+    pub to_seq: i64,
+    pub text: String,
+    pub tokens_before: Option<i64>,
+    pub tokens_after: Option<i64>,
+}
+
+/// A page of messages.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct MessagePage {
+    /// Oldest first.
+    pub messages: Vec<MessageView>,
+    pub has_more: bool,
+    pub summaries: Vec<SummaryView>,
+}
+
+/// A run.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct RunView {
+    pub id: String,
+    /// `chat`, `sub` or `cli`.
+    pub kind: String,
+    pub session_id: String,
+    pub agent_id: String,
+    pub land_config_id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sub_agent_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub job_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent_run_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent_call_id: Option<String>,
+    pub root_run_id: String,
+    pub role: String,
+    pub model_id: String,
+    /// The beginning of what was asked.
+    pub task: String,
+    pub state: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop_reason: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<RunError>,
+    pub trace_id: String,
+    pub span_id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent_span_id: Option<String>,
+    pub passes: i64,
+    pub created_at: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_at: Option<String>,
+    pub updated_at: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finished_at: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Vec<UsageView>>,
+    /// Only when one run is read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steps: Option<Vec<StepView>>,
+    /// Runs of sub agents it started; only when one run is read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub children: Option<Vec<String>>,
+}
+
+/// Why a run failed.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct RunError {
+    pub code: String,
+    pub message: String,
+}
+
+/// A step of a run.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct StepView {
+    pub seq: i64,
+    pub kind: String,
+    pub span_id: String,
+    pub parent_span_id: String,
+    pub state: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    pub read_only: bool,
+    pub idempotent: bool,
+    pub attempt: i64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub elapsed_ms: Option<i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_at: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finished_at: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub child_run_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_id: Option<String>,
+    /// Redacted and cut.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<Value>,
+    /// Redacted and cut.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<Value>,
+    /// Bytes before cutting.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sizes: Option<Sizes>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Value>,
+}
+
+/// Bytes that went in and came out.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct Sizes {
+    pub input: usize,
+    pub output: usize,
+}
+
+/// Tokens and money in one currency.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct UsageView {
+    /// The model, the agent or the day.
+    pub key: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    pub calls: i64,
+    pub input: i64,
+    pub output: i64,
+    pub cache_read: i64,
+    pub cache_write: i64,
+    /// Some of it was counted by us.
+    pub estimated: bool,
+    /// The known part; absent when nothing is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub currency: Option<String>,
+    /// Calls whose cost nobody knows.
+    pub unknown_cost: i64,
+}
+
+fn some(text: &str) -> Option<String> {
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+pub(crate) fn session_view(
+    row: SessionRow,
+    run: Option<RunBrief>,
+    usage: Option<Vec<UsageView>>,
+) -> SessionView {
+    SessionView {
+        running: run.as_ref().is_some_and(|run| is_active(&run.state)),
+        run,
+        id: row.id,
+        title: row.title,
+        agent_id: row.agent_id,
+        model_id: some(&row.model_id),
+        workspace_root: row.workspace_root,
+        pinned: row.pinned,
+        archived_at: row.archived_at.map(iso_from_ms),
+        created_at: iso_from_ms(row.created_at),
+        updated_at: iso_from_ms(row.updated_at),
+        last_message_at: row.last_message_at.map(iso_from_ms),
+        branched_from_run: some(&row.branched_from_run),
+        usage,
+    }
+}
+
+/// A state in which somebody works or waits.
+pub(crate) fn is_active(state: &str) -> bool {
+    matches!(state, "queued" | "running" | "waiting_prompt" | "waiting_async")
+}
+
+/// A message with what its row refers to.
+pub(crate) fn message_view(store: &Store, row: MessageRow) -> MessageView {
+    let tool = row.role == "tool";
+    let structured = some(&row.structured_blob)
+        .and_then(|column| store.kept(&column))
+        .and_then(|text| serde_json::from_str(&text).ok());
+    let session = row.session_id.clone();
+    let opaque: Value = serde_json::from_str(&row.opaque).unwrap_or_default();
+    MessageView {
+        run_id: some(&row.run_id),
+        seq: row.seq,
+        reasoning: some(&row.reasoning),
+        attachments: row.attachments.into_iter().map(|file| attachment(&session, file)).collect(),
+        tool_calls: row
+            .tool_calls
+            .into_iter()
+            .map(|call| ToolCallView {
+                call_id: call.call_id,
+                name: call.name,
+                server: call.server,
+                tool: call.tool,
+                args: call.args_preview,
+            })
+            .collect(),
+        tool_call_id: some(&row.tool_call_id),
+        tool_name: some(&row.tool_name),
+        server: some(&row.server),
+        tool: some(&row.tool),
+        status: some(&row.tool_status),
+        code: some(&row.tool_code),
+        tool_is_error: tool.then_some(row.is_error),
+        tool_structured_content: structured,
+        elapsed_ms: row.elapsed_ms,
+        partial: row.partial,
+        usage: opaque.get("usage").cloned(),
+        created_at: iso_from_ms(row.created_at),
+        id: row.id,
+        session_id: row.session_id,
+        role: row.role,
+        kind: row.kind,
+        content: row.content,
+    }
+}
+
+fn attachment(session: &str, file: AttachmentRow) -> AttachmentView {
+    AttachmentView {
+        url: format!("/api/v1/sessions/{session}/attachments/{}", file.id),
+        id: file.id,
+        name: file.name,
+        mime: file.mime,
+        size: file.size,
+    }
+}
+
+pub(crate) fn summary_view(row: SummaryRow) -> SummaryView {
+    SummaryView {
+        id: row.id,
+        from_seq: row.from_seq,
+        to_seq: row.to_seq,
+        text: row.text,
+        tokens_before: row.tokens_before,
+        tokens_after: row.tokens_after,
+    }
+}
+
+pub(crate) fn run_view(row: RunRow) -> RunView {
+    RunView {
+        sub_agent_id: some(&row.subagent_id),
+        job_id: row.job_id,
+        parent_run_id: some(&row.parent_run_id),
+        parent_call_id: some(&row.parent_call_id),
+        stop_reason: some(&row.stop_reason),
+        error: some(&row.error_code).map(|code| RunError { code, message: row.error_message.clone() }),
+        parent_span_id: some(&row.parent_span_id),
+        created_at: iso_from_ms(row.created_at),
+        started_at: row.started_at.map(iso_from_ms),
+        updated_at: iso_from_ms(row.updated_at),
+        finished_at: row.finished_at.map(iso_from_ms),
+        id: row.id,
+        kind: row.kind,
+        session_id: row.session_id,
+        agent_id: row.agent_id,
+        land_config_id: row.land_config_id,
+        root_run_id: row.root_run_id,
+        role: row.role,
+        model_id: row.model_id,
+        task: row.task,
+        state: row.state,
+        trace_id: row.trace_id,
+        span_id: row.span_id,
+        passes: row.passes,
+        usage: None,
+        steps: None,
+        children: None,
+    }
+}
+
+/// Longest input or output of a step that is shown; the whole is in the export.
+const SHOWN: usize = 6_000;
+
+pub(crate) fn step_view(
+    store: &Store,
+    redactor: &chatos_tool::Redactor,
+    row: StepRow,
+    whole: bool,
+) -> StepView {
+    let max = if whole { usize::MAX / 2 } else { SHOWN };
+    let read = |column: &str| {
+        let text = store.kept(column)?;
+        let size = text.len();
+        let value = serde_json::from_str::<Value>(&text).unwrap_or(Value::String(text));
+        let value = redactor.value(&value, max);
+        let value = match value {
+            Value::Object(_) | Value::Array(_) if !whole && value.to_string().len() > SHOWN * 4 => {
+                Value::String(redactor.trimmed(&value.to_string(), SHOWN))
+            }
+            value => value,
+        };
+        Some((value, size))
+    };
+    let (input, output) = (read(&row.input_blob), read(&row.output_blob));
+    let usage = output.as_ref().and_then(|(value, _)| value.get("usage").cloned());
+    let sizes = (input.is_some() || output.is_some()).then(|| Sizes {
+        input: input.as_ref().map_or(0, |(_, size)| *size),
+        output: output.as_ref().map_or(0, |(_, size)| *size),
+    });
+    StepView {
+        seq: row.seq,
+        kind: row.kind,
+        span_id: row.span_id,
+        parent_span_id: row.parent_span_id,
+        state: row.state,
+        call_id: row.call_id,
+        server: some(&row.server_identity),
+        tool: some(&row.tool),
+        read_only: row.read_only,
+        idempotent: row.idempotent,
+        attempt: row.attempt,
+        status: some(&row.status),
+        code: some(&row.code),
+        elapsed_ms: row.elapsed_ms,
+        started_at: row.started_at.map(iso_from_ms),
+        finished_at: row.finished_at.map(iso_from_ms),
+        child_run_id: some(&row.child_run_id),
+        request_id: some(&row.request_id),
+        task_id: some(&row.task_id),
+        input: input.map(|(value, _)| value),
+        output: output.map(|(value, _)| value),
+        sizes,
+        usage,
+    }
+}
+
+pub(crate) fn usage_view(sum: UsageSum) -> UsageView {
+    UsageView {
+        key: sum.key,
+        name: None,
+        calls: sum.calls,
+        input: sum.input,
+        output: sum.output,
+        cache_read: sum.cache_read,
+        cache_write: sum.cache_write,
+        estimated: sum.estimated,
+        cost: sum.cost,
+        currency: some(&sum.currency),
+        unknown_cost: sum.unknown_cost,
+    }
+}

@@ -1,0 +1,164 @@
+//! Calls by hand: `POST tools/call` and `chatos tools call`, through the same dispatcher as every agent's.
+
+use std::sync::Arc;
+
+use chatos_agent::{CallEnd, CallOrder, NoObserver, ToolRef, Toolset};
+use chatos_mcp::Block;
+use chatos_policy::Role;
+use chatos_tool::{ErrorCode, Fault, IdSource, Text, Trace};
+use serde_json::{Map, Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::{ToolCall, ToolDesk};
+use crate::host::Host;
+use crate::mcp::ToolsetOrder;
+
+pub(super) async fn call(host: &Arc<Host>, desk: &ToolDesk, call: ToolCall) -> Result<Value, Fault> {
+    let set = toolset(host, &call).await?;
+    let direct = ToolRef::Direct { server: call.server.clone(), tool: call.tool.clone() };
+    if call.agent.is_none() && set.name_of(&call.server, &call.tool).is_none() {
+        return Err(unknown(&set, &call));
+    }
+    let call_id = call.call_id.clone().unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
+    let cancel = CancellationToken::new();
+    let _registered = desk.register(&call_id, &cancel)?;
+    let order = order(host, call, call_id.clone(), direct, cancel.clone())?;
+    // Whoever goes away withdraws the call; it still ends in order and is logged.
+    let gone = cancel.drop_guard();
+    let dispatcher = Arc::clone(host.servers().dispatcher());
+    let work = tokio::spawn(async move { dispatcher.call(&set, order, Arc::new(NoObserver)).await });
+    let ended = work.await;
+    drop(gone.disarm());
+    let ended = ended
+        .map_err(|error| Fault::new(ErrorCode::Internal, Text::same("the call failed")).caused_by(&error))?;
+    Ok(result(&ended, &call_id))
+}
+
+async fn toolset(host: &Arc<Host>, call: &ToolCall) -> Result<Toolset, Fault> {
+    let servers = host.servers();
+    let Some(agent) = call.agent.clone() else { return servers.toolset_of(&call.server, call.lang).await };
+    let asking = Arc::clone(host);
+    let outcome = tokio::task::spawn_blocking(move || {
+        let agents = asking.agents();
+        agents.outcome(&agents.find(&agent)?, Role::Main)
+    });
+    let outcome = outcome.await.map_err(|error| {
+        Fault::new(ErrorCode::Internal, Text::same("the grants failed")).caused_by(&error)
+    })??;
+    servers.toolset(ToolsetOrder::new(&outcome, call.lang)).await
+}
+
+fn order(
+    host: &Arc<Host>,
+    call: ToolCall,
+    call_id: String,
+    tool: ToolRef,
+    cancel: CancellationToken,
+) -> Result<CallOrder, Fault> {
+    let mut meta = call.meta;
+    let mut warnings = Vec::new();
+    let mut trace = Trace::from_meta(&meta, &call.tool, &mut NewIds, &mut warnings);
+    let text = |meta: &Map<String, Value>, names: [&str; 2]| {
+        let found = names.iter().find_map(|name| meta.get(*name).and_then(Value::as_str));
+        found.map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
+    };
+    trace.run_id = text(&meta, ["runId", "run_id"]).or(trace.run_id);
+    trace.session_id = text(&meta, ["sessionId", "session_id"]).or(trace.session_id);
+    let user_message_id = text(&meta, ["userMessageId", "user_message_id"]);
+    let root = if call.root.as_os_str().is_empty() { host.project().to_owned() } else { call.root };
+    let workdir = match text(&meta, ["workdir", "workdir"]) {
+        Some(path) => root.join(path),
+        None => root,
+    };
+    // What is said elsewhere in the order, or is the host's to say.
+    for key in ["chatos.lang", "runId", "run_id", "sessionId", "session_id", "toolCallId", "tool_call_id"] {
+        meta.remove(key);
+    }
+    let arguments = match call.arguments {
+        None | Some(Value::Null) => Map::new(),
+        Some(Value::Object(arguments)) => arguments,
+        Some(_) => {
+            return Err(Fault::new(
+                ErrorCode::InvalidArgument,
+                Text::fixed("/arguments: a JSON object is needed", "/arguments：需要 JSON 对象"),
+            ));
+        }
+    };
+    Ok(CallOrder {
+        tool,
+        arguments,
+        raw_arguments: None,
+        trace,
+        call_id,
+        user_message_id,
+        role: Role::Main,
+        workdir,
+        lang: call.lang,
+        cancel,
+        extra_meta: meta,
+        resume: None,
+    })
+}
+
+/// The result as MCP clients get it; how it went is in `_meta.chatos`.
+fn result(end: &CallEnd, call_id: &str) -> Value {
+    let content: Vec<Value> = end.blocks.iter().map(block_json).collect();
+    let stamp = &end.envelope.stamp;
+    let mut result = json!({
+        "callId": call_id,
+        "content": content,
+        "isError": end.is_error,
+        "_meta": { "chatos": {
+            "status": end.envelope.status, "code": end.envelope.code, "server": stamp.server, "tool": stamp.tool,
+            "trace": stamp.trace, "elapsedMs": end.elapsed_ms, "size": end.envelope.size, "ts": stamp.ts,
+            "certain": end.certain,
+        } },
+    });
+    if let Some(structured) = &end.structured {
+        result["structuredContent"] = structured.clone();
+    }
+    result
+}
+
+/// A block as it came.
+pub(crate) fn block_json(block: &Block) -> Value {
+    match block {
+        Block::Text(text) => json!({ "type": "text", "text": text }),
+        Block::Image { data, mime } => json!({ "type": "image", "data": data, "mimeType": mime }),
+        Block::Audio { data, mime } => json!({ "type": "audio", "data": data, "mimeType": mime }),
+        Block::ResourceLink { raw, .. } | Block::Resource { raw, .. } | Block::Unknown(raw) => raw.clone(),
+    }
+}
+
+/// A person mistyped: an error of the request, not a result.
+fn unknown(set: &Toolset, call: &ToolCall) -> Fault {
+    let (server, tool) = (&call.server, &call.tool);
+    let own: Vec<&str> = set.specs().map(|granted| granted.tool.as_str()).collect();
+    let nearest = chatos_tool::validation::nearest(tool, own.iter().copied());
+    Fault::new(
+        ErrorCode::NotFound,
+        Text::new(format!("`{server}` has no tool `{tool}`"), format!("`{server}` 没有工具 `{tool}`")),
+    )
+    .hint(match nearest {
+        Some(near) => Text::new(format!("did you mean `{near}`?"), format!("是否指 `{near}`？")),
+        None => Text::new(
+            format!("`chatos tools show {server}` lists its tools"),
+            format!("`chatos tools show {server}` 会列出其工具"),
+        ),
+    })
+}
+
+/// Ids for a call that brought none.
+struct NewIds;
+
+impl IdSource for NewIds {
+    fn trace_id(&mut self) -> [u8; 16] {
+        *uuid::Uuid::new_v4().as_bytes()
+    }
+
+    fn span_id(&mut self) -> [u8; 8] {
+        let mut id = [0; 8];
+        id.copy_from_slice(&uuid::Uuid::new_v4().as_bytes()[8..]);
+        id
+    }
+}

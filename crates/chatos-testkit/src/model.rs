@@ -1,0 +1,227 @@
+//! A model server of our own on loopback: OpenAI's shape, and every answer is what a test says.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+/// What the model does with a request.
+#[derive(Debug, Clone)]
+pub enum Script {
+    /// Says something and calls tools: id, name, arguments as text.
+    Answer {
+        /// The text.
+        text: String,
+        /// The calls.
+        calls: Vec<(String, String, String)>,
+    },
+    /// Says something, one piece at a time with a pause in between.
+    Slow {
+        /// The pieces.
+        pieces: Vec<String>,
+        /// The pause.
+        pause: Duration,
+    },
+    /// Refuses with a status, headers and a body.
+    Refuse {
+        /// Such as 429.
+        status: u16,
+        /// `Name: value`.
+        headers: Vec<String>,
+        /// The body.
+        body: Value,
+    },
+    /// Begins to say something and goes away.
+    Cut {
+        /// What it says before.
+        text: String,
+    },
+}
+
+impl Script {
+    /// Says this.
+    pub fn say(text: impl Into<String>) -> Self {
+        Self::Answer { text: text.into(), calls: Vec::new() }
+    }
+
+    /// Calls one tool.
+    pub fn call(id: impl Into<String>, name: impl Into<String>, arguments: &Value) -> Self {
+        Self::Answer { text: String::new(), calls: vec![(id.into(), name.into(), arguments.to_string())] }
+    }
+}
+
+type Decide = dyn Fn(&Value) -> Script + Send + Sync;
+
+/// The server; it ends when this is dropped.
+pub struct ScriptedModel {
+    port: u16,
+    stop: Arc<AtomicBool>,
+    asked: Arc<AtomicUsize>,
+    requests: Arc<Mutex<Vec<Value>>>,
+    accepting: Option<JoinHandle<()>>,
+}
+
+impl ScriptedModel {
+    /// Starts it; `decide` is asked for every request.
+    pub fn start(decide: impl Fn(&Value) -> Script + Send + Sync + 'static) -> Self {
+        let listener = match TcpListener::bind(("127.0.0.1", 0)) {
+            Ok(listener) => listener,
+            Err(error) => panic!("no port for a model: {error}"),
+        };
+        let port = listener.local_addr().map(|address| address.port()).unwrap_or_default();
+        let stop = Arc::new(AtomicBool::new(false));
+        let (asked, requests) = (Arc::new(AtomicUsize::new(0)), Arc::<Mutex<Vec<Value>>>::default());
+        let decide: Arc<Decide> = Arc::new(decide);
+        let (ended, count, kept) = (Arc::clone(&stop), Arc::clone(&asked), Arc::clone(&requests));
+        let accepting = std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                if ended.load(Ordering::Relaxed) {
+                    return;
+                }
+                let Ok(stream) = stream else { continue };
+                let (decide, count, kept) = (Arc::clone(&decide), Arc::clone(&count), Arc::clone(&kept));
+                std::thread::spawn(move || {
+                    // A host that is killed leaves in the middle; that is what these tests are for.
+                    serve(stream, &*decide, &count, &kept).ok();
+                });
+            }
+        });
+        Self { port, stop, asked, requests, accepting: Some(accepting) }
+    }
+
+    /// The base URL a model record has.
+    pub fn base_url(&self) -> String {
+        format!("http://127.0.0.1:{}/v1", self.port)
+    }
+
+    /// How often it was asked.
+    pub fn asked(&self) -> usize {
+        self.asked.load(Ordering::Relaxed)
+    }
+
+    /// What it was asked.
+    pub fn requests(&self) -> Vec<Value> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Drop for ScriptedModel {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        // Wakes the accepting thread; it may be gone already.
+        TcpStream::connect(("127.0.0.1", self.port)).ok();
+        if let Some(accepting) = self.accepting.take() {
+            accepting.join().ok();
+        }
+    }
+}
+
+fn serve(
+    stream: TcpStream,
+    decide: &Decide,
+    asked: &AtomicUsize,
+    kept: &Mutex<Vec<Value>>,
+) -> std::io::Result<()> {
+    stream.set_nodelay(true)?;
+    let mut reader = BufReader::new(stream.try_clone()?);
+    let mut out = stream;
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line)? == 0 {
+            return Ok(());
+        }
+        let line = line.trim_end().to_ascii_lowercase();
+        if line.is_empty() {
+            break;
+        }
+        if let Some(value) = line.strip_prefix("content-length:") {
+            length = value.trim().parse().unwrap_or_default();
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body)?;
+    let request: Value = serde_json::from_slice(&body).unwrap_or_default();
+    asked.fetch_add(1, Ordering::Relaxed);
+    let script = decide(&request);
+    kept.lock().unwrap_or_else(PoisonError::into_inner).push(request);
+    answer(&mut out, script)
+}
+
+fn answer(out: &mut TcpStream, script: Script) -> std::io::Result<()> {
+    match script {
+        Script::Refuse { status, headers, body } => {
+            let body = body.to_string();
+            let more: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
+            write!(
+                out,
+                "HTTP/1.1 {status} No\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\
+                 Connection: close\r\n{more}\r\n{body}",
+                body.len()
+            )
+        }
+        Script::Answer { text, calls } => {
+            head(out)?;
+            for piece in pieces(&text) {
+                chunk(out, &json!({ "content": piece }), None)?;
+            }
+            for (index, (id, name, arguments)) in calls.iter().enumerate() {
+                let call = json!({ "index": index, "id": id, "type": "function",
+                                   "function": { "name": name, "arguments": "" } });
+                chunk(out, &json!({ "tool_calls": [call] }), None)?;
+                for piece in pieces(arguments) {
+                    let call = json!({ "index": index, "function": { "arguments": piece } });
+                    chunk(out, &json!({ "tool_calls": [call] }), None)?;
+                }
+            }
+            end(out, if calls.is_empty() { "stop" } else { "tool_calls" })
+        }
+        Script::Slow { pieces, pause } => {
+            head(out)?;
+            for piece in pieces {
+                chunk(out, &json!({ "content": piece }), None)?;
+                std::thread::sleep(pause);
+            }
+            end(out, "stop")
+        }
+        Script::Cut { text } => {
+            head(out)?;
+            for piece in pieces(&text) {
+                chunk(out, &json!({ "content": piece }), None)?;
+            }
+            out.flush()?;
+            out.shutdown(std::net::Shutdown::Both)
+        }
+    }
+}
+
+fn pieces(text: &str) -> Vec<String> {
+    let chars: Vec<char> = text.chars().collect();
+    chars.chunks(7).map(|part| part.iter().collect()).collect()
+}
+
+fn head(out: &mut TcpStream) -> std::io::Result<()> {
+    out.write_all(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n")
+}
+
+fn chunk(out: &mut TcpStream, delta: &Value, finish: Option<&str>) -> std::io::Result<()> {
+    let data = json!({
+        "id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "scripted",
+        "choices": [{ "index": 0, "delta": delta, "finish_reason": finish }],
+    });
+    write!(out, "data: {data}\n\n")
+}
+
+fn end(out: &mut TcpStream, reason: &str) -> std::io::Result<()> {
+    chunk(out, &json!({}), Some(reason))?;
+    let usage = json!({
+        "id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "scripted", "choices": [],
+        "usage": { "prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15 },
+    });
+    write!(out, "data: {usage}\n\ndata: [DONE]\n\n")?;
+    out.flush()
+}
