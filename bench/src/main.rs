@@ -4,6 +4,7 @@
 //! depends on these numbers: a busy machine makes them worse, never wrong.
 #![expect(clippy::print_stdout, reason = "a benchmark speaks to the person who started it")]
 
+mod mcp;
 mod measure;
 mod plugins;
 mod prompts;
@@ -18,6 +19,7 @@ fn main() -> ExitCode {
     let done = match words.as_slice() {
         ["prompts", only @ ..] => prompts::run(only),
         ["servers", words @ ..] => servers::run(words),
+        ["mcp"] => mcp::run(),
         // A second process for the measurements; see `prompts::latency`.
         ["prompts-writer", log, bare] => prompts::writer(log.as_ref(), bare.as_ref()),
         ["start", path @ ..] => start::run(path),
@@ -30,6 +32,7 @@ fn main() -> ExitCode {
             println!("usage: chatos-bench prompts [latency|fold|append] [LINES]");
             println!("       chatos-bench plugins [scan|install]");
             println!("       chatos-bench servers [start|files|records] [--peers DIR] [--files N]");
+            println!("       chatos-bench mcp");
             println!("       chatos-bench start [PROGRAM]");
             return ExitCode::from(2);
         }

@@ -10,7 +10,7 @@ mod mcp;
 mod servers;
 mod tools;
 
-pub(crate) use mcp::{ConfigClient, Known, Mcp};
+pub(crate) use mcp::{ConfigClient, Gateway, Known, Mcp};
 pub(crate) use servers::{Import, ServerParts, Servers};
 pub(crate) use tools::Tools;
 
@@ -102,6 +102,8 @@ pub(crate) enum Command {
     Journal(Journal),
     /// A built-in server for any MCP client; `list` names them
     Mcp(Box<Mcp>),
+    /// Everything an agent may use, as one MCP server for other programs
+    Gateway(Gateway),
     /// Take over what other programs know: `mcp FILE`
     #[command(subcommand)]
     Import(Import),

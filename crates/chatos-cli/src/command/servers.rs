@@ -166,11 +166,7 @@ pub(crate) fn import(
         return Ok(ExitCode::SUCCESS);
     }
     for found in done["found"].as_array().into_iter().flatten() {
-        output.line(&format!(
-            "{}  {}",
-            output.paint(Paint::Bold, &text(found, "name")),
-            text(found, "url")
-        ));
+        output.line(&format!("{}  {}", output.paint(Paint::Bold, &text(found, "name")), text(found, "url")));
         for warning in found["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str) {
             output.line(&output.paint(Paint::Warn, &format!("  {}", visible(warning))));
         }
