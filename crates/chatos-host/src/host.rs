@@ -104,6 +104,7 @@ pub struct Host {
     plugins: OnceLock<PluginDesk>,
     tools: OnceLock<ToolDesk>,
     servers: OnceLock<ServerDesk>,
+    models: crate::models::ModelShare,
     apps: AppDesk,
     // Work that ends with the shutdown; joined by `settle`.
     tasks: Mutex<Vec<tokio::task::JoinHandle<()>>>,
@@ -170,6 +171,7 @@ impl Host {
             plugins: OnceLock::new(),
             tools: OnceLock::new(),
             servers: OnceLock::new(),
+            models: crate::models::ModelShare::default(),
             apps: AppDesk::default(),
             tasks: Mutex::new(Vec::new()),
             node: OnceLock::new(),
@@ -424,6 +426,11 @@ impl Host {
     /// The program that prepares children, where this process is it.
     pub(crate) fn own_program(&self) -> Option<&Path> {
         self.config.program.as_deref()
+    }
+
+    /// What calls to models share.
+    pub(crate) fn model_share(&self) -> &crate::models::ModelShare {
+        &self.models
     }
 
     /// Where the plugins are kept once opened.

@@ -16,6 +16,7 @@ mod fault;
 mod host;
 mod host_log;
 mod instance;
+mod issues;
 mod mcp;
 mod models;
 mod node;
@@ -29,7 +30,10 @@ mod tasks;
 mod tools;
 mod upkeep;
 
-pub use agents::{AgentDesk, FIRST_AGENT};
+pub use agents::{
+    AgentDesk, AgentExplanation, Block, BlockContext, ChangeView, FIRST_AGENT, LandName, PromptExplanation,
+    PromptUse, Reason, ServerExplanation, SubTexts, SystemBlocks, ToolExplanation,
+};
 pub use apps::{
     AppDesk, CapabilityState, CapabilityView, FrameAsset, FramePolicy, GrantChange, GrantView, Looked,
     OpenOrder, Opened, Revision, Surface, frame_hash,
@@ -68,7 +72,7 @@ pub use mcp::{
     ServerInput, ServerLogView, ServerToolView, ServerTools, ServerView, StateView, ToolsetOrder,
     ToolsetView, WARDEN_COMMAND, launch, ward,
 };
-pub use models::ModelDesk;
+pub use models::{DetectedModel, ModelAnswer, ModelDesk, ModelState, PRESETS, Preset, Recognised, recognise};
 pub use node::{NodeInfo, find_node};
 pub use operations::{Operation, Operations};
 pub use plugins::{
