@@ -2,7 +2,7 @@
 //! server beside the bare pipe to the same program; many servers and many calls at once.
 
 use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -163,7 +163,7 @@ async fn over_stdio(host: &Arc<Host>, fixture: &Path, project: &Path) -> Result<
     Ok(())
 }
 
-async fn many_servers(host: &Arc<Host>, fixture: &PathBuf) -> Result<()> {
+async fn many_servers(host: &Arc<Host>, fixture: &Path) -> Result<()> {
     for n in 0..SERVERS {
         add(host, &format!("s{n}"), fixture).await?;
     }

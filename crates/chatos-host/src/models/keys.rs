@@ -35,7 +35,7 @@ fn find(
     let host = host.upgrade().ok_or_else(|| ModelError::new(Class::Canceled, "the host is stopping"))?;
     let mut secrets = Secrets::default();
     if let Some(given) = given {
-        host.tools().redactor().learn(given);
+        host.redactor().learn(given);
         secrets.values.push(given.clone());
         secrets.key = Some(given.clone());
     } else if !name.is_empty() {
@@ -74,7 +74,7 @@ fn take(
             Zeroizing::new(found.ok_or_else(|| config(no_key(name).en.into_owned()))?.trim().to_owned())
         }
     };
-    host.tools().redactor().learn(&value);
+    host.redactor().learn(&value);
     values.push(value.clone());
     Ok(value)
 }
