@@ -5,6 +5,7 @@
 #![expect(clippy::print_stdout, reason = "a benchmark speaks to the person who started it")]
 
 mod chat;
+mod mcp;
 mod measure;
 mod plugins;
 mod prompts;
@@ -20,6 +21,7 @@ fn main() -> ExitCode {
         ["prompts", only @ ..] => prompts::run(only),
         ["servers", words @ ..] => servers::run(words),
         ["chat", path @ ..] => chat::run(path),
+        ["mcp"] => mcp::run(),
         // A second process for the measurements; see `prompts::latency`.
         ["prompts-writer", log, bare] => prompts::writer(log.as_ref(), bare.as_ref()),
         ["start", path @ ..] => start::run(path),
@@ -32,6 +34,7 @@ fn main() -> ExitCode {
             println!("usage: chatos-bench prompts [latency|fold|append] [LINES]");
             println!("       chatos-bench plugins [scan|install]");
             println!("       chatos-bench servers [start|files|records] [--peers DIR] [--files N]");
+            println!("       chatos-bench mcp");
             println!("       chatos-bench start [PROGRAM]");
             println!("       chatos-bench chat [PROGRAM]");
             return ExitCode::from(2);

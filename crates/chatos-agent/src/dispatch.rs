@@ -6,6 +6,7 @@
 //! and tell it. Nothing else in the program sends a `tools/call`.
 
 mod answer;
+mod arguments;
 mod ask;
 mod built_in;
 mod later;
@@ -268,6 +269,17 @@ impl Dispatcher {
             }
         };
         order.trace.tool_name = Some(tool.tool.clone());
+        if let Some(raw) = order.raw_arguments.take() {
+            match arguments::read(&raw, &tool.input_schema, tool.read_only) {
+                Ok(arguments) => order.arguments = arguments,
+                Err(error) => {
+                    let (server, tool) = (&tool.server, &tool.tool);
+                    let record =
+                        Record::begin(&self.ports, &settings, &order, server, tool, Transport::InProcess);
+                    return record.finish(Ended::failed(error), started.elapsed(), 0);
+                }
+            }
+        }
         if tool.name == CURRENT_TIME {
             let record =
                 Record::begin(&self.ports, &settings, &order, "chatos", CURRENT_TIME, Transport::InProcess);
@@ -289,7 +301,8 @@ impl Dispatcher {
             started,
             waited_ms: std::sync::atomic::AtomicU64::new(0),
         };
-        call.run().await
+        // A call holds what every road needs; on the heap it costs its caller a pointer.
+        Box::pin(call.run()).await
     }
 }
 
@@ -370,7 +383,7 @@ impl Call<'_> {
             Road::Own | Road::BuiltIn => self.built_in().await,
             Road::Pool(key) => {
                 let key = key.clone();
-                self.over_the_pool(&key).await
+                Box::pin(self.over_the_pool(&key)).await
             }
         }
     }

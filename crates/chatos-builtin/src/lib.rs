@@ -56,7 +56,9 @@ pub use feature::{
 };
 pub use layer::{CallRequest, Layer, LayerParts, Reply, UnknownTool};
 pub use log::{ToolLog, Warn};
-pub use mcp::{Ended, Endpoint, EndpointOptions, Gate, HttpListener, serve_http, serve_stdio};
+pub use mcp::{
+    Ended, Endpoint, EndpointOptions, Gate, HttpListener, Relay, RelayedCall, serve_http, serve_stdio,
+};
 pub use observer::{CallEvent, Nobody, Observer};
 pub use person::{
     Agreed, AskRequest, Elicited, Elicitor, Era, Form, InputRequired, PromptQueue, Question, QueueError,

@@ -9,6 +9,7 @@ mod door;
 mod elicit;
 mod http;
 mod offer;
+mod relay;
 mod request_state;
 mod stdio;
 mod wire;
@@ -25,6 +26,7 @@ use crate::server::Server;
 use request_state::StateSeal;
 
 pub use http::{Gate, HttpListener, serve_http};
+pub use relay::{Relay, RelayedCall};
 pub use stdio::{Ended, serve_stdio};
 
 /// A server as clients see it.
@@ -37,6 +39,7 @@ pub struct Endpoint {
     root: Option<Arc<Root>>,
     seal: StateSeal,
     features: Features,
+    relay: Option<Arc<dyn Relay>>,
     // Counts changes of the list of tools: definitions are built once per revision.
     list: watch::Sender<u64>,
     // Connections tell their clients.
@@ -72,6 +75,7 @@ impl Endpoint {
             root: options.root.map(Arc::new),
             seal: StateSeal::new(),
             features: Features::default(),
+            relay: None,
             list: watch::channel(0).0,
             changes: broadcast::channel(CHANGES).0,
         }
@@ -81,6 +85,13 @@ impl Endpoint {
     #[must_use]
     pub fn offering(mut self, features: Features) -> Self {
         self.features = features;
+        self
+    }
+
+    /// Its tools are those of `relay` instead of its own.
+    #[must_use]
+    pub fn relaying(mut self, relay: Arc<dyn Relay>) -> Self {
+        self.relay = Some(relay);
         self
     }
 

@@ -13,8 +13,8 @@ mod servers;
 mod tools;
 
 pub(crate) use agents::{AddModel, Agent, AgentFields, Land, Models, RoleArg};
-pub(crate) use mcp::{ConfigClient, Known, Mcp};
 pub(crate) use runs::{Chat, Runs, TraceCommand, Usage};
+pub(crate) use mcp::{ConfigClient, Gateway, Known, Mcp};
 pub(crate) use servers::{Import, ServerParts, Servers};
 pub(crate) use tools::Tools;
 
@@ -106,6 +106,8 @@ pub(crate) enum Command {
     Journal(Journal),
     /// A built-in server for any MCP client; `list` names them
     Mcp(Box<Mcp>),
+    /// Everything an agent may use, as one MCP server for other programs
+    Gateway(Gateway),
     /// Take over what other programs know: `mcp FILE`
     #[command(subcommand)]
     Import(Import),

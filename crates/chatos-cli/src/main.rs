@@ -62,6 +62,7 @@ fn main() -> ExitCode {
             }
             None => command::mcp::run(&cli.global, environment, &output, &options),
         },
+        Command::Gateway(options) => command::mcp::gateway(&cli.global, environment, &output, &options),
         Command::Import(action) => command::servers::import(&cli.global, environment, &output, action),
         Command::Completions { shell } => Ok(command::completions::run(shell, &output)),
         Command::DumpOpenapi => output.json_pretty(&chatos_server::openapi_document()),

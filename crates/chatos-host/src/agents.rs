@@ -49,9 +49,12 @@ impl AgentDesk<'_> {
         found.ok_or_else(|| no_agent(id))
     }
 
-    /// One agent by id, or by its name as people write it.
+    /// One agent by id, or by its name as people write it; `default` is the one a chat begins with.
     pub fn find(&self, text: &str) -> Result<AgentRecord, Fault> {
         let agents = self.agents()?;
+        if text == "default" {
+            return self.first_agent();
+        }
         let found = agents.iter().find(|agent| agent.id == text).or_else(|| {
             let mut named = agents.iter().filter(|agent| agent.name.eq_ignore_ascii_case(text));
             named.next().filter(|_| named.next().is_none())

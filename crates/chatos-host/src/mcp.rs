@@ -4,6 +4,7 @@
 mod acts;
 mod auth;
 mod catalogue;
+mod doctor;
 mod hooks;
 mod import;
 mod logs;

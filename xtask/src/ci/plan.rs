@@ -81,12 +81,13 @@ pub(crate) fn steps() -> Vec<Step> {
             ..plain(
                 "servers",
                 "our MCP client and server with those of others",
-                &["packages", "build"],
+                &["packages", "build", "ui-build"],
                 |cx| {
                     let (client, server) = (built(cx, "mcp-fixture")?, built(cx, "server-fixture")?);
                     let mut npm = process::command("npm", &cx.workspace.path("tests/mcp-servers"));
                     npm.args(["run", "--silent", "test"]);
                     npm.env("MCP_FIXTURE", &client).env("SERVER_FIXTURE", &server);
+                    npm.env("CHATOS_BIN", chatos(cx)?);
                     Ok(vec![npm])
                 },
             )

@@ -87,7 +87,9 @@ impl Call<'_> {
             }
         };
         let poll = Duration::from_millis(config.poll_interval_ms);
-        let waited = task.finish_with_ack(ack, &config.task_id_key, poll, timeout, &self.order.cancel).await;
+        let waited =
+            Box::pin(task.finish_with_ack(ack, &config.task_id_key, poll, timeout, &self.order.cancel));
+        let waited = waited.await;
         let (ended, state) = match waited {
             Ok(result) => (self.result(&result), if result.is_error { "failed" } else { "done" }),
             Err(Waited::Ack(NoAck::Ended(ended))) => (ended, "failed"),
@@ -100,8 +102,13 @@ impl Call<'_> {
                 (ended_task(&error), state_of(&error))
             }
         };
-        self.ports.end_task(task_id, state).await;
+        self.task_over(task_id, state);
         ended
+    }
+
+    /// The row is brought up to date beside the answer, which does not wait for the disk.
+    fn task_over(&self, task_id: String, state: &'static str) {
+        tokio::spawn(self.ports.end_task(task_id, state));
     }
 
     /// Goes on waiting for a task of an earlier process, from where reading began then.
@@ -126,7 +133,7 @@ impl Call<'_> {
                 (ended_task(&error), state_of(&error))
             }
         };
-        self.ports.end_task(task_id.to_owned(), state).await;
+        self.task_over(task_id.to_owned(), state);
         ended
     }
 
@@ -223,7 +230,7 @@ impl Call<'_> {
                 (Ended::failed(canceled()), "canceled")
             }
         };
-        self.ports.end_task(task_id, state).await;
+        self.task_over(task_id, state);
         ended
     }
 

@@ -43,7 +43,7 @@ impl Call<'_> {
         self.ports.event(ToolEvent::Started { server: &self.tool.server, trace: &self.order.trace });
         self.ports.begin(self.context());
         let ended = match self.approve().await {
-            Ok(()) => self.send(key).await,
+            Ok(()) => Box::pin(self.send(key)).await,
             Err(error) => Ended::failed(error),
         };
         self.ports.end(&self.order.call_id);
@@ -60,7 +60,7 @@ impl Call<'_> {
             Some(Resumed::Prompt { .. }) | None => {}
         }
         if let Some(config) = self.route.async_task.as_ref().filter(|config| config.covers(&self.tool.tool)) {
-            return self.async_task(key, config).await;
+            return Box::pin(self.async_task(key, config)).await;
         }
         let meta = meta::build(self.route, &self.order, &self.settings, None);
         match self.through(key, &meta, None).await {

@@ -20,6 +20,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::door::{self, Door};
+use super::relay::{self, RelayedCall};
 use super::request_state::Carried;
 use super::{Endpoint, changes, elicit, offer};
 use crate::client::{ClientLink, ClientRound, Severity};
@@ -172,7 +173,11 @@ impl ServerHandler for Connection {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         one_page(request)?;
-        let mut list = ListToolsResult::with_all_items(self.tools()?.as_ref().clone());
+        let tools = match &self.endpoint.relay {
+            Some(relay) => relay::tools(relay, self.endpoint.layer.settings().lang).await?,
+            None => self.tools()?.as_ref().clone(),
+        };
+        let mut list = ListToolsResult::with_all_items(tools);
         list.ttl_ms = Some(LIST_TTL_MS);
         list.cache_scope = Some(CacheScope::Private);
         Ok(list)
@@ -183,6 +188,18 @@ impl ServerHandler for Connection {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        if let Some(relay) = &self.endpoint.relay {
+            let cancel = context.ct.clone();
+            let call = RelayedCall {
+                tool: request.name.to_string(),
+                arguments: request.arguments.unwrap_or_default(),
+                meta: context.meta.0.0.clone(),
+                session: self.id.clone(),
+                cancel,
+            };
+            let lang = self.endpoint.layer.settings().lang;
+            return relay::call(relay, call, lang).await.map(Into::into);
+        }
         let arguments = request.arguments.clone().map_or(Value::Null, Value::Object);
         let carried = self.carried(request.request_state.as_ref(), &request.name, &arguments)?;
         let answers = request.input_responses.unwrap_or_default();

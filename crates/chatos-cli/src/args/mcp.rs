@@ -63,6 +63,53 @@ pub(crate) enum Known {
     },
 }
 
+/// `chatos gateway …`.
+#[derive(Debug, Args)]
+pub(crate) struct Gateway {
+    /// The agent whose tools are offered, id or name [default: the one a chat begins with]
+    #[arg(long, value_name = "A", default_value = "default")]
+    pub(crate) agent: String,
+    /// The name clients see
+    #[arg(long = "name", value_name = "TEXT", default_value = "chatos")]
+    pub(crate) shown_name: String,
+    /// Serve streamable HTTP at this loopback address, as in 127.0.0.1:0, instead of stdio
+    #[arg(long, value_name = "ADDR", value_parser = address)]
+    pub(crate) http: Option<SocketAddr>,
+    /// With --http: allow an address that the network can reach
+    #[arg(long, requires = "http")]
+    pub(crate) allow_remote: bool,
+    /// With --http: a name accepted in the Host header besides loopback; repeatable
+    #[arg(long, value_name = "NAME", requires = "http")]
+    pub(crate) allow_host: Vec<String>,
+    /// With --http: an origin that pages may call from; repeatable
+    #[arg(long, value_name = "ORIGIN", requires = "http")]
+    pub(crate) allow_origin: Vec<String>,
+    /// With --http: a file that holds the token [env: CHATOS_MCP_TOKEN]
+    #[arg(long, value_name = "FILE", requires = "http")]
+    pub(crate) token_file: Option<PathBuf>,
+}
+
+impl Gateway {
+    /// The flags of serving, as `chatos mcp` has them.
+    pub(crate) fn serving(&self) -> Mcp {
+        Mcp {
+            known: None,
+            server: None,
+            root: None,
+            shown_name: Some(self.shown_name.clone()),
+            write: None,
+            scope: None,
+            http: self.http,
+            allow_remote: self.allow_remote,
+            allow_host: self.allow_host.clone(),
+            allow_origin: self.allow_origin.clone(),
+            token_file: self.token_file.clone(),
+            print_config: None,
+            settings: SettingFlags::default(),
+        }
+    }
+}
+
 impl Mcp {
     /// The server that is meant; nothing means the list of them.
     pub(crate) fn server(&self) -> &str {

@@ -4,6 +4,7 @@
 //! does not need: one thread, no database until a setting is read, no state until the first call.
 
 mod config;
+mod gateway;
 mod http;
 mod list;
 mod queue;
@@ -22,6 +23,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::args::{Global, Mcp};
 use crate::output::{Output, usage_fault};
+pub(crate) use gateway::run as gateway;
 use queue::Queue;
 
 pub(crate) fn run(

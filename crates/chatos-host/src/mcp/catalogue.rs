@@ -506,6 +506,9 @@ struct Parts {
     digest: String,
 }
 
+/// `callMeta` and what it says about results that come later.
+pub(super) type CallMeta = (Option<Map<String, Value>>, Option<AsyncTask>);
+
 /// A `callMeta` of a row, read with the rules of manifests; a wrong one counts as absent.
 pub(super) fn call_meta(text: Option<&str>) -> (Option<Map<String, Value>>, Option<AsyncTask>) {
     let Some(Ok(value)) = text.map(serde_json::from_str::<Value>) else { return (None, None) };
@@ -519,9 +522,7 @@ pub(super) fn call_meta(text: Option<&str>) -> (Option<Map<String, Value>>, Opti
 }
 
 /// The same, with the reason.
-pub(super) fn read_call_meta(
-    value: &Value,
-) -> Result<(Option<Map<String, Value>>, Option<AsyncTask>), String> {
+pub(super) fn read_call_meta(value: &Value) -> Result<CallMeta, String> {
     let (Ok(plugin), Ok(app)) = (PluginId::parse("x"), AppId::parse("x")) else {
         return Err("no name".to_owned());
     };
@@ -531,7 +532,7 @@ pub(super) fn read_call_meta(
     let errors: Vec<String> = problems
         .iter()
         .filter(|problem| problem.is_error())
-        .map(|problem| problem.message.en.to_string())
+        .map(|problem| problem.message.en.clone())
         .collect();
     match layer.mcp {
         Slot::Present(decl) if errors.is_empty() => Ok((decl.call_meta, decl.async_task)),

@@ -79,6 +79,7 @@ impl std::fmt::Debug for AuthInput {
 }
 
 /// Tells an absent key from a null one.
+#[expect(clippy::option_option, reason = "absent keeps a value, null removes it")]
 fn given<'de, T: Deserialize<'de>, D: serde::Deserializer<'de>>(
     reader: D,
 ) -> Result<Option<Option<T>>, D::Error> {
@@ -388,7 +389,7 @@ fn check_address(row: &ServerRow, auth: &StoredAuth) -> Result<(), Fault> {
             Ok(_) => Ok(()),
             Err(error) => {
                 let text = error.message();
-                Err(invalid(&[("/url", Text::new(text.en.to_string(), text.zh.to_string()))]))
+                Err(invalid(&[("/url", Text::new(text.en.clone(), text.zh.clone()))]))
             }
         };
     }

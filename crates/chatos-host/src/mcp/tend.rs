@@ -1,6 +1,6 @@
 //! Watching the servers of a serving host: telling changes, remembering eras, following plugins.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, PoisonError, Weak};
 use std::time::Duration;
 
@@ -67,8 +67,8 @@ impl Shared {
         let statuses = self.pool.statuses();
         let changed: Vec<ServerStatus> = {
             let mut phases = self.phases.lock().unwrap_or_else(PoisonError::into_inner);
-            let alive: HashMap<&ServerKey, ()> = statuses.iter().map(|status| (&status.key, ())).collect();
-            phases.retain(|key, _| alive.contains_key(key));
+            let alive: HashSet<&ServerKey> = statuses.iter().map(|status| &status.key).collect();
+            phases.retain(|key, _| alive.contains(key));
             statuses.into_iter().filter(|status| note(&mut phases, status)).collect()
         };
         let Some(known) = self.last_known() else { return };
