@@ -97,6 +97,7 @@ pub struct Host {
     prompts: OnceLock<Arc<PromptDesk>>,
     plugins: OnceLock<PluginDesk>,
     tools: OnceLock<ToolDesk>,
+    models: crate::models::ModelShare,
     apps: AppDesk,
     // Work that ends with the shutdown; joined by `settle`.
     tasks: Mutex<Vec<tokio::task::JoinHandle<()>>>,
@@ -162,6 +163,7 @@ impl Host {
             prompts: OnceLock::new(),
             plugins: OnceLock::new(),
             tools: OnceLock::new(),
+            models: crate::models::ModelShare::default(),
             apps: AppDesk::default(),
             tasks: Mutex::new(Vec::new()),
             node: OnceLock::new(),
@@ -416,6 +418,11 @@ impl Host {
     /// Where the tools are kept once made.
     pub(crate) fn tool_cell(&self) -> &OnceLock<ToolDesk> {
         &self.tools
+    }
+
+    /// What calls to models share.
+    pub(crate) fn model_share(&self) -> &crate::models::ModelShare {
+        &self.models
     }
 
     /// Where the plugins are kept once opened.

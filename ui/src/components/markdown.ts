@@ -2,6 +2,7 @@
 // no raw HTML, no remote images, no scripts, links that say where they lead (ui-prompts §13).
 
 import MarkdownIt, { type MarkdownIt as Renderer, type Token } from 'markdown-it';
+import { highlight } from './highlight';
 
 /** A link may lead to the web or to mail; anything else stays text. */
 const LINK = /^(https?:|mailto:)/i;
@@ -72,9 +73,10 @@ function build({ link: linkNote, copy }: MarkdownWords): Renderer {
   if (copy !== undefined) {
     md.renderer.rules['fence'] = (tokens, index) => {
       const token = tokens[index];
-      const language = md.utils.escapeHtml((token?.info ?? '').trim().split(/\s+/)[0] ?? '');
+      const info = (token?.info ?? '').trim().split(/\s+/)[0] ?? '';
+      const language = md.utils.escapeHtml(info);
       const head = `<div class="code-head"><span>${language}</span><button type="button" data-copy>${md.utils.escapeHtml(copy)}</button></div>`;
-      return `<div class="code-block">${head}<pre tabindex="0"><code>${md.utils.escapeHtml(token?.content ?? '')}</code></pre></div>\n`;
+      return `<div class="code-block">${head}<pre tabindex="0"><code>${highlight(token?.content ?? '', info)}</code></pre></div>\n`;
     };
   }
 

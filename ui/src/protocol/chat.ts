@@ -13,7 +13,12 @@ export interface WireUsage {
   cost?: number | null;
   currency?: string | null;
   estimated?: boolean;
+  /** Of a sum: calls whose cost nobody knows. */
+  unknownCost?: number;
 }
+
+/** A sum is told per currency. */
+export type WireUsageSum = WireUsage | WireUsage[];
 
 export const RUN_STATES = ['queued', 'running', 'waiting_prompt', 'waiting_async', 'interrupted', 'done', 'failed', 'aborted', 'discarded'] as const;
 export type RunState = (typeof RUN_STATES)[number];
@@ -38,8 +43,9 @@ export interface WireSession {
   updatedAt: Moment;
   lastMessageAt?: Moment | null;
   running: boolean;
+  /** The run that is under way, or the one that was interrupted. */
   run?: WireRunRef | null;
-  usage?: WireUsage | null;
+  usage?: WireUsageSum | null;
 }
 
 export interface WireAttachment {
@@ -75,6 +81,8 @@ export interface WireMessage {
   toolCallId?: string | null;
   toolName?: string | null;
   server?: string | null;
+  /** The server's own name of the tool. */
+  tool?: string | null;
   status?: string | null;
   code?: string | null;
   error?: { code: string; message: string; hint?: string | null } | null;
@@ -126,9 +134,8 @@ export interface SendReceipt {
 export interface WireSearchHit {
   sessionId: string;
   sessionTitle?: string | null;
-  title?: string | null;
   messageId?: string | null;
-  snippet?: string | null;
+  excerpt?: string | null;
   createdAt?: Moment | null;
 }
 
@@ -138,22 +145,19 @@ export interface WireRun {
   id: string;
   kind?: string | null;
   sessionId?: string | null;
-  sessionTitle?: string | null;
   parentRunId?: string | null;
   agentId?: string | null;
-  agentName?: string | null;
   subAgentId?: string | null;
   modelId?: string | null;
-  modelName?: string | null;
+  /** The beginning of what was asked. */
+  task?: string | null;
   state: string;
-  reason?: string | null;
   stopReason?: string | null;
   traceId?: string | null;
+  createdAt?: Moment | null;
   startedAt?: Moment | null;
   finishedAt?: Moment | null;
-  durationMs?: number | null;
-  toolCalls?: number | null;
-  usage?: WireUsage | null;
+  usage?: WireUsageSum | null;
   error?: { code?: string | null; message: string; hint?: string | null } | null;
 }
 
@@ -180,7 +184,7 @@ export interface WireStep {
   usage?: WireUsage | null;
 }
 
-export type WireRunDetail = WireRun & { steps: WireStep[] };
+export type WireRunDetail = WireRun & { steps?: WireStep[] | null; children?: string[] | null };
 
 export interface WireSpan {
   spanId: string;
@@ -191,14 +195,13 @@ export interface WireSpan {
   tool?: string | null;
   runId?: string | null;
   callId?: string | null;
-  startedAt: Moment;
+  startedAt?: Moment | null;
   finishedAt?: Moment | null;
   durationMs?: number | null;
   status?: string | null;
   code?: string | null;
   sizes?: { input?: number | null; output?: number | null } | null;
   usage?: WireUsage | null;
-  children?: WireSpan[];
 }
 
 export interface WireTrace {
@@ -250,6 +253,5 @@ export interface WireSubStep {
   server?: string | null;
   args?: unknown;
   status?: string | null;
-  isError?: boolean | null;
-  elapsedMs?: number | null;
+  code?: string | null;
 }

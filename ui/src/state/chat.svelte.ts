@@ -6,7 +6,7 @@ import type { ChatApi, SessionChange } from '../api/chat';
 import type { EventFrame } from '../protocol';
 import type { ChatEvent, WireAgentRef, WireModelRef, WireSession } from '../protocol/chat';
 import type { Picture } from './chat/attachments';
-import { Sessions } from './chat/sessions.svelte';
+import { isRemoved, Sessions } from './chat/sessions.svelte';
 import { Transcript } from './chat/transcript.svelte';
 import { Resource } from './resource.svelte';
 
@@ -122,7 +122,13 @@ export class Chat {
 
   onEvent(frame: EventFrame): void {
     this.sessions.onEvent(frame);
-    if (frame.type === 'session_removed') this.#close(String((frame.data as { id?: unknown } | null)?.id));
+    if (isRemoved(frame)) this.#close(String((frame.data as { id?: unknown } | null)?.id));
+  }
+
+  /** Agents and models to choose from were changed somewhere. */
+  onAdmin(frame: EventFrame): void {
+    if (frame.type === 'agents_changed') void this.agents.refresh();
+    if (frame.type === 'models_changed') void this.models.refresh();
   }
 
   /** Everything read before may be out of date. */

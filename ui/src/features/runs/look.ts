@@ -1,6 +1,7 @@
 // How states of runs and steps look.
 
 import type { IconName } from '../../components/Icon.svelte';
+import type { WireRun } from '../../protocol/chat';
 
 export type Tone = 'neutral' | 'accent' | 'success' | 'warning' | 'danger';
 
@@ -25,6 +26,7 @@ export function toneOfStep(status: string | null | undefined): Tone {
     case 'canceled':
     case 'needs_input':
     case 'uncertain':
+    case 'skipped':
       return 'warning';
     case 'running':
     case 'pending':
@@ -36,8 +38,15 @@ export function toneOfStep(status: string | null | undefined): Tone {
   }
 }
 
-const ICONS: Record<string, IconName> = { model: 'chat', tool: 'plug', prompt: 'queue', sub: 'agents', compact: 'compact', resume: 'refresh', run: 'runs' };
+const ICONS: Record<string, IconName> = { model: 'chat', tool: 'plug', prompt: 'queue', sub: 'agents', compact: 'compact', resume: 'refresh', run: 'runs', correction: 'undo' };
 
 export function iconOfKind(kind: string): IconName {
   return ICONS[kind] ?? 'info';
+}
+
+/** How long a run took, or has taken so far; null before it began. */
+export function durationOf(run: WireRun): number | null {
+  if (!run.startedAt) return null;
+  const end = run.finishedAt ? Date.parse(run.finishedAt) : Date.now();
+  return run.finishedAt || run.state === 'running' ? end - Date.parse(run.startedAt) : null;
 }

@@ -57,7 +57,7 @@ export const runs = {
   branch: 'New chat from here',
   step: {
     kinds: { model: 'Model call', tool: 'Tool call', prompt: 'Question', sub: 'Sub agent', compact: 'Summary', resume: 'Continued', run: 'Run', correction: 'Correction', user: 'Message' } as Record<string, string>,
-    states: { pending: 'not begun', sent: 'sent', running: 'running', done: 'done', failed: 'failed', canceled: 'canceled', uncertain: 'outcome unknown', open: 'open' } as Record<string, string>,
+    states: { pending: 'not begun', sent: 'sent', running: 'running', done: 'done', failed: 'failed', canceled: 'canceled', skipped: 'not run', uncertain: 'outcome unknown', open: 'open' } as Record<string, string>,
     input: 'Input',
     output: 'Output',
     attempt: (n: number) => `attempt ${n}`,

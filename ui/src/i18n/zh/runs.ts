@@ -59,7 +59,7 @@ export const runs: typeof en = {
   branch: '从这里开始新对话',
   step: {
     kinds: { model: '模型调用', tool: '工具调用', prompt: '提问', sub: '子智能体', compact: '总结', resume: '继续', run: '运行', correction: '纠正', user: '消息' },
-    states: { pending: '未开始', sent: '已发出', running: '进行中', done: '完成', failed: '失败', canceled: '已取消', uncertain: '结果未知', open: '进行中' },
+    states: { pending: '未开始', sent: '已发出', running: '进行中', done: '完成', failed: '失败', canceled: '已取消', skipped: '未执行', uncertain: '结果未知', open: '进行中' },
     input: '输入',
     output: '输出',
     attempt: (n) => `第 ${n} 次`,

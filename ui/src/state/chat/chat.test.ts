@@ -43,8 +43,8 @@ describe('Chat', () => {
     const { chat, stream } = chatOn(new FakeHost().api);
     const [one, two] = [chat.transcript('one'), chat.transcript('two')];
     await Promise.all([one.open(), two.open()]);
-    stream.tell('one', event('assistant_start', { message: message('a', 1, 'assistant', '', { partial: true }) }));
-    stream.tell('two', event('assistant_start', { message: message('b', 1, 'assistant', '', { partial: true }) }));
+    stream.tell('one', event('assistant_start', { message: message('a', 1, 'assistant', '', { partial: true, sessionId: 'one' }) }));
+    stream.tell('two', event('assistant_start', { message: message('b', 1, 'assistant', '', { partial: true, sessionId: 'two' }) }));
     for (let at = 0; at < 1_000; at += 1) {
       stream.tell('one', delta('a', at, 'x'));
       stream.tell('two', delta('b', at, 'y'));

@@ -126,7 +126,7 @@ export class Entry {
     }
     this.attachments = wire.attachments ?? [];
     this.toolCallId = wire.toolCallId ?? null;
-    this.toolName = wire.toolName ?? null;
+    this.toolName = wire.tool ?? wire.toolName ?? null;
     this.server = wire.server ?? null;
     this.isError = wire.toolIsError === true;
     this.structured = wire.toolStructuredContent ?? null;

@@ -14,6 +14,11 @@ export function inOrder(sessions: readonly WireSession[]): WireSession[] {
   return [...sessions].sort((a, b) => Number(b.pinned) - Number(a.pinned) || time(b).localeCompare(time(a)) || a.id.localeCompare(b.id));
 }
 
+/** Whether an event says that a chat is gone. */
+export function isRemoved(frame: EventFrame): boolean {
+  return frame.type === 'session_removed' || (frame.type === 'session_changed' && (frame.data as { change?: unknown } | null)?.change === 'deleted');
+}
+
 export class Sessions {
   items: WireSession[] = $state.raw([]);
   archived = $state(false);
@@ -137,8 +142,8 @@ export class Sessions {
   }
 
   onEvent(frame: EventFrame): void {
-    const data = frame.data as { id?: unknown; sessionId?: unknown; state?: unknown } | null;
-    if (frame.type === 'session_removed' && typeof data?.id === 'string') return this.drop(data.id);
+    const data = frame.data as { id?: unknown; sessionId?: unknown; state?: unknown; change?: unknown } | null;
+    if (isRemoved(frame) && typeof data?.id === 'string') return this.drop(data.id);
     if (frame.type === 'session_changed' && typeof data?.id === 'string') return this.#want(data.id);
     if (frame.type !== 'run_changed' || typeof data?.sessionId !== 'string') return;
     const ended = ['done', 'failed', 'aborted'].includes(String(data.state));

@@ -2,7 +2,7 @@
 // wait until a test lets them go.
 
 import type { ChatApi } from '../../api/chat';
-import type { ChatEvent, SendInput, SendReceipt, WireMessage, WireMessagePage, WireSession } from '../../protocol/chat';
+import type { ChatEvent, SendInput, SendReceipt, WireMessage, WireMessagePage, WireRun, WireSession } from '../../protocol/chat';
 
 export const AT = '2026-01-01T00:00:00.000Z';
 
@@ -17,6 +17,7 @@ export function session(more: Partial<WireSession> = {}): WireSession {
 export class FakeHost {
   session: WireSession = session();
   messages: WireMessage[] = [];
+  runs: WireRun[] = [];
   reads = 0;
   sent: SendInput[] = [];
   /** What `send` answers, or throws. */
@@ -48,6 +49,11 @@ export class FakeHost {
         const page = { messages: structuredClone(all.slice(start, end)), hasMore: start > 0, summaries: [] };
         await this.#gate;
         return page;
+      },
+      lastRuns: async () => {
+        const items = structuredClone(this.runs);
+        await this.#gate;
+        return { items };
       },
       send: async (_id: string, input: SendInput) => {
         this.sent.push(input);

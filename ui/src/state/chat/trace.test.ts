@@ -21,11 +21,6 @@ test('main, sub agent and tool are one chain, by start, with their place in time
   expect(errors).toBe(1);
 });
 
-test('a nested answer gives the same as a flat one', () => {
-  const nested = waterfall([{ ...span('a', null, 0, 10), children: [span('b', null, 1, 2)] }], 0);
-  expect(nested.rows.map((row) => [row.span.spanId, row.depth])).toEqual([['a', 0], ['b', 1]]);
-});
-
 test('a span without end reaches to now; a lost parent or a ring loses nothing', () => {
   const open = waterfall([span('run', null, 0, null), span('gone', 'nobody', 500, 100)], 1_001_000);
   expect(open.rows[0]).toMatchObject({ end: null, width: 1 });

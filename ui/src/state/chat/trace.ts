@@ -35,8 +35,8 @@ export function waterfall(spans: readonly WireSpan[], now: number): Waterfall {
   }
   for (const list of children.values()) list.sort((a, b) => at(a.startedAt) - at(b.startedAt) || a.spanId.localeCompare(b.spanId));
 
-  const start = Math.min(...all.map((span) => at(span.startedAt)), Number.POSITIVE_INFINITY);
-  const ends = all.map((span) => endOf(span) ?? now);
+  const start = Math.min(...all.map((span) => at(span.startedAt)).filter((time) => time > 0), Number.POSITIVE_INFINITY);
+  const ends = all.filter((span) => span.startedAt).map((span) => endOf(span) ?? now);
   const end = Math.max(...ends, Number.NEGATIVE_INFINITY);
   const whole = Math.max(1, end - start);
   const rows: SpanRow[] = [];
@@ -45,8 +45,9 @@ export function waterfall(spans: readonly WireSpan[], now: number): Waterfall {
   const visit = (span: WireSpan, path: string[]): void => {
     if (seen.has(span.spanId)) return;
     seen.add(span.spanId);
-    const from = at(span.startedAt);
-    const to = endOf(span);
+    // A step that was never begun has no start; it is drawn where its run begins.
+    const from = at(span.startedAt) || start;
+    const to = span.startedAt ? endOf(span) : from;
     const own = children.get(span.spanId) ?? [];
     rows.push({
       span,
@@ -68,26 +69,16 @@ export function waterfall(spans: readonly WireSpan[], now: number): Waterfall {
 }
 
 export function isFailed(span: WireSpan): boolean {
-  return ['error', 'failed', 'denied', 'timeout', 'invalid', 'not_found'].includes(span.status ?? '');
+  return ['error', 'failed', 'denied', 'timeout', 'invalid', 'not_found', 'uncertain'].includes(span.status ?? '');
 }
 
 function flatten(spans: readonly WireSpan[]): WireSpan[] {
-  const out: WireSpan[] = [];
-  const ids = new Set<string>();
-  const walk = (list: readonly WireSpan[], parent: string | null): void => {
-    for (const span of list) {
-      if (ids.has(span.spanId)) continue;
-      ids.add(span.spanId);
-      out.push({ ...span, parentSpanId: span.parentSpanId ?? parent });
-      if (span.children) walk(span.children, span.spanId);
-    }
-  };
-  walk(spans, null);
-  return out;
+  const known = new Map(spans.map((span) => [span.spanId, span]));
+  return [...known.values()];
 }
 
-function at(moment: string): number {
-  const time = Date.parse(moment);
+function at(moment: string | null | undefined): number {
+  const time = Date.parse(moment ?? '');
   return Number.isNaN(time) ? 0 : time;
 }
 

@@ -4,8 +4,8 @@
 
 import { type ApiError, toApiError } from '../../api/error';
 import type { ChatApi } from '../../api/chat';
-import type { ChatEvent, SendMode, WireMessage, WireMessagePage, WireNewAttachment, WireSession, WireSubStep, WireSummary } from '../../protocol/chat';
-import { Entry, SubJob, ToolCall } from './entry.svelte';
+import type { ChatEvent, SendMode, WireMessage, WireMessagePage, WireNewAttachment, WireRun, WireRunRef, WireSession, WireSubStep, WireSummary } from '../../protocol/chat';
+import { Entry, type EntryError, SubJob, ToolCall } from './entry.svelte';
 import { buildRows, type Row } from './rows';
 import { addUsage, readUsage, type Usage } from './usage';
 
@@ -25,6 +25,8 @@ export interface RunView {
   reason: string | null;
   startedAt: number | null;
   traceId: string | null;
+  /** Why it failed. */
+  error: EntryError | null;
 }
 
 export interface Notice {
@@ -242,6 +244,8 @@ export class Transcript {
       case 'tool_result': {
         const message = event['message'] as WireMessage | undefined;
         if (!isMessage(message)) return 'reread';
+        // A correction of a sub agent is a message of that one.
+        if (message.sessionId !== this.id) return 'same';
         if (event.type === 'user_message') this.#arrived(message);
         if (event.type === 'assistant_start') {
           this.retry = null;
@@ -313,7 +317,7 @@ export class Transcript {
     const delta = event['delta'];
     if (typeof delta !== 'string') return true;
     // A finished message does not grow; a late piece of it is one we have.
-    if (!entry.partial && entry.status !== null) return true;
+    if (!entry.partial) return true;
     const growing = event.type === 'assistant_delta' ? entry.content : entry.reasoning;
     return growing.add(number(event['offset']) ?? growing.text.length, delta);
   }
@@ -384,7 +388,11 @@ export class Transcript {
     const known = this.#jobs.get(jobId);
     const job = known ?? new SubJob(jobId);
     this.#jobs.set(jobId, job);
-    if (call && call.job !== job) call.job = job;
+    if (call && call.job !== job) {
+      // After a reload the run was known before the job.
+      job.runId ??= call.job?.runId ?? null;
+      call.job = job;
+    }
     if (event.type === 'subagent_state') {
       job.state = string(event['state']) || job.state;
       job.runId = text(event['childRunId']) ?? job.runId;
@@ -424,7 +432,7 @@ export class Transcript {
   #runActive(event: ChatEvent): void {
     if (!this.#newer(event)) return;
     const run = this.#runOf(event);
-    if (!ACTIVE.has(run.state)) this.#setRun({ ...run, state: 'running', reason: null });
+    if (!ACTIVE.has(run.state)) this.#setRun({ ...run, state: 'running', reason: null, error: null });
     else this.#setRun(run);
   }
 
@@ -441,7 +449,7 @@ export class Transcript {
     const id = string(event.runId);
     if (this.run && (id === '' || this.run.id === id)) return this.run;
     const trace = event['trace'] as { traceId?: unknown } | undefined;
-    return { id, state: 'running', reason: null, startedAt: moment(event.ts), traceId: text(trace?.traceId) };
+    return { id, state: 'running', reason: null, startedAt: moment(event.ts), traceId: text(trace?.traceId), error: null };
   }
 
   #setRun(run: RunView): void {
@@ -463,15 +471,11 @@ export class Transcript {
     const entry = this.#entries.get(string(event.messageId)) ?? this.#lastAssistant(event.runId ?? null);
     if (entry) {
       entry.touched = stamp;
-      entry.partial = false;
-      if (event.type === 'assistant_error') {
-        entry.status = 'error';
-        entry.error = { code: string(event['code']), message: string(event['message']), hint: text(event['hint']) };
-      } else {
-        entry.status = event.type === 'assistant_aborted' ? 'aborted' : (entry.status ?? 'done');
-      }
+      // Text that was cut off stays marked as such.
+      entry.partial = event.type !== 'assistant_done' && entry.partial;
     }
-    if (this.#newer(event)) this.#setRun({ ...this.#runOf(event), state: states[event.type] ?? 'done', reason: text(event['stopReason']) });
+    const error = event.type === 'assistant_error' ? { code: string(event['code']), message: string(event['message']), hint: text(event['hint']) } : null;
+    if (this.#newer(event)) this.#setRun({ ...this.#runOf(event), state: states[event.type] ?? 'done', reason: text(event['stopReason']), error });
     return 'reread';
   }
 
@@ -490,7 +494,7 @@ export class Transcript {
       const input = { text: item.text, mode: item.mode, ...(item.attachments.length > 0 ? { attachments: item.attachments } : {}) };
       const receipt = await this.#api.send(this.id, input);
       if (!receipt.queued && !this.active) {
-        this.#setRun({ id: receipt.runId, state: 'running', reason: null, startedAt: Date.now(), traceId: null });
+        this.#setRun({ id: receipt.runId, state: 'running', reason: null, startedAt: Date.now(), traceId: null, error: null });
       }
       // With the event here already there is nothing to read; without it (no connection) there is.
       if (!receipt.userMessageId || !this.#entries.has(receipt.userMessageId)) await this.refresh();
@@ -510,29 +514,65 @@ export class Transcript {
       try {
         const [session, page] = await Promise.all([this.#api.session(this.id), this.#api.messages(this.id, { limit: PAGE })]);
         if (this.#closed) return;
-        this.#takeSession(session, runMark);
+        this.session = session;
+        this.usage = readUsage(session.usage);
+        this.#options.onSession?.(session);
+        if (session.run) this.#takeRun(session.run, null, runMark);
         this.#takePage(page, mark);
         this.ready = true;
         this.error = null;
+        if (session.run) void this.#restoreJobs(session.run.id);
+        // Nobody waits for how the last run ended to read the messages.
+        if (!session.run) this.#takeRun(null, await this.#lastRun(), runMark);
       } catch (thrown) {
         if (!this.#closed) this.error = toApiError(thrown);
       }
     } while (this.#again && !this.#closed);
   }
 
-  #takeSession(session: WireSession, runMark: number): void {
-    this.session = session;
-    this.usage = readUsage(session.usage);
-    this.#options.onSession?.(session);
+  /** How the last run ended; a session only names one that is under way or interrupted. */
+  async #lastRun(): Promise<WireRun | null> {
+    const { items } = await this.#api.lastRuns(this.id);
+    return items.find((run) => run.kind !== 'sub') ?? null;
+  }
+
+  /** Sub agents that were at work before this page looked: which runs they are is in the journal. */
+  async #restoreJobs(runId: string): Promise<void> {
+    const waiting = [...this.#calls.values()].filter((call) => call.label === 'run_sub_agent' && !call.done && !call.job);
+    if (waiting.length === 0) return;
+    try {
+      const { steps } = await this.#api.run(runId);
+      for (const step of steps ?? []) {
+        const call = waiting.find((one) => one.callId === step.callId && !one.job);
+        if (!call || !step.childRunId) continue;
+        const job = new SubJob(step.childRunId);
+        job.runId = step.childRunId;
+        job.state = 'running';
+        call.job = job;
+      }
+    } catch {
+      // A link to its run is an extra; its steps still come as events.
+    }
+  }
+
+  #takeRun(current: WireRunRef | null, last: WireRun | null, runMark: number): void {
     // An event told of the run while this was on its way: it knows better.
     if (runMark !== this.#runMark) return;
-    const { run } = session;
-    if (!run) {
-      if (this.run) this.#setRun({ ...this.run, state: this.active ? 'done' : this.run.state });
-      return;
+    const run: WireRunRef | WireRun | null = current ?? last;
+    if (run) {
+      const known = this.run?.id === run.id ? this.run : null;
+      const failed = last?.error ? { code: last.error.code ?? '', message: last.error.message, hint: last.error.hint ?? null } : null;
+      this.#setRun({
+        id: run.id,
+        state: run.state,
+        reason: last?.stopReason ?? known?.reason ?? null,
+        startedAt: moment(run.startedAt) ?? known?.startedAt ?? null,
+        traceId: run.traceId ?? known?.traceId ?? null,
+        error: failed ?? known?.error ?? null,
+      });
+    } else if (this.active && this.run) {
+      this.#setRun({ ...this.run, state: 'done' });
     }
-    const started = run.startedAt ? moment(run.startedAt) : null;
-    this.#setRun({ id: run.id, state: run.state, reason: run.reason ?? null, startedAt: started, traceId: run.traceId ?? null });
     this.#runMark = runMark;
   }
 

@@ -51,7 +51,8 @@ function stored(host: FakeHost): void {
     message('t', 3, 'tool', '✓ two', { toolCallId: 'c', toolName: 'list_directory', status: 'ok' }),
     message('b', 4, 'assistant', 'Two files.', { usage: { input: 10, output: 5 } }),
   ];
-  host.session = session({ run: { id: 'r', state: 'done' }, usage: { input: 10, output: 5, cost: 0.5, currency: 'USD' } });
+  host.session = session({ usage: [{ input: 10, output: 5, cost: 0.5, currency: 'USD' }] });
+  host.runs = [{ id: 'r', kind: 'chat', state: 'done' }];
 }
 
 describe('folding', () => {
@@ -152,7 +153,8 @@ describe('folding', () => {
     const read = transcript.refresh();
     transcript.apply([delta('a', 3, 'def'), event('assistant_done', { messageId: 'a' })]);
     host.messages = [message('a', 2, 'assistant', 'abcdef')];
-    host.session = session({ run: { id: 'r', state: 'done' } });
+    host.session = session();
+    host.runs = [{ id: 'r', kind: 'chat', state: 'done' }];
     release();
     await read;
     expect(shown(transcript)).toEqual(['assistant: abcdef']);
@@ -227,6 +229,23 @@ describe('folding', () => {
     // The sub agent's own state is not the chat's.
     transcript.apply([event('run_state', { runId: 'r2', state: 'done' })]);
     expect(transcript.run?.state).toBe('running');
+  });
+
+  test('why a run failed is known from its event and after a reload', async () => {
+    const host = new FakeHost();
+    const { transcript } = await opened(host);
+    transcript.apply([started(), delta('a', 0, 'half'), event('run_state', { state: 'failed' }), event('assistant_error', { messageId: 'a', code: 'rate_limited', message: 'slow down' })]);
+    expect(transcript.run).toMatchObject({ state: 'failed', error: { code: 'rate_limited', message: 'slow down' } });
+    host.runs = [{ id: 'r', kind: 'chat', state: 'failed', error: { code: 'rate_limited', message: 'slow down' } }];
+    const { transcript: later } = await opened(host);
+    expect(later.run).toMatchObject({ state: 'failed', error: { code: 'rate_limited', message: 'slow down' } });
+    expect(later.active).toBe(false);
+  });
+
+  test('a correction of a sub agent is not a message of the chat', async () => {
+    const { transcript } = await opened(new FakeHost());
+    transcript.apply([event('user_message', { runId: 'r2', message: { ...message('x', 1, 'user', 'no, the other one'), sessionId: 'r2' } })]);
+    expect(shown(transcript)).toEqual([]);
   });
 
   test('events that make no sense change nothing', async () => {

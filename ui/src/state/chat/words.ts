@@ -23,12 +23,18 @@ export function money(amount: number, currency: string | null): string {
   }
 }
 
+/** The cost in words: nothing where it is unknown, “≥” where only a part of it is known. */
+export function costText(usage: Usage): string {
+  if (usage.cost === null) return '';
+  return `${usage.atLeast ? '≥ ' : ''}${money(usage.cost, usage.currency)}`;
+}
+
 /** Tokens and cost in one line; an unknown price says nothing about money. */
 export function usageText(usage: Usage): string {
   const t = i18n.t.chat.usage;
   const parts = [t.tokens(compactNumber(usage.input), compactNumber(usage.output))];
   if (usage.cacheRead > 0) parts.push(t.cached(compactNumber(usage.cacheRead)));
-  if (usage.cost !== null) parts.push(money(usage.cost, usage.currency));
+  if (usage.cost !== null) parts.push(costText(usage));
   if (usage.estimated) parts.push(t.estimated);
   return parts.join(' · ');
 }
