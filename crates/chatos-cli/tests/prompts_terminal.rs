@@ -206,3 +206,57 @@ fn watch_answers_each_new_question_here() {
     assert_eq!(terminal.end().0, Some(0), "nothing is asked: an ordinary end");
     drop(host);
 }
+
+#[test]
+fn a_tool_called_without_a_host_asks_here() {
+    let sandbox = sandbox();
+    let root = sandbox.root().join("work");
+    fs::create_dir(&root).unwrap();
+    let call = |path: &str| {
+        let path = format!("path={path}");
+        let root = root.to_string_lossy().into_owned();
+        Terminal::start(
+            &sandbox,
+            &[
+                "tools",
+                "call",
+                "code_writer",
+                "write_file",
+                &path,
+                "contents=hello",
+                "--root",
+                &root,
+                "--lang",
+                "en",
+            ],
+        )
+    };
+    let mut terminal = call("yes.txt");
+    terminal.expect("yes.txt").expect("+hello").expect("a = approve").enter("a").expect("Created yes.txt");
+    let (status, screen) = terminal.end();
+    assert_eq!(status, Some(0), "{screen}");
+    assert_eq!(fs::read_to_string(root.join("yes.txt")).unwrap(), "hello");
+    let mut terminal = call("no.txt");
+    terminal.expect("a = approve").enter("c").expect("declined");
+    assert_eq!(terminal.end().0, Some(1));
+    let mut terminal = call("left.txt");
+    terminal.expect("a = approve").enter("q").expect("the call was canceled");
+    assert_ne!(terminal.end().0, Some(0));
+    assert!(!root.join("no.txt").exists() && !root.join("left.txt").exists());
+    // Nobody sits before it: refused at once.
+    let root = root.to_string_lossy().into_owned();
+    let refused = sandbox.run(&[
+        "tools",
+        "call",
+        "code_writer",
+        "write_file",
+        "path=x",
+        "contents=y",
+        "--root",
+        &root,
+        "--json",
+    ]);
+    assert_eq!(refused.json()["structuredContent"]["error"]["details"]["rule"], "no_person", "{refused:?}");
+    let list = sandbox.run(&["prompts", "list", "--json"]).json();
+    assert_eq!(list["items"].as_array().map(Vec::len), Some(0), "no question stays open: {list}");
+}

@@ -2,6 +2,7 @@
 
 mod answer;
 mod ask;
+pub(crate) mod attend;
 mod desk;
 mod form;
 pub(crate) mod input;
