@@ -98,6 +98,7 @@ pub struct Host {
     plugins: OnceLock<PluginDesk>,
     tools: OnceLock<ToolDesk>,
     apps: AppDesk,
+    spawning: OnceLock<chatos_child::Spawning>,
     // Work that ends with the shutdown; joined by `settle`.
     tasks: Mutex<Vec<tokio::task::JoinHandle<()>>>,
     node: OnceLock<Option<NodeInfo>>,
@@ -161,6 +162,7 @@ impl Host {
             plugins: OnceLock::new(),
             tools: OnceLock::new(),
             apps: AppDesk::default(),
+            spawning: OnceLock::new(),
             tasks: Mutex::new(Vec::new()),
             node: OnceLock::new(),
             shutdown: CancellationToken::new(),
@@ -172,6 +174,7 @@ impl Host {
         host.collect_notices(legacy.moved, legacy.warning, path_notices, key_notice, network);
         if host.config.serving {
             remove_leftovers(host.dir.path(), Duration::ZERO);
+            host.end_leftover_children();
             host.begin_serving();
             host.import_at_start();
         }
@@ -393,6 +396,11 @@ impl Host {
         let mode = log_mode(&self.settings.text("uiPromptLogMode"));
         let (prompts, events) = open_queue(&self.store, &self.key, self.dir.path(), role, mode)?;
         Ok(self.prompts.get_or_init(|| Arc::new(PromptDesk::of_host(prompts, events, &self.store))))
+    }
+
+    /// Where the way of starting children is kept.
+    pub(crate) fn spawning_cell(&self) -> &OnceLock<chatos_child::Spawning> {
+        &self.spawning
     }
 
     /// Apps while they are used.

@@ -9,6 +9,7 @@ mod apps;
 mod asker;
 mod audit;
 mod beside;
+mod children;
 mod doctor;
 mod environment;
 mod events;
@@ -40,6 +41,7 @@ pub use asker::{
 pub use audit::{Audit, AuditVerdict};
 pub use beside::{Beside, BesideSettings};
 pub use chatos_builtin as builtin_api;
+pub use chatos_child as child_api;
 pub use chatos_contribution as contribution_api;
 pub use chatos_manifest as manifest_api;
 pub use chatos_model as model_api;
@@ -54,6 +56,7 @@ pub use chatos_store::{
     iso_from_ms, nearest_setting, now_iso, now_ms,
 };
 pub use chatos_tool::{ErrorCode, Fault, Lang, Text};
+pub use children::{LAUNCH_COMMAND, WARDEN_COMMAND};
 pub use doctor::{Finding, Severity, failed_to_open};
 pub use environment::Environment;
 pub use events::{EventHub, Frame, Resume, Subscription};
