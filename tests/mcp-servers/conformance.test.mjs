@@ -3,25 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import test from 'node:test';
 
-import { client, here } from './support.mjs';
-
-/** The suite wants a newer Node than the project does; the lock file brings one. */
-function node() {
-  if (Number(process.versions.node.split('.')[0]) >= 22) {
-    return process.execPath;
-  }
-  const locked = join(here, `node_modules/node-${process.platform}-${process.arch}/bin/node`);
-  if (!existsSync(locked)) {
-    throw new Error('the conformance suite needs Node 22; run: cargo xtask ci --only packages');
-  }
-  return locked;
-}
-
-const SUITE = join(here, 'node_modules/@modelcontextprotocol/conformance/dist/index.js');
+import { client, here, recentNode, SUITE } from './support.mjs';
 
 const SCENARIOS = {
   '2025-11-25': [
@@ -46,7 +30,7 @@ const SCENARIOS = {
 function run(revision, scenario) {
   const args = [SUITE, 'client', '--command', `${client} conform`, '--scenario', scenario, '--spec-version', revision];
   return new Promise((resolve, reject) => {
-    const child = spawn(node(), args, { cwd: here, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(recentNode(), args, { cwd: here, stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
     child.stdout.on('data', (text) => (output += text));
     child.stderr.on('data', (text) => (output += text));

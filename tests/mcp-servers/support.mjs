@@ -1,17 +1,50 @@
-// Runs our client (`mcp-fixture drive`) against servers and gives back what came of each step.
+// Runs our client (`mcp-fixture drive`) against servers, and our server (`server-fixture`) for clients.
 
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 export const here = dirname(fileURLToPath(import.meta.url));
 
 /** The program under test: given by CI, or the one the last build made. */
 export const client = process.env.MCP_FIXTURE ?? join(here, '../../target/debug/mcp-fixture');
-if (!existsSync(client)) {
-  throw new Error(`no client at ${client}; build it with: cargo build -p chatos-mcp`);
+
+/** Our own server, for the suite: given by CI, or the one the last build made. */
+const server = process.env.SERVER_FIXTURE ?? join(here, '../../target/debug/server-fixture');
+
+export const SUITE = join(here, 'node_modules/@modelcontextprotocol/conformance/dist/index.js');
+
+/** The suite wants a newer Node than the project does; the lock file brings one. */
+export function recentNode() {
+  if (Number(process.versions.node.split('.')[0]) >= 22) {
+    return process.execPath;
+  }
+  const locked = join(here, `node_modules/node-${process.platform}-${process.arch}/bin/node`);
+  if (!existsSync(locked)) {
+    throw new Error('the conformance suite needs Node 22; run: cargo xtask ci --only packages');
+  }
+  return locked;
+}
+
+/** Starts our own server and gives its address; it ends when its input is closed. */
+export async function ownServer(t) {
+  if (!existsSync(server)) {
+    throw new Error(`no server at ${server}; build it with: cargo build -p chatos-builtin`);
+  }
+  const child = spawn(server, [], { stdio: ['pipe', 'pipe', 'inherit'] });
+  t.after(async () => {
+    const gone = new Promise((resolve) => child.once('exit', resolve));
+    child.stdin.end();
+    await gone;
+  });
+  return new Promise((resolve, reject) => {
+    createInterface({ input: child.stdout }).once('line', resolve);
+    child.once('error', reject);
+    child.once('exit', (code) => reject(new Error(`the server ended with ${code}`)));
+  });
 }
 
 /** The start script of an installed server. */
@@ -25,6 +58,9 @@ export function entry(name) {
 
 /** Drives the client; the outcomes are in the order of the steps. */
 export function drive(servers, steps) {
+  if (!existsSync(client)) {
+    throw new Error(`no client at ${client}; build it with: cargo build -p chatos-mcp`);
+  }
   return new Promise((resolve, reject) => {
     const child = spawn(client, ['drive'], { stdio: ['pipe', 'pipe', 'inherit'] });
     let output = '';

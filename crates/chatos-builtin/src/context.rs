@@ -8,6 +8,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::client::{Capability, ClientLink, ClientRound};
 use crate::clock::{CallClock, Stop, StopSignal};
 use crate::observer::{CallEvent, Observer};
 use crate::person::{Elicitor, InputRequired, PromptQueue, Resume};
@@ -33,6 +34,17 @@ impl Caller {
             Self::Subagent => "subagent",
         }
     }
+}
+
+/// Why a call ends without a result; a modern client calls again.
+#[derive(Debug)]
+pub(crate) enum Suspension {
+    /// A question to the person, which may be in the queue as well.
+    Person(InputRequired),
+    /// Requests of the tool to the client.
+    Client(ClientRound),
+    /// The client lacks what the tool needs.
+    Missing(Capability),
 }
 
 /// The context of one call.
@@ -63,7 +75,8 @@ pub struct CallCx {
     pub(crate) queue: Arc<dyn PromptQueue>,
     pub(crate) elicitor: Option<Arc<dyn Elicitor>>,
     pub(crate) resume: Option<Resume>,
-    pub(crate) suspended: Mutex<Option<InputRequired>>,
+    pub(crate) client: Option<ClientLink>,
+    pub(crate) suspended: Mutex<Option<Suspension>>,
     pub(crate) clock: CallClock,
     pub(crate) stop: StopSignal,
     pub(crate) progress: Progress,

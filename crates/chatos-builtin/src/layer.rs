@@ -15,8 +15,9 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::access::Access;
+use crate::client::{Capability, ClientLink, ClientRound};
 use crate::clock::{CallClock, Stop, StopSignal};
-use crate::context::{CallCx, Caller};
+use crate::context::{CallCx, Caller, Suspension};
 use crate::log::ToolLog;
 use crate::meta::CallMeta;
 use crate::observer::{CallEvent, Observer};
@@ -79,6 +80,8 @@ pub struct CallRequest {
     pub elicitor: Option<Arc<dyn Elicitor>>,
     /// What a modern call brings when it comes again.
     pub resume: Option<Resume>,
+    /// The connected client, for tools that ask it something themselves.
+    pub client: Option<ClientLink>,
 }
 
 /// How a call ended for its caller.
@@ -88,6 +91,10 @@ pub enum Reply {
     Done(Box<Envelope>),
     /// With a form for the client; the call comes again.
     InputRequired(InputRequired),
+    /// With requests of the tool to the client; the call comes again.
+    AskClient(ClientRound),
+    /// The client did not offer what the tool needs.
+    MissingCapability(Capability),
 }
 
 /// The tool does not exist: an error of the protocol, not a result.
@@ -166,9 +173,13 @@ impl Layer {
         };
         Ok(match ended {
             Ok(answer) => Reply::Done(Box::new(call.finish(answer))),
-            Err(required) => {
+            Err(suspension) => {
                 call.suspended();
-                Reply::InputRequired(required)
+                match suspension {
+                    Suspension::Person(required) => Reply::InputRequired(required),
+                    Suspension::Client(round) => Reply::AskClient(round),
+                    Suspension::Missing(capability) => Reply::MissingCapability(capability),
+                }
             }
         })
     }
@@ -212,7 +223,7 @@ impl Call<'_> {
         prepared: Prepared,
         request: CallRequest,
         meta: CallMeta,
-    ) -> Result<Answer, InputRequired> {
+    ) -> Result<Answer, Suspension> {
         let info = self.server.info();
         let root = match (&request.root, &meta.workdir) {
             (Some(root), Some(workdir)) if info.needs_root => match root.within(workdir) {
@@ -258,6 +269,7 @@ impl Call<'_> {
             queue: Arc::clone(&parts.queue),
             elicitor: request.elicitor,
             resume: request.resume,
+            client: request.client,
             suspended: Mutex::new(None),
             clock: CallClock::start(),
             stop: StopSignal::default(),
@@ -275,7 +287,7 @@ impl Call<'_> {
         self.elapsed = cx.clock.worked();
         self.finish.waited_ms = millis(cx.clock.waited());
         match cx.suspended.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            Some(required) => Err(required),
+            Some(suspension) => Err(suspension),
             None => Ok(answer),
         }
     }
@@ -382,6 +394,7 @@ impl Call<'_> {
             keep: chatos_tool::Keep::Head,
             cuts: Vec::new(),
             private: Vec::new(),
+            parts: Vec::new(),
         };
         self.finish(answer);
     }

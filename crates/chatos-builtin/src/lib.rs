@@ -5,8 +5,8 @@
 //! rest is the same for all. The host calls the layer directly, `chatos mcp <server>` puts it behind
 //! MCP on standard input and output.
 //!
-//! Reading order below: what a tool is, what surrounds a call, the layer that runs it, asking people,
-//! MCP, the servers.
+//! Reading order below: what a tool is, what surrounds a call, the layer that runs it, asking people and
+//! clients, MCP, the servers.
 
 mod access;
 mod server;
@@ -25,9 +25,11 @@ mod slots;
 
 mod layer;
 
+mod client;
 mod consent;
 mod person;
 
+mod feature;
 mod mcp;
 
 mod catalog;
@@ -43,9 +45,14 @@ pub mod ui_prompt;
 pub use access::Access;
 pub use catalog::{find_server, nearest_server, server_info, server_names};
 pub use chatos_tool::Redactor;
+pub use client::{Capability, ClientAsk, ClientDoor, ClientLink, ClientRound, Severity};
 pub use clock::Stop;
 pub use context::{CallCx, Caller};
 pub use env::{ServerEnv, StoreHandle, TaskScope};
+pub use feature::{
+    Change, CompletionOf, Completions, Features, PromptArgument, PromptCall, PromptInfo, PromptMessage,
+    PromptReply, Prompts, ResourceInfo, ResourceTemplate, Resources,
+};
 pub use layer::{CallRequest, Layer, LayerParts, Reply, UnknownTool};
 pub use log::{ToolLog, Warn};
 pub use mcp::{Ended, Endpoint, EndpointOptions, Gate, HttpListener, serve_http, serve_stdio};

@@ -3,18 +3,22 @@
 //! `rmcp` types stay inside this folder. The endpoint is the server with its layer; a connection is
 //! one client of it, over stdio or HTTP.
 
+mod changes;
 mod connection;
+mod door;
 mod elicit;
 mod http;
+mod offer;
 mod request_state;
 mod stdio;
 mod wire;
 
 use std::sync::Arc;
 
-use tokio::sync::watch;
+use tokio::sync::{broadcast, watch};
 
 use crate::access::Access;
+use crate::feature::{Change, Features};
 use crate::layer::Layer;
 use crate::root::Root;
 use crate::server::Server;
@@ -32,9 +36,16 @@ pub struct Endpoint {
     access: Arc<Access>,
     root: Option<Arc<Root>>,
     seal: StateSeal,
-    // Counts changes of the list of tools; connections tell their clients.
+    features: Features,
+    // Counts changes of the list of tools: definitions are built once per revision.
     list: watch::Sender<u64>,
+    // Connections tell their clients.
+    changes: broadcast::Sender<Change>,
 }
+
+/// Changes that a slow connection may be behind. One that misses some tells its client that all lists
+/// have changed, which is never wrong.
+const CHANGES: usize = 64;
 
 /// What a caller decides about an endpoint.
 pub struct EndpointOptions {
@@ -60,8 +71,17 @@ impl Endpoint {
             access: Arc::new(options.access),
             root: options.root.map(Arc::new),
             seal: StateSeal::new(),
+            features: Features::default(),
             list: watch::channel(0).0,
+            changes: broadcast::channel(CHANGES).0,
         }
+    }
+
+    /// What it offers besides tools.
+    #[must_use]
+    pub fn offering(mut self, features: Features) -> Self {
+        self.features = features;
+        self
     }
 
     /// The name clients see.
@@ -76,6 +96,15 @@ impl Endpoint {
 
     /// Tells all clients that the list of tools is another one.
     pub fn tools_changed(&self) {
-        self.list.send_modify(|revision| *revision += 1);
+        self.changed(Change::Tools);
+    }
+
+    /// Tells all clients that something is another than they know.
+    pub fn changed(&self, change: Change) {
+        if change == Change::Tools {
+            self.list.send_modify(|revision| *revision += 1);
+        }
+        // Without clients nobody has to know.
+        self.changes.send(change).ok();
     }
 }

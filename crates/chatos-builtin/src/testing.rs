@@ -216,6 +216,7 @@ pub(crate) fn call(tool: &str, arguments: Value) -> CallRequest {
         progress: None,
         elicitor: None,
         resume: None,
+        client: None,
     }
 }
 

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chatos_tool::{
-    Answer, Cut, Ended, Issue, IssueCode, Keep, Opening, Text, ToolError, ToolSpec, output_schema, schema,
-    validation,
+    Answer, Content, Cut, Ended, Issue, IssueCode, Keep, Opening, Text, ToolError, ToolSpec, output_schema,
+    schema, validation,
 };
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
@@ -84,6 +84,7 @@ pub struct Body<D> {
     opening: Opening,
     keep: Keep,
     private: Vec<String>,
+    parts: Vec<Content>,
 }
 
 impl<D> Body<D> {
@@ -96,6 +97,7 @@ impl<D> Body<D> {
             opening: Opening::Sign,
             keep: Keep::Head,
             private: Vec::new(),
+            parts: Vec::new(),
         }
     }
 
@@ -113,6 +115,12 @@ impl<D> Body<D> {
     /// Pointers into `data` that no log may show, whatever they hold.
     pub fn private(mut self, pointers: Vec<String>) -> Self {
         self.private = pointers;
+        self
+    }
+
+    /// A picture, a sound or a document that follows the text.
+    pub fn part(mut self, part: Content) -> Self {
+        self.parts.push(part);
         self
     }
 
@@ -228,8 +236,8 @@ impl<T: Tool> AnyTool for Registered<T> {
 
 fn finish<D: Serialize>(outcome: Outcome<D>) -> Result<Answer, ToolError> {
     let sealed = |ended: Ended, body: Body<D>| -> Result<Answer, ToolError> {
-        let Body { data, text, truncated, opening, keep, private } = body;
-        Ok(Answer { ended, data: to_value(&data)?, text, opening, keep, cuts: truncated, private })
+        let Body { data, text, truncated, opening, keep, private, parts } = body;
+        Ok(Answer { ended, data: to_value(&data)?, text, opening, keep, cuts: truncated, private, parts })
     };
     match outcome {
         Outcome::Ok(body) => sealed(Ended::Ok, body),
@@ -256,6 +264,7 @@ fn finish<D: Serialize>(outcome: Outcome<D>) -> Result<Answer, ToolError> {
                 keep: Keep::HeadTail,
                 cuts: Vec::new(),
                 private: Vec::new(),
+                parts: Vec::new(),
             })
         }
     }

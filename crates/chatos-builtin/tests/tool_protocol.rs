@@ -143,6 +143,7 @@ async fn every_example_of_the_document_is_what_happens() {
                     progress: None,
                     elicitor: None,
                     resume: None,
+                    client: None,
                 };
                 std::fs::remove_file(&log).ok();
                 let Ok(Reply::Done(envelope)) = layer.call(&server, request).await else { panic!("{what}") };

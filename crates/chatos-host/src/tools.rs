@@ -200,6 +200,7 @@ impl ToolDesk {
             progress: Some(Arc::new(Told { events: self.events.clone(), call_id: call_id.clone() })),
             elicitor: None,
             resume: None,
+            client: None,
         };
         let layer = Arc::clone(&self.layer);
         // On its own, so that a caller who goes away leaves a call that ends in order and is logged.
@@ -218,7 +219,7 @@ impl ToolDesk {
                 result["callId"] = Value::from(call_id);
                 Ok(result)
             }
-            Ok(Ok(Reply::InputRequired(_))) => {
+            Ok(Ok(Reply::InputRequired(_) | Reply::AskClient(_) | Reply::MissingCapability(_))) => {
                 Err(Fault::new(ErrorCode::Internal, Text::same("a call without a client asked its client")))
             }
             Ok(Err(fault)) => Err(fault),

@@ -273,6 +273,7 @@ mod tests {
             keep: Keep::Head,
             cuts: Vec::new(),
             private: Vec::new(),
+            parts: Vec::new(),
         };
         let stamp = Stamp {
             server: "shell_tasks".into(),

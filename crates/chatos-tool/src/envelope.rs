@@ -7,6 +7,7 @@ mod words;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use crate::content::Content;
 use crate::error_code::ErrorCode;
 use crate::limits::TextLimits;
 use crate::text::Lang;
@@ -123,6 +124,8 @@ pub struct Answer {
     pub cuts: Vec<Cut>,
     /// Pointers into `data` that no log may show, whatever they hold.
     pub private: Vec<String>,
+    /// Parts that follow the text.
+    pub parts: Vec<Content>,
 }
 
 /// The end of a call.
@@ -152,6 +155,7 @@ impl Answer {
             keep: Keep::Head,
             cuts: Vec::new(),
             private: Vec::new(),
+            parts: Vec::new(),
         }
     }
 }
@@ -190,6 +194,8 @@ pub struct Envelope {
     pub cuts: Vec<Cut>,
     /// Pointers into `data` that no log may show.
     pub private: Vec<String>,
+    /// Parts that follow the text.
+    pub parts: Vec<Content>,
     /// Who, what, when.
     pub stamp: Stamp,
 }
@@ -197,7 +203,7 @@ pub struct Envelope {
 impl Envelope {
     /// Builds the envelope of an answer: words, limits, size.
     pub fn seal(answer: Answer, stamp: Stamp, limits: TextLimits, lang: Lang) -> Self {
-        let Answer { ended, mut data, text, opening, keep, mut cuts, private } = answer;
+        let Answer { ended, mut data, text, opening, keep, mut cuts, private, parts } = answer;
         let (status, code, error) = match &ended {
             Ended::Ok => (Status::Ok, "ok", None),
             Ended::Noop => (Status::Noop, "ok", None),
@@ -220,7 +226,7 @@ impl Envelope {
             map.insert("truncated".to_owned(), Value::Bool(true));
         }
         let size = text.len() + compact_len(&data);
-        Self { status, code, data, error, text, size, cuts, private, stamp }
+        Self { status, code, data, error, text, size, cuts, private, parts, stamp }
     }
 
     /// The structured part.
@@ -247,10 +253,16 @@ impl Envelope {
         Value::Object(map)
     }
 
+    /// The text, then the other parts.
+    pub fn content(&self) -> Vec<Value> {
+        let text = json!({ "type": "text", "text": self.text });
+        std::iter::once(text).chain(self.parts.iter().map(|part| json!(part))).collect()
+    }
+
     /// The whole result of `tools/call`.
     pub fn result(&self) -> Value {
         json!({
-            "content": [{ "type": "text", "text": self.text }],
+            "content": self.content(),
             "isError": self.status.is_error(),
             "structuredContent": self.structured(),
         })

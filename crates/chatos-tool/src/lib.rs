@@ -19,6 +19,7 @@ pub mod validation;
 mod tool_error;
 mod trace;
 
+mod content;
 pub mod envelope;
 pub mod truncate;
 
@@ -28,6 +29,7 @@ mod redact;
 
 pub use call_record::{CallRecord, Finish, LogLevel, LogRules, Transport};
 pub use canonical::canonical;
+pub use content::{Content, Document, DocumentBody};
 pub use envelope::{Answer, Ended, Envelope, Opening, Stamp, Status, output_schema};
 pub use error_code::ErrorCode;
 pub use fault::Fault;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { linkHost, renderMarkdown } from './markdown';
+import { GrowingMarkdown, linkHost, renderMarkdown } from './markdown';
 
 const note = (host: string) => `opens ${host}`;
 const render = (source: string) => renderMarkdown(source, note);
@@ -98,4 +98,40 @@ test('ordinary Markdown, Chinese emphasis included', () => {
 
 test('inline pictures whose bytes are here are shown', () => {
   expect(dom('![dot](data:image/png;base64,iVBORw0KGgo=)').querySelector('img')?.alt).toBe('dot');
+});
+
+describe('GrowingMarkdown', () => {
+  const words = { link: (host: string) => `to ${host}` };
+  const texts = [
+    'One paragraph\ngoes on.\n\n# Title\n\n- a\n- b\n\n  still b\n\n- c\n\n```ts\nlet x = 1;\n\nlet y;\n```\n\nAfter **that** [link](https://example.com).\n\n1. one\n2. two\n\n> quote\n> more\n\n| a | b |\n|---|:-:|\n| 1 | 2 |\n\nend',
+    'A heading\n===\n\ntext\n---\nmore\n\n    indented code\n\n    more code\n\nend 中文**强调**。',
+    '```\nnever closed\n\n# not a title\n',
+    '[ref] is defined below.\n\nand here\n\n[ref]: https://example.com/x\n',
+    '<script>alert(1)</script>\n\n<b>no html</b>\n\n![x](https://evil.example/x.png)\n',
+    '',
+    '\n\n\n',
+  ];
+
+  test.each(texts)('text %#, in pieces of any size, ends as the whole would', (text) => {
+    const whole = renderMarkdown(text, words.link);
+    for (const size of [1, 2, 3, 7, 50]) {
+      const growing = new GrowingMarkdown(words);
+      for (let at = 0; at < text.length; at += size) growing.update(text.slice(0, at), false);
+      expect(growing.update(text, true).join(''), `pieces of ${size}`).toBe(whole);
+    }
+  });
+
+  test('a closed block is not rendered again', () => {
+    const growing = new GrowingMarkdown(words);
+    const [first] = growing.update('first\n\nsec', false);
+    const later = growing.update('first\n\nsecond\n\nthird', false);
+    expect(later).toHaveLength(3);
+    expect(later[0]).toBe(first);
+  });
+
+  test('a text that was taken back starts over', () => {
+    const growing = new GrowingMarkdown(words);
+    growing.update('wrong\n\nwrong too\n\nand', false);
+    expect(growing.update('right', false)).toEqual(['<p>right</p>\n']);
+  });
 });

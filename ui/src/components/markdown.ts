@@ -2,6 +2,7 @@
 // no raw HTML, no remote images, no scripts, links that say where they lead (ui-prompts §13).
 
 import MarkdownIt, { type MarkdownIt as Renderer, type Token } from 'markdown-it';
+import { highlight } from './highlight';
 
 /** A link may lead to the web or to mail; anything else stays text. */
 const LINK = /^(https?:|mailto:)/i;
@@ -24,7 +25,15 @@ function attribute(token: Token | undefined, name: string): string {
   return String(token?.attrGet(name) ?? '');
 }
 
-function build(linkNote: (host: string) => string): Renderer {
+/** Words and switches of a renderer. */
+export interface MarkdownWords {
+  /** The tooltip of a link. */
+  link: (host: string) => string;
+  /** The label of the button on code blocks; without it they have none. */
+  copy?: string;
+}
+
+function build({ link: linkNote, copy }: MarkdownWords): Renderer {
   const md = new MarkdownIt({ html: false, linkify: true, breaks: false, typographer: false });
   md.validateLink = (url: string) => LINK.test(url.trim()) || IMAGE.test(url.trim());
 
@@ -61,6 +70,16 @@ function build(linkNote: (host: string) => string): Renderer {
     return `<span class="blocked-image">${alt === '' ? '▧' : `▧ ${alt}`}</span>`;
   };
 
+  if (copy !== undefined) {
+    md.renderer.rules['fence'] = (tokens, index) => {
+      const token = tokens[index];
+      const info = (token?.info ?? '').trim().split(/\s+/)[0] ?? '';
+      const language = md.utils.escapeHtml(info);
+      const head = `<div class="code-head"><span>${language}</span><button type="button" data-copy>${md.utils.escapeHtml(copy)}</button></div>`;
+      return `<div class="code-block">${head}<pre tabindex="0"><code>${highlight(token?.content ?? '', info)}</code></pre></div>\n`;
+    };
+  }
+
   // Column alignment is a style attribute by default, which the page's CSP refuses.
   for (const cell of ['th_open', 'td_open']) {
     md.renderer.rules[cell] = (tokens, index, options, _env, self) => {
@@ -83,10 +102,68 @@ function findOpen(tokens: Token[], close: number): Token | undefined {
 
 /** One renderer per language's wording. */
 const renderers = new Map<(host: string) => string, Renderer>();
+const chatRenderers = new Map<(host: string) => string, Renderer>();
+
+function rendererFor(words: MarkdownWords): Renderer {
+  const pool = words.copy === undefined ? renderers : chatRenderers;
+  const known = pool.get(words.link) ?? build(words);
+  pool.set(words.link, known);
+  return known;
+}
 
 /** Renders untrusted Markdown. `linkNote` words the tooltip of links. */
 export function renderMarkdown(source: string, linkNote: (host: string) => string): string {
-  const known = renderers.get(linkNote) ?? build(linkNote);
-  renderers.set(linkNote, known);
-  return known.render(source);
+  return rendererFor({ link: linkNote }).render(source);
+}
+
+/** A link definition, which may give earlier text another meaning. */
+const DEFINITION = /^ {0,3}\[[^\]\n]+\]:/mu;
+
+/** Markdown that grows at its end. Blocks that are closed are rendered once; only the last one, which may
+    still change its meaning, is rendered again. */
+export class GrowingMarkdown {
+  readonly #words: MarkdownWords;
+  #source = '';
+  #blocks: string[] = [];
+  #from = 0;
+  #env: Record<string, unknown> = {};
+
+  constructor(words: MarkdownWords) {
+    this.#words = words;
+  }
+
+  /** The HTML of each block. `final`: nothing will follow. */
+  update(source: string, final: boolean): string[] {
+    if (!source.startsWith(this.#source)) this.#reset();
+    this.#source = source;
+    const md = rendererFor(this.#words);
+    if (final && DEFINITION.test(source)) return [md.render(source)];
+    const tail = source.slice(this.#from);
+    const tokens = md.parse(tail, this.#env);
+    // Where each top-level block begins, by token and by line.
+    const starts = tokens.flatMap((token, at) => (token.level === 0 && token.nesting !== -1 && token.map ? [{ at, line: token.map[0] }] : []));
+    const last = starts.at(-1);
+    if (!last) return [...this.#blocks];
+    starts.slice(0, -1).forEach((start, index) => {
+      this.#blocks.push(md.renderer.render(tokens.slice(start.at, starts[index + 1]?.at), md.options, this.#env));
+    });
+    if (starts.length > 1) this.#from += lineOffset(tail, last.line);
+    return [...this.#blocks, md.renderer.render(tokens.slice(last.at), md.options, this.#env)];
+  }
+
+  #reset(): void {
+    this.#blocks = [];
+    this.#from = 0;
+    this.#env = {};
+  }
+}
+
+function lineOffset(text: string, line: number): number {
+  let at = 0;
+  for (let left = line; left > 0; left -= 1) {
+    const next = text.indexOf('\n', at);
+    if (next < 0) return text.length;
+    at = next + 1;
+  }
+  return at;
 }

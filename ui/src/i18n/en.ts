@@ -1,7 +1,9 @@
 // English texts. This file gives the dictionary its type; zh.ts must match it.
 
 import { apps } from './en/apps';
+import { chat } from './en/chat';
 import { prompts } from './en/prompts';
+import { runs } from './en/runs';
 import { tasks } from './en/tasks';
 import { tools } from './en/tools';
 
@@ -100,19 +102,7 @@ export const en = {
     empty: 'Paste the link or the code first.',
     notACode: 'This does not look like a sign-in link or code.',
   },
-  chat: {
-    title: 'Chat',
-    empty: 'There is nobody to talk to yet: this version of ChatOS cannot run agents.',
-    emptyButton: 'See what can be installed',
-    exampleIntro: 'Put an app on this computer to use later:',
-    example: 'chatos plugin install ./my-app.zip',
-    meanwhile: 'What you can do already',
-    cards: {
-      apps: { title: 'See the apps', text: 'Two come with ChatOS. Others are checked, shown to you and run only when you trust them.', button: 'Apps' },
-      tools: { title: 'Call a tool yourself', text: 'Read, search and change files, keep tasks and a journal: every tool an agent would get, as a form.', button: 'Tools' },
-      queue: { title: 'Answer questions', text: 'Programs and tools ask here before they do something that matters, and wait for your answer.', button: 'Queue' },
-    },
-  },
+  chat,
   agents: {
     title: 'Agents',
     empty: 'No agents: this version of ChatOS keeps their limits as settings, and cannot run them yet.',
@@ -121,13 +111,7 @@ export const en = {
     example: 'chatos settings list',
   },
   tasks,
-  runs: {
-    title: 'Runs',
-    empty: 'No runs: each chat turn will leave a run here with its steps, once this version can chat.',
-    emptyButton: 'Check this host',
-    exampleIntro: 'See what the host is doing right now:',
-    example: 'chatos status',
-  },
+  runs,
   settings: {
     title: 'Settings',
     tabs: { settings: 'All settings', tools: 'Tools', 'tool-log': 'Tool log', host: 'Host', doctor: 'Doctor', appearance: 'Appearance' },

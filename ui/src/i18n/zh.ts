@@ -2,7 +2,9 @@
 
 import type { en } from './en';
 import { apps } from './zh/apps';
+import { chat } from './zh/chat';
 import { prompts } from './zh/prompts';
+import { runs } from './zh/runs';
 import { tasks } from './zh/tasks';
 import { tools } from './zh/tools';
 
@@ -101,19 +103,7 @@ export const zh: typeof en = {
     empty: '请先粘贴链接或代码。',
     notACode: '这不像是登录链接或代码。',
   },
-  chat: {
-    title: '对话',
-    empty: '现在还没有可以对话的智能体：此版本的 ChatOS 尚不能运行智能体。',
-    emptyButton: '看看可以安装什么',
-    exampleIntro: '先把一个应用装到本机备用：',
-    example: 'chatos plugin install ./my-app.zip',
-    meanwhile: '现在就可以做的事',
-    cards: {
-      apps: { title: '看看应用', text: 'ChatOS 自带两个应用。其他应用会先检查、向你展示，得到你的信任后才会运行。', button: '应用' },
-      tools: { title: '亲手调用工具', text: '读取、搜索和修改文件，管理任务和日志：智能体能用的每个工具，都有一张表单。', button: '工具' },
-      queue: { title: '回答问题', text: '程序和工具在做重要的事之前会来这里询问，并等待你的回答。', button: '队列' },
-    },
-  },
+  chat,
   agents: {
     title: '智能体',
     empty: '没有智能体：此版本的 ChatOS 已把它们的限额保存为设置，但尚不能运行它们。',
@@ -122,13 +112,7 @@ export const zh: typeof en = {
     example: 'chatos settings list',
   },
   tasks,
-  runs: {
-    title: '运行',
-    empty: '没有运行记录：等此版本支持对话后，每一轮对话都会在这里留下各个步骤。',
-    emptyButton: '检查此主机',
-    exampleIntro: '查看主机此刻的状态：',
-    example: 'chatos status',
-  },
+  runs,
   settings: {
     title: '设置',
     tabs: { settings: '全部设置', tools: '工具', 'tool-log': '工具日志', host: '主机', doctor: '体检', appearance: '外观' },

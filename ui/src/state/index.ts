@@ -1,11 +1,13 @@
 // The one place where the page's state is put together: each resource, its events, and what
 // happens when a session starts or ends. Features import from here and build nothing themselves.
 
+import { ChatApi, RunsApi } from '../api/chat';
 import { Client } from '../api/client';
 import { Http } from '../api/http';
 import { PromptsApi } from '../api/prompts';
 import { ToolsApi } from '../api/tools';
 import { i18n } from '../i18n/index.svelte';
+import { Chat } from './chat.svelte';
 import { Events } from './events.svelte';
 import { Host } from './host.svelte';
 import { Install } from './install.svelte';
@@ -14,6 +16,7 @@ import { Panel } from './panel.svelte';
 import { Plugins } from './plugins.svelte';
 import { Prompts } from './prompts.svelte';
 import { Desktop } from './prompts/desktop.svelte';
+import { Runs } from './runs.svelte';
 import { Session } from './session.svelte';
 import { Settings } from './settings.svelte';
 import { Journal, Tasks } from './tasks.svelte';
@@ -54,6 +57,8 @@ export const journal = new Journal(client);
 export const tools = new Tools(new ToolsApi(http));
 export const operations = new Operations(client);
 export const install = new Install(client, operations);
+export const runs = new Runs(new RunsApi(http));
+export const chat: Chat = new Chat({ api: new ChatApi(http), follow: (topic, listener) => events.on(topic, listener) });
 export const events = new Events(
   async () => (await client.ticket()).ticket,
   (message) => toasts.error(i18n.t.shell.unexpected, message),
@@ -71,6 +76,10 @@ events.on('plugins', (frame) => {
 });
 events.on('prompts', (frame) => prompts.onEvent(frame));
 events.on('logs', (frame) => tools.onEvent(frame));
+events.on('runs', (frame) => {
+  chat.onEvent(frame);
+  runs.onEvent(frame);
+});
 events.on('host', (frame) => {
   if (frame.type === 'notice') void loadStatus();
 });
@@ -79,6 +88,8 @@ events.onResync(() => {
   void loadStatus();
   void refreshAll();
   prompts.resync();
+  chat.resync();
+  runs.resync();
 });
 
 /** Reads the status and hands its counts on. */
@@ -93,6 +104,8 @@ export function startSession(): void {
   void loadStatus();
   // Whether a new prompt may be announced on the desktop is a setting.
   if (desktop.permission === 'granted') void settings.list.load();
+  // How many chats run and how many were interrupted is shown on every page.
+  void chat.sessions.load();
   events.start();
 }
 
@@ -118,6 +131,8 @@ export function endSession(): void {
   prompts.clear();
   panel.close();
   tools.clear();
+  chat.clear();
+  runs.clear();
 }
 
 /** Texts from the host come in the page's language, so a change of language reads them again. */

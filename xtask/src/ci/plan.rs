@@ -77,12 +77,18 @@ pub(crate) fn steps() -> Vec<Step> {
         },
         Step {
             count: Some(count::node),
-            ..plain("servers", "our MCP client with servers of other makers", &["packages", "build"], |cx| {
-                let fixture = built(cx, "mcp-fixture")?;
-                let mut npm = process::command("npm", &cx.workspace.path("tests/mcp-servers"));
-                npm.args(["run", "--silent", "test"]).env("MCP_FIXTURE", &fixture);
-                Ok(vec![npm])
-            })
+            ..plain(
+                "servers",
+                "our MCP client and server with those of others",
+                &["packages", "build"],
+                |cx| {
+                    let (client, server) = (built(cx, "mcp-fixture")?, built(cx, "server-fixture")?);
+                    let mut npm = process::command("npm", &cx.workspace.path("tests/mcp-servers"));
+                    npm.args(["run", "--silent", "test"]);
+                    npm.env("MCP_FIXTURE", &client).env("SERVER_FIXTURE", &server);
+                    Ok(vec![npm])
+                },
+            )
         },
         Step {
             count: Some(count::node),

@@ -108,8 +108,18 @@ impl<'a> Record<'a> {
                 cuts.extend(cut);
                 let error = is_error.then(|| answer::told_error(&text));
                 let size = text.len() + truncate::compact_len(&data);
-                let envelope =
-                    Envelope { status, code, data, error, text, size, cuts, private: Vec::new(), stamp };
+                let envelope = Envelope {
+                    status,
+                    code,
+                    data,
+                    error,
+                    text,
+                    size,
+                    cuts,
+                    private: Vec::new(),
+                    parts: Vec::new(),
+                    stamp,
+                };
                 CallEnd { envelope, blocks, structured, is_error, elapsed_ms, certain: true }
             }
         }

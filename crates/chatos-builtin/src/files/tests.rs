@@ -151,6 +151,7 @@ impl Bench {
             progress: None,
             elicitor: None,
             resume: None,
+            client: None,
         };
         let Reply::Done(envelope) = self.layer.call(server, request).await.unwrap() else {
             panic!("no envelope")

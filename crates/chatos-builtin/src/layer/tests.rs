@@ -127,7 +127,7 @@ fn server() -> Server {
 async fn run(bench: &Bench, request: CallRequest) -> Envelope {
     match bench.layer.call(&server(), request).await.unwrap() {
         Reply::Done(envelope) => *envelope,
-        Reply::InputRequired(required) => panic!("{required:?}"),
+        other => panic!("{other:?}"),
     }
 }
 
@@ -242,7 +242,7 @@ async fn places_are_limited_queued_calls_can_be_canceled_and_a_shutdown_ends_all
         tokio::spawn(async move {
             match layer.call(&server(), request).await.unwrap() {
                 Reply::Done(envelope) => *envelope,
-                Reply::InputRequired(_) => unreachable!(),
+                _ => unreachable!(),
             }
         })
     };

@@ -1,22 +1,30 @@
 //! One client of an endpoint: answers its requests by calling the layer.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use chatos_tool::{Lang, Transport};
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest,
-    CustomResult, ErrorCode, ErrorData, Implementation, InputRequiredResult, ListToolsResult, MetaObject,
-    NotificationMetaObject, PaginatedRequestParams, ProgressNotificationParam, ProgressToken,
-    ServerCapabilities, ServerConfig, SubscriptionFilter, Tool,
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ClientCapabilities,
+    CompleteRequestParams, CompleteResult, ContentBlock, CustomRequest, CustomResult, ErrorCode, ErrorData,
+    GetPromptRequestParams, GetPromptResponse, Implementation, InputRequiredResult, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, MetaObject, NotificationMetaObject,
+    PaginatedRequestParams, ProgressNotificationParam, ProgressToken, ProtocolVersion,
+    ReadResourceRequestParams, ReadResourceResponse, ServerConfig, SubscribeRequestParams,
+    SubscriptionFilter, Tool, UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, Peer, RequestContext, RoleServer, SubscriptionContext};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::{Endpoint, elicit};
+use super::door::{self, Door};
+use super::request_state::Carried;
+use super::{Endpoint, changes, elicit, offer};
+use crate::client::{ClientLink, ClientRound, Severity};
 use crate::context::Caller;
+use crate::feature::PromptReply;
 use crate::layer::{CallRequest, Reply};
 use crate::person::{Elicitor, FORM_KEY, InputRequired, Resume};
 use crate::progress::{ProgressReport, ProgressSink};
@@ -27,6 +35,9 @@ const REPORTS: usize = 16;
 /// and a change is told.
 const LIST_TTL_MS: u64 = 60_000;
 
+/// Documents one client watches; more than any client shows.
+const WATCHED: usize = 256;
+
 /// A client.
 pub(super) struct Connection {
     pub(super) endpoint: Arc<Endpoint>,
@@ -36,6 +47,9 @@ pub(super) struct Connection {
     /// The client is gone.
     pub(super) closed: CancellationToken,
     pub(super) tools: Mutex<Option<Listed>>,
+    // Of an older client; a modern one says both with its requests.
+    pub(super) watched: Arc<Mutex<BTreeSet<String>>>,
+    severity: Mutex<Severity>,
 }
 
 /// The definitions in one language at one revision of the list.
@@ -48,7 +62,15 @@ pub(super) struct Listed {
 impl Connection {
     pub(super) fn new(endpoint: Arc<Endpoint>, transport: Transport, closed: CancellationToken) -> Self {
         let id = uuid::Uuid::new_v4().to_string();
-        Self { endpoint, id, transport, closed, tools: Mutex::new(None) }
+        Self {
+            endpoint,
+            id,
+            transport,
+            closed,
+            tools: Mutex::new(None),
+            watched: Arc::default(),
+            severity: Mutex::new(Severity::Info),
+        }
     }
 
     /// The definitions, built once per language.
@@ -67,45 +89,76 @@ impl Connection {
         Ok(tools)
     }
 
-    fn resume(
-        &self,
-        request: &CallToolRequestParams,
-        arguments: &Value,
-    ) -> Result<Option<Resume>, ErrorData> {
-        let Some(state) = &request.request_state else { return Ok(None) };
-        let now = chatos_store::now_ms();
-        let opened = self.endpoint.seal.open(state, &self.id, &request.name, arguments, now);
-        let request_id = opened.map_err(|error| ErrorData::invalid_params(error.to_string(), None))?;
-        let answers = request.input_responses.as_ref();
-        let answer = answers.and_then(|answers| answers.get(FORM_KEY)).map(elicit::from_json);
-        Ok(Some(Resume { request_id, answer }))
+    /// What a request brings from an earlier round. A state that is not ours, or of another call, is an
+    /// error of the protocol.
+    fn carried(&self, state: Option<&String>, call: &str, arguments: &Value) -> Result<Carried, ErrorData> {
+        let Some(state) = state else { return Ok(Carried::default()) };
+        let opened = self.endpoint.seal.open(state, &self.id, call, arguments, chatos_store::now_ms());
+        opened.map_err(|error| ErrorData::invalid_params(error.to_string(), None))
+    }
+
+    fn seal(&self, call: &str, arguments: &Value, carried: Carried) -> String {
+        self.endpoint.seal.seal(&self.id, call, arguments, carried, chatos_store::now_ms())
     }
 
     fn input_required(
         &self,
         tool: &str,
         arguments: &Value,
-        required: &InputRequired,
-    ) -> Result<CallToolResponse, ErrorData> {
+        required: InputRequired,
+    ) -> Result<InputRequiredResult, ErrorData> {
         let request = elicit::input_request(&required.form).map_err(|error| bug(&error))?;
-        let now = chatos_store::now_ms();
-        let state = self.endpoint.seal.seal(&self.id, tool, arguments, required.request_id.as_ref(), now);
+        let state = self.seal(tool, arguments, Carried { id: required.request_id, own: None });
         let requests = [(FORM_KEY.to_owned(), request)].into_iter().collect();
-        Ok(InputRequiredResult::new(Some(requests), Some(state)).into())
+        Ok(InputRequiredResult::new(Some(requests), Some(state)))
+    }
+
+    fn ask_client(
+        &self,
+        call: &str,
+        arguments: &Value,
+        round: ClientRound,
+    ) -> Result<InputRequiredResult, ErrorData> {
+        let requests = door::input_requests(&round).map_err(|error| bug(&error))?;
+        let state = round.state.map(|own| self.seal(call, arguments, Carried { id: None, own: Some(own) }));
+        Ok(InputRequiredResult::new(Some(requests), state))
+    }
+
+    fn client(&self, context: &RequestContext<RoleServer>) -> Door {
+        let severity = *self.severity.lock().unwrap_or_else(PoisonError::into_inner);
+        Door::new(context, self.endpoint.features.logging.then_some(severity))
     }
 }
 
-fn bug(error: &dyn std::error::Error) -> ErrorData {
+pub(super) fn bug(error: &dyn std::error::Error) -> ErrorData {
     tracing::error!(%error, "a definition or form cannot be built");
     ErrorData::internal_error("internal", None)
 }
 
+/// A method that this endpoint does not have.
+fn unknown(method: &'static str) -> ErrorData {
+    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None)
+}
+
+/// Every list is one page; a cursor can only be somebody else's.
+fn one_page(request: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
+    if request.and_then(|request| request.cursor).is_some_and(|cursor| !cursor.is_empty()) {
+        return Err(ErrorData::invalid_params("unknown cursor", None));
+    }
+    Ok(())
+}
+
+fn is_modern(context: &RequestContext<RoleServer>) -> bool {
+    context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
+}
+
+// The older era still has logging levels and subscriptions of single documents.
+#[expect(deprecated, reason = "both eras are answered")]
 impl ServerHandler for Connection {
     fn get_info(&self) -> ServerConfig {
         let lang = self.endpoint.layer.settings().lang;
         let info = self.endpoint.server.info();
-        let capabilities = ServerCapabilities::builder().enable_tools().enable_tool_list_changed().build();
-        ServerConfig::new(capabilities)
+        ServerConfig::new(offer::capabilities(&self.endpoint.features))
             .with_server_info(
                 Implementation::new(&self.endpoint.name, &self.endpoint.version)
                     .with_title(info.title.get(lang)),
@@ -118,10 +171,7 @@ impl ServerHandler for Connection {
         request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        if request.and_then(|request| request.cursor).is_some_and(|cursor| !cursor.is_empty()) {
-            // The whole list is one page; a cursor can only be somebody else's.
-            return Err(ErrorData::invalid_params("unknown cursor", None));
-        }
+        one_page(request)?;
         let mut list = ListToolsResult::with_all_items(self.tools()?.as_ref().clone());
         list.ttl_ms = Some(LIST_TTL_MS);
         list.cache_scope = Some(CacheScope::Private);
@@ -134,7 +184,13 @@ impl ServerHandler for Connection {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = request.arguments.clone().map_or(Value::Null, Value::Object);
-        let resume = self.resume(&request, &arguments)?;
+        let carried = self.carried(request.request_state.as_ref(), &request.name, &arguments)?;
+        let answers = request.input_responses.unwrap_or_default();
+        let answer = answers.get(FORM_KEY).map(elicit::from_json);
+        let Carried { id: request_id, own: state } = carried;
+        // Answers to a question of the layer count only with its state.
+        let resume = request.request_state.is_some().then_some(Resume { request_id, answer });
+        let client = ClientLink { door: Arc::new(self.client(&context)), answers, state };
         let (progress, forward) = reports(&context);
         let call = self.endpoint.layer.call(
             &self.endpoint.server,
@@ -152,18 +208,30 @@ impl ServerHandler for Connection {
                 progress,
                 elicitor: elicit::elicitor(&context).map(|client| Arc::new(client) as Arc<dyn Elicitor>),
                 resume,
+                client: Some(client),
             },
         );
         // The reports end when the call drops their sender, so none comes after the result.
         let (reply, ()) = tokio::join!(call, forward);
         match reply {
             Ok(Reply::Done(envelope)) => {
-                let mut result = CallToolResult::success(vec![ContentBlock::text(&envelope.text)]);
+                let content: Result<Vec<ContentBlock>, _> =
+                    envelope.content().into_iter().map(serde_json::from_value).collect();
+                let mut result = CallToolResult::success(content.map_err(|error| bug(&error))?);
                 result.structured_content = Some(envelope.structured());
                 result.is_error = Some(envelope.status.is_error());
                 Ok(result.into())
             }
-            Ok(Reply::InputRequired(required)) => self.input_required(&request.name, &arguments, &required),
+            Ok(Reply::InputRequired(required)) => {
+                self.input_required(&request.name, &arguments, required).map(Into::into)
+            }
+            Ok(Reply::AskClient(round)) => self.ask_client(&request.name, &arguments, round).map(Into::into),
+            Ok(Reply::MissingCapability(missing)) => {
+                let wanted = json!({ missing.as_str(): {} });
+                let wanted: ClientCapabilities =
+                    serde_json::from_value(wanted).map_err(|error| bug(&error))?;
+                Err(ErrorData::missing_required_client_capability(wanted))
+            }
             Err(unknown) => {
                 let message = match unknown.nearest {
                     Some(near) => format!("{unknown}; did you mean `{near}`?"),
@@ -178,53 +246,137 @@ impl ServerHandler for Connection {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        let known = ["tools/call", "tools/list", "initialize", "ping", "server/discover"];
-        if known.contains(&request.method.as_str()) {
+        if offer::answers(&self.endpoint.features, &request.method, is_modern(&context)) {
             let message = format!("the parameters of `{}` cannot be read", request.method);
             return Err(ErrorData::invalid_params(message, None));
         }
         Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None))
     }
 
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        one_page(request)?;
+        offer::resources(&self.endpoint.features).ok_or_else(|| unknown("resources/list"))?
+    }
+
+    async fn list_resource_templates(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        one_page(request)?;
+        offer::templates(&self.endpoint.features).ok_or_else(|| unknown("resources/templates/list"))?
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let read = offer::read(&self.endpoint.features, &request.uri).await;
+        read.ok_or_else(|| unknown("resources/read"))?.map(Into::into)
+    }
+
+    async fn list_prompts(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        one_page(request)?;
+        offer::prompts(&self.endpoint.features).ok_or_else(|| unknown("prompts/list"))?
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        // Sealed apart from a tool of the same name.
+        let call = format!("prompt {}", request.name);
+        let arguments = Value::Object(request.arguments.clone().unwrap_or_default());
+        let carried = self.carried(request.request_state.as_ref(), &call, &arguments)?;
+        let reply = offer::prompt(&self.endpoint.features, &request, carried.own.as_ref()).await;
+        match reply.ok_or_else(|| unknown("prompts/get"))?? {
+            PromptReply::Messages(messages) => offer::prompt_result(&messages).map(Into::into),
+            PromptReply::Ask(round) => self.ask_client(&call, &arguments, round).map(Into::into),
+        }
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        offer::complete(&self.endpoint.features, &request).ok_or_else(|| unknown("completion/complete"))?
+    }
+
+    async fn set_level(
+        &self,
+        request: rmcp::model::SetLevelRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        // A modern client says it with each request.
+        if !self.endpoint.features.logging || is_modern(&context) {
+            return Err(unknown("logging/setLevel"));
+        }
+        let severity = serde_json::from_value(json!(request.level)).map_err(|error| bug(&error))?;
+        *self.severity.lock().unwrap_or_else(PoisonError::into_inner) = severity;
+        Ok(())
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        if self.endpoint.features.resources.is_none() {
+            return Err(unknown("resources/subscribe"));
+        }
+        let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        if watched.len() >= WATCHED && !watched.contains(&request.uri) {
+            return Err(ErrorData::invalid_request(format!("at most {WATCHED} resources are watched"), None));
+        }
+        watched.insert(request.uri);
+        Ok(())
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        if self.endpoint.features.resources.is_none() {
+            return Err(unknown("resources/unsubscribe"));
+        }
+        self.watched.lock().unwrap_or_else(PoisonError::into_inner).remove(&request.uri);
+        Ok(())
+    }
+
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        let mut list = self.endpoint.list.subscribe();
-        let closed = self.closed.clone();
+        let inbox = self.endpoint.changes.subscribe();
         // Ends with the connection.
-        tokio::spawn(async move {
-            loop {
-                tokio::select! {
-                    () = closed.cancelled() => return,
-                    changed = list.changed() => {
-                        if changed.is_err() || context.peer.notify_tool_list_changed().await.is_err() {
-                            return;
-                        }
-                    }
-                }
-            }
-        });
+        tokio::spawn(changes::tell(
+            context.peer,
+            inbox,
+            Arc::clone(&self.endpoint),
+            Arc::clone(&self.watched),
+            self.closed.clone(),
+        ));
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
-        let mut accepted = SubscriptionFilter::new();
-        accepted.tools_list_changed = requested.tools_list_changed;
-        Some(accepted)
+        Some(offer::listens(&self.endpoint.features, requested))
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let mut list = self.endpoint.list.subscribe();
-        loop {
-            tokio::select! {
-                () = context.cancelled() => return Ok(()),
-                () = self.closed.cancelled() => return Ok(()),
-                changed = list.changed() => {
-                    if changed.is_err() || context.sink().notify_tool_list_changed().await.is_err() {
-                        return Ok(());
-                    }
-                }
-            }
-        }
+        let inbox = self.endpoint.changes.subscribe();
+        changes::listen(&context, inbox, &self.closed).await;
+        Ok(())
     }
 }
 

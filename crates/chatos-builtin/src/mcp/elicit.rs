@@ -1,25 +1,21 @@
 //! The connected client as a road to the person: elicitation, in the way of its era.
 
 use rmcp::model::{
-    ClientCapabilities, ClientResult, CustomRequest, ElicitationAction, InputRequest, ProtocolVersion,
-    ServerRequest,
+    ClientResult, CustomRequest, ElicitationAction, InputRequest, ProtocolVersion, ServerRequest,
 };
 use rmcp::service::{Peer, PeerRequestOptions, RequestContext, RoleServer};
 use serde_json::{Value, json};
 
+use super::door::draws_forms;
 use crate::person::{Elicited, Elicitor, Era, Form};
 use crate::tool::BoxFuture;
 
 /// The client of one request, when it said that it can ask a person.
 pub(super) fn elicitor(context: &RequestContext<RoleServer>) -> Option<Client> {
-    let can = context.client_capabilities().as_ref().is_some_and(draws_forms);
+    let capabilities = context.client_capabilities();
+    let can = capabilities.and_then(|can| can.elicitation).as_ref().is_some_and(draws_forms);
     let version = context.protocol_version().filter(|_| can)?;
     (version >= ProtocolVersion::V_2025_06_18).then(|| Client { peer: context.peer.clone(), version })
-}
-
-/// A client that names neither mode means forms: that was the only one at first.
-fn draws_forms(capabilities: &ClientCapabilities) -> bool {
-    capabilities.elicitation.as_ref().is_some_and(|modes| modes.form.is_some() || modes.url.is_none())
 }
 
 pub(super) struct Client {
@@ -80,7 +76,7 @@ impl Drop for CloseForm {
 }
 
 /// The form as the client of this version reads it.
-fn params(form: &Form, version: &ProtocolVersion) -> Value {
+pub(super) fn params(form: &Form, version: &ProtocolVersion) -> Value {
     let mut schema = form.schema.clone();
     if *version < ProtocolVersion::V_2025_11_25 {
         // Options with titles had another form before.

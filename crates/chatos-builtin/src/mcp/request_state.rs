@@ -26,6 +26,18 @@ struct State {
     connection: String,
     call: String,
     id: Option<String>,
+    // What the tool itself wants back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    own: Option<Value>,
+}
+
+/// What a state carries.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Carried {
+    /// The question in the queue.
+    pub(super) id: Option<RequestId>,
+    /// What the tool itself wants back.
+    pub(super) own: Option<Value>,
 }
 
 /// Why a state is refused.
@@ -54,16 +66,17 @@ impl StateSeal {
         connection: &str,
         tool: &str,
         arguments: &Value,
-        id: Option<&RequestId>,
+        carried: Carried,
         now: i64,
     ) -> String {
         let state = State {
             until: now + LIFE_MS,
             connection: connection.to_owned(),
             call: digest(tool, arguments),
-            id: id.map(|id| id.as_str().to_owned()),
+            id: carried.id.map(|id| id.as_str().to_owned()),
+            own: carried.own,
         };
-        // Strings and a number always serialise.
+        // Strings, numbers and JSON always serialise.
         let body = serde_json::to_vec(&state).unwrap_or_default();
         let tag = self.mac(&body).finalize().into_bytes();
         format!("{}.{}", URL_SAFE_NO_PAD.encode(&body), URL_SAFE_NO_PAD.encode(tag))
@@ -76,7 +89,7 @@ impl StateSeal {
         tool: &str,
         arguments: &Value,
         now: i64,
-    ) -> Result<Option<RequestId>, StateError> {
+    ) -> Result<Carried, StateError> {
         let (body, tag) = text.split_once('.').ok_or(StateError::Forged)?;
         let body = URL_SAFE_NO_PAD.decode(body).map_err(|_| StateError::Forged)?;
         let tag = URL_SAFE_NO_PAD.decode(tag).map_err(|_| StateError::Forged)?;
@@ -88,7 +101,8 @@ impl StateSeal {
         if state.connection != connection || state.call != digest(tool, arguments) {
             return Err(StateError::OtherCall);
         }
-        state.id.map(|id| RequestId::parse(&id).map_err(|_| StateError::Forged)).transpose()
+        let id = state.id.map(|id| RequestId::parse(&id).map_err(|_| StateError::Forged)).transpose()?;
+        Ok(Carried { id, own: state.own })
     }
 
     fn mac(&self, body: &[u8]) -> Hmac<Sha256> {
@@ -118,11 +132,12 @@ mod tests {
         let seal = StateSeal::new();
         let id = RequestId::parse("q-1").unwrap();
         let arguments = json!({"a": 1, "b": [true, {"c": "d"}]});
-        let state = seal.seal("conn", "tool", &arguments, Some(&id), 1000);
+        let carried = Carried { id: Some(id), own: Some(json!({"step": 1})) };
+        let state = seal.seal("conn", "tool", &arguments, carried.clone(), 1000);
         let open =
             |connection, tool, arguments: &Value, now| seal.open(&state, connection, tool, arguments, now);
         let reordered = json!({"b": [true, {"c": "d"}], "a": 1});
-        assert_eq!(open("conn", "tool", &reordered, 2000), Ok(Some(id)));
+        assert_eq!(open("conn", "tool", &reordered, 2000), Ok(carried));
         assert_eq!(open("conn", "tool", &json!({"a": 2}), 2000), Err(StateError::OtherCall));
         assert_eq!(open("conn", "other", &arguments, 2000), Err(StateError::OtherCall));
         assert_eq!(open("else", "tool", &arguments, 2000), Err(StateError::OtherCall));
@@ -132,8 +147,8 @@ mod tests {
     #[test]
     fn a_changed_or_foreign_state_is_refused() {
         let (seal, other) = (StateSeal::new(), StateSeal::new());
-        let state = seal.seal("c", "t", &json!({}), None, 0);
-        assert_eq!(seal.open(&state, "c", "t", &json!({}), 0), Ok(None));
+        let state = seal.seal("c", "t", &json!({}), Carried::default(), 0);
+        assert_eq!(seal.open(&state, "c", "t", &json!({}), 0), Ok(Carried::default()));
         assert_eq!(other.open(&state, "c", "t", &json!({}), 0), Err(StateError::Forged));
         for at in 0..state.len() {
             let mut bytes = state.clone().into_bytes();

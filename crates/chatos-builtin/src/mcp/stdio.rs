@@ -40,7 +40,7 @@ pub async fn serve_stdio(endpoint: Arc<Endpoint>, stop: CancellationToken) -> io
     // Calls learn that their asker is gone before the connection cancels them one by one.
     let service = CancellationToken::new();
     let serving = async {
-        match serve_server_with_ct(connection, transport, service.child_token()).await {
+        match Box::pin(serve_server_with_ct(connection, transport, service.child_token())).await {
             Ok(running) => drop(running.waiting().await),
             Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => {}
             Err(error) => tracing::warn!(%error, "the connection failed before it began"),

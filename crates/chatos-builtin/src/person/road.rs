@@ -13,7 +13,7 @@ use super::{
     Withdraw, check_answer, judge, no_person, refused, stopped,
 };
 use crate::clock::Stop;
-use crate::context::CallCx;
+use crate::context::{CallCx, Suspension};
 use crate::settings::PromptBackend;
 
 /// How long the queue may take to say "timeout" itself after a question's time is over. Beyond that
@@ -39,9 +39,8 @@ pub(crate) async fn ask(cx: &CallCx, mut question: Question) -> Result<Agreed, T
         }
     } else if let (Some(form), Era::Modern) = (&roads.form, roads.era) {
         let required = InputRequired { form: form.clone(), request_id: id };
-        *cx.suspended.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(required);
-        // The layer answers with the form; this error is never seen.
-        return Err(ToolError::canceled(chatos_tool::CanceledBy::Caller));
+        // The layer answers with the form.
+        return Err(cx.suspend(Suspension::Person(required)));
     }
     cx.waiting_for(name.as_str());
     let message = Text::fixed("waiting for the person", "正在等待用户回答");

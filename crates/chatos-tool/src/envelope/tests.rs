@@ -36,6 +36,7 @@ fn answer(ended: Ended, data: Value, text: &str) -> Answer {
         keep: Keep::Head,
         cuts: Vec::new(),
         private: Vec::new(),
+        parts: Vec::new(),
     }
 }
 

@@ -3,7 +3,7 @@ import { item } from '../../state/prompts/testing';
 import { readAddress } from './address';
 import { fileNameFor } from './file-name';
 import { Follow, isNext } from './follow.svelte';
-import { visibleMarkdown } from './message';
+import { visibleMarkdown } from '../../components/visible-markdown';
 import { afterSpot, idOf, indexOfSlot, nextPrompt, ROW_HEIGHT, type Row, type Rows, spotOf, windowOf } from './rows';
 
 describe('addresses', () => {

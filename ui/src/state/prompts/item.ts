@@ -82,6 +82,8 @@ export interface PromptItem {
   served: boolean;
   owner: string | null;
   runId: string | null;
+  /** The chat it belongs to. */
+  sessionId: string | null;
   at: number;
   position: number | null;
   expiresAt: number | null;
@@ -128,6 +130,7 @@ export function readItem(wire: WirePrompt | null | undefined): PromptItem | null
     served: wire.class === 'served',
     owner: notBlank(wire.owner),
     runId: notBlank(wire.runId),
+    sessionId: notBlank(wire.sessionId),
     at: time(wire.ts) ?? Date.now(),
     position: number(wire.positions?.request),
     expiresAt: time(wire.expiresAt),

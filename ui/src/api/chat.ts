@@ -1,0 +1,145 @@
+// The routes of sessions, runs and traces as functions.
+
+import type {
+  SendInput,
+  SendReceipt,
+  WireAgentRef,
+  WireMessagePage,
+  WireModelRef,
+  WireRun,
+  WireRunDetail,
+  WireSearchHit,
+  WireSession,
+  WireTrace,
+} from '../protocol/chat';
+import type { Http } from './http';
+
+const V1 = '/api/v1';
+/** Pictures go up with the message; a slow machine needs its time for them. */
+const SEND_TIMEOUT_MS = 120_000;
+
+export interface SessionPage {
+  items: WireSession[];
+  nextCursor?: string | null;
+}
+
+export interface SessionChange {
+  title?: string;
+  pinned?: boolean;
+  archived?: boolean;
+  agentId?: string | null;
+  modelId?: string | null;
+  workspaceRoot?: string | null;
+}
+
+export interface RunQuery {
+  sessionId?: string;
+  state?: string;
+  limit?: number;
+  cursor?: string | null;
+}
+
+export class ChatApi {
+  constructor(private readonly http: Http) {}
+
+  sessions(query: { archived: boolean; limit: number; cursor?: string | null }, signal?: AbortSignal): Promise<SessionPage> {
+    return this.http.get(`${V1}/sessions`, { query, ...(signal ? { signal } : {}) });
+  }
+
+  search(q: string, signal?: AbortSignal): Promise<{ items: WireSearchHit[] }> {
+    return this.http.get(`${V1}/sessions/search`, { query: { q }, ...(signal ? { signal } : {}) });
+  }
+
+  session(id: string): Promise<WireSession> {
+    return this.http.get(at(id));
+  }
+
+  create(input: SessionChange): Promise<WireSession> {
+    return this.http.post(`${V1}/sessions`, input);
+  }
+
+  change(id: string, change: SessionChange): Promise<WireSession> {
+    return this.http.patch(at(id), change);
+  }
+
+  remove(id: string): Promise<void> {
+    return this.http.delete(at(id));
+  }
+
+  messages(id: string, query: { limit: number; beforeId?: string | null }): Promise<WireMessagePage> {
+    return this.http.get(`${at(id)}/messages`, { query });
+  }
+
+  /** The newest runs of a chat, those of its sub agents among them. */
+  lastRuns(id: string): Promise<{ items: WireRun[] }> {
+    return this.http.get(`${V1}/runs`, { query: { sessionId: id, kind: 'chat', limit: 1 } });
+  }
+
+  send(id: string, input: SendInput): Promise<SendReceipt> {
+    return this.http.post(`${at(id)}/send`, input, { timeoutMs: SEND_TIMEOUT_MS });
+  }
+
+  abort(id: string): Promise<unknown> {
+    return this.http.post(`${at(id)}/abort`, {});
+  }
+
+  retry(id: string): Promise<SendReceipt> {
+    return this.http.post(`${at(id)}/retry`, {});
+  }
+
+  compact(id: string): Promise<unknown> {
+    return this.http.post(`${at(id)}/compact`, {}, { timeoutMs: SEND_TIMEOUT_MS });
+  }
+
+  blob(url: string): Promise<Blob> {
+    return this.http.blob(url);
+  }
+
+  agents(): Promise<{ items: WireAgentRef[] }> {
+    return this.http.get(`${V1}/agents`);
+  }
+
+  models(): Promise<{ items: WireModelRef[] }> {
+    return this.http.get(`${V1}/models`);
+  }
+}
+
+export class RunsApi {
+  constructor(private readonly http: Http) {}
+
+  list(query: RunQuery, signal?: AbortSignal): Promise<{ items: WireRun[]; nextCursor?: string | null }> {
+    return this.http.get(`${V1}/runs`, { query: { ...query }, ...(signal ? { signal } : {}) });
+  }
+
+  get(id: string): Promise<WireRunDetail> {
+    return this.http.get(runAt(id));
+  }
+
+  trace(id: string): Promise<WireTrace> {
+    return this.http.get(`${V1}/traces/${encodeURIComponent(id)}`);
+  }
+
+  act(id: string, verb: 'abort' | 'resume' | 'discard'): Promise<unknown> {
+    return this.http.post(`${runAt(id)}/${verb}`, {});
+  }
+
+  steer(id: string, text: string): Promise<unknown> {
+    return this.http.post(`${runAt(id)}/steer`, { text });
+  }
+
+  branch(id: string, step: number): Promise<{ sessionId?: string; id?: string }> {
+    return this.http.post(`${runAt(id)}/branch`, { step });
+  }
+
+  export(id: string, format: 'otlp' | 'jsonl' | 'chatosrun'): Promise<Blob> {
+    return this.http.blob(`${runAt(id)}/export?format=${format}`, { timeoutMs: 120_000 });
+  }
+}
+
+function at(id: string): string {
+  return `${V1}/sessions/${encodeURIComponent(id)}`;
+}
+
+function runAt(id: string): string {
+  return `${V1}/runs/${encodeURIComponent(id)}`;
+}

@@ -1,0 +1,74 @@
+// How the outcome of a tool call looks, and what a call is about in a few words.
+
+import type { IconName } from '../../components/Icon.svelte';
+import type { ToolCall } from '../../state/chat/entry.svelte';
+
+export type Tone = 'neutral' | 'accent' | 'success' | 'warning' | 'danger';
+
+export function toneOf(status: string | null, isError: boolean): Tone {
+  if (status === null) return isError ? 'danger' : 'success';
+  if (status === 'ok' || status === 'noop') return 'success';
+  if (status === 'partial' || status === 'needs_input' || status === 'canceled') return 'warning';
+  return 'danger';
+}
+
+/** The arguments as an object, also when they came as text. */
+export function argumentsOf(call: ToolCall): Record<string, unknown> | null {
+  const value = typeof call.args === 'string' ? parse(call.args) : call.args;
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : null;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    // A preview that was cut is no longer JSON; it is shown as it is.
+    return null;
+  }
+}
+
+/** What is worth a glance: the path, the command, the question. */
+const TARGETS = ['path', 'paths', 'file', 'command', 'cmd', 'query', 'pattern', 'q', 'url', 'title', 'name', 'task', 'text', 'message', 'id'];
+
+export function targetOf(call: ToolCall): string {
+  const args = argumentsOf(call);
+  if (!args) return '';
+  const key = TARGETS.find((name) => isShort(args[name])) ?? Object.keys(args).find((name) => isShort(args[name]));
+  const value = key === undefined ? undefined : args[key];
+  const text = Array.isArray(value) ? value.join(', ') : String(value ?? '');
+  return text.replaceAll(/\s+/gu, ' ').slice(0, 200);
+}
+
+function isShort(value: unknown): boolean {
+  if (typeof value === 'string') return value.trim() !== '';
+  return Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'string');
+}
+
+export function iconOf(call: ToolCall): IconName {
+  const name = call.label;
+  if (call.job || /sub_agent/u.test(name)) return 'agents';
+  if (/shell|command|session_|terminal/u.test(name)) return 'terminal';
+  if (/prompt/u.test(name)) return 'queue';
+  if (/task/u.test(name)) return 'tasks';
+  if (/search|find|grep/u.test(name)) return 'search';
+  if (/time|clock/u.test(name)) return 'clock';
+  if (/dir|list_files|folder/u.test(name)) return 'folder';
+  if (/file|path|patch|read|write|edit/u.test(name)) return 'file';
+  return 'plug';
+}
+
+/** A change to files that the call made or asks for: a patch, or two texts. */
+export type Change = { patch: string } | { path: string; before: string; after: string } | null;
+
+export function changeOf(call: ToolCall): Change {
+  const data = (call.result?.structured as { data?: Record<string, unknown> } | null)?.data ?? null;
+  for (const holder of [data, argumentsOf(call)]) {
+    const patch = holder?.['diff'] ?? holder?.['patch'];
+    if (typeof patch === 'string' && patch.trim() !== '') return { patch };
+  }
+  const args = argumentsOf(call);
+  const [before, after] = [args?.['old_string'] ?? args?.['old_text'], args?.['new_string'] ?? args?.['new_text']];
+  if (typeof before === 'string' && typeof after === 'string') return { path: String(args?.['path'] ?? ''), before, after };
+  if (call.label === 'write_file' && typeof args?.['contents'] === 'string') return { path: String(args['path'] ?? ''), before: '', after: args['contents'] };
+  return null;
+}

@@ -1,0 +1,190 @@
+// Chats on this page: the list, the sessions that are open with their events, what is being written, and
+// the agents and models to choose from. Events are folded once per frame, so that a model that streams
+// a thousand tokens a second costs sixty updates.
+
+import type { ChatApi, SessionChange } from '../api/chat';
+import type { EventFrame } from '../protocol';
+import type { ChatEvent, WireAgentRef, WireModelRef, WireSession } from '../protocol/chat';
+import type { Picture } from './chat/attachments';
+import { isRemoved, Sessions } from './chat/sessions.svelte';
+import { Transcript } from './chat/transcript.svelte';
+import { Resource } from './resource.svelte';
+
+/** Open sessions kept in memory, with their events; the longest unused goes first. */
+const MAX_OPEN = 8;
+const HIDDEN_FLUSH_MS = 200;
+const DRAFT_KEY = 'chatos.chat.draft.';
+
+export interface ChatOptions {
+  api: ChatApi;
+  /** Follows a topic of the event stream. */
+  follow: (topic: string, listener: (frame: EventFrame) => void) => () => void;
+  schedule?: (run: () => void) => void;
+}
+
+/** What a person is writing, per chat; the empty id is the chat that does not exist yet. */
+export class Draft {
+  text = $state('');
+  pictures: Picture[] = $state.raw([]);
+  agentId: string | null = $state(null);
+  modelId: string | null = $state(null);
+  readonly #key: string;
+
+  constructor(sessionId: string) {
+    this.#key = DRAFT_KEY + sessionId;
+    this.text = sessionStorage.getItem(this.#key) ?? '';
+  }
+
+  write(text: string): void {
+    this.text = text;
+    if (text === '') sessionStorage.removeItem(this.#key);
+    else sessionStorage.setItem(this.#key, text);
+  }
+
+  clear(): void {
+    this.write('');
+    this.pictures = [];
+  }
+}
+
+interface Open {
+  transcript: Transcript;
+  leave: () => void;
+}
+
+export class Chat {
+  readonly sessions: Sessions;
+  readonly agents: Resource<{ items: WireAgentRef[] }>;
+  readonly models: Resource<{ items: WireModelRef[] }>;
+  readonly api: ChatApi;
+  readonly #options: ChatOptions;
+  readonly #open = new Map<string, Open>();
+  readonly #drafts = new Map<string, Draft>();
+  #queue: { transcript: Transcript; event: ChatEvent }[] = [];
+  #scheduled = false;
+
+  constructor(options: ChatOptions) {
+    this.#options = options;
+    this.api = options.api;
+    this.sessions = new Sessions(options.api);
+    this.agents = new Resource(() => options.api.agents());
+    this.models = new Resource(() => options.api.models());
+  }
+
+  /** The session with this id; the same object for everybody who looks at it. */
+  transcript(id: string): Transcript {
+    const known = this.#open.get(id);
+    if (known) {
+      this.#open.delete(id);
+      this.#open.set(id, known);
+      return known.transcript;
+    }
+    const transcript = new Transcript(id, { api: this.api, onSession: (session) => this.sessions.put(session) });
+    const leave = this.#options.follow(`chat:${id}`, (frame) => this.#receive(transcript, frame));
+    this.#open.set(id, { transcript, leave });
+    if (this.#open.size > MAX_OPEN) this.#forget();
+    return transcript;
+  }
+
+  draft(sessionId: string): Draft {
+    const known = this.#drafts.get(sessionId) ?? new Draft(sessionId);
+    this.#drafts.set(sessionId, known);
+    return known;
+  }
+
+  /** Makes a session; it is in the list at once. */
+  async create(input: SessionChange): Promise<WireSession> {
+    const session = await this.api.create(input);
+    this.sessions.put(session);
+    return session;
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.sessions.remove(id);
+    this.#close(id);
+    this.#drafts.get(id)?.clear();
+    this.#drafts.delete(id);
+  }
+
+  /** The default model, or the only one there is to use. */
+  get defaultModel(): WireModelRef | null {
+    const items = this.models.data?.items ?? [];
+    return items.find((model) => model.isDefault) ?? items[0] ?? null;
+  }
+
+  /** Which model answers in a chat: its own choice, its agent's, else the default. */
+  modelOf(modelId: string | null | undefined, agentId: string | null | undefined): WireModelRef | null {
+    const items = this.models.data?.items ?? [];
+    const agent = this.agents.data?.items.find((known) => known.id === agentId);
+    const wanted = modelId ?? agent?.modelId ?? null;
+    return items.find((model) => model.id === wanted) ?? this.defaultModel;
+  }
+
+  onEvent(frame: EventFrame): void {
+    this.sessions.onEvent(frame);
+    if (isRemoved(frame)) this.#close(String((frame.data as { id?: unknown } | null)?.id));
+  }
+
+  /** Everything read before may be out of date. */
+  resync(): void {
+    if (this.sessions.started) void this.sessions.load();
+    void this.agents.refresh();
+    void this.models.refresh();
+    for (const { transcript } of this.#open.values()) if (transcript.ready || transcript.error) transcript.resync();
+  }
+
+  clear(): void {
+    for (const id of [...this.#open.keys()]) this.#close(id);
+    this.#queue = [];
+    this.#drafts.clear();
+    this.sessions.clear();
+    this.agents.clear();
+    this.models.clear();
+  }
+
+  #receive(transcript: Transcript, frame: EventFrame): void {
+    const data = frame.data as ChatEvent | null;
+    if (!data || typeof data !== 'object') return;
+    this.#queue.push({ transcript, event: { ...data, type: frame.type, seq: frame.seq } });
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    (this.#options.schedule ?? nextFrame)(() => this.#flush());
+  }
+
+  #flush(): void {
+    this.#scheduled = false;
+    const batches = new Map<Transcript, ChatEvent[]>();
+    for (const { transcript, event } of this.#queue) {
+      const batch = batches.get(transcript);
+      if (batch) batch.push(event);
+      else batches.set(transcript, [event]);
+    }
+    this.#queue = [];
+    for (const [transcript, events] of batches) transcript.apply(events);
+  }
+
+  #forget(): void {
+    const idle = [...this.#open].find(([, open]) => !open.transcript.active && open.transcript.outgoing.length === 0);
+    const victim = idle ?? [...this.#open][0];
+    if (victim) this.#close(victim[0]);
+  }
+
+  #close(id: string): void {
+    const open = this.#open.get(id);
+    open?.leave();
+    open?.transcript.close();
+    this.#open.delete(id);
+  }
+}
+
+/** Once per frame; a page that is hidden draws no frames, so time counts as well. */
+function nextFrame(run: () => void): void {
+  let ran = false;
+  const once = () => {
+    if (ran) return;
+    ran = true;
+    run();
+  };
+  if (document.visibilityState === 'visible') requestAnimationFrame(once);
+  setTimeout(once, HIDDEN_FLUSH_MS);
+}

@@ -1,0 +1,77 @@
+// A stand-in for the host's chat routes: a store of messages that tests change at will, and answers that
+// wait until a test lets them go.
+
+import type { ChatApi } from '../../api/chat';
+import type { ChatEvent, SendInput, SendReceipt, WireMessage, WireMessagePage, WireRun, WireSession } from '../../protocol/chat';
+
+export const AT = '2026-01-01T00:00:00.000Z';
+
+export function message(id: string, seq: number, role: string, content: string, more: Partial<WireMessage> = {}): WireMessage {
+  return { id, sessionId: 's', runId: 'r', seq, role, content, createdAt: AT, partial: false, ...more };
+}
+
+export function session(more: Partial<WireSession> = {}): WireSession {
+  return { id: 's', title: 'A chat', pinned: false, createdAt: AT, updatedAt: AT, running: false, ...more };
+}
+
+export class FakeHost {
+  session: WireSession = session();
+  messages: WireMessage[] = [];
+  runs: WireRun[] = [];
+  reads = 0;
+  sent: SendInput[] = [];
+  /** What `send` answers, or throws. */
+  onSend: (input: SendInput) => SendReceipt = () => ({ runId: 'r', userMessageId: 'u', queued: false });
+  #gate: Promise<void> = Promise.resolve();
+  #release: () => void = () => undefined;
+
+  /** Answers wait from now on; the call lets them go. What they say is fixed when they are asked for. */
+  hold(): () => void {
+    this.#gate = new Promise((resolve) => (this.#release = resolve));
+    return () => {
+      this.#gate = Promise.resolve();
+      this.#release();
+    };
+  }
+
+  get api(): ChatApi {
+    const fake = {
+      session: async () => {
+        const copy = structuredClone(this.session);
+        await this.#gate;
+        return copy;
+      },
+      messages: async (_id: string, query: { limit: number; beforeId?: string | null }): Promise<WireMessagePage> => {
+        this.reads += 1;
+        const all = [...this.messages].sort((one, other) => one.seq - other.seq);
+        const end = query.beforeId ? all.findIndex((one) => one.id === query.beforeId) : all.length;
+        const start = Math.max(0, end - query.limit);
+        const page = { messages: structuredClone(all.slice(start, end)), hasMore: start > 0, summaries: [] };
+        await this.#gate;
+        return page;
+      },
+      lastRuns: async () => {
+        const items = structuredClone(this.runs);
+        await this.#gate;
+        return { items };
+      },
+      send: async (_id: string, input: SendInput) => {
+        this.sent.push(input);
+        await this.#gate;
+        return this.onSend(input);
+      },
+      abort: () => Promise.resolve({ ok: true }),
+    };
+    return fake as unknown as ChatApi;
+  }
+}
+
+let seq = 0;
+export function event(type: string, more: Record<string, unknown> = {}): ChatEvent {
+  seq += 1;
+  return { seq, ts: AT, type, sessionId: 's', runId: 'r', ...more };
+}
+
+export function delta(messageId: string, offset: number, text: string): ChatEvent {
+  return event('assistant_delta', { messageId, offset, delta: text });
+}

@@ -1,0 +1,57 @@
+// Sums of tokens and cost. An unknown cost stays unknown in a sum, and currencies are not mixed (agents §15).
+
+import type { WireUsage, WireUsageSum } from '../../protocol/chat';
+
+export interface Usage {
+  input: number;
+  output: number;
+  cacheRead: number;
+  cacheWrite: number;
+  /** Null: at least one part has no price. */
+  cost: number | null;
+  currency: string | null;
+  estimated: boolean;
+  /** The cost is only the part that is known. */
+  atLeast: boolean;
+}
+
+/** Reads the tokens of a call, or a sum that is told per currency. */
+export function readUsage(wire: WireUsageSum | null | undefined): Usage | null {
+  if (Array.isArray(wire)) return wire.map(readOne).reduce((sum, one) => addUsage(sum, one), null);
+  return readOne(wire);
+}
+
+function readOne(wire: WireUsage | null | undefined): Usage | null {
+  if (!wire || typeof wire !== 'object') return null;
+  const number = (value: unknown) => (typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : 0);
+  const priced = typeof wire.cost === 'number' && Number.isFinite(wire.cost);
+  return {
+    input: number(wire.input),
+    output: number(wire.output),
+    cacheRead: number(wire.cacheRead),
+    cacheWrite: number(wire.cacheWrite),
+    cost: priced ? (wire.cost as number) : null,
+    currency: typeof wire.currency === 'string' && wire.currency !== '' ? wire.currency : null,
+    estimated: wire.estimated === true,
+    atLeast: priced && number(wire.unknownCost) > 0,
+  };
+}
+
+export function addUsage(a: Usage | null, b: Usage | null): Usage | null {
+  if (!a || !b) return a ?? b;
+  const same = a.currency === b.currency;
+  return {
+    input: a.input + b.input,
+    output: a.output + b.output,
+    cacheRead: a.cacheRead + b.cacheRead,
+    cacheWrite: a.cacheWrite + b.cacheWrite,
+    cost: a.cost !== null && b.cost !== null && same ? a.cost + b.cost : null,
+    currency: same ? a.currency : null,
+    estimated: a.estimated || b.estimated,
+    atLeast: a.atLeast || b.atLeast,
+  };
+}
+
+export function totalTokens(usage: Usage): number {
+  return usage.input + usage.output;
+}

@@ -1,0 +1,258 @@
+// Chats against the real host with its built-in demo model: the first minute, a question answered in place,
+// a sub agent, stopping, a host that is killed in the middle and continued, lists, and how it all looks.
+
+import type { Page } from 'playwright-core';
+import { describe, expect } from 'vitest';
+import { violations } from './axe';
+import { test } from './fixtures';
+import { Host } from './host';
+
+/** What only a host that goes away provokes. */
+const LOST = /ERR_CONNECTION|WebSocket|Failed to load resource|net::/;
+
+async function say(page: Page, text: string): Promise<void> {
+  await page.getByLabel('Message', { exact: true }).fill(text);
+  await page.keyboard.press('Enter');
+}
+
+/** Waits until nothing runs in the chat on screen. */
+async function idle(page: Page): Promise<void> {
+  await page.locator('[data-row="assistant"]').first().waitFor();
+  await expect.poll(() => page.locator('[data-run-state]').count()).toBe(0);
+}
+
+function sessionOf(page: Page): string {
+  return /#\/chat\/([^/?]+)/.exec(page.url())?.[1] ?? '';
+}
+
+describe('the first minute', () => {
+  test('a suggestion greets, lists real files and says that it is a demo', async ({ ownHost, open }) => {
+    const host = await ownHost();
+    const page = await open({ host, at: '#/chat' });
+    await page.locator('[data-demo]').getByRole('link', { name: 'Add a model' }).waitFor();
+    await page.getByRole('button', { name: 'What can you do?' }).click();
+    await page.locator('[data-row="user"]').getByText('What can you do?').waitFor();
+    await idle(page);
+    expect(await page.locator('[data-row="assistant"]').last().innerText()).toMatch(/demo/i);
+
+    await say(page, 'List the files in this folder');
+    const card = page.locator('[data-tool]').first();
+    await card.waitFor();
+    await idle(page);
+    expect(await card.getAttribute('data-state')).toBe('ok');
+    await card.getByRole('button').first().click();
+    await card.getByText('Output', { exact: true }).waitFor();
+    // The chat has a title by now and is in the list, the newest on top.
+    await page.getByRole('navigation', { name: 'Chats' }).locator('[data-session]').first().waitFor();
+    expect(await page.locator('nav [data-session]').first().getAttribute('data-session')).toBe(sessionOf(page));
+  });
+
+  test('a question takes the place of the composer, and its answer goes on with the run', async ({ ownHost, open }) => {
+    const host = await ownHost();
+    const page = await open({ host, at: '#/chat' });
+    await page.getByRole('button', { name: 'Ask me something' }).click();
+    const dock = page.locator('[data-dock]');
+    await dock.locator('article[data-ready="true"]').waitFor();
+    expect(await page.locator('[data-composer]').count()).toBe(0);
+    await page.locator('[data-tool][data-state="waiting"]').waitFor();
+    await answer(page);
+    await dock.waitFor({ state: 'detached' });
+    await idle(page);
+    await page.locator('[data-composer]').waitFor();
+    expect(await page.locator('[data-tool]').first().getAttribute('data-state')).toBe('ok');
+  });
+
+  test('a sub agent works in a card of its own, and its run is part of the trace', async ({ ownHost, open }) => {
+    const host = await ownHost();
+    const page = await open({ host, at: '#/chat' });
+    await page.getByRole('button', { name: 'Run a sub agent' }).click();
+    const card = page.locator('[data-tool="run_sub_agent"]');
+    await card.waitFor();
+    await idle(page);
+    expect(await card.getAttribute('data-state')).toBe('ok');
+    await page.getByRole('button', { name: /^Actions for/ }).last().click();
+    await page.getByRole('menuitem', { name: 'Trace of the last run' }).click();
+    await page.getByRole('tab', { name: 'Trace' }).click();
+    // Run, its tool call, the sub agent's run: one chain.
+    await page.locator('[data-span][data-kind="run"][data-depth="0"]').waitFor();
+    await page.locator('[data-span][data-kind="run"][data-depth="2"]').waitFor();
+  });
+});
+
+/** Fills in whatever the demo asks and confirms it. */
+async function answer(page: Page): Promise<void> {
+  const dock = page.locator('[data-dock]');
+  for (const box of await dock.locator('input[type="text"], textarea').all()) await box.fill('blue');
+  const radio = dock.locator('input[type="radio"]');
+  if ((await radio.count()) > 0 && (await dock.locator('input[type="radio"]:checked').count()) === 0) await radio.first().check();
+  await dock.getByRole('button', { name: /^(Submit|Confirm|Got it)/ }).click();
+}
+
+describe('runs', () => {
+  test('Escape stops an answer; what was said stays and can be answered again', async ({ ownHost, open }) => {
+    const host = await ownHost();
+    const page = await open({ host, at: '#/chat' });
+    await say(page, 'Count to 200 slowly');
+    await page.locator('[data-row="assistant"]').getByText(/\d/).first().waitFor();
+    await page.keyboard.press('Escape');
+    await idle(page);
+    await page.getByText('Stopped here.').waitFor();
+    expect(await page.locator('[data-row="assistant"]').innerText()).toMatch(/1/);
+    await page.getByRole('button', { name: 'Answer again' }).waitFor();
+  });
+
+  test('a host killed in the middle: the run is shown as interrupted and is continued', async ({ ownHost, open }) => {
+    const host = await ownHost();
+    const page = await open({ host, at: '#/chat', expectConsole: LOST });
+    await page.getByRole('button', { name: 'Ask me something' }).click();
+    await page.locator('[data-dock] article[data-ready="true"]').waitFor();
+    const id = sessionOf(page);
+    await host.halt('SIGKILL');
+    await page.locator('[data-banner="connection"]').waitFor();
+
+    const again = await Host.start({ home: host.home, port: host.ready.port });
+    try {
+      const next = await open({ host: again, at: `#/chat/${id}` });
+      const card = next.locator('[data-interrupted]');
+      await card.waitFor();
+      await next.locator('nav [data-sign="interrupted"]').waitFor();
+      await next.getByRole('link', { name: 'Runs, 1 interrupted' }).waitFor();
+      await card.getByRole('button', { name: 'Continue' }).click();
+      await next.locator('[data-dock] article[data-ready="true"]').waitFor();
+      await answer(next);
+      await idle(next);
+      expect(await next.locator('[data-interrupted]').count()).toBe(0);
+      // The question was asked once.
+      expect(await next.locator('[data-tool]').count()).toBe(1);
+    } finally {
+      await again.halt();
+    }
+  });
+
+  test('messages written while it works wait their turn', async ({ ownHost, open }) => {
+    const host = await ownHost();
+    const page = await open({ host, at: '#/chat' });
+    await page.getByRole('button', { name: 'Ask me something' }).click();
+    await page.locator('[data-dock] article[data-ready="true"]').waitFor();
+    await host.api('POST', `sessions/${sessionOf(page)}/send`, { text: 'What can you do?' });
+    await page.locator('[data-row="user"]').nth(1).waitFor();
+    await answer(page);
+    await expect.poll(() => page.locator('[data-row="assistant"]').count()).toBeGreaterThan(1);
+    await idle(page);
+    await expect.poll(() => page.locator('[data-row]').last().getAttribute('data-row')).toBe('assistant');
+  });
+
+  test('two pages of one chat show the same, also one that is opened in the middle', async ({ ownHost, open }) => {
+    const host = await ownHost();
+    const page = await open({ host, at: '#/chat' });
+    await say(page, 'Count to 200 slowly');
+    await page.locator('[data-row="assistant"]').getByText(/\d/).first().waitFor();
+    const other = await open({ host, at: `#/chat/${sessionOf(page)}` });
+    await other.locator('[data-row="assistant"]').getByText(/\d/).first().waitFor();
+    await page.getByRole('button', { name: 'Stop', exact: true }).click();
+    await idle(page);
+    await idle(other);
+    const text = await page.locator('[data-row="assistant"] .text').innerText();
+    await expect.poll(() => other.locator('[data-row="assistant"] .text').innerText()).toBe(text);
+    await page.reload();
+    await expect.poll(() => page.locator('[data-row="assistant"] .text').innerText()).toBe(text);
+  });
+});
+
+describe('the list', () => {
+  test('rename, pin, archive, search and delete', async ({ ownHost, open }) => {
+    const host = await ownHost();
+    const ids: string[] = [];
+    for (const title of ['Alpha', 'Beta', 'Gamma']) ids.push((await host.api<{ id: string }>('POST', 'sessions', { title })).id);
+    const page = await open({ host, at: `#/chat/${ids[0]}` });
+    const row = (title: string) => page.locator('nav [data-session]').filter({ hasText: title });
+    const act = async (title: string, action: string) => {
+      await row(title).hover();
+      await row(title).getByRole('button', { name: `Actions for ${title}` }).click();
+      await page.getByRole('menuitem', { name: action, exact: true }).click();
+    };
+    await act('Alpha', 'Rename');
+    await page.getByRole('dialog').getByLabel('Name').fill('Älpha 第一');
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: 'Älpha 第一' }).waitFor();
+    await act('Älpha 第一', 'Pin');
+    await page.getByRole('heading', { name: 'Pinned' }).waitFor();
+    expect(await page.locator('nav [data-session]').first().getAttribute('data-session')).toBe(ids[0]);
+
+    await act('Beta', 'Archive');
+    await row('Beta').waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Show archived' }).click();
+    await row('Beta').waitFor();
+    await page.getByRole('button', { name: 'Back to current chats' }).click();
+    await row('Gamma').waitFor();
+
+    await page.getByLabel('Search chats').fill('gam');
+    await expect.poll(() => page.locator('nav [data-session]').count()).toBe(1);
+    await page.getByLabel('Search chats').fill('');
+    await act('Gamma', 'Delete');
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await row('Gamma').waitFor({ state: 'detached' });
+    await page.evaluate((id) => (location.hash = `#/chat/${id}`), ids[2]);
+    await page.getByText('This chat does not exist any more.').waitFor();
+  });
+
+  test('a picture is refused for a model that cannot see, and files of other kinds at once', async ({ ownHost, open }) => {
+    const host = await ownHost();
+    const page = await open({ host, at: '#/chat' });
+    const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64');
+    const picker = page.locator('[data-composer] input[type="file"]');
+    await picker.setInputFiles({ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('x') });
+    await page.getByText('notes.txt: only PNG').waitFor();
+    await picker.setInputFiles({ name: 'dot.png', mimeType: 'image/png', buffer: png });
+    await page.getByRole('alert').getByText('cannot see pictures').waitFor();
+    expect(await page.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true);
+    await page.getByRole('button', { name: 'Remove dot.png' }).click();
+    expect(await page.locator('[data-composer] img').count()).toBe(0);
+  });
+});
+
+test('hostile texts are shown, not run', async ({ ownHost, open }) => {
+  const host = await ownHost();
+  const { id } = await host.api<{ id: string }>('POST', 'sessions', { title: '<img src=x onerror=alert(1)>\u202e' });
+  const page = await open({ host, at: `#/chat/${id}`, bypassCSP: true });
+  await say(page, '<script>alert(1)</script> ![x](http://127.0.0.1:9/x.png) \u202eevil');
+  await idle(page);
+  expect(await page.locator('main img[src^="http"], main script').count()).toBe(0);
+  await page.locator('[data-row="user"]').getByText('U+202E').waitFor();
+  expect(await violations(page)).toEqual([]);
+});
+
+describe.each([
+  ['en', 'light', 1280],
+  ['zh', 'dark', 390],
+] as const)('%s, %s, %i px', (language, theme, width) => {
+  test('every state is accessible and has room', async ({ ownHost, open }) => {
+    const host = await ownHost();
+    const words = language === 'zh' ? { ask: '问我一个问题', list: '列出我的文件' } : { ask: 'Ask me something', list: 'List my files' };
+    const page = await open({ host, at: '#/chat', language, theme, bypassCSP: true, viewport: { width, height: 844 } });
+    const found: string[] = [];
+    const check = async (state: string) => {
+      found.push(...(await violations(page)).map((line) => `${state}: ${line}`));
+      const wide = await page.evaluate(() => [document.documentElement, document.querySelector('main')].filter((box) => box && box.scrollWidth > box.clientWidth + 1).length);
+      if (wide > 0) found.push(`${state}: wider than the window`);
+    };
+    await page.getByRole('button', { name: words.list }).waitFor();
+    await check('welcome');
+    await page.getByRole('button', { name: words.list }).click();
+    await idle(page);
+    await page.locator('[data-tool]').first().getByRole('button').first().click();
+    await check('answered');
+    await page.evaluate(() => (location.hash = '#/chat'));
+    await page.getByRole('button', { name: words.ask }).click();
+    await page.locator('[data-dock] article[data-ready="true"]').waitFor();
+    await check('asked');
+    await page.evaluate(() => (location.hash = '#/runs'));
+    await page.locator('[data-run]').first().click();
+    await page.locator('[data-run-view] [data-step]').first().waitFor();
+    await check('steps');
+    await page.getByRole('tab').last().click();
+    await page.locator('[data-span]').first().waitFor();
+    await check('trace');
+    expect(found).toEqual([]);
+  });
+});
