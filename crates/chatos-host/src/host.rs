@@ -178,7 +178,9 @@ impl Host {
             host.begin_serving();
             host.import_at_start();
         }
-        Ok(Arc::new(host))
+        let host = Arc::new(host);
+        host.wire_backends();
+        Ok(host)
     }
 
     fn begin_serving(&self) {
@@ -210,6 +212,7 @@ impl Host {
     /// Work that must not delay the start: looking for Node, the daily copy, a deep check after an
     /// unclean stop, the queue. What it starts ends with the shutdown; see [`Host::settle`].
     pub fn background(self: &Arc<Self>) -> Result<(), Fault> {
+        self.remember_runtime();
         self.tend_prompts()?;
         self.tend_plugins()?;
         self.tend_tools();
@@ -425,6 +428,9 @@ impl Host {
 
     /// Waits for the tasks of this host; to be called after the shutdown was asked for.
     pub async fn settle(&self) {
+        if let Ok(backends) = self.backends() {
+            backends.close().await;
+        }
         if let Some(tools) = self.tools.get() {
             tools.close().await;
         }

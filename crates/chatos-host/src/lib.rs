@@ -31,8 +31,8 @@ mod upkeep;
 
 pub use agents::{AgentDesk, FIRST_AGENT};
 pub use apps::{
-    AppDesk, CapabilityState, CapabilityView, FrameAsset, FramePolicy, GrantChange, GrantView, Looked,
-    OpenOrder, Opened, Revision, Surface, frame_hash,
+    AppDesk, AppNeed, BackendCall, CapabilityState, CapabilityView, FrameAsset, FramePolicy, GrantChange,
+    GrantView, Looked, OpenOrder, Opened, Revision, Surface, frame_hash,
 };
 pub use asker::{
     DeskOwner, DeskQueue, asked_id, payload as question_payload, queue_error, taken_part, verdict,
