@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { readFile, readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { parse as parseYaml } from 'yaml';
@@ -9,6 +10,7 @@ import { parse as parseYaml } from 'yaml';
 import { pluginPath, pluginsDir } from './support.mjs';
 
 const IDS = ['com.chatos.notes', 'com.chatos.taskboard'];
+const EXPLORER = 'com.chatos.explorer';
 
 async function manifest(id) {
   return JSON.parse(await readFile(pluginPath(id, 'plugin.json'), 'utf8'));
@@ -33,7 +35,7 @@ function promptPaths(prompt) {
   return [prompt?.zh, prompt?.en].map((source) => (typeof source === 'string' ? source : source?.path)).filter(Boolean);
 }
 
-for (const id of IDS) {
+for (const id of [...IDS, EXPLORER]) {
   test(`${id}: folder, id and every path agree`, async () => {
     const plugin = await manifest(id);
     assert.equal(plugin.id, id);
@@ -50,6 +52,22 @@ for (const id of IDS) {
     }
   });
 
+  test(`${id}: nothing is imported that the folder does not hold`, async () => {
+    const files = await readdir(pluginPath(id), { recursive: true });
+    for (const file of files.filter((name) => name.endsWith('.mjs'))) {
+      const text = await readFile(pluginPath(id, file), 'utf8');
+      for (const [, specifier] of text.matchAll(/from '([^']+)'/gu)) {
+        // `common/ui/` is what the host gives to pages (sdk/ui.d.ts).
+        assert.ok(specifier.startsWith('node:') || specifier.startsWith('.'), `${file} imports ${specifier}`);
+        if (specifier.startsWith('.') && !specifier.includes('/common/ui/')) {
+          assert.ok((await stat(join(pluginPath(id, file), '..', specifier))).isFile(), `${file} imports ${specifier}`);
+        }
+      }
+    }
+  });
+}
+
+for (const id of IDS) {
   test(`${id}: pages export mount, the backend its factory`, async () => {
     const plugin = await manifest(id);
     for (const path of plugin.apps.flatMap(entryPaths)) {
@@ -60,19 +78,23 @@ for (const id of IDS) {
     const backend = await import(pluginPath(id, plugin.backend.entry));
     assert.equal(typeof backend.createUiAppsBackend, 'function');
   });
-
-  test(`${id}: nothing is imported that the folder does not hold`, async () => {
-    const files = await readdir(pluginPath(id), { recursive: true });
-    for (const file of files.filter((name) => name.endsWith('.mjs'))) {
-      const text = await readFile(pluginPath(id, file), 'utf8');
-      for (const [, specifier] of text.matchAll(/from '([^']+)'/gu)) {
-        assert.ok(specifier.startsWith('node:') || specifier.startsWith('.'), `${file} imports ${specifier}`);
-      }
-    }
-  });
 }
 
+test('the explorer knows every member of the Host API, and every token', async () => {
+  const { members } = await import(pluginPath(EXPLORER, 'explorer', 'members.mjs'));
+  const { tokenNames } = await import(pluginPath(EXPLORER, 'explorer', 'tokens.mjs'));
+  const table = await readFile(new URL('../../ui/src/frame/members.ts', import.meta.url), 'utf8');
+  const known = [...table.matchAll(/^ {2}'([A-Za-z.]+)': member\(/gmu)].map(([, path]) => path);
+  assert.ok(known.length > 30);
+  assert.deepEqual(members.map((member) => member.path).sort(), known.sort());
+  const tokens = await readFile(new URL('../../ui/src/theme/tokens.css', import.meta.url), 'utf8');
+  assert.equal(tokenNames.length, 50);
+  for (const name of tokenNames) assert.ok(tokens.includes(`${name}:`), name);
+});
+
 test('shared files are the same in both plugins', async () => {
+  const dom = (id) => readFile(pluginPath(id, 'lib', 'dom.mjs'), 'utf8');
+  assert.equal(await dom(EXPLORER), await dom(IDS[0]));
   for (const file of ['mcp.mjs', 'schema.mjs', 'files.mjs', 'dom.mjs']) {
     const [a, b] = await Promise.all(IDS.map((id) => readFile(pluginPath(id, 'lib', file), 'utf8')));
     assert.equal(a, b, file);

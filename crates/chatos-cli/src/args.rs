@@ -6,9 +6,11 @@ use std::path::PathBuf;
 use chatos_host::Lang;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+mod agents;
 mod mcp;
 mod tools;
 
+pub(crate) use agents::{AddModel, Agent, AgentFields, Land, Models, RoleArg};
 pub(crate) use mcp::{ConfigClient, Mcp};
 pub(crate) use tools::Tools;
 
@@ -103,6 +105,15 @@ pub(crate) enum Command {
     /// Tools: list, show, call, and the log of calls
     #[command(subcommand)]
     Tools(Tools),
+    /// Agents: who they are and what they may use
+    #[command(subcommand)]
+    Agent(Box<Agent>),
+    /// land_configs: what main agents and sub agents may use at most
+    #[command(subcommand)]
+    Land(Land),
+    /// Models: list, add, test, choose
+    #[command(subcommand)]
+    Models(Models),
     /// The audit log
     #[command(subcommand)]
     Audit(Audit),

@@ -1,11 +1,13 @@
 //! The commands, one file each.
 
+pub(crate) mod agents;
 pub(crate) mod audit;
 pub(crate) mod backup;
 pub(crate) mod completions;
 pub(crate) mod doctor;
 pub(crate) mod journal;
 pub(crate) mod mcp;
+pub(crate) mod models;
 pub(crate) mod open;
 pub(crate) mod operation;
 pub(crate) mod plugin;

@@ -1,22 +1,31 @@
 //! Agents, land_configs and the texts for models: the one place the API, the terminal and runs ask.
 
+mod blocks;
+mod book;
+mod edit;
+mod explain;
 mod fault;
+mod lands;
+mod prompts;
 mod seeds;
 mod world;
 
 use chatos_policy::{LandConfig, Outcome, Role, World, grants};
 use chatos_store::{AgentRecord, SystemPrompt};
-use chatos_tool::Fault;
+use chatos_tool::{Fault, Lang};
 
 use crate::fault::store_fault;
 use crate::host::Host;
 
+pub use blocks::{Block, BlockContext, PromptUse, SubTexts, SystemBlocks};
+pub use explain::{
+    AgentExplanation, ChangeView, LandName, PromptExplanation, Reason, ServerExplanation, ToolExplanation,
+};
 pub(crate) use fault::{no_agent, no_land_config, run_refused};
 pub use seeds::FIRST_AGENT;
 pub(crate) use seeds::seed;
 
 /// Agents of one host. Everything here blocks on the database; async callers use a blocking thread.
-#[derive(Clone, Copy)]
 pub struct AgentDesk<'h> {
     host: &'h Host,
 }
@@ -79,5 +88,19 @@ impl AgentDesk<'_> {
         let lands = self.land_configs()?;
         let find = |id: &str| lands.iter().find(|land| land.id == id);
         grants(&agent.config(), role, find, world).map_err(run_refused)
+    }
+
+    /// The system prompt of a run (agents §6): `outcome` is what was granted for its role.
+    pub fn system_blocks(
+        &self,
+        agent: &AgentRecord,
+        outcome: &Outcome,
+        context: &BlockContext,
+    ) -> Result<SystemBlocks, Fault> {
+        let land = self.land_config(&outcome.land_id)?;
+        let book = book::PromptBook::read(self.host)?;
+        let setting = if self.host.settings().text("promptLanguage") == "en" { Lang::En } else { Lang::Zh };
+        let assembly = blocks::Assembly { agent, land: &land, outcome, book: &book, setting, context };
+        Ok(assembly.assemble())
     }
 }

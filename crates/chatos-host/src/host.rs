@@ -97,6 +97,7 @@ pub struct Host {
     prompts: OnceLock<Arc<PromptDesk>>,
     plugins: OnceLock<PluginDesk>,
     tools: OnceLock<ToolDesk>,
+    models: crate::models::ModelShare,
     apps: AppDesk,
     spawning: OnceLock<chatos_child::Spawning>,
     // Work that ends with the shutdown; joined by `settle`.
@@ -161,6 +162,7 @@ impl Host {
             prompts: OnceLock::new(),
             plugins: OnceLock::new(),
             tools: OnceLock::new(),
+            models: crate::models::ModelShare::default(),
             apps: AppDesk::default(),
             spawning: OnceLock::new(),
             tasks: Mutex::new(Vec::new()),
@@ -414,6 +416,11 @@ impl Host {
     /// Where the tools are kept once made.
     pub(crate) fn tool_cell(&self) -> &OnceLock<ToolDesk> {
         &self.tools
+    }
+
+    /// What calls to models share.
+    pub(crate) fn model_share(&self) -> &crate::models::ModelShare {
+        &self.models
     }
 
     /// Where the plugins are kept once opened.

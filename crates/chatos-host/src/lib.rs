@@ -17,6 +17,7 @@ mod fault;
 mod host;
 mod host_log;
 mod instance;
+mod issues;
 mod models;
 mod node;
 mod operations;
@@ -29,7 +30,10 @@ mod tasks;
 mod tools;
 mod upkeep;
 
-pub use agents::{AgentDesk, FIRST_AGENT};
+pub use agents::{
+    AgentDesk, AgentExplanation, Block, BlockContext, ChangeView, FIRST_AGENT, LandName, PromptExplanation,
+    PromptUse, Reason, ServerExplanation, SubTexts, SystemBlocks, ToolExplanation,
+};
 pub use apps::{
     AppDesk, AppNeed, BackendCall, CapabilityState, CapabilityView, FrameAsset, FramePolicy, GrantChange,
     GrantView, Looked, OpenOrder, Opened, Revision, Surface, frame_hash,
@@ -64,7 +68,7 @@ pub use fault::{path_fault, setting_fault, store_fault};
 pub use host::{Host, HostConfig, Notice};
 pub use host_log::log_to_stderr;
 pub use instance::{Announcement, read_announcement, running_host};
-pub use models::ModelDesk;
+pub use models::{DetectedModel, ModelAnswer, ModelDesk, ModelState, PRESETS, Preset, Recognised, recognise};
 pub use node::{NodeInfo, find_node};
 pub use operations::{Operation, Operations};
 pub use plugins::{

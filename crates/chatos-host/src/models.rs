@@ -1,18 +1,49 @@
 //! Models: records, keys resolved at the moment of a call, and something to talk to.
 
-use std::sync::Arc;
+mod address;
+mod detect;
+mod edit;
+mod keys;
+mod presets;
+mod state;
+mod test;
 
-use chatos_model::{Demo, Provider};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use chatos_model::{
+    Connections, Demo, HttpParts, HttpProvider, Patience, Protocol, Provider, SharedDialect, protocol_of,
+};
 use chatos_store::ModelRecord;
 use chatos_tool::{ErrorCode, Fault, Text};
+use zeroize::Zeroizing;
 
 use crate::fault::store_fault;
 use crate::host::Host;
 
+pub use detect::DetectedModel;
+pub use presets::{PRESETS, Preset, Recognised, recognise};
+pub use state::ModelState;
+pub use test::ModelAnswer;
+
 /// Models of one host. Reading blocks on the database; async callers use a blocking thread.
-#[derive(Clone, Copy)]
 pub struct ModelDesk<'h> {
     host: &'h Arc<Host>,
+}
+
+/// What the calls to models share: connections, and what each vendor was seen to refuse.
+#[derive(Default)]
+pub(crate) struct ModelShare {
+    connections: Connections,
+    dialects: Mutex<HashMap<(String, String), SharedDialect>>,
+}
+
+impl ModelShare {
+    fn dialect(&self, record: &ModelRecord) -> SharedDialect {
+        let mut dialects = self.dialects.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (record.base_url.clone(), record.model.clone());
+        Arc::clone(dialects.entry(key).or_default())
+    }
 }
 
 impl Host {
@@ -26,14 +57,10 @@ impl ModelDesk<'_> {
     /// The model with this id or name, or the default one. A model that is gone or switched off is a
     /// fault, never another model.
     pub fn resolve(&self, written: Option<&str>) -> Result<ModelRecord, Fault> {
-        let store = self.host.store();
         let found = match written.map(str::trim).filter(|written| !written.is_empty()) {
-            Some(written) => {
-                let found = store.model(written).map_err(|error| store_fault(&error))?;
-                found.ok_or_else(|| no_model(written))?
-            }
+            Some(written) => self.get(written)?,
             None => {
-                let found = store.default_model().map_err(|error| store_fault(&error))?;
+                let found = self.host.store().default_model().map_err(|error| store_fault(&error))?;
                 found.ok_or_else(|| no_model("default"))?
             }
         };
@@ -53,10 +80,33 @@ impl ModelDesk<'_> {
 
     /// Something that answers as this model. Nothing is sent and no key is read before it is asked.
     pub fn open(&self, record: &ModelRecord) -> Result<Arc<dyn Provider>, Fault> {
-        match record.provider.as_str() {
-            "demo" => Ok(Arc::new(Demo)),
-            other => Err(unknown_provider(other)),
+        self.open_with(record, None)
+    }
+
+    fn open_with(
+        &self,
+        record: &ModelRecord,
+        key: Option<Zeroizing<String>>,
+    ) -> Result<Arc<dyn Provider>, Fault> {
+        if record.provider == "demo" {
+            return Ok(Arc::new(Demo));
         }
+        let protocol = protocol_of(&record.provider).ok_or_else(|| unknown_provider(&record.provider))?;
+        // Its calls bring the version along; people paste addresses with and without it.
+        let base_url = match protocol {
+            Protocol::Anthropic => record.base_url.strip_suffix("/v1").unwrap_or(&record.base_url).to_owned(),
+            _ => record.base_url.clone(),
+        };
+        let share = self.host.model_share();
+        Ok(Arc::new(HttpProvider::new(HttpParts {
+            protocol,
+            provider: record.provider.clone(),
+            base_url,
+            secrets: keys::finder(self.host, record, key),
+            connections: share.connections.clone(),
+            dialect: share.dialect(record),
+            patience: Patience::default(),
+        })))
     }
 }
 

@@ -5,10 +5,11 @@ use chatos_store::{
     TaskPatch,
 };
 use chatos_tool::{ErrorCode, Fault, Text};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::fault::store_fault;
 use crate::host::Host;
+use crate::issues::Issues;
 
 const STATUSES: [&str; 4] = ["todo", "doing", "blocked", "done"];
 const PRIORITIES: [&str; 3] = ["high", "medium", "low"];
@@ -131,55 +132,4 @@ impl Host {
 fn no_task(id: &str) -> Fault {
     Fault::new(ErrorCode::NotFound, Text::new(format!("there is no task `{id}`"), format!("没有任务 `{id}`")))
         .hint(Text::fixed("`chatos tasks list` shows what there is", "`chatos tasks list` 会列出现有任务"))
-}
-
-/// Problems with a payload, reported together with JSON pointers.
-#[derive(Default)]
-struct Issues(Vec<Value>, Option<Text>);
-
-impl Issues {
-    fn add(&mut self, path: &str, code: &str, en: &str, zh: &str) {
-        self.0.push(json!({ "path": path, "code": code, "message": en }));
-        self.1.get_or_insert_with(|| Text::new(format!("{path}: {en}"), format!("{path}：{zh}")));
-    }
-
-    fn title(&mut self, path: &str, title: &str) {
-        if title.trim().is_empty() {
-            self.add(path, "missing", "a title is needed", "需要填写标题");
-        }
-        self.longest(path, title, 300);
-    }
-
-    fn longest(&mut self, path: &str, text: &str, most: usize) {
-        if text.chars().count() > most {
-            self.add(path, "length", &format!("at most {most} characters"), &format!("最多 {most} 个字符"));
-        }
-    }
-
-    fn one_of(&mut self, path: &str, word: &str, words: &[&str]) {
-        if !words.contains(&word) {
-            let all = words.join(", ");
-            self.add(path, "enum", &format!("use one of {all}"), &format!("请使用以下之一：{all}"));
-        }
-    }
-
-    fn tags(&mut self, path: &str, tags: &[String]) {
-        if tags.len() > 20 || tags.iter().any(|tag| tag.trim().is_empty() || tag.chars().count() > 64) {
-            self.add(
-                path,
-                "length",
-                "at most 20 tags of 1 to 64 characters",
-                "最多 20 个标签，每个 1 到 64 个字符",
-            );
-        }
-    }
-
-    fn done(self) -> Result<(), Fault> {
-        match self.1 {
-            None => Ok(()),
-            Some(message) => {
-                Err(Fault::new(ErrorCode::InvalidArgument, message).details(json!({ "errors": self.0 })))
-            }
-        }
-    }
 }

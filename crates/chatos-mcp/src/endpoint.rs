@@ -1,5 +1,6 @@
 //! Where a server is and how it is reached: a program, an address, or this process.
 
+pub use chatos_net::Addresses;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
@@ -56,16 +57,6 @@ pub struct Remote {
     pub(crate) uri: Uri,
     pub(crate) credentials: Credentials,
     pub(crate) addresses: Addresses,
-}
-
-/// Which addresses a server may have (security T20). The address of cloud metadata is never one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Addresses {
-    /// Only public ones.
-    #[default]
-    Public,
-    /// Loopback, private and link-local ones too: a person ticked it.
-    Private,
 }
 
 /// Headers that go to the configured origin only. They have no readable form.

@@ -8,6 +8,7 @@
 mod demo;
 mod error;
 mod event;
+mod http;
 mod protocol;
 pub mod provider;
 mod request;
@@ -19,6 +20,9 @@ mod usage;
 pub use demo::Demo;
 pub use error::{Class, ModelError};
 pub use event::{Event, Stop};
+pub use http::{
+    Connections, FindSecrets, HttpParts, HttpProvider, Patience, Secrets, SharedDialect, get_local_json,
+};
 pub use protocol::{Answer, Decoder, Dialect, Protocol, Wire, protocol_of};
 pub use request::{Effort, Image, Message, Params, Reasoning, Request, Tool, ToolCall};
 pub use retry::{Backoff, retry_after};

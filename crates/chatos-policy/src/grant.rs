@@ -64,7 +64,49 @@ impl ToolFilter {
     }
 }
 
+/// The line of a filter that decided.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ToolRule {
+    /// Nothing restricts the tools of this server.
+    Unrestricted,
+    /// A pattern of `allow`.
+    Allow(String),
+    /// `allow` is there and none of its patterns fits.
+    NotInAllow,
+    /// A pattern of `deny`.
+    Deny(String),
+    /// A pattern of `ask`.
+    Ask(String),
+}
+
+impl ToolFilter {
+    /// Which line decides about a raw tool name.
+    pub fn rule(&self, tool: &str) -> ToolRule {
+        let first = |globs: &[crate::Glob]| {
+            globs.iter().find(|glob| glob.matches(tool)).map(|glob| glob.as_str().to_owned())
+        };
+        if let Some(glob) = first(&self.deny) {
+            return ToolRule::Deny(glob);
+        }
+        let allowed = match &self.allow {
+            None => ToolRule::Unrestricted,
+            Some(allow) => match first(allow) {
+                Some(glob) => ToolRule::Allow(glob),
+                None => return ToolRule::NotInAllow,
+            },
+        };
+        first(&self.ask).map_or(allowed, ToolRule::Ask)
+    }
+}
+
 impl Grant {
+    /// The line that decided about a raw tool name: of the filter whose word was the strictest.
+    pub fn rule(&self, tool: &str) -> ToolRule {
+        let decision = self.tool(tool);
+        let deciding = self.filters.iter().filter(|filter| filter.decide(tool) == decision);
+        deciding.map(|filter| filter.rule(tool)).next().unwrap_or(ToolRule::Unrestricted)
+    }
+
     /// What all filters together say of a raw tool name: the strictest word counts.
     pub fn tool(&self, tool: &str) -> ToolDecision {
         self.filters.iter().fold(ToolDecision::Allow, |so_far, filter| match (so_far, filter.decide(tool)) {

@@ -18,7 +18,7 @@ pub use agent_config::{AgentConfig, Mode, PromptLang, UiApp};
 pub use built_in::{DEVELOPER, ROUTER_SERVER, SAFE_DEFAULT, built_in};
 pub use explain::{Change, Explanation, changes, explain};
 pub use glob::Glob;
-pub use grant::{Grant, Outcome, ToolDecision, Via, grants};
+pub use grant::{Grant, Outcome, ToolDecision, ToolRule, Via, grants};
 pub use land_config::{
     AgentApps, AgentPrompts, AppEntry, Flow, LandConfig, LandConfigFault, Limits, PromptEntry, ServerEntry,
     ToolFilter, schema,

@@ -211,6 +211,10 @@ pub(crate) fn routes() -> Routes {
     route::operations::add(&mut routes);
     route::journal::add(&mut routes);
     route::secrets::add(&mut routes);
+    route::models::add(&mut routes);
+    route::agents::add(&mut routes);
+    route::land_configs::add(&mut routes);
+    route::system_prompts::add(&mut routes);
     route::state::add(&mut routes);
     route::events::add(&mut routes);
     routes.router = std::mem::take(&mut routes.router)

@@ -1,12 +1,15 @@
 //! The handlers, one file per resource.
 
 pub(crate) mod admin_state;
+pub(crate) mod agents;
 pub(crate) mod apps;
 pub(crate) mod audit;
 pub(crate) mod auth;
 pub(crate) mod doctor;
 pub(crate) mod events;
 pub(crate) mod journal;
+pub(crate) mod land_configs;
+pub(crate) mod models;
 pub(crate) mod operations;
 pub(crate) mod plugins;
 pub(crate) mod prompts;
@@ -14,6 +17,7 @@ pub(crate) mod secrets;
 pub(crate) mod settings;
 pub(crate) mod state;
 pub(crate) mod status;
+pub(crate) mod system_prompts;
 pub(crate) mod tasks;
 pub(crate) mod tools;
 

@@ -6,7 +6,7 @@ import { words } from '../notes/words.mjs';
 
 const SAVE_AFTER_MS = 800;
 
-export default async function mount({ container, host, slots }) {
+export default async function mount({ container, host }) {
   const t = pickLanguage(host, words);
   const { lang } = host.context.get();
   const undo = cleanup();
@@ -103,7 +103,6 @@ export default async function mount({ container, host, slots }) {
       }))));
   }
 
-  slots.header.textContent = t.today;
   container.append(h('style', {}, style), root);
   undo.add(() => container.replaceChildren());
   await go(day);

@@ -7,7 +7,7 @@ import { words } from './words.mjs';
 
 const REFRESH_MS = 5_000;
 
-export async function mount({ container, host, slots }) {
+export async function mount({ container, host }) {
   const t = pickLanguage(host, words);
   const { lang, pluginId, appId } = host.context.get();
   const undo = cleanup();
@@ -61,7 +61,6 @@ export async function mount({ container, host, slots }) {
     }
   }
 
-  slots.header.textContent = t.title;
   container.append(h('style', {}, style), root);
   undo.add(() => container.replaceChildren());
   undo.every(REFRESH_MS, () => document.visibilityState === 'visible' && attempt(refresh));

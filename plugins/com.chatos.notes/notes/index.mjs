@@ -15,8 +15,10 @@ export async function mount({ container, host, slots }) {
   const t = pickLanguage(host, words);
   const undo = cleanup();
   const app = new NotesApp({ host, t, lang: host.context.get().lang, undo });
-  slots.header.textContent = t.title;
+  // The host's own line above the frame names the app; the slot stays free.
+  slots.header.replaceChildren();
   container.append(h('style', {}, style), app.root);
+  undo.listen(window, 'chatos:context', () => app.speak(pickLanguage(host, words), host.context.get().lang));
   undo.add(() => container.replaceChildren());
   undo.listen(document, 'visibilitychange', () => document.visibilityState === 'visible' && app.refresh());
   undo.every(REFRESH_MS, () => document.visibilityState === 'visible' && app.refresh());
@@ -43,25 +45,41 @@ class NotesApp {
     this.#buildFrame(undo);
   }
 
-  #buildFrame(undo) {
+  /** The language of the host changed: everything is drawn again, what is being typed stays. */
+  speak(t, lang) {
+    if (lang === this.lang) return;
+    Object.assign(this, { t, lang });
+    this.#label();
+    this.#drawList(this.#query.trim());
+    this.#drawMain();
+  }
+
+  #label() {
     const { t } = this;
+    this.side.setAttribute('aria-label', t.title);
+    this.createButton.textContent = t.newNote;
+    this.field.placeholder = t.search;
+    this.field.setAttribute('aria-label', t.search);
+  }
+
+  #buildFrame(undo) {
     const search = debounce(200, () => this.refresh());
     undo.add(search.cancel);
     this.autosave = debounce(SAVE_AFTER_MS, () => this.save());
     undo.add(this.autosave.cancel);
     this.list = h('ul', { class: 'list' });
     this.main = h('section', { class: 'main' });
-    const field = h('input', {
+    this.field = h('input', {
       type: 'search',
-      placeholder: t.search,
-      'aria-label': t.search,
       oninput: (event) => {
         this.#query = event.target.value;
         search();
       },
     });
-    const create = h('button', { class: 'button primary', type: 'button', onclick: () => this.create() }, t.newNote);
-    this.root = h('div', { class: 'notes' }, h('nav', { class: 'side', 'aria-label': t.title }, create, field, this.list), this.main);
+    this.createButton = h('button', { class: 'button primary', type: 'button', onclick: () => this.create() });
+    this.side = h('nav', { class: 'side' }, this.createButton, this.field, this.list);
+    this.root = h('div', { class: 'notes' }, this.side, this.main);
+    this.#label();
     this.#drawMain();
   }
 

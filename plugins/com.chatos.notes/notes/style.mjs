@@ -2,7 +2,7 @@
 
 export const style = `
 .notes { display: grid; grid-template-columns: minmax(200px, 280px) 1fr; height: 100%; min-height: 0;
-  color: var(--ds-text-primary, #1c1c1e); background: var(--ds-panel-bg, #fff); font: 14px/1.6 system-ui, sans-serif; }
+  color: var(--ds-text-primary, #1c1c1e); background: var(--ds-panel-bg, #fff); font: 14px/1.6 var(--ds-font, system-ui, sans-serif); }
 .notes * { box-sizing: border-box; }
 .notes .side { display: flex; flex-direction: column; gap: 8px; padding: 12px; min-height: 0;
   border-inline-end: 1px solid var(--ds-panel-border, #ddd); background: var(--ds-subtle-bg, #f7f7f8); }
@@ -22,7 +22,7 @@ export const style = `
 .notes textarea { flex: 1; border: 0; border-radius: 0; padding: 16px; resize: none; font: 14px/1.7 ui-monospace, monospace; }
 .notes .button { white-space: nowrap; padding: 6px 12px; border: 1px solid var(--ds-panel-border, #ccc); border-radius: 8px; cursor: pointer;
   background: var(--ds-panel-bg, #fff); color: inherit; font: inherit; }
-.notes .button.primary { background: var(--ds-accent-app, var(--ds-accent, #3056d3)); border-color: transparent; color: #fff; }
+.notes .button.primary { background: var(--ds-accent, #2f5fd0); border-color: transparent; color: var(--ds-on-accent, #fff); font-weight: 500; }
 .notes .button[aria-pressed="true"] { background: var(--ds-selected-bg, #e4ecff); }
 .notes form { display: flex; gap: 8px; }
 .notes .button:disabled { opacity: .5; cursor: default; }

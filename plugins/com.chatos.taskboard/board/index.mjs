@@ -7,13 +7,13 @@ import { style } from './style.mjs';
 import { BoardData } from './tasks.mjs';
 import { words } from './words.mjs';
 
-export async function mount({ container, host, slots }) {
+export async function mount({ container, host }) {
   const undo = cleanup();
   const page = new BoardPage(host, pickLanguage(host, words), undo);
-  slots.header.textContent = page.t.title;
   container.append(h('style', {}, style), page.root);
   undo.add(() => container.replaceChildren());
   undo.add(host.admin.onUpdate((state) => page.update(state)));
+  undo.listen(window, 'chatos:context', () => page.speak(pickLanguage(host, words)));
   await page.load();
   return () => undo.run();
 }
@@ -33,6 +33,15 @@ class BoardPage {
     this.notice = h('div', { role: 'status' });
     this.columns = h('div', { class: 'columns' });
     this.root = h('div', { class: 'board' }, this.bar, this.notice, this.columns, this.#askForm());
+  }
+
+  /** The language of the host changed. */
+  speak(t) {
+    if (t === this.t) return;
+    this.t = t;
+    this.lang = this.host.context.get().lang;
+    this.root.lastElementChild.replaceWith(this.#askForm());
+    this.draw();
   }
 
   async load() {

@@ -2,7 +2,7 @@
 
 export const style = `
 .board { display: flex; flex-direction: column; height: 100%; min-height: 0; color: var(--ds-text-primary, #1c1c1e);
-  background: var(--ds-page-bg, #f4f5f7); font: 14px/1.5 system-ui, sans-serif; }
+  background: var(--ds-page-bg, #f4f5f7); font: 14px/1.5 var(--ds-font, system-ui, sans-serif); }
 .board * { box-sizing: border-box; }
 .board .bar { display: flex; flex-wrap: wrap; gap: 8px 12px; align-items: center; padding: 10px 14px;
   background: var(--ds-header-bg, #fff); border-bottom: 1px solid var(--ds-header-border, #ddd); }
@@ -11,7 +11,7 @@ export const style = `
   border: 1px solid var(--ds-panel-border, #ccc); border-radius: 8px; max-width: 100%; }
 .board .button { white-space: nowrap; padding: 6px 12px; border: 1px solid var(--ds-panel-border, #ccc); border-radius: 8px; cursor: pointer;
   background: var(--ds-panel-bg, #fff); color: inherit; font: inherit; }
-.board .button.primary { background: var(--ds-accent-app, var(--ds-accent, #3056d3)); border-color: transparent; color: #fff; }
+.board .button.primary { background: var(--ds-accent, #2f5fd0); border-color: transparent; color: var(--ds-on-accent, #fff); font-weight: 500; }
 .board .button[aria-pressed="true"] { background: var(--ds-selected-bg, #e4ecff); }
 .board .button:disabled { opacity: .5; cursor: default; }
 .board :focus-visible { outline: 2px solid var(--ds-focus-ring, #3056d3); outline-offset: 1px; }

@@ -7,7 +7,7 @@ import { BoardData } from '../board/tasks.mjs';
 import { words } from '../board/words.mjs';
 
 export default {
-  async mount({ container, host, slots }) {
+  async mount({ container, host }) {
     const t = pickLanguage(host, words);
     const { lang, pluginId } = host.context.get();
     const undo = cleanup();
@@ -41,7 +41,6 @@ export default {
       }
     }
 
-    slots.header.textContent = t.focusTitle;
     container.append(h('style', {}, style), h('div', { class: 'board' }, notice, list));
     undo.add(() => container.replaceChildren());
     undo.add(host.admin.onUpdate((state) => {

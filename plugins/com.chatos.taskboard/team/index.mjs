@@ -4,7 +4,7 @@ import { cleanup, fill, h, pickLanguage } from '../lib/dom.mjs';
 import { style } from '../board/style.mjs';
 import { words } from '../board/words.mjs';
 
-export async function mount({ container, host, slots }) {
+export async function mount({ container, host }) {
   const t = pickLanguage(host, words);
   const undo = cleanup();
   const page = h('div', { class: 'page' });
@@ -30,7 +30,6 @@ export async function mount({ container, host, slots }) {
         h('button', { class: 'button', type: 'button', onclick: () => host.ui.navigate('admin/mcp') }, t.openServers)));
   }
 
-  slots.header.textContent = t.teamTitle;
   container.append(h('style', {}, style), h('div', { class: 'board' }, page));
   undo.add(() => container.replaceChildren());
   await check();

@@ -75,6 +75,10 @@ export class ChatApi {
     return this.http.get(`${V1}/runs`, { query: { sessionId: id, kind: 'chat', limit: 1 } });
   }
 
+  run(id: string): Promise<WireRunDetail> {
+    return this.http.get(runAt(id));
+  }
+
   send(id: string, input: SendInput): Promise<SendReceipt> {
     return this.http.post(`${at(id)}/send`, input, { timeoutMs: SEND_TIMEOUT_MS });
   }
@@ -87,7 +91,7 @@ export class ChatApi {
     return this.http.post(`${at(id)}/retry`, {});
   }
 
-  compact(id: string): Promise<unknown> {
+  compact(id: string): Promise<{ made?: boolean }> {
     return this.http.post(`${at(id)}/compact`, {}, { timeoutMs: SEND_TIMEOUT_MS });
   }
 

@@ -5,12 +5,12 @@ import { buildHost } from './api';
 import { Link } from './link';
 import { MountedApp } from './mount';
 import { describeError, type Send, watch } from './report';
-import { provideStorage } from './storage';
+import { hasStorage, MemoryStorage, standIn } from './storage';
 import { type Init, type Ready, type Snapshot, VERSION } from './wire';
 
 /** Beside this file is the plugin's own root: the revision in the path covers both. */
 const HERE = import.meta.url;
-const storage = provideStorage(window);
+const ownStorage = hasStorage(window);
 const nonce = document.querySelector<HTMLMetaElement>('meta[name="chatos-nonce"]')?.content ?? '';
 const early: Parameters<Send>[] = [];
 let tell: Send = (...entry) => void early.push(entry);
@@ -30,8 +30,12 @@ function dress(snapshot: Partial<Snapshot>): void {
   if (snapshot.lang) root.lang = snapshot.lang === 'zh' ? 'zh-CN' : 'en';
 }
 
-function start({ snapshot, entry }: Init, port: MessagePort): void {
-  const first: Snapshot = { ...snapshot, storage };
+function start({ snapshot, entry, stored }: Init, port: MessagePort): void {
+  const first: Snapshot = { ...snapshot, storage: ownStorage || stored ? 'persistent' : 'memory' };
+  const lent = new MemoryStorage(stored, (key, value) => {
+    if (stored) link.report({ type: 'store', key, value });
+  });
+  if (!ownStorage) standIn(window, lent);
   const listenerFailed = (error: unknown) => {
     const { message, stack } = describeError(error);
     tell('error', `a listener failed: ${message}`, stack);
@@ -44,6 +48,10 @@ function start({ snapshot, entry }: Init, port: MessagePort): void {
       dispatchEvent(new CustomEvent('chatos:context', { detail: api.host.context.get() }));
     },
     onDispose: () => void app.dispose(),
+    onStored: (key, newValue) => {
+      const oldValue = lent.take(key, newValue);
+      dispatchEvent(new StorageEvent('storage', { key, newValue, oldValue, url: location.href }));
+    },
     onListenerError: listenerFailed,
   });
   const api = buildHost(link, first, listenerFailed);
@@ -79,5 +87,5 @@ addEventListener('message', (event: MessageEvent<Partial<Init> | null>) => {
   start(event.data as Init, port);
 });
 
-const ready: Ready = { chatos: 'ready', v: VERSION, nonce };
+const ready: Ready = { chatos: 'ready', v: VERSION, nonce, storage: ownStorage ? 'own' : 'none' };
 parent.postMessage(ready, '*');

@@ -4,7 +4,7 @@ import { describe, expect, test, vi } from 'vitest';
 import type { Host } from '../../../sdk/host';
 import { parseMenu } from './menus';
 import { findDisposer, findMount, MountedApp, NO_MOUNT } from './mount';
-import { memoryStorage } from './storage';
+import { MemoryStorage, memoryStorage } from './storage';
 import { decode, encode, HostError, TokenBucket, tooLong } from './wire';
 
 describe('menus', () => {
@@ -163,4 +163,21 @@ test('storage in memory behaves like the real one', () => {
   expect(storage.getItem('missing')).toBeNull();
   storage.clear();
   expect(storage.length).toBe(0);
+});
+
+test('storage the page lends: starts with what was kept, tells every write, takes what others wrote', () => {
+  const told = vi.fn();
+  const inner = new MemoryStorage({ kept: 'yes' }, told);
+  const storage = memoryStorage(inner);
+  expect(storage.getItem('kept')).toBe('yes');
+  storage['a'] = '1';
+  storage.removeItem('missing');
+  storage.removeItem('kept');
+  storage.clear();
+  expect(told.mock.calls).toEqual([['a', '1'], ['kept', null], [null, null]]);
+  expect(inner.take('b', '2')).toBeNull();
+  expect(storage.getItem('b')).toBe('2');
+  expect(inner.take('b', null)).toBe('2');
+  expect(told).toHaveBeenCalledTimes(3);
+  expect(() => storage.setItem('big', 'x'.repeat(5 * 1024 * 1024))).toThrow(expect.objectContaining({ name: 'QuotaExceededError' }));
 });

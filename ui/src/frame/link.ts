@@ -17,6 +17,8 @@ interface Waiting {
 export interface LinkHandlers {
   onSnap: (changed: Partial<Snapshot>) => void;
   onDispose: () => void;
+  /** Another frame of the plugin wrote to the storage the page lends. */
+  onStored?: (key: string | null, value: string | null) => void;
   /** A listener of the app threw; the others still run. */
   onListenerError: (error: unknown) => void;
 }
@@ -87,7 +89,7 @@ export class Link {
   }
 
   /** What the bootstrap itself reports; it counts against no limit. */
-  report(message: Extract<Upward, { type: 'mounted' | 'mountError' | 'disposed' | 'log' }>): void {
+  report(message: Extract<Upward, { type: 'mounted' | 'mountError' | 'disposed' | 'log' | 'store' }>): void {
     this.#post(message);
   }
 
@@ -120,6 +122,9 @@ export class Link {
         break;
       case 'dispose':
         this.#handlers.onDispose();
+        break;
+      case 'stored':
+        this.#handlers.onStored?.(message.key, message.value);
         break;
     }
   }

@@ -53,6 +53,7 @@ export type Upward =
   | { type: 'mountError'; message: string; stack?: string }
   | { type: 'disposed'; message?: string; stack?: string }
   | { type: 'log'; level: LogLevel; message: string; stack?: string }
+  | { type: 'store'; key: string | null; value: string | null }
   | { type: 'pong'; n: number };
 
 /** Page to frame. */
@@ -62,6 +63,7 @@ export type Downward =
   | { type: 'event'; sid: number; payload: unknown }
   | { type: 'snap'; snapshot: Partial<Snapshot> }
   | { type: 'dispose' }
+  | { type: 'stored'; key: string | null; value: string | null }
   | { type: 'ping'; n: number };
 
 export type LogLevel = 'error' | 'warn' | 'policy';
@@ -71,12 +73,16 @@ export interface Ready {
   chatos: 'ready';
   v: number;
   nonce: string;
+  /** The browser refuses the frame a storage of its own; the page may lend one. */
+  storage: 'own' | 'none';
 }
 export interface Init {
   chatos: 'init';
   v: number;
   snapshot: Snapshot;
   entry: string;
+  /** Items of the storage the page lends; absent when the frame has its own, or gets none. */
+  stored?: Record<string, string>;
 }
 
 export class HostError extends Error {

@@ -20,6 +20,8 @@ export interface BridgeEvents {
   onMountError: (message: string, stack: string | undefined) => void;
   onDisposed: (message: string | undefined, stack: string | undefined) => void;
   onLog: (level: 'error' | 'warn' | 'policy', message: string, stack: string | undefined) => void;
+  /** The app wrote to the storage the page lends it. */
+  onStore: (key: string | null, value: string | null) => void;
   /** The frame stopped answering, or answers again. */
   onSilent: (silent: boolean) => void;
   /** The frame floods the page; it should be removed. */
@@ -81,6 +83,11 @@ export class Bridge {
     this.#post({ type: 'snap', snapshot: changed });
   }
 
+  /** Another frame of the plugin wrote to the storage the page lends. */
+  stored(key: string | null, value: string | null): void {
+    this.#post({ type: 'stored', key, value });
+  }
+
   /** Asks the frame to dispose its app. Nothing it asks from now on is done, and nothing is told to it. */
   dispose(): void {
     this.#release();
@@ -129,6 +136,9 @@ export class Bridge {
         break;
       case 'log':
         this.#log(message);
+        break;
+      case 'store':
+        this.#store(message);
         break;
       case 'pong':
         if (this.#confirming.delete(Number(message['n']))) this.#outbox.confirmed();
@@ -251,6 +261,12 @@ export class Bridge {
     this.#subscriptions.get(sid)?.();
     this.#subscriptions.delete(sid);
     this.#outbox.drop(sid);
+  }
+
+  #store({ key, value }: Record<string, unknown>): void {
+    const fits = (key === null && value === null) || (typeof key === 'string' && (value === null || typeof value === 'string'));
+    if (fits) this.#events.onStore(key as string | null, value as string | null);
+    else this.#ignore();
   }
 
   #log(message: Record<string, unknown>): void {

@@ -7,6 +7,7 @@ import { toHostError } from './failure';
 import type { Asker } from './methods';
 import { ALLOW, type OriginMode, SANDBOX, SANDBOX_FALLBACK } from './origin';
 import { type AppRef, appPath, type OpenedApp, type Services, type Surface } from './services';
+import type { AppStorage } from './storage';
 import { chatEventOf, promptOf } from './topics';
 
 export type FramePhase = 'opening' | 'starting' | 'mounting' | 'mounted' | 'failed' | 'closing' | 'closed';
@@ -44,6 +45,7 @@ export interface FrameOptions {
   appName: string;
   surface: Surface;
   services: Services;
+  storage: AppStorage;
   /** Where the element goes; it is never moved, because moving would load it again. */
   layer: HTMLElement;
   onChange: () => void;
@@ -66,6 +68,7 @@ export class AppFrame {
   problemCount = 0;
   entry = '';
   rev = '';
+  capabilities: readonly string[] = [];
   element: HTMLIFrameElement | null = null;
   readonly #options: FrameOptions;
   readonly #work = { prompts: new Set<string>(), sessions: new Set<string>() };
@@ -100,7 +103,8 @@ export class AppFrame {
     return this.#bridge?.subscriptions ?? 0;
   }
 
-  async open(mode: OriginMode): Promise<void> {
+  /** Asks for the address while the page may still be finding out where frames come from. */
+  async open(from: Promise<OriginMode>): Promise<void> {
     if (this.#closing) return;
     const { services } = this.#options;
     const { theme, lang } = services.look();
@@ -115,15 +119,21 @@ export class AppFrame {
       this.#fail({ kind: 'open', code, message, ...(typeof hint === 'string' ? { hint } : {}) });
       return;
     }
+    const mode = await from;
     if (this.#closing) return;
     this.entry = this.#opened.entry;
     this.rev = this.#opened.rev;
+    this.capabilities = this.#opened.capabilities;
     this.#start(this.#opened, mode);
   }
 
   /** Tells a mounted app that theme, language, surface or capabilities changed; it is not loaded again. */
   push(changed: Partial<Snapshot>): void {
-    if (changed.surface) this.surface = changed.surface;
+    if (changed.capabilities) this.capabilities = changed.capabilities;
+    if (changed.surface) {
+      this.surface = changed.surface;
+      if (this.element) this.element.dataset['surface'] = changed.surface;
+    }
     this.#bridge?.push(changed);
   }
 
@@ -170,8 +180,19 @@ export class AppFrame {
       return;
     }
     this.phase = 'mounting';
+    void this.#init(opened, mode, ready.storage === 'none');
+  }
+
+  /** Hands over the port, once, with everything that must be known before the app's module is imported. */
+  async #init(opened: OpenedApp, mode: OriginMode, lend: boolean): Promise<void> {
     const { port1, port2 } = new MessageChannel();
-    const { services } = this.#options;
+    const { services, storage } = this.#options;
+    const { pluginId } = this.app;
+    // An opaque frame has no storage that lasts (host-api §2.1); one with an origin gets it from the page.
+    const stored = lend && mode === 'plugin' ? await storage.items(pluginId) : undefined;
+    if (!this.element || this.phase !== 'mounting') return;
+    const onStored = (key: string | null, value: string | null) => this.#bridge?.stored(key, value);
+    if (stored) this.#cleanups.push(storage.follow(pluginId, onStored));
     const snapshot: Snapshot = {
       ...this.app,
       ...services.look(),
@@ -193,13 +214,17 @@ export class AppFrame {
         this.#disposed?.();
       },
       onLog: (level, message, stack) => this.#problem(level, message, stack),
+      onStore: (key, value) => {
+        if (!stored) return;
+        storage.write(pluginId, key, value, onStored).catch((thrown: unknown) => this.#problem('warn', `localStorage: ${toHostError(thrown).message}`, undefined));
+      },
       onSilent: (silent) => {
         this.silent = silent;
         this.#changed();
       },
       onFlood: () => this.#fail({ kind: 'flood', code: 'rate_limited', message: 'The app sent more messages than any app needs' }),
     });
-    const init: Init = { chatos: 'init', v: VERSION, snapshot, entry: opened.entry };
+    const init: Init = { chatos: 'init', v: VERSION, snapshot, entry: opened.entry, ...(stored ? { stored } : {}) };
     // The frame of the fallback has no origin that could be named; the nonce has said who it is.
     this.element.contentWindow?.postMessage(init, mode === 'plugin' ? opened.origin : '*', [port2]);
     this.#follow();

@@ -3,7 +3,10 @@
 
 export type OriginMode = 'plugin' | 'fallback';
 
+/** Counted from the moment the browser has loaded the probe, or what it shows in its place: a machine that is
+    busy starting a process for the frame is slow, not unable. */
 const PROBE_MS = 1_500;
+const PROBE_MOST_MS = 12_000;
 const LOCAL_NAMES = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 export const SANDBOX = 'allow-scripts allow-same-origin allow-forms allow-modals allow-downloads allow-popups';
@@ -31,7 +34,11 @@ function reachByFrame(url: string, limitMs: number): Promise<boolean> {
       if (event.source !== frame.contentWindow || event.origin !== origin) return;
       if ((event.data as { chatos?: unknown } | null)?.chatos === 'probe') end(true);
     };
-    const timer = setTimeout(() => end(false), limitMs);
+    let timer = setTimeout(() => end(false), PROBE_MOST_MS);
+    frame.addEventListener('load', () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => end(false), limitMs);
+    });
     addEventListener('message', onMessage);
     frame.setAttribute('sandbox', 'allow-scripts allow-same-origin');
     frame.hidden = true;

@@ -7,6 +7,7 @@ import { AppFrame } from './frame';
 import { findMode, type OriginMode } from './origin';
 import { Follower, hide } from './place';
 import { type AppRef, keyOf, type Services, type Surface } from './services';
+import { AppStorage } from './storage';
 
 export const MOST_HIDDEN = 20;
 
@@ -37,6 +38,7 @@ export interface StageOptions {
 export class Stage {
   readonly #options: StageOptions;
   readonly #actors: (Actor & { follower: Follower; entry: AppFacts['entry'] })[] = [];
+  readonly #storage = new AppStorage();
   #layer: HTMLElement | null = null;
   #mode: Promise<OriginMode> | null = null;
   #nextId = 1;
@@ -109,6 +111,12 @@ export class Stage {
     await Promise.all(this.#of(pluginId).map((actor) => this.close(actor)));
   }
 
+  /** The plugin is gone for good, and what its apps stored with it. */
+  async forget(pluginId: string): Promise<void> {
+    await this.closePlugin(pluginId);
+    await this.#storage.forget(pluginId);
+  }
+
   async closeAll(): Promise<void> {
     await Promise.all([...this.#actors].map((actor) => this.close(actor)));
   }
@@ -137,6 +145,7 @@ export class Stage {
       appName: facts.name,
       surface,
       services: this.#options.services,
+      storage: this.#storage,
       layer: this.#stage(),
       onChange: () => {
         this.#arrange();
@@ -147,7 +156,7 @@ export class Stage {
     this.#nextId += 1;
     this.#actors.push(actor);
     this.#mode ??= (this.#options.mode ?? (() => findMode(location)))();
-    void this.#mode.then((mode) => frame.open(mode));
+    void frame.open(this.#mode);
     return actor;
   }
 

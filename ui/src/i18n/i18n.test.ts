@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { en } from './en';
+import { en as mainEn } from './en';
+import { admin as adminEn } from './en/admin';
 import { i18n, languageOf } from './index.svelte';
-import { zh } from './zh';
+import { zh as mainZh } from './zh';
+import { admin as adminZh } from './zh/admin';
+
+// Some pages bring their texts with them; the rules are the same.
+const en = { ...mainEn, admin: adminEn };
+const zh = { ...mainZh, admin: adminZh };
 
 type Leaf = [path: string, value: unknown];
 

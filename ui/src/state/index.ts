@@ -28,7 +28,7 @@ export { describe } from './describe';
 export { toApiError } from '../api/error';
 export type { ApiError } from '../api/error';
 
-const http: Http = new Http({
+export const http: Http = new Http({
   token: () => session.token,
   language: () => i18n.language,
   onUnauthorized: () => endSession(),
@@ -64,7 +64,20 @@ export const events = new Events(
   (message) => toasts.error(i18n.t.shell.unexpected, message),
 );
 
+/** State of pages that are loaded later, and so cannot be named here. */
+interface Joined {
+  /** Reads again what has been looked at. */
+  refresh: () => Promise<void>;
+  clear: () => void;
+}
+const joined = new Set<Joined>();
+
+export function joinSession(state: Joined): void {
+  joined.add(state);
+}
+
 events.on('admin', (frame) => {
+  chat.onAdmin(frame);
   settings.onEvent(frame);
   operations.onEvent(frame);
   tasks.onEvent(frame);
@@ -131,6 +144,7 @@ export function endSession(): void {
   prompts.clear();
   panel.close();
   tools.clear();
+  for (const state of joined) state.clear();
   chat.clear();
   runs.clear();
 }
@@ -146,5 +160,5 @@ export function chooseLanguage(language: 'zh' | 'en'): void {
 }
 
 async function refreshAll(): Promise<void> {
-  await Promise.all([settings.list.refresh(), plugins.listing.refresh(), host.doctor.refresh(), tasks.list.refresh(), journal.page.refresh(), tools.resync()]);
+  await Promise.all([settings.list.refresh(), plugins.listing.refresh(), host.doctor.refresh(), tasks.list.refresh(), journal.page.refresh(), tools.resync(), ...[...joined].map((state) => state.refresh())]);
 }

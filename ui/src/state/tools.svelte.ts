@@ -164,11 +164,15 @@ export class Tools {
   /** The run of a tool, with what was put in before. */
   run(server: ToolServer, name: string): ToolRun | null {
     const tool = server.tools.find((other) => other.name === name);
-    if (!tool) return null;
-    const key = `${server.name}\n${name}`;
+    return tool ? this.runOf(server.name, name, tool.inputSchema) : null;
+  }
+
+  /** The same for a tool that another list names. What was put in is kept only while the schema is the same. */
+  runOf(server: string, name: string, inputSchema: JsonObject | null | undefined): ToolRun {
+    const key = `${server}\n${name}\n${JSON.stringify(inputSchema ?? null)}`;
     const known = this.#runs.get(key);
     if (known) return known;
-    const made = new ToolRun(this.#api, server.name, name, readFields(tool.inputSchema));
+    const made = new ToolRun(this.#api, server, name, readFields(inputSchema));
     this.#runs.set(key, made);
     return made;
   }

@@ -2,6 +2,7 @@
 // When a test fails, screenshot and trace of each of its pages stay in test-results/.
 
 import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { test as base } from 'vitest';
 import { Host, type HostOptions } from './host';
@@ -26,6 +27,8 @@ export interface OpenOptions extends BrowserContextOptions {
   at?: string | false;
   /** Another host than the file's own. */
   host?: Host;
+  /** An ordinary profile instead of a private one: Chromium lets frames of other origins store things only there. */
+  lasting?: boolean;
 }
 
 interface Fixtures {
@@ -74,13 +77,16 @@ export const test = base.extend<Fixtures>({
     const contexts: BrowserContext[] = [];
     const problems: string[] = [];
     await use(async (options = {}) => {
-      const { language = 'en', theme = 'light', expectConsole, at = '#/', host: other, ...rest } = options;
-      const context = await browser.newContext({
+      const { language = 'en', theme = 'light', expectConsole, at = '#/', host: other, lasting = false, ...rest } = options;
+      const settings: BrowserContextOptions = {
         viewport: { width: 1440, height: 900 },
         locale: language === 'zh' ? 'zh-CN' : 'en-US',
         colorScheme: theme,
         ...rest,
-      });
+      };
+      const context = lasting
+        ? await chromium.launchPersistentContext(join((other ?? host).home, `profile-${task.id}-${contexts.length}`), { executablePath: chromiumBinary(), args: FLAGS, ...settings })
+        : await browser.newContext(settings);
       contexts.push(context);
       // Snapshots of the page are enough to see what went wrong; a film of it costs a core.
       await context.tracing.start({ screenshots: false, snapshots: true });

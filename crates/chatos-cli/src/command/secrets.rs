@@ -65,7 +65,7 @@ pub(crate) fn run(
 }
 
 /// From the terminal without echo, or all of standard input without its last line end.
-fn read_value(output: &Output, name: &str) -> Result<Zeroizing<String>, Fault> {
+pub(super) fn read_value(output: &Output, name: &str) -> Result<Zeroizing<String>, Fault> {
     let fail = |error: std::io::Error| {
         Fault::new(ErrorCode::InvalidArgument, Text::fixed("the value cannot be read", "无法读取密钥的值"))
             .caused_by(&error)

@@ -94,7 +94,11 @@ fn an_app_reaches_nothing_that_is_not_a_member() {
     ] {
         let body = json!({});
         let answer = as_app(&host, &own, method, path, (method != "GET").then_some(&body));
-        assert_eq!((answer.status, failure(&answer).0.as_str()), (403, "permission_denied"), "{method} {path}");
+        assert_eq!(
+            (answer.status, failure(&answer).0.as_str()),
+            (403, "permission_denied"),
+            "{method} {path}"
+        );
     }
     for app in ["", "x", "com.example.none/hello", "com.example.tools/none", "../x"] {
         let answer = as_app(&host, app, "GET", "/api/v1/plugins", None);

@@ -202,7 +202,10 @@ fn hostile_manifests_are_refused_whole() {
     let listing = host.ask("GET", "/api/v1/plugins", None).json();
     let ids: Vec<&str> =
         listing["plugins"].as_array().unwrap().iter().map(|p| p["id"].as_str().unwrap()).collect();
-    assert_eq!(ids, ["com.example.before", "com.chatos.notes", "com.chatos.taskboard"]);
+    assert_eq!(
+        ids,
+        ["com.example.before", "com.chatos.explorer", "com.chatos.notes", "com.chatos.taskboard"]
+    );
     let errors = listing["errors"].as_array().unwrap();
     assert_eq!(
         errors.iter().filter(|problem| problem["severity"] == "error").count(),

@@ -62,6 +62,7 @@ pub(crate) fn seed(store: &Store) -> Result<(), StoreError> {
             let mut first = AgentRecord::new("ChatOS", SAFE_DEFAULT);
             first.id = FIRST_AGENT.to_owned();
             first.description = "The agent to begin with · 初始智能体".to_owned();
+            first.prompt_ids = ["default", "internal_main"].map(str::to_owned).to_vec();
             store.put_agent(first, true)?;
         }
         store.set_meta(FIRST_AGENT_MADE, "1")?;

@@ -1,12 +1,21 @@
 // Where `ui.navigate` of an app leads on this page (host-api §7.2).
 
-import type { Menu } from '../../frame/menus';
+import type { AdminSection, Menu } from '../../frame/menus';
 import type { AppRef, Surface } from '../../host/services';
-import { router } from '../../router';
+import { type PageName, router } from '../../router';
 import { panel } from '../../state';
 
-/** Sections of the settings page that have other names there. */
-const SECTIONS: Record<string, string> = { land_configs: 'land-configs', mcp: 'servers', prompts: 'prompts', lsp: 'advanced' };
+/** Where each section of the older hosts' administration is on this page. */
+const SECTIONS: Record<AdminSection, [page: PageName, ...rest: string[]]> = {
+  models: ['agents', 'models'],
+  secrets: ['settings', 'secrets'],
+  advanced: ['settings'],
+  land_configs: ['agents', 'land-configs'],
+  mcp: ['settings', 'servers'],
+  prompts: ['agents', 'prompts'],
+  subagents: ['agents', 'sub-agents'],
+  lsp: ['settings'],
+};
 
 export function goTo(menu: Menu, from: { app: AppRef; surface: Surface }): void {
   switch (menu.page) {
@@ -30,7 +39,10 @@ export function goTo(menu: Menu, from: { app: AppRef; surface: Surface }): void 
       else router.go('apps', ['plugin', menu.pluginId, menu.appId]);
       break;
     case 'admin':
-      router.go('settings', [SECTIONS[menu.section] ?? menu.section]);
+      {
+        const [page, ...rest] = SECTIONS[menu.section];
+        router.go(page, rest);
+      }
       break;
   }
 }

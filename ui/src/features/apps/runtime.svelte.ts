@@ -2,6 +2,7 @@
 // the first app is opened or needed; the first view does without it.
 
 import { untrack } from 'svelte';
+import type { AppFrame } from '../../host/frame';
 import { type AppRef, keyOf, type Services, type Surface } from '../../host/services';
 import { type Actor, type AppFacts, Stage } from '../../host/stage';
 import { i18n } from '../../i18n/index.svelte';
@@ -24,6 +25,8 @@ const services: Services = {
   look: () => ({ theme: theme.resolved, lang: i18n.language, hostVersion: host.status.data?.version ?? '' }),
 };
 
+export type Look = Pick<AppFrame, 'phase' | 'waiting' | 'slow' | 'silent' | 'failure' | 'problems' | 'problemCount'>;
+
 class Runtime {
   #version = $state(0);
   /** Apps being loaded again, so that their place does not look empty meanwhile. */
@@ -42,6 +45,7 @@ class Runtime {
       });
     });
     events.on('plugins', () => this.#dropGone());
+    events.onResync(() => void this.readNeeded());
   }
 
   /** What is open, in the order it was opened. */
@@ -52,6 +56,14 @@ class Runtime {
 
   find(app: AppRef, surface: Surface): Actor | undefined {
     return this.actors.find((actor) => keyOf(actor.frame.app) === keyOf(app) && actor.frame.surface === surface);
+  }
+
+  /** What a place says about its app: a fresh object each time something changed, so that components follow. */
+  look(app: AppRef, surface: Surface): Look | null {
+    const frame = this.find(app, surface)?.frame;
+    if (!frame) return null;
+    const { phase, waiting, slow, silent, failure, problems, problemCount } = frame;
+    return { phase, waiting, slow, silent, failure, problems, problemCount };
   }
 
   isReloading(app: AppRef, surface: Surface): boolean {
@@ -92,6 +104,19 @@ class Runtime {
     }
   }
 
+  /** Calls that wait for the page of an app may have begun before this page was there. */
+  async readNeeded(): Promise<void> {
+    try {
+      const { items } = await client.http.get<{ items: AppRef[] }>('/api/v1/apps/needed');
+      for (const app of items) {
+        const facts = await this.facts(app);
+        if (facts) this.#stage.need(facts);
+      }
+    } catch (thrown) {
+      toasts.failure(thrown);
+    }
+  }
+
   /** Reads the listing when nobody has yet. */
   async facts(app: AppRef): Promise<AppFacts | null> {
     if (!plugins.listing.data) await plugins.listing.load();
@@ -100,14 +125,24 @@ class Runtime {
   }
 
   async #appChanged(pluginId: string, reason: unknown, capabilities: unknown): Promise<void> {
+    if (reason === 'removed') {
+      await this.#stage.forget(pluginId);
+      return;
+    }
     const open = this.#stage.actors.filter((actor) => actor.frame.app.pluginId === pluginId);
     if (open.length === 0) return;
-    if (reason === 'trust' || reason === 'removed') {
+    if (reason === 'trust') {
       await this.#stage.closePlugin(pluginId);
       return;
     }
     if (reason === 'grants') {
-      if (Array.isArray(capabilities)) this.#stage.push({ capabilities: capabilities.filter((name) => typeof name === 'string') }, pluginId);
+      const granted = await this.#granted(pluginId, capabilities);
+      const policy = ['network', 'unsafe-eval'];
+      const before = open.flatMap((actor) => actor.frame.capabilities).filter((name) => policy.includes(name));
+      this.#stage.push({ capabilities: granted }, pluginId);
+      // What the frame may load is fixed when it is served; the rest counts from this moment.
+      const same = policy.every((name) => before.includes(name) === granted.includes(name));
+      if (!same) await this.#reloadAll(open);
       return;
     }
     // Files changed. What may run with the new files is loaded again; the rest asks for trust (host-api §3).
@@ -118,10 +153,22 @@ class Runtime {
       return;
     }
     toasts.info(i18n.t.apps.view.reloaded(plugin.name));
-    for (const actor of open) {
+    await this.#reloadAll(open);
+  }
+
+  async #reloadAll(actors: readonly Actor[]): Promise<void> {
+    for (const actor of actors) {
       const facts = await this.facts(actor.frame.app);
       if (facts) await this.reload(actor, facts);
     }
+  }
+
+  /** What a plugin may do now; the event may say it itself. */
+  async #granted(pluginId: string, told: unknown): Promise<string[]> {
+    if (Array.isArray(told)) return told.filter((name): name is string => typeof name === 'string');
+    const path = `/api/v1/apps/${encodeURIComponent(pluginId)}/capabilities`;
+    const { items } = await client.http.get<{ items: { capability: string; state: string }[] }>(path);
+    return items.filter((item) => item.state === 'on').map((item) => item.capability);
   }
 
   /** Closes what is no longer installed or no longer trusted. */

@@ -40,6 +40,7 @@ export const chat = {
     name: 'Name',
     compact: 'Summarise older messages',
     compactDone: 'Older messages are summarised for the model. Nothing was deleted.',
+    compactNothing: 'This chat is still short: there is nothing to summarise.',
     runs: 'Show its runs',
     trace: 'Trace of the last run',
     more: 'More',
@@ -92,7 +93,6 @@ export const chat = {
     links: 'Linked resources',
     group: (n: number) => `${n} tool calls`,
     groupFailed: (n: number) => `${n} failed`,
-    expand: (name: string) => `Details of ${name}`,
     verbs: {
       list_directory: 'Listed',
       read_file: 'Read',

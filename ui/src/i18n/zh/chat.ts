@@ -42,6 +42,7 @@ export const chat: typeof en = {
     name: '名称',
     compact: '为模型总结较早的消息',
     compactDone: '较早的消息已为模型总结，没有删除任何内容。',
+    compactNothing: '对话还很短，没有可总结的内容。',
     runs: '查看运行记录',
     trace: '最近一次运行的追踪',
     more: '更多',
@@ -94,7 +95,6 @@ export const chat: typeof en = {
     links: '关联资源',
     group: (n) => `${n} 次工具调用`,
     groupFailed: (n) => `${n} 次失败`,
-    expand: (name) => `${name} 的详情`,
     verbs: {
       list_directory: '列出',
       read_file: '读取',

@@ -388,7 +388,11 @@ export class Transcript {
     const known = this.#jobs.get(jobId);
     const job = known ?? new SubJob(jobId);
     this.#jobs.set(jobId, job);
-    if (call && call.job !== job) call.job = job;
+    if (call && call.job !== job) {
+      // After a reload the run was known before the job.
+      job.runId ??= call.job?.runId ?? null;
+      call.job = job;
+    }
     if (event.type === 'subagent_state') {
       job.state = string(event['state']) || job.state;
       job.runId = text(event['childRunId']) ?? job.runId;
@@ -517,6 +521,7 @@ export class Transcript {
         this.#takePage(page, mark);
         this.ready = true;
         this.error = null;
+        if (session.run) void this.#restoreJobs(session.run.id);
         // Nobody waits for how the last run ended to read the messages.
         if (!session.run) this.#takeRun(null, await this.#lastRun(), runMark);
       } catch (thrown) {
@@ -529,6 +534,25 @@ export class Transcript {
   async #lastRun(): Promise<WireRun | null> {
     const { items } = await this.#api.lastRuns(this.id);
     return items.find((run) => run.kind !== 'sub') ?? null;
+  }
+
+  /** Sub agents that were at work before this page looked: which runs they are is in the journal. */
+  async #restoreJobs(runId: string): Promise<void> {
+    const waiting = [...this.#calls.values()].filter((call) => call.label === 'run_sub_agent' && !call.done && !call.job);
+    if (waiting.length === 0) return;
+    try {
+      const { steps } = await this.#api.run(runId);
+      for (const step of steps ?? []) {
+        const call = waiting.find((one) => one.callId === step.callId && !one.job);
+        if (!call || !step.childRunId) continue;
+        const job = new SubJob(step.childRunId);
+        job.runId = step.childRunId;
+        job.state = 'running';
+        call.job = job;
+      }
+    } catch {
+      // A link to its run is an extra; its steps still come as events.
+    }
   }
 
   #takeRun(current: WireRunRef | null, last: WireRun | null, runMark: number): void {

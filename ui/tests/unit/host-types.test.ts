@@ -4,12 +4,12 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
-import { CALLS, FIRES } from '../host/methods';
-import { TOPICS } from '../host/topics';
-import { buildHost } from './api';
-import { Link } from './link';
-import { CAPABILITIES, MEMBERS } from './members';
-import { ERROR_CODES, type Snapshot } from './wire';
+import { CALLS, FIRES } from '../../src/host/methods';
+import { TOPICS } from '../../src/host/topics';
+import { buildHost } from '../../src/frame/api';
+import { Link } from '../../src/frame/link';
+import { CAPABILITIES, MEMBERS } from '../../src/frame/members';
+import { ERROR_CODES, type Snapshot } from '../../src/frame/wire';
 
 // The bundler reads `new URL('…', import.meta.url)` as an asset; through a name it does not.
 const HERE = import.meta.url;

@@ -3,15 +3,15 @@
 
 import { MessageChannel } from 'node:worker_threads';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { ApiError } from '../api/error';
-import { buildHost } from '../frame/api';
-import { Link } from '../frame/link';
-import { CAPABILITIES } from '../frame/members';
-import { type Snapshot, TokenBucket } from '../frame/wire';
-import type { EventFrame } from '../protocol';
-import { Bridge, type BridgeEvents } from './bridge';
-import type { Asker } from './methods';
-import type { Services } from './services';
+import { ApiError } from '../../src/api/error';
+import { buildHost } from '../../src/frame/api';
+import { Link } from '../../src/frame/link';
+import { CAPABILITIES } from '../../src/frame/members';
+import { type Snapshot, TokenBucket } from '../../src/frame/wire';
+import type { EventFrame } from '../../src/protocol';
+import { Bridge, type BridgeEvents } from '../../src/host/bridge';
+import type { Asker } from '../../src/host/methods';
+import type { Services } from '../../src/host/services';
 
 const DEFAULTS = CAPABILITIES.filter((name) => !['prompts.readAll', 'network', 'unsafe-eval'].includes(name));
 const cleanups: (() => void)[] = [];
@@ -54,7 +54,7 @@ function setUp({ capabilities = DEFAULTS, answer = () => ({}), frameBucket, page
   const app = { pluginId: 'com.example.a', appId: 'x' };
   const asker: Asker = { app, appName: 'X', surface: () => 'full', services, work };
   const events: { [K in keyof BridgeEvents]: ReturnType<typeof vi.fn> } = {
-    onMounted: vi.fn(), onMountError: vi.fn(), onDisposed: vi.fn(), onLog: vi.fn(), onSilent: vi.fn(), onFlood: vi.fn(),
+    onMounted: vi.fn(), onMountError: vi.fn(), onDisposed: vi.fn(), onLog: vi.fn(), onStore: vi.fn(), onSilent: vi.fn(), onFlood: vi.fn(),
   };
   const bridge = new Bridge(channel.port1 as unknown as MessagePort, asker, capabilities, events as unknown as BridgeEvents, pageBucket);
   const listenerErrors: unknown[] = [];

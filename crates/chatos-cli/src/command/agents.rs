@@ -1,0 +1,368 @@
+//! `chatos agent` and `chatos land`: who may use what, in a terminal.
+
+use std::io::Read;
+use std::path::Path;
+use std::process::ExitCode;
+
+use chatos_host::{Environment, ErrorCode, Fault, Lang, Text};
+use hyper::Method;
+use serde_json::{Map, Value, json};
+
+use crate::args::{Agent, AgentFields, Global, Land, RoleArg};
+use crate::client::{Api, block_on, encode};
+use crate::output::{Output, Paint, pad, visible, width};
+
+/// Larger than any land_config or prompt that is accepted.
+const READ: u64 = 2 * 1024 * 1024;
+
+pub(crate) fn run_agent(
+    global: &Global,
+    environment: Environment,
+    output: &Output,
+    action: Agent,
+) -> Result<ExitCode, Fault> {
+    let current = environment.current_dir().to_owned();
+    let api = Api::connect(global, environment)?;
+    block_on(async {
+        match action {
+            Agent::List => {
+                let list = api.get("/api/v1/agents", output.lang).await?;
+                if output.json { output.json_line(&list) } else { print_agents(output, &list) }
+            }
+            Agent::Show { agent } => {
+                let id = agent_id(&api, output, &agent).await?;
+                show(output, &api.get(&format!("/api/v1/agents/{}", encode(&id)), output.lang).await?);
+            }
+            Agent::Create(fields) => {
+                let body = body_of(&fields, &current)?;
+                show(output, &api.call(Method::POST, "/api/v1/agents", Some(&body), output.lang).await?);
+            }
+            Agent::Edit { agent, fields } => {
+                let id = agent_id(&api, output, &agent).await?;
+                let body = body_of(&fields, &current)?;
+                let path = format!("/api/v1/agents/{}", encode(&id));
+                show(output, &api.call(Method::PUT, &path, Some(&body), output.lang).await?);
+            }
+            Agent::Remove { agent } => {
+                let id = agent_id(&api, output, &agent).await?;
+                let path = format!("/api/v1/agents/{}", encode(&id));
+                let done = api.call(Method::DELETE, &path, None, output.lang).await?;
+                if output.json {
+                    output.json_line(&done);
+                }
+                output.say(&Text::new(format!("`{agent}` is removed"), format!("已删除 `{agent}`")));
+            }
+            Agent::Explain { agent, tool, role } => {
+                let id = agent_id(&api, output, &agent).await?;
+                let role = match role {
+                    RoleArg::Main => "main",
+                    RoleArg::Sub => "sub",
+                };
+                let mut path = format!("/api/v1/agents/{}/explain?role={role}", encode(&id));
+                if let Some(tool) = &tool {
+                    path.push_str(&format!("&tool={}", encode(tool)));
+                }
+                let explained = api.get(&path, output.lang).await?;
+                if output.json { output.json_line(&explained) } else { explain(output, &explained) }
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    })
+}
+
+pub(crate) fn run_land(
+    global: &Global,
+    environment: Environment,
+    output: &Output,
+    action: Land,
+) -> Result<ExitCode, Fault> {
+    let file = match &action {
+        Land::Import { file } => Some(read_json(&environment.current_dir().join(file), file)?),
+        _ => None,
+    };
+    let api = Api::connect(global, environment)?;
+    block_on(async {
+        let path = |id: &str| format!("/api/v1/land-configs/{}", encode(id));
+        match action {
+            Land::List => {
+                let list = api.get("/api/v1/land-configs", output.lang).await?;
+                if output.json {
+                    output.json_line(&list);
+                } else {
+                    print_lands(output, &list);
+                }
+            }
+            Land::Show { id } | Land::Export { id } => {
+                let mut land = api.get(&path(&id), output.lang).await?;
+                if let Some(map) = land.as_object_mut() {
+                    // Only what `import` takes back.
+                    for member in ["usedBy", "builtin", "warnings", "locked"] {
+                        map.remove(member);
+                    }
+                }
+                if output.json { output.json_line(&land) } else { output.line(&pretty(&land)) }
+            }
+            Land::Import { .. } => {
+                let body = file.unwrap_or_default();
+                let known = match body["id"].as_str() {
+                    Some(id) => api.get(&path(id), output.lang).await.is_ok(),
+                    None => false,
+                };
+                let saved = match body["id"].as_str().filter(|_| known) {
+                    Some(id) => api.call(Method::PUT, &path(id), Some(&body), output.lang).await?,
+                    None => api.call(Method::POST, "/api/v1/land-configs", Some(&body), output.lang).await?,
+                };
+                if output.json {
+                    output.json_line(&saved);
+                }
+                for warning in saved["warnings"].as_array().map(Vec::as_slice).unwrap_or_default() {
+                    output.say(&Text::same(visible(warning.as_str().unwrap_or_default())));
+                }
+                let id = saved["id"].as_str().unwrap_or_default();
+                output.say(&Text::new(format!("saved as `{id}`"), format!("已保存为 `{id}`")));
+            }
+            Land::Remove { id } => {
+                let done = api.call(Method::DELETE, &path(&id), None, output.lang).await?;
+                if output.json {
+                    output.json_line(&done);
+                }
+                output.say(&Text::new(format!("`{id}` is removed"), format!("已删除 `{id}`")));
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    })
+}
+
+/// The id of an agent that was named by id or by name.
+async fn agent_id(api: &Api, output: &Output, written: &str) -> Result<String, Fault> {
+    let list = api.get("/api/v1/agents", output.lang).await?;
+    let items = list["items"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let id = |item: &Value| item["id"].as_str().unwrap_or_default().to_owned();
+    if let Some(found) = items.iter().find(|item| id(item) == written) {
+        return Ok(id(found));
+    }
+    let named: Vec<&Value> = items
+        .iter()
+        .filter(|item| item["name"].as_str().is_some_and(|name| name.eq_ignore_ascii_case(written)))
+        .collect();
+    match named[..] {
+        [only] => Ok(id(only)),
+        [] => Ok(written.to_owned()),
+        _ => Err(Fault::new(
+            ErrorCode::Conflict,
+            Text::new(
+                format!("{} agents are called `{written}`", named.len()),
+                format!("有 {} 个名为 `{written}` 的智能体", named.len()),
+            ),
+        )
+        .hint(Text::fixed("use the id", "请使用 id"))),
+    }
+}
+
+fn body_of(fields: &AgentFields, current: &Path) -> Result<Value, Fault> {
+    let mut body = Map::new();
+    let mut put = |member: &str, value: Value| body.insert(member.to_owned(), value);
+    for (member, value) in [
+        ("name", &fields.name),
+        ("description", &fields.description),
+        ("mode", &fields.mode),
+        ("landConfigId", &fields.land),
+        ("promptLang", &fields.prompt_lang),
+    ] {
+        if let Some(value) = value {
+            put(member, json!(value));
+        }
+    }
+    if let Some(model) = &fields.model {
+        put("modelId", if model == "default" { Value::Null } else { json!(model) });
+    }
+    if let Some(prompt) = &fields.prompt {
+        let text = match prompt.strip_prefix('@') {
+            Some(file) => read_text(&current.join(file), Path::new(file))?,
+            None => prompt.clone(),
+        };
+        put("prompt", json!(text));
+    }
+    if let Some(workspace) = &fields.workspace {
+        let place = current.join(workspace);
+        put("workspaceRoot", json!(std::fs::canonicalize(&place).unwrap_or(place)));
+    }
+    if fields.all_servers {
+        put("mcpServerIds", Value::Null);
+    } else if !fields.server.is_empty() {
+        let servers: Vec<&String> = fields.server.iter().filter(|server| *server != "none").collect();
+        put("mcpServerIds", json!(servers));
+    }
+    if !fields.prompts.is_empty() {
+        put("promptIds", json!(fields.prompts));
+    }
+    if !fields.app.is_empty() {
+        let mut apps = Vec::new();
+        for app in &fields.app {
+            let Some((plugin, id)) = app.split_once('/') else {
+                return Err(Fault::new(
+                    ErrorCode::InvalidArgument,
+                    Text::new(format!("`{app}` names no app"), format!("`{app}` 不是应用")),
+                )
+                .hint(Text::fixed("write PLUGIN/APP", "请写成 插件/应用")));
+            };
+            apps.push(json!({ "pluginId": plugin, "appId": id }));
+        }
+        put("uiApps", json!(apps));
+    }
+    Ok(Value::Object(body))
+}
+
+fn read_text(path: &Path, written: &Path) -> Result<String, Fault> {
+    let fail = |error: std::io::Error| {
+        Fault::new(
+            ErrorCode::InvalidArgument,
+            Text::new(
+                format!("cannot read `{}`", written.display()),
+                format!("无法读取 `{}`", written.display()),
+            ),
+        )
+        .caused_by(&error)
+    };
+    let mut text = String::new();
+    if written == Path::new("-") {
+        std::io::stdin().lock().take(READ).read_to_string(&mut text).map_err(fail)?;
+    } else {
+        std::fs::File::open(path).and_then(|file| file.take(READ).read_to_string(&mut text)).map_err(fail)?;
+    }
+    Ok(text)
+}
+
+fn read_json(path: &Path, written: &Path) -> Result<Value, Fault> {
+    serde_json::from_str(&read_text(path, written)?).map_err(|error| {
+        Fault::new(
+            ErrorCode::InvalidArgument,
+            Text::new(
+                format!("`{}` is not JSON", written.display()),
+                format!("`{}` 不是 JSON", written.display()),
+            ),
+        )
+        .caused_by(&error)
+    })
+}
+
+fn pretty(value: &Value) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_default()
+}
+
+fn text(value: &Value, member: &str) -> String {
+    visible(value[member].as_str().unwrap_or_default())
+}
+
+fn print_agents(output: &Output, list: &Value) {
+    let items = list["items"].as_array().map(Vec::as_slice).unwrap_or_default();
+    if items.is_empty() {
+        output.say(&Text::fixed("there are no agents", "没有智能体"));
+    }
+    let widest = items.iter().map(|item| width(&text(item, "name"))).max().unwrap_or_default();
+    for item in items {
+        let land = match text(item, "landConfigId") {
+            land if land.is_empty() => "lc_safe_default".to_owned(),
+            land => land,
+        };
+        let mut line =
+            format!("{}  {}  {land}", pad(&text(item, "name"), widest), pad(&text(item, "mode"), 6));
+        let problems = item["problems"].as_array().map_or(0, Vec::len);
+        if problems > 0 {
+            let note = Text::new(format!("{problems} problem(s)"), format!("{problems} 个问题"));
+            line.push_str(&format!("  {}", output.paint(Paint::Warn, note.get(output.lang))));
+        }
+        line.push_str(&format!("  {}", output.paint(Paint::Dim, &text(item, "id"))));
+        output.line(&line);
+    }
+}
+
+fn show(output: &Output, agent: &Value) {
+    if output.json {
+        output.json_line(agent);
+        return;
+    }
+    output.line(&output.paint(Paint::Bold, &text(agent, "name")));
+    for (member, value) in agent.as_object().into_iter().flatten() {
+        if member == "name"
+            || member == "problems"
+            || value.is_null()
+            || *value == json!("")
+            || *value == json!([])
+        {
+            continue;
+        }
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        output.line(&format!("  {}  {}", pad(member, 16), visible(&value)));
+    }
+    for problem in agent["problems"].as_array().map(Vec::as_slice).unwrap_or_default() {
+        output.line(&format!("  {}", output.paint(Paint::Warn, &text(problem, "message"))));
+    }
+}
+
+fn print_lands(output: &Output, list: &Value) {
+    let items = list["items"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let widest = items.iter().map(|item| width(&text(item, "name"))).max().unwrap_or_default();
+    for item in items {
+        let count = |flow: &str| item[flow]["mcpServers"].as_array().map_or(0, Vec::len);
+        let (main, sub) = (count("main"), count("sub"));
+        let users = item["usedBy"].as_array().map_or(0, Vec::len);
+        let note = if output.lang == Lang::Zh {
+            format!("主 {main} 子 {sub} 个服务，{users} 个智能体使用")
+        } else {
+            format!("main {main}, sub {sub} server(s), used by {users} agent(s)")
+        };
+        let lock = if item["locked"] == true { " 🔒" } else { "" };
+        output.line(&format!(
+            "{}  {note}{lock}  {}",
+            pad(&text(item, "name"), widest),
+            output.paint(Paint::Dim, &text(item, "id"))
+        ));
+    }
+}
+
+fn explain(output: &Output, explained: &Value) {
+    if let Some(stop) = explained.get("stop") {
+        output.line(&output.paint(Paint::Bad, &text(stop, "message")));
+        return;
+    }
+    for server in explained["servers"].as_array().map(Vec::as_slice).unwrap_or_default() {
+        let granted = server["granted"] == true;
+        let (mark, paint) = if granted { ("✓", Paint::Good) } else { ("✗", Paint::Bad) };
+        let why = if granted { text(server, "rule") } else { text(server, "message") };
+        output.line(&format!(
+            "{} {}  {}",
+            output.paint(paint, mark),
+            output.paint(Paint::Bold, &text(server, "name")),
+            output.paint(Paint::Dim, &why)
+        ));
+        if !granted {
+            continue;
+        }
+        for tool in server["tools"].as_array().map(Vec::as_slice).unwrap_or_default() {
+            let (mark, paint) = match (tool["granted"] == true, tool["ask"] == true) {
+                (true, true) => ("?", Paint::Warn),
+                (true, false) => ("✓", Paint::Good),
+                (false, _) => ("✗", Paint::Bad),
+            };
+            output.line(&format!(
+                "    {} {}  {}",
+                output.paint(paint, mark),
+                pad(&text(tool, "tool"), 24),
+                output.paint(Paint::Dim, &text(tool, "rule"))
+            ));
+        }
+    }
+    for prompt in explained["prompts"].as_array().map(Vec::as_slice).unwrap_or_default() {
+        let (mark, paint) =
+            if prompt["included"] == true { ("✓", Paint::Good) } else { ("✗", Paint::Warn) };
+        let kind = Text::fixed("prompt", "提示词");
+        output.line(&format!(
+            "{} {} {}  {}",
+            output.paint(paint, mark),
+            kind.get(output.lang),
+            text(prompt, "key"),
+            output.paint(Paint::Dim, &text(prompt, "why"))
+        ));
+    }
+}

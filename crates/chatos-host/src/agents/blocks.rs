@@ -1,0 +1,316 @@
+//! The system prompt of a run (agents §6): labelled blocks in a fixed order, each text once, in the
+//! language that was decided on. What was left out is told with the reason.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use chatos_policy::{AgentPrompts, LandConfig, Mode, Outcome, PromptLang, Role};
+use chatos_store::AgentRecord;
+use chatos_tool::{Lang, Text};
+
+use super::book::{NoText, PromptBook, language};
+
+/// One part of a system prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Block {
+    /// Where it comes from, for the trace: `agent`, `prompt:<name>`, `skill:<name>`, `capabilities`, `guard`.
+    pub label: String,
+    /// What the model reads.
+    pub text: String,
+}
+
+/// What became of one prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PromptUse {
+    /// The key.
+    pub key: String,
+    /// Whether it is part of the system prompt.
+    pub included: bool,
+    /// `included`, `duplicate`, `missing_prompt`, `not_for_role`, `not_in_land_config`, `not_exposed`.
+    pub code: &'static str,
+    /// For a person.
+    pub why: Text,
+}
+
+/// A system prompt and how it came about.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SystemBlocks {
+    /// In order; joined by one blank line.
+    pub blocks: Vec<Block>,
+    /// Every prompt that was looked at.
+    pub prompts: Vec<PromptUse>,
+}
+
+impl SystemBlocks {
+    /// The whole text.
+    pub fn text(&self) -> String {
+        let texts: Vec<&str> = self.blocks.iter().map(|block| block.text.as_str()).collect();
+        texts.join("\n\n")
+    }
+}
+
+/// What a sub agent brings along.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SubTexts {
+    /// Its own prompt, used where there is no command.
+    pub prompt: String,
+    /// Instructions of the command, with `$ARGUMENTS` already replaced.
+    pub command: Option<String>,
+    /// Name and instructions, in order: requested, default, the agent's.
+    pub skills: Vec<(String, String)>,
+}
+
+/// What a run knows that is not written down anywhere.
+#[derive(Debug, Clone, Default)]
+pub struct BlockContext {
+    /// Where it works.
+    pub workdir: PathBuf,
+    /// The date, as `2026-01-31`.
+    pub date: String,
+    /// Sub agents it may start, by name.
+    pub subagents: Vec<String>,
+    /// Skills it may name.
+    pub skills: Vec<String>,
+    /// For the role sub.
+    pub sub: Option<SubTexts>,
+}
+
+/// Names of each kind in the capability block; more are counted.
+const SERVERS: usize = 12;
+const SUBAGENTS: usize = 12;
+const SKILLS: usize = 24;
+/// Built-in server whose tools are worth a hint to sub agents.
+const TASK_SERVER: &str = "task_manager";
+
+pub(super) struct Assembly<'a> {
+    pub(super) agent: &'a AgentRecord,
+    pub(super) land: &'a LandConfig,
+    pub(super) outcome: &'a Outcome,
+    pub(super) book: &'a PromptBook,
+    pub(super) setting: Lang,
+    pub(super) context: &'a BlockContext,
+}
+
+impl Assembly<'_> {
+    pub(super) fn assemble(&self) -> SystemBlocks {
+        let mut out = Collecting { result: SystemBlocks::default(), seen: BTreeSet::new() };
+        let (role, flow) = (self.outcome.role, self.land.flow(self.outcome.role));
+        match (role, self.agent.mode) {
+            (Role::Sub, _) => {
+                let texts = self.context.sub.clone().unwrap_or_default();
+                match texts.command.filter(|text| !text.trim().is_empty()) {
+                    Some(command) => out.block("command", &command),
+                    None => out.block("agent", &texts.prompt),
+                }
+                for (name, instructions) in &texts.skills {
+                    if !instructions.trim().is_empty() {
+                        out.block(
+                            &format!("skill:{name}"),
+                            &format!("# Skill: {name}\n\n{}", instructions.trim()),
+                        );
+                    }
+                }
+                for entry in &flow.prompts {
+                    self.add(&mut out, &entry.key, entry.lang);
+                }
+                self.servers(&mut out);
+                out.block("guard", &self.guard());
+            }
+            (Role::Main, Mode::Flow) => {
+                for entry in &flow.prompts {
+                    self.add(&mut out, &entry.key, entry.lang);
+                }
+                self.servers(&mut out);
+                out.block("capabilities", &self.capabilities());
+            }
+            (Role::Main, Mode::Custom) => {
+                out.block("agent", &self.agent.prompt);
+                for written in &self.agent.prompt_ids {
+                    let key = self.book.key_of(written);
+                    if flow.agent_prompts == AgentPrompts::Any || self.lists(&key) {
+                        self.add(&mut out, &key, self.listed_lang(&key));
+                    } else {
+                        out.skip(&key, "not_in_land_config");
+                    }
+                }
+                self.apps(&mut out);
+                self.servers(&mut out);
+                out.block("capabilities", &self.capabilities());
+            }
+        }
+        out.result
+    }
+
+    /// Whether the flow lists this prompt.
+    fn lists(&self, key: &str) -> bool {
+        self.land.flow(self.outcome.role).prompts.iter().any(|entry| entry.key.eq_ignore_ascii_case(key))
+    }
+
+    fn listed_lang(&self, key: &str) -> PromptLang {
+        let flow = self.land.flow(self.outcome.role);
+        flow.prompts
+            .iter()
+            .find(|entry| entry.key.eq_ignore_ascii_case(key))
+            .map_or(PromptLang::Auto, |e| e.lang)
+    }
+
+    fn add(&self, out: &mut Collecting, key: &str, lang: PromptLang) {
+        let lang = language(&[lang, self.agent.prompt_lang], self.setting);
+        match self.book.find(key, lang, self.outcome.role) {
+            Ok(text) => out.prompt(key, &text.id, &text.name, &text.content),
+            Err(NoText::Missing) => out.skip(key, "missing_prompt"),
+            Err(NoText::NotForRole) => out.skip(key, "not_for_role"),
+        }
+    }
+
+    /// Prompts of chosen apps: those chosen for the app, else its own.
+    fn apps(&self, out: &mut Collecting) {
+        for app in self.agent.ui_apps.iter().filter(|app| app.prompt) {
+            let own = self.book.own_of(&app.plugin_id, &app.app_id);
+            if app.prompt_ids.is_empty() {
+                if let Some(own) = own {
+                    self.add(out, own, app.prompt_lang);
+                }
+                continue;
+            }
+            for written in &app.prompt_ids {
+                let key = self.book.key_of(written);
+                let is_own = own.is_some_and(|own| own.eq_ignore_ascii_case(&key));
+                let any = self.land.flow(self.outcome.role).agent_prompts == AgentPrompts::Any;
+                if !self.book.selectable(&app.plugin_id, &app.app_id, &key) {
+                    out.skip(&key, "not_exposed");
+                } else if is_own || any || self.lists(&key) {
+                    self.add(out, &key, app.prompt_lang);
+                } else {
+                    out.skip(&key, "not_in_land_config");
+                }
+            }
+        }
+    }
+
+    /// Prompts of granted servers. A server without one is nothing to tell.
+    fn servers(&self, out: &mut Collecting) {
+        for grant in self.outcome.grants.values() {
+            let Some(lang) = grant.prompt else { continue };
+            let key = self.book.of_server(&grant.identity, &grant.server);
+            let lang = language(&[lang, self.agent.prompt_lang], self.setting);
+            if let Ok(text) = self.book.find(&key, lang, self.outcome.role) {
+                out.prompt(&key, &text.id, &text.name, &text.content);
+            }
+        }
+    }
+
+    fn lang(&self) -> Lang {
+        language(&[self.agent.prompt_lang], self.setting)
+    }
+
+    /// What changes from run to run stands here, so that the blocks before it can be cached.
+    fn capabilities(&self) -> String {
+        let zh = self.lang() == Lang::Zh;
+        let servers: Vec<&str> = self.outcome.grants.values().map(|grant| grant.server.as_str()).collect();
+        let subagents: Vec<&str> = self.context.subagents.iter().map(String::as_str).collect();
+        let skills: Vec<&str> = self.context.skills.iter().map(String::as_str).collect();
+        let mut lines = vec![if zh { "# 当前环境".to_owned() } else { "# Here and now".to_owned() }];
+        let mut line = |en: &str, cn: &str, names: &[&str], most: usize| {
+            if !names.is_empty() {
+                lines.push(format!("- {}: {}", if zh { cn } else { en }, shortened(names, most)));
+            }
+        };
+        line("Servers", "服务", &servers, SERVERS);
+        line("Sub agents", "子代理", &subagents, SUBAGENTS);
+        line("Skills", "技能", &skills, SKILLS);
+        if servers.is_empty() {
+            let none = if zh { "- 没有可用的服务" } else { "- No server may be used" };
+            lines.push(none.to_owned());
+        }
+        let place = self.context.workdir.display();
+        lines.push(if zh { format!("- 工作目录: {place}") } else { format!("- Workspace: {place}") });
+        if !self.context.date.is_empty() {
+            let date = &self.context.date;
+            lines.push(if zh { format!("- 日期: {date}") } else { format!("- Date: {date}") });
+        }
+        lines.join("\n")
+    }
+
+    fn guard(&self) -> String {
+        let tasks = self.outcome.grants.values().any(|grant| grant.server == TASK_SERVER);
+        let place = self.context.workdir.display();
+        let mut lines = if self.lang() == Lang::Zh {
+            vec![
+                "# 规则".to_owned(),
+                "- 你不能再启动子代理。".to_owned(),
+                "- 完成后给出完整的报告；调用方只能看到你的最后一条消息。".to_owned(),
+                format!("- 工作目录: {place}"),
+            ]
+        } else {
+            vec![
+                "# Rules".to_owned(),
+                "- You cannot start sub agents.".to_owned(),
+                "- Report back in full; your caller sees only your last message.".to_owned(),
+                format!("- Workspace: {place}"),
+            ]
+        };
+        if tasks {
+            lines.push(if self.lang() == Lang::Zh {
+                "- 用任务工具记录进度。".to_owned()
+            } else {
+                "- Track your progress with the task tools.".to_owned()
+            });
+        }
+        lines.join("\n")
+    }
+}
+
+fn shortened(names: &[&str], most: usize) -> String {
+    let shown = names[..names.len().min(most)].join(", ");
+    match names.len().saturating_sub(most) {
+        0 => shown,
+        more => format!("{shown}, +{more}"),
+    }
+}
+
+struct Collecting {
+    result: SystemBlocks,
+    seen: BTreeSet<String>,
+}
+
+impl Collecting {
+    fn block(&mut self, label: &str, text: &str) {
+        if !text.trim().is_empty() {
+            self.result.blocks.push(Block { label: label.to_owned(), text: text.trim().to_owned() });
+        }
+    }
+
+    /// A text counts once, by its id and by its key: the two languages of a key are one prompt.
+    fn prompt(&mut self, key: &str, id: &str, name: &str, content: &str) {
+        let new = self.seen.insert(format!("id:{id}"));
+        if !(self.seen.insert(format!("key:{}", key.to_lowercase())) && new) {
+            self.skip(key, "duplicate");
+            return;
+        }
+        self.block(&format!("prompt:{name}"), content);
+        self.note(key, true, "included");
+    }
+
+    fn skip(&mut self, key: &str, code: &'static str) {
+        self.note(key, false, code);
+    }
+
+    fn note(&mut self, key: &str, included: bool, code: &'static str) {
+        let why = match code {
+            "included" => Text::fixed("part of the system prompt", "已包含在系统提示词中"),
+            "duplicate" => Text::fixed("already there; the first one counts", "已存在；以第一个为准"),
+            "missing_prompt" => Text::fixed("there is no such prompt", "没有该提示词"),
+            "not_for_role" => Text::fixed("the prompt is not meant for this flow", "该提示词不用于此流程"),
+            "not_in_land_config" => Text::fixed(
+                "chosen by the agent but not listed in the land_config",
+                "已被选择，但 land_config 未列出",
+            ),
+            _ => Text::fixed("not among what the app lets you select", "不在该应用可选择的范围内"),
+        };
+        self.result.prompts.push(PromptUse { key: key.to_owned(), included, code, why });
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,406 @@
+//! "Why can it, why can't it" for everything an agent could use, and what a change would change.
+
+use std::collections::BTreeMap;
+
+use chatos_contribution::ServerIdentity;
+use chatos_policy::{
+    Change, Explanation, Outcome, Role, ToolDecision, ToolRule, Via, World, changes, explain,
+};
+use chatos_store::AgentRecord;
+use chatos_tool::{Fault, Lang, Text};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::AgentDesk;
+use super::blocks::BlockContext;
+use crate::fault::store_fault;
+
+/// Everything about one agent in one role.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "field for field the documented JSON")]
+pub struct AgentExplanation {
+    pub agent_id: String,
+    pub role: Role,
+    /// The land_config that bounds it; `null` when there is none and the run is refused.
+    pub land_config: Option<LandName>,
+    /// Why a run cannot begin at all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Reason>,
+    pub servers: Vec<ServerExplanation>,
+    pub prompts: Vec<PromptExplanation>,
+    pub problems: Vec<Reason>,
+    /// Against the saved agent; only in previews.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changes: Option<Vec<ChangeView>>,
+}
+
+/// A land_config by name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[expect(missing_docs, reason = "the words say it")]
+pub struct LandName {
+    pub id: String,
+    pub name: String,
+}
+
+/// A code for programs, a sentence for people, the page that fixes it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[expect(missing_docs, reason = "the words say it")]
+pub struct Reason {
+    pub code: String,
+    pub message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fix: Option<String>,
+}
+
+/// One server.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[expect(missing_docs, reason = "field for field the documented JSON")]
+pub struct ServerExplanation {
+    /// `null` for something that does not exist.
+    pub identity: Option<String>,
+    pub name: String,
+    pub granted: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// The rule that decided, in words.
+    pub rule: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fix: Option<String>,
+    /// Tools as far as they are known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tools: Option<Vec<ToolExplanation>>,
+}
+
+/// One tool.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[expect(missing_docs, reason = "field for field the documented JSON")]
+pub struct ToolExplanation {
+    pub tool: String,
+    pub granted: bool,
+    /// Each call first asks a person.
+    pub ask: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    pub rule: String,
+}
+
+/// One prompt.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[expect(missing_docs, reason = "field for field the documented JSON")]
+pub struct PromptExplanation {
+    pub key: String,
+    pub included: bool,
+    pub code: String,
+    pub why: String,
+}
+
+/// One difference.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ChangeView {
+    /// `gained`, `lost` or `ask`.
+    pub kind: &'static str,
+    /// The server's name.
+    pub server: String,
+    /// The tool; absent for the server as a whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+}
+
+impl AgentDesk<'_> {
+    /// Explains everything; with `tool` only what concerns tools of that name.
+    pub fn explain(
+        &self,
+        agent: &AgentRecord,
+        role: Role,
+        tool: Option<&str>,
+        lang: Lang,
+    ) -> Result<AgentExplanation, Fault> {
+        let world = self.world()?;
+        let known = self.known_tools(&world)?;
+        let mut explanation = AgentExplanation {
+            agent_id: agent.id.clone(),
+            role,
+            land_config: None,
+            stop: None,
+            servers: Vec::new(),
+            prompts: Vec::new(),
+            problems: self.problems_in(agent, &world, lang)?,
+            changes: None,
+        };
+        let outcome = match self.outcome_in(agent, role, &world) {
+            Ok(outcome) => outcome,
+            Err(fault) if is_stop(&fault) => {
+                explanation.stop = Some(Reason {
+                    code: fault.code.to_string(),
+                    message: fault.message.get(lang).to_owned(),
+                    fix: Some("agents".to_owned()),
+                });
+                return Ok(explanation);
+            }
+            Err(fault) => return Err(fault),
+        };
+        explanation.land_config = Some(LandName { id: outcome.land_id.clone(), name: outcome.land.clone() });
+        explanation.servers = servers(&outcome, &world, &known, tool, lang);
+        let context = BlockContext { workdir: self.host.project().to_owned(), ..BlockContext::default() };
+        let blocks = self.system_blocks(agent, &outcome, &context)?;
+        explanation.prompts = blocks
+            .prompts
+            .into_iter()
+            .map(|prompt| PromptExplanation {
+                key: prompt.key,
+                included: prompt.included,
+                code: prompt.code.to_owned(),
+                why: prompt.why.get(lang).to_owned(),
+            })
+            .collect();
+        Ok(explanation)
+    }
+
+    /// Explains an agent that is not saved, with the differences to the one that is.
+    pub fn preview(&self, agent: &AgentRecord, role: Role, lang: Lang) -> Result<AgentExplanation, Fault> {
+        let mut explanation = self.explain(agent, role, None, lang)?;
+        let world = self.world()?;
+        let known = self.known_tools(&world)?;
+        let nothing = || Outcome {
+            role,
+            land_id: String::new(),
+            land: String::new(),
+            grants: BTreeMap::new(),
+            refusals: Vec::new(),
+        };
+        // A run that may not begin grants nothing.
+        let decide = |agent: &AgentRecord| match self.outcome_in(agent, role, &world) {
+            Ok(outcome) => Ok(outcome),
+            Err(fault) if is_stop(&fault) => Ok(nothing()),
+            Err(fault) => Err(fault),
+        };
+        let saved = self.host.store().agent(&agent.id).map_err(|error| store_fault(&error))?;
+        let before = match &saved {
+            Some(saved) => decide(saved)?,
+            None => nothing(),
+        };
+        let after = decide(agent)?;
+        let tools = |identity: &ServerIdentity| known.get(identity.as_str()).cloned().unwrap_or_default();
+        explanation.changes = Some(changes(&before, &after, tools).iter().map(change_view).collect());
+        Ok(explanation)
+    }
+
+    /// Names of tools without asking any server: built-in ones have theirs, others as last seen.
+    pub(super) fn known_tools(&self, world: &World) -> Result<BTreeMap<String, Vec<String>>, Fault> {
+        let mut known = self.host.store().known_tools().map_err(|error| store_fault(&error))?;
+        let env = chatos_builtin::ServerEnv {
+            state_dir: Some(self.host.dir().path().to_owned()),
+            write: true,
+            ..chatos_builtin::ServerEnv::default()
+        };
+        for server in world.servers() {
+            let built_in = chatos_builtin::server_info(&server.name)
+                .is_some_and(|info| server.row_id.as_deref() == Some(info.id));
+            if built_in && let Some(found) = chatos_builtin::find_server(&server.name, &env) {
+                let names = found.tool_names().map(str::to_owned).collect();
+                known.insert(server.identity.as_str().to_owned(), names);
+            }
+        }
+        Ok(known)
+    }
+}
+
+/// Refusals of a whole run are explained, not failed with.
+pub(super) fn is_stop(fault: &Fault) -> bool {
+    fault.code == "land_config_required" || fault.code == "land_config_missing"
+}
+
+fn change_view(change: &Change) -> ChangeView {
+    let allowed = |decision: Option<ToolDecision>| decision.is_some_and(|d| d != ToolDecision::Deny);
+    let kind = match (allowed(change.before), allowed(change.after)) {
+        (false, true) if change.after == Some(ToolDecision::Ask) => "ask",
+        (false, true) => "gained",
+        (true, false) => "lost",
+        // Still allowed, but now after a question, or no longer after one.
+        _ if change.after == Some(ToolDecision::Ask) => "ask",
+        _ => "gained",
+    };
+    ChangeView { kind, server: change.server.clone(), tool: change.tool.clone() }
+}
+
+fn servers(
+    outcome: &Outcome,
+    world: &World,
+    known: &BTreeMap<String, Vec<String>>,
+    wanted: Option<&str>,
+    lang: Lang,
+) -> Vec<ServerExplanation> {
+    let mut all = Vec::new();
+    for server in world.servers() {
+        let names = known.get(server.identity.as_str());
+        let names: Option<Vec<&str>> = match wanted {
+            None => names.map(|names| names.iter().map(String::as_str).collect()),
+            // A tool nobody has seen is explained by the patterns of servers that were never seen.
+            Some(wanted) => match names {
+                Some(names) => Some(names.iter().map(String::as_str).filter(|n| fits(n, wanted)).collect()),
+                None if wanted.contains(['*', '?']) => Some(Vec::new()),
+                None => Some(vec![wanted]),
+            },
+        };
+        if wanted.is_some() && names.as_ref().is_none_or(Vec::is_empty) {
+            continue;
+        }
+        all.push(one(outcome, world, &server.identity, &server.name, names, lang));
+    }
+    if wanted.is_none() {
+        for refusal in outcome.refusals.iter().filter(|refusal| refusal.identity.is_none()) {
+            let message = Text::new(refusal.en(), refusal.zh());
+            all.push(ServerExplanation {
+                identity: None,
+                name: refusal.server.clone(),
+                granted: false,
+                code: Some(word(refusal.code)),
+                message: Some(message.get(lang).to_owned()),
+                rule: Text::fixed("listed or chosen, but not there", "已列出或选择，但不存在")
+                    .get(lang)
+                    .to_owned(),
+                fix: Some(refusal.page().to_owned()),
+                tools: None,
+            });
+        }
+    }
+    // What is granted first, then by name: the order a person reads in.
+    all.sort_by(|a, b| {
+        b.granted.cmp(&a.granted).then_with(|| a.name.to_lowercase().cmp(&b.name.to_lowercase()))
+    });
+    all
+}
+
+fn fits(name: &str, wanted: &str) -> bool {
+    name.eq_ignore_ascii_case(wanted) || chatos_policy::Glob::new(wanted).matches(name)
+}
+
+fn one(
+    outcome: &Outcome,
+    world: &World,
+    identity: &ServerIdentity,
+    name: &str,
+    tools: Option<Vec<&str>>,
+    lang: Lang,
+) -> ServerExplanation {
+    let mut explanation = ServerExplanation {
+        identity: Some(identity.as_str().to_owned()),
+        name: name.to_owned(),
+        granted: false,
+        code: None,
+        message: None,
+        rule: String::new(),
+        fix: None,
+        tools: None,
+    };
+    let Some(grant) = outcome.grants.get(identity) else {
+        if let Explanation::Refused(refusal) = explain(outcome, world, identity, "") {
+            let listed = outcome.refusals.iter().any(|known| known.identity.as_ref() == Some(identity));
+            let message = if listed {
+                Text::new(refusal.en(), refusal.zh())
+            } else {
+                Text::new(
+                    format!("{name} is not in the {} flow of “{}”.", outcome.role, outcome.land),
+                    format!("{name} 不在「{}」的{}流程中。", outcome.land, outcome.role.zh()),
+                )
+            };
+            explanation.code = Some(word(refusal.code));
+            explanation.message = Some(message.get(lang).to_owned());
+            explanation.rule = refused_rule(refusal.code, outcome).get(lang).to_owned();
+            explanation.fix = Some(refusal.page().to_owned());
+        }
+        explanation.tools = tools.map(|tools| {
+            let refused = |tool: &str| ToolExplanation {
+                tool: tool.to_owned(),
+                granted: false,
+                ask: false,
+                code: explanation.code.clone(),
+                message: explanation.message.clone(),
+                rule: explanation.rule.clone(),
+            };
+            tools.into_iter().map(refused).collect()
+        });
+        return explanation;
+    };
+    explanation.granted = true;
+    explanation.rule = granted_rule(grant.via, outcome).get(lang).to_owned();
+    explanation.tools = tools.map(|tools| {
+        let mut explained = Vec::new();
+        for tool in tools {
+            let decision = grant.tool(tool);
+            let mut view = ToolExplanation {
+                tool: tool.to_owned(),
+                granted: decision != ToolDecision::Deny,
+                ask: decision == ToolDecision::Ask,
+                code: None,
+                message: None,
+                rule: tool_rule(&grant.rule(tool), &explanation.rule).get(lang).to_owned(),
+            };
+            if let Explanation::Refused(refusal) = explain(outcome, world, identity, tool) {
+                view.code = Some(word(refusal.code));
+                view.message = Some(Text::new(refusal.en(), refusal.zh()).get(lang).to_owned());
+            }
+            explained.push(view);
+        }
+        explained
+    });
+    explanation
+}
+
+fn word(code: chatos_policy::Code) -> String {
+    match serde_json::to_value(code) {
+        Ok(serde_json::Value::String(word)) => word,
+        _ => String::new(),
+    }
+}
+
+fn granted_rule(via: Via, outcome: &Outcome) -> Text {
+    let Outcome { role, land, .. } = outcome;
+    match via {
+        Via::LandConfig => Text::new(
+            format!("listed in the {role} flow of “{land}”"),
+            format!("列于「{land}」的{}流程", role.zh()),
+        ),
+        Via::AgentApp => Text::new(
+            format!("an app the agent chose; “{land}” lets agents add trusted apps"),
+            format!("智能体选择的应用；「{land}」允许添加已信任的应用"),
+        ),
+    }
+}
+
+fn refused_rule(code: chatos_policy::Code, outcome: &Outcome) -> Text {
+    use chatos_policy::Code;
+    let Outcome { role, land, .. } = outcome;
+    match code {
+        Code::NotInLandConfig => Text::new(
+            format!("the {role} flow of “{land}” does not list it"),
+            format!("「{land}」的{}流程没有列出它", role.zh()),
+        ),
+        Code::NotChosen => Text::fixed("the choice of the agent leaves it out", "智能体的选择中没有它"),
+        Code::NotExposed => Text::fixed("the exposure of the app", "应用的开放范围"),
+        Code::MainNotAllowed => Text::fixed("the switch “main” of the server", "服务的“主流程”开关"),
+        Code::SubNotAllowed => Text::fixed("the switch “sub” of the server", "服务的“子流程”开关"),
+        Code::Untrusted | Code::Unavailable | Code::NotFound => {
+            Text::fixed("the state of its plugin", "其插件的状态")
+        }
+        Code::Disabled => Text::fixed("the switch “enabled” of the server", "服务的“启用”开关"),
+        Code::ToolFiltered => Text::fixed("the tool filter of the land_config", "land_config 的工具过滤"),
+        Code::RouterInSub => Text::fixed("no recursion: never in the sub flow", "禁止递归：不用于子流程"),
+        Code::SubDepthZero => Text::fixed("`maxSubDepth` is 0", "`maxSubDepth` 为 0"),
+    }
+}
+
+fn tool_rule(rule: &ToolRule, server: &str) -> Text {
+    match rule {
+        ToolRule::Unrestricted => Text::new(format!("{server}; no filter"), format!("{server}；无过滤")),
+        ToolRule::Allow(glob) => Text::new(format!("allow `{glob}`"), format!("允许 `{glob}`")),
+        ToolRule::NotInAllow => Text::fixed("fits no pattern of `allow`", "不符合 `allow` 中的任何模式"),
+        ToolRule::Deny(glob) => Text::new(format!("deny `{glob}`"), format!("禁止 `{glob}`")),
+        ToolRule::Ask(glob) => Text::new(format!("ask `{glob}`"), format!("询问 `{glob}`")),
+    }
+}

@@ -1,0 +1,97 @@
+//! Addresses of models as people write them.
+
+/// Ends that belong to a call, not to the place.
+const CALLS: [&str; 5] = ["/chat/completions", "/completions", "/v1/messages", "/messages", "/models"];
+
+/// The base address: scheme and host in lower case, no query, no slash at the end, no call. `None`
+/// for what is no web address, or has a name and a password in it.
+pub(super) fn normalised(text: &str) -> Option<String> {
+    let text = text.trim();
+    let (scheme, rest) = text.split_once("://")?;
+    let scheme = scheme.to_ascii_lowercase();
+    if !matches!(scheme.as_str(), "http" | "https") {
+        return None;
+    }
+    let rest = rest.split(['?', '#']).next().unwrap_or_default();
+    let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+    let sound = |text: &str| text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
+    if authority.is_empty() || authority.contains('@') || !sound(authority) || !sound(path) {
+        return None;
+    }
+    let authority = authority.to_ascii_lowercase();
+    let (host, port) = split_port(&authority)?;
+    if host.is_empty() || port.is_some_and(|port| port.parse::<u16>().is_err()) {
+        return None;
+    }
+    let mut path = path.trim_end_matches('/').to_owned();
+    for call in CALLS {
+        if let Some(shorter) = format!("/{path}").strip_suffix(call) {
+            path = shorter.trim_start_matches('/').to_owned();
+            break;
+        }
+    }
+    let slash = if path.is_empty() { "" } else { "/" };
+    Some(format!("{scheme}://{authority}{slash}{path}"))
+}
+
+/// Host and port of a sound address.
+pub(super) fn host_of(base_url: &str) -> String {
+    let rest = base_url.split_once("://").map_or(base_url, |(_, rest)| rest);
+    rest.split('/').next().unwrap_or_default().to_owned()
+}
+
+/// Whether an address is this very machine.
+pub(super) fn is_loopback(base_url: &str) -> bool {
+    let authority = host_of(base_url);
+    let Some((host, _)) = split_port(&authority) else { return false };
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
+}
+
+fn split_port(authority: &str) -> Option<(&str, Option<&str>)> {
+    if authority.starts_with('[') {
+        let end = authority.find(']')?;
+        let (host, rest) = authority.split_at(end + 1);
+        return match rest.strip_prefix(':') {
+            Some(port) => Some((host, Some(port))),
+            None if rest.is_empty() => Some((host, None)),
+            None => None,
+        };
+    }
+    match authority.split_once(':') {
+        Some((host, port)) => Some((host, Some(port))),
+        None => Some((authority, None)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_people_paste_becomes_a_base_address() {
+        for (text, expected) in [
+            ("https://A.Example/v1/", Some("https://a.example/v1")),
+            ("http://127.0.0.1:8080", Some("http://127.0.0.1:8080")),
+            ("http://[::1]:8080/v1", Some("http://[::1]:8080/v1")),
+            ("https://a.example/v1/chat/completions", Some("https://a.example/v1")),
+            ("https://a.example/api/v1/models?x=1#y", Some("https://a.example/api/v1")),
+            ("https://u:p@a.example", None),
+            ("https://", None),
+            ("https://a.example:notaport/", None),
+            ("https://a.example:99999/", None),
+            ("ftp://a.example", None),
+            ("https://a b.example", None),
+            ("https://a.example\\@evil", None),
+            ("a.example", None),
+        ] {
+            assert_eq!(normalised(text).as_deref(), expected, "{text}");
+        }
+        assert!(
+            is_loopback("http://localhost:1/v1")
+                && is_loopback("http://[::1]")
+                && is_loopback("http://127.9.9.9")
+        );
+        assert!(!is_loopback("http://10.0.0.1") && !is_loopback("https://localhost.evil.example"));
+    }
+}

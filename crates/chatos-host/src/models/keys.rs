@@ -1,0 +1,80 @@
+//! Keys at the moment of a call (agents §1.3): a secret, else a variable of the host's environment
+//! where that is allowed, else a failure that says what to do. They go into the request and nowhere
+//! else; what learns them first is whatever keeps them out of logs.
+
+use std::sync::{Arc, Weak};
+
+use chatos_model::{Class, FindSecrets, ModelError, Secrets};
+use chatos_store::ModelRecord;
+use serde_json::{Map, Value};
+use zeroize::Zeroizing;
+
+use super::edit::secret_reference;
+use super::state::no_key;
+use crate::host::Host;
+
+/// What finds the secrets of a model's calls. `given`: a key that is tried and not stored.
+pub(super) fn finder(
+    host: &Arc<Host>,
+    record: &ModelRecord,
+    given: Option<Zeroizing<String>>,
+) -> Arc<FindSecrets> {
+    let host = Arc::downgrade(host);
+    let name = record.api_key_name.clone();
+    let (headers, body) = (record.extra_headers.clone(), record.extra_body.clone());
+    Arc::new(move || find(&host, &name, given.as_ref(), &headers, &body))
+}
+
+fn find(
+    host: &Weak<Host>,
+    name: &str,
+    given: Option<&Zeroizing<String>>,
+    headers: &Map<String, Value>,
+    body: &Map<String, Value>,
+) -> Result<Secrets, ModelError> {
+    let host = host.upgrade().ok_or_else(|| ModelError::new(Class::Canceled, "the host is stopping"))?;
+    let mut secrets = Secrets::default();
+    if let Some(given) = given {
+        host.tools().redactor().learn(given);
+        secrets.values.push(given.clone());
+        secrets.key = Some(given.clone());
+    } else if !name.is_empty() {
+        secrets.key = Some(take(&host, name, &mut secrets.values)?);
+    }
+    for (header, value) in headers {
+        let Some(text) = value.as_str() else { continue };
+        let value = match secret_reference(text) {
+            Some(name) => take(&host, name, &mut secrets.values)?,
+            None => Zeroizing::new(text.to_owned()),
+        };
+        secrets.headers.push((header.clone(), value));
+    }
+    for (member, value) in body {
+        let value = match value.as_str().and_then(secret_reference) {
+            Some(name) => Value::String(take(&host, name, &mut secrets.values)?.to_string()),
+            None => value.clone(),
+        };
+        secrets.body.insert(member.clone(), value);
+    }
+    Ok(secrets)
+}
+
+fn take(
+    host: &Arc<Host>,
+    name: &str,
+    values: &mut Vec<Zeroizing<String>>,
+) -> Result<Zeroizing<String>, ModelError> {
+    let config = |text: String| ModelError::new(Class::Config, text);
+    let stored = host.use_secret(name).map_err(|fault| config(fault.message.en.into_owned()))?;
+    let value = match stored {
+        Some(secret) => Zeroizing::new(secret.expose().to_owned()),
+        None => {
+            let allowed = host.settings().bool("modelKeysFromEnv");
+            let found = host.environment().get(name).filter(|_| allowed);
+            Zeroizing::new(found.ok_or_else(|| config(no_key(name).en.into_owned()))?.trim().to_owned())
+        }
+    };
+    host.tools().redactor().learn(&value);
+    values.push(value.clone());
+    Ok(value)
+}

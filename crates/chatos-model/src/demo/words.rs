@@ -1,0 +1,222 @@
+//! What the demo model says, in the language it was spoken to.
+
+use serde_json::{Value, json};
+
+/// Where a real model is added.
+const MODELS: &str = "#/settings/models";
+
+/// The language of an answer.
+pub(super) struct Words {
+    zh: bool,
+}
+
+impl Words {
+    /// Chinese for whoever writes Chinese, else English.
+    pub(super) fn of(text: &str) -> Self {
+        Self { zh: text.chars().any(|c| ('\u{4e00}'..='\u{9fff}').contains(&c)) }
+    }
+
+    fn pick(&self, en: impl Into<String>, zh: impl Into<String>) -> String {
+        if self.zh { zh.into() } else { en.into() }
+    }
+
+    /// Every answer ends so: nobody shall take this for a real model.
+    fn signed(&self, text: &str) -> String {
+        let line = if self.zh {
+            format!("*演示模型，按固定规则回答。* [添加真正的模型]({MODELS})")
+        } else {
+            format!("*Demo model: fixed rules, no intelligence.* [Add a real model]({MODELS})")
+        };
+        format!("{text}\n\n{line}")
+    }
+
+    pub(super) fn greeting(&self) -> String {
+        self.signed(&self.pick(
+            "Hello! I am the demo model of ChatOS. I need no key and no network, and I only know a few \
+             things. Ask “what can you do?” to see them.",
+            "你好！我是 ChatOS 的演示模型，不需要密钥，也不联网，只会几件事。问我“你能做什么”就能看到。",
+        ))
+    }
+
+    pub(super) fn help(&self, tools: &[&str]) -> String {
+        let has = |tool: &str| tools.contains(&tool);
+        let mut lines = Vec::new();
+        let mut line = |there: bool, en: &str, zh: &str| {
+            let mark = match (there, self.zh) {
+                (true, _) => "",
+                (false, true) => "（该智能体未获授权）",
+                (false, false) => " (not granted to this agent)",
+            };
+            lines.push(format!("- {}{mark}", if self.zh { zh } else { en }));
+        };
+        line(has("list_directory"), "“list files”: what is in the workspace", "“列出文件”：查看工作目录");
+        line(has("add_task"), "“add a task: …” and “list tasks”", "“添加任务：……”与“有哪些任务”");
+        line(
+            has("prompt_key_values"),
+            "“ask me something” or “let me choose”: a form for you",
+            "“问我一个问题”或“让我选择”：给您一个表单",
+        );
+        line(
+            has("write_file"),
+            "“show me a diff to approve”: a change of a file that you confirm",
+            "“给我看差异”：一个需要您批准的文件改动",
+        );
+        line(
+            has("run_sub_agent"),
+            "“run a sub agent”: another agent looks at the files",
+            "“运行子代理”：由另一个代理查看文件",
+        );
+        line(true, "“summarise: …”: a few sentences of a text", "“总结：……”：摘出一段文字中的几句");
+        let head = self.pick("This is what I can do, with real tools:", "我会做这些事，用的是真正的工具：");
+        self.signed(&format!("{head}\n\n{}", lines.join("\n")))
+    }
+
+    pub(super) fn calling(&self) -> String {
+        self.pick("I look that up with a tool.", "我用工具查一下。")
+    }
+
+    pub(super) fn asking(&self) -> String {
+        self.pick("I ask you with a form.", "我用表单问您。")
+    }
+
+    pub(super) fn proposing(&self, file: &str) -> String {
+        self.pick(
+            format!("I would like to write `{file}`. You see the difference first and decide."),
+            format!("我想写入 `{file}`。您会先看到差异，再做决定。"),
+        )
+    }
+
+    pub(super) fn delegating(&self) -> String {
+        self.pick(
+            "I hand this to a sub agent and wait for its report.",
+            "我把这件事交给子代理，并等待它的报告。",
+        )
+    }
+
+    pub(super) fn added(&self) -> String {
+        self.pick("The task is added. This is the list now:", "任务已添加。现在的列表是：")
+    }
+
+    pub(super) fn result(&self, content: &str) -> String {
+        let head = self.pick("The tool says:", "工具返回：");
+        self.signed(&format!("{head}\n\n```\n{content}\n```"))
+    }
+
+    pub(super) fn answered(&self, content: &str) -> String {
+        let head = self.pick("Thank you. This is your answer as it reached me:", "谢谢。我收到的回答是：");
+        self.signed(&format!("{head}\n\n```\n{content}\n```"))
+    }
+
+    pub(super) fn written(&self, file: &str, content: &str) -> String {
+        let head = self.pick(
+            format!("This became of `{file}`; it is safe to delete:"),
+            format!("`{file}` 的处理结果如下；该文件可以放心删除："),
+        );
+        self.signed(&format!("{head}\n\n```\n{content}\n```"))
+    }
+
+    pub(super) fn reported(&self, content: &str) -> String {
+        let head = self.pick("The sub agent reports:", "子代理的报告：");
+        self.signed(&format!("{head}\n\n{content}"))
+    }
+
+    pub(super) fn failed(&self, content: &str) -> String {
+        let head = self.pick("That did not work. The tool says:", "没有成功。工具返回：");
+        self.signed(&format!("{head}\n\n```\n{content}\n```"))
+    }
+
+    pub(super) fn not_granted(&self, what: &str) -> String {
+        self.signed(&self.pick(
+            format!(
+                "For that I would need `{what}`, which this agent may not use. The page Agents shows why, and \
+                 a land_config that lists it would allow it."
+            ),
+            format!("这需要 `{what}`，而该智能体无权使用。“智能体”页面会说明原因；列出它的 land_config 可以授权。"),
+        ))
+    }
+
+    pub(super) fn cannot_write(&self) -> String {
+        self.signed(&self.pick(
+            "This agent has no tool that writes files, and that is on purpose: “Safe default” only reads. \
+             Choose the land_config “Developer” for the agent and ask me again; every change is shown to you \
+             as a difference before anything is written.",
+            "该智能体没有写文件的工具，这是有意的：“Safe default” 只读。请为智能体选择 land_config “Developer” 后再试；\
+             每次改动都会先以差异形式给您看，再写入。",
+        ))
+    }
+
+    pub(super) fn cannot_see(&self) -> String {
+        self.signed(&self.pick("I cannot see pictures.", "我看不到图片。"))
+    }
+
+    pub(super) fn unknown(&self) -> String {
+        self.signed(&self.pick(
+            format!(
+                "I do not understand that: I am a demo with a few fixed rules. For real answers add a model under \
+                 [Models]({MODELS}): paste a key, choose a model server that was found on this machine, or give any \
+                 OpenAI-compatible address. Ask “what can you do?” for what works without one."
+            ),
+            format!(
+                "我听不懂：我只是按固定规则回答的演示。要得到真正的回答，请在[模型]({MODELS})中添加：粘贴密钥、选择本机\
+                 检测到的模型服务，或填写任意兼容 OpenAI 的地址。没有模型时能做的事，问我“你能做什么”。"
+            ),
+        ))
+    }
+
+    pub(super) fn nothing_to_summarise(&self) -> String {
+        self.signed(&self.pick("Give me a text: “summarise: …”.", "请给我一段文字：“总结：……”。"))
+    }
+
+    pub(super) fn summary(&self, sentences: &[String]) -> String {
+        let head = self.pick("The sentences that stand out:", "比较突出的句子：");
+        let lines: Vec<String> = sentences.iter().map(|sentence| format!("- {sentence}")).collect();
+        self.signed(&format!("{head}\n\n{}", lines.join("\n")))
+    }
+
+    pub(super) fn task_title(&self) -> &'static str {
+        if self.zh { "试用 ChatOS" } else { "Try ChatOS" }
+    }
+
+    /// What the sub agent is asked; the same rules answer it.
+    pub(super) fn sub_task(&self) -> &'static str {
+        if self.zh {
+            "列出工作目录中的文件并报告。"
+        } else {
+            "List the files of the workspace and report."
+        }
+    }
+
+    pub(super) fn file(&self) -> &'static str {
+        if self.zh {
+            "# ChatOS 演示\n\n这个文件由演示模型写入，并经过您的批准。可以删除。\n"
+        } else {
+            "# ChatOS demo\n\nThe demo model wrote this file after you approved it. It can be deleted.\n"
+        }
+    }
+
+    pub(super) fn form(&self) -> Value {
+        if self.zh {
+            json!({ "title": "认识一下", "message": "演示模型想知道：", "fields": [
+                { "key": "name", "label": "怎么称呼您？" },
+                { "key": "wish", "label": "想用 ChatOS 做什么？", "multiline": true }] })
+        } else {
+            json!({ "title": "Nice to meet you", "message": "The demo model would like to know:", "fields": [
+                { "key": "name", "label": "What shall I call you?" },
+                { "key": "wish", "label": "What would you like to do with ChatOS?", "multiline": true }] })
+        }
+    }
+
+    pub(super) fn choice(&self) -> Value {
+        if self.zh {
+            json!({ "title": "选一个", "message": "下一步想试什么？", "options": [
+                { "value": "files", "label": "列出文件" },
+                { "value": "tasks", "label": "添加任务" },
+                { "value": "subagent", "label": "运行子代理" }] })
+        } else {
+            json!({ "title": "Choose one", "message": "What would you like to try next?", "options": [
+                { "value": "files", "label": "List files" },
+                { "value": "tasks", "label": "Add a task" },
+                { "value": "subagent", "label": "Run a sub agent" }] })
+        }
+    }
+}

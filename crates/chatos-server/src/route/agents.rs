@@ -1,0 +1,186 @@
+//! Agents and what they may do (agents §3, §4).
+
+use axum::Json;
+use axum::extract::{Path, Query, State};
+use axum::http::{HeaderMap, Method, StatusCode};
+use axum::routing::{get, post};
+use chatos_host::policy_api::{Mode, PromptLang, Role, UiApp};
+use chatos_host::{AgentExplanation, AgentRecord, ErrorCode, Fault, Host, Lang, Reason, Text, iso_from_ms};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::tasks::blocking;
+use crate::api::{ApiError, Body, Done, Routes, lang_of};
+use crate::app::App;
+
+/// All agents.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct AgentList {
+    items: Vec<AgentView>,
+}
+
+/// One agent.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct AgentView {
+    #[serde(flatten)]
+    agent: AgentRecord,
+    /// Things it refers to that are gone or may not be used.
+    problems: Vec<Reason>,
+    created_at: String,
+    updated_at: String,
+}
+
+/// What may be said about an agent; what is absent stays as it is.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[expect(dead_code, reason = "only described; the members are read one by one")]
+pub(crate) struct AgentInput {
+    name: Option<String>,
+    description: Option<String>,
+    mode: Option<Mode>,
+    land_config_id: Option<String>,
+    model_id: Option<String>,
+    prompt: Option<String>,
+    workspace_root: Option<String>,
+    prompt_lang: Option<PromptLang>,
+    prompt_ids: Option<Vec<String>>,
+    mcp_server_ids: Option<Vec<String>>,
+    subagent_ids: Option<Vec<String>>,
+    skills: Option<Vec<String>>,
+    ui_apps: Option<Vec<UiApp>>,
+}
+
+/// An agent as it would be, and the role to look at.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PreviewInput {
+    /// As for saving; with the `id` of a saved agent what is absent stays as it is there.
+    agent: Map<String, Value>,
+    role: Option<Role>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Wanted {
+    role: Option<String>,
+    tool: Option<String>,
+}
+
+pub(crate) fn add(routes: &mut Routes) {
+    let path = "/api/v1/agents";
+    routes.read::<AgentList>(path, "Agents", &[], get(list).post(create));
+    routes.document::<AgentInput, AgentView>(Method::POST, path, "Make an agent");
+    routes.write::<PreviewInput, AgentExplanation>(
+        Method::POST,
+        "/api/v1/agents/preview",
+        "What an agent could do after a change, and what differs from now",
+        200,
+        post(preview),
+    );
+    let one = "/api/v1/agents/{id}";
+    routes.read::<AgentView>(one, "One agent", &[], get(read).put(update).delete(remove));
+    routes.document::<AgentInput, AgentView>(Method::PUT, one, "Change an agent");
+    routes.document_act::<Done>(Method::DELETE, one, "Remove an agent");
+    routes.read::<AgentExplanation>(
+        "/api/v1/agents/{id}/explain",
+        "Why an agent may or may not use each server, tool and prompt",
+        &[("role", "main or sub; main when absent"), ("tool", "only tools of this name or pattern")],
+        get(explain),
+    );
+}
+
+async fn list(State(app): State<App>, headers: HeaderMap) -> Result<Json<AgentList>, ApiError> {
+    let lang = lang_of(&headers, app.host().lang());
+    let items = blocking(&app, move |host| {
+        host.agents().agents()?.into_iter().map(|agent| view(host, agent, lang)).collect()
+    })
+    .await?;
+    Ok(Json(AgentList { items }))
+}
+
+async fn read(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> Result<Json<AgentView>, ApiError> {
+    let lang = lang_of(&headers, app.host().lang());
+    Ok(Json(blocking(&app, move |host| view(host, host.agents().agent(&id)?, lang)).await?))
+}
+
+async fn create(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Body(body): Body<Map<String, Value>>,
+) -> Result<(StatusCode, Json<AgentView>), ApiError> {
+    let lang = lang_of(&headers, app.host().lang());
+    let view = blocking(&app, move |host| view(host, host.agents().create(body)?, lang)).await?;
+    Ok((StatusCode::CREATED, Json(view)))
+}
+
+async fn update(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    Body(body): Body<Map<String, Value>>,
+) -> Result<Json<AgentView>, ApiError> {
+    let lang = lang_of(&headers, app.host().lang());
+    Ok(Json(blocking(&app, move |host| view(host, host.agents().update(&id, body)?, lang)).await?))
+}
+
+async fn remove(State(app): State<App>, Path(id): Path<String>) -> Result<Json<Done>, ApiError> {
+    blocking(&app, move |host| host.agents().remove(&id)).await?;
+    Ok(Json(Done { ok: true }))
+}
+
+async fn explain(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Query(wanted): Query<Wanted>,
+    headers: HeaderMap,
+) -> Result<Json<AgentExplanation>, ApiError> {
+    let lang = lang_of(&headers, app.host().lang());
+    let role = match wanted.role.as_deref().unwrap_or("main") {
+        "main" => Role::Main,
+        "sub" => Role::Sub,
+        other => {
+            return Err(Fault::new(
+                ErrorCode::InvalidArgument,
+                Text::new(format!("there is no role `{other}`"), format!("没有角色 `{other}`")),
+            )
+            .hint(Text::fixed("use main or sub", "请使用 main 或 sub"))
+            .into());
+        }
+    };
+    let explained = blocking(&app, move |host| {
+        let agent = host.agents().agent(&id)?;
+        let tool = wanted.tool.as_deref().map(str::trim).filter(|tool| !tool.is_empty());
+        host.agents().explain(&agent, role, tool, lang)
+    })
+    .await?;
+    Ok(Json(explained))
+}
+
+async fn preview(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Body(body): Body<PreviewInput>,
+) -> Result<Json<AgentExplanation>, ApiError> {
+    let lang = lang_of(&headers, app.host().lang());
+    let explained = blocking(&app, move |host| {
+        let desk = host.agents();
+        let id = body.agent.get("id").and_then(Value::as_str).filter(|id| !id.is_empty());
+        let saved = id.map(|id| desk.agent(id)).transpose()?;
+        let agent = desk.previewed(saved.as_ref(), body.agent)?;
+        desk.preview(&agent, body.role.unwrap_or(Role::Main), lang)
+    })
+    .await?;
+    Ok(Json(explained))
+}
+
+fn view(host: &Host, agent: AgentRecord, lang: Lang) -> Result<AgentView, Fault> {
+    let problems = host.agents().problems(&agent, lang)?;
+    let (created_at, updated_at) = (iso_from_ms(agent.created_at), iso_from_ms(agent.updated_at));
+    Ok(AgentView { agent, problems, created_at, updated_at })
+}

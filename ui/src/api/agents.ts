@@ -1,0 +1,104 @@
+// The routes of agents, land_configs, system prompts and sub agents.
+
+import type {
+  Agent,
+  AgentInput,
+  Explanation,
+  LandConfig,
+  LandConfigInput,
+  Role,
+  SubagentImport,
+  SubagentPlugin,
+  SystemPrompt,
+  SystemPromptInput,
+} from '../protocol/admin';
+import type { Http } from './http';
+
+const V1 = '/api/v1';
+
+export class AgentsApi {
+  constructor(private readonly http: Http) {}
+
+  agents(): Promise<{ items: Agent[] }> {
+    return this.http.get(`${V1}/agents`);
+  }
+
+  addAgent(input: AgentInput): Promise<Agent> {
+    return this.http.post(`${V1}/agents`, input);
+  }
+
+  changeAgent(id: string, input: AgentInput): Promise<Agent> {
+    return this.http.put(at('agents', id), input);
+  }
+
+  removeAgent(id: string): Promise<unknown> {
+    return this.http.delete(at('agents', id));
+  }
+
+  /** What an agent could do if it were saved like this, and what that changes. */
+  preview(agent: AgentInput & { id?: string }, role: Role, signal: AbortSignal): Promise<Explanation> {
+    return this.http.post(`${V1}/agents/preview`, { agent, role }, { signal });
+  }
+
+  landConfigs(): Promise<{ items: LandConfig[] }> {
+    return this.http.get(`${V1}/land-configs`);
+  }
+
+  addLandConfig(input: LandConfigInput): Promise<LandConfig> {
+    return this.http.post(`${V1}/land-configs`, input);
+  }
+
+  changeLandConfig(id: string, input: LandConfigInput): Promise<LandConfig> {
+    return this.http.put(at('land-configs', id), input);
+  }
+
+  removeLandConfig(id: string): Promise<unknown> {
+    return this.http.delete(at('land-configs', id));
+  }
+
+  copyLandConfig(id: string, name: string): Promise<LandConfig> {
+    return this.http.post(`${at('land-configs', id)}/copy`, { name });
+  }
+
+  prompts(): Promise<{ items: SystemPrompt[] }> {
+    return this.http.get(`${V1}/system-prompts`);
+  }
+
+  addPrompt(input: SystemPromptInput): Promise<SystemPrompt> {
+    return this.http.post(`${V1}/system-prompts`, input);
+  }
+
+  changePrompt(id: string, input: SystemPromptInput): Promise<SystemPrompt> {
+    return this.http.put(at('system-prompts', id), input);
+  }
+
+  removePrompt(id: string): Promise<unknown> {
+    return this.http.delete(at('system-prompts', id));
+  }
+
+  /** Gives a built-in text back what the program says. */
+  resetPrompt(id: string): Promise<SystemPrompt> {
+    return this.http.post(`${at('system-prompts', id)}/reset`, {});
+  }
+
+  subagents(): Promise<{ plugins: SubagentPlugin[] }> {
+    return this.http.get(`${V1}/subagents`);
+  }
+
+  /** Reads a folder; nothing is written until `apply`, which trusts exactly what was shown. */
+  importSubagents(path: string, apply: boolean, digest: string | null): Promise<SubagentImport> {
+    return this.http.post(`${V1}/subagents/import`, { path, apply, ...(digest === null ? {} : { digest }) });
+  }
+
+  switchSubagents(id: string, on: boolean): Promise<unknown> {
+    return this.http.post(`${at('subagents', id)}/${on ? 'enable' : 'disable'}`, {});
+  }
+
+  removeSubagents(id: string): Promise<unknown> {
+    return this.http.delete(at('subagents', id));
+  }
+}
+
+function at(resource: string, id: string): string {
+  return `${V1}/${resource}/${encodeURIComponent(id)}`;
+}

@@ -1,0 +1,64 @@
+// The routes of servers and of the tools people have to approve.
+
+import type { Server, ServerImport, ServerInput, ServerLogLine, ServerTool, ToolPin } from '../protocol/admin';
+import type { Http } from './http';
+
+const V1 = '/api/v1';
+/** A server may take its 15 s to start and 15 s more to name its tools. */
+const START_TIMEOUT_MS = 60_000;
+
+export type ServerAction = 'connect' | 'restart' | 'stop';
+
+export class ServersApi {
+  constructor(private readonly http: Http) {}
+
+  list(): Promise<{ items: Server[] }> {
+    return this.http.get(`${V1}/mcp-servers`);
+  }
+
+  get(id: string): Promise<Server> {
+    return this.http.get(path(id));
+  }
+
+  add(input: ServerInput): Promise<Server> {
+    return this.http.post(`${V1}/mcp-servers`, input, { timeoutMs: START_TIMEOUT_MS });
+  }
+
+  change(id: string, input: ServerInput): Promise<Server> {
+    return this.http.put(path(id), input, { timeoutMs: START_TIMEOUT_MS });
+  }
+
+  remove(id: string): Promise<unknown> {
+    return this.http.delete(path(id));
+  }
+
+  act(id: string, action: ServerAction): Promise<unknown> {
+    return this.http.post(`${path(id)}/${action}`, {}, { timeoutMs: START_TIMEOUT_MS });
+  }
+
+  tools(id: string): Promise<{ items: ServerTool[]; problems?: string[] }> {
+    return this.http.get(`${path(id)}/tools`, { timeoutMs: START_TIMEOUT_MS });
+  }
+
+  log(id: string, limit: number): Promise<{ items: ServerLogLine[] }> {
+    return this.http.get(`${path(id)}/log`, { query: { limit } });
+  }
+
+  /** Reads another client's file; nothing is kept until `apply`. */
+  import(text: string, apply: boolean): Promise<ServerImport> {
+    return this.http.post(`${V1}/mcp-servers/import`, { text, apply });
+  }
+
+  pins(): Promise<{ items: ToolPin[] }> {
+    return this.http.get(`${V1}/tool-pins`);
+  }
+
+  /** Approves exactly what was shown. */
+  approve(identity: string, tools: { tool: string; digest: string }[]): Promise<unknown> {
+    return this.http.post(`${V1}/tool-pins/approve`, { identity, tools });
+  }
+}
+
+function path(id: string): string {
+  return `${V1}/mcp-servers/${encodeURIComponent(id)}`;
+}

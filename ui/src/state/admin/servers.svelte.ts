@@ -1,0 +1,116 @@
+// The MCP servers the host knows, with their state as it changes, their tools, and tools that wait for a
+// person's approval.
+
+import type { ServerAction, ServersApi } from '../../api/servers';
+import type { EventFrame } from '../../protocol';
+import type { Server, ServerInput, ServerState, ServerTool, ToolPin } from '../../protocol/admin';
+import { Resource } from '../resource.svelte';
+import { asObject } from '../tools/fields';
+import { waitingPins } from './pins';
+
+/** What a server offers, and what of it was left out. */
+export interface ServerTools {
+  items: ServerTool[];
+  problems?: string[];
+}
+
+export class Servers {
+  readonly list: Resource<Server[]>;
+  readonly pins: Resource<ToolPin[]>;
+  readonly #api: ServersApi;
+  readonly #tools = new Map<string, Resource<ServerTools>>();
+
+  constructor(api: ServersApi) {
+    this.#api = api;
+    this.list = new Resource(async () => (await api.list()).items);
+    this.pins = new Resource(async () => (await api.pins()).items);
+  }
+
+  get all(): Server[] {
+    return this.list.data ?? [];
+  }
+
+  find(id: string): Server | null {
+    return this.all.find((server) => server.id === id) ?? null;
+  }
+
+  /** Tools that wait for a person, by the identity of their server. */
+  get waiting(): Map<string, ToolPin[]> {
+    return waitingPins(this.pins.data ?? []);
+  }
+
+  tools(id: string): Resource<ServerTools> {
+    const known = this.#tools.get(id);
+    if (known) return known;
+    const made = new Resource(() => this.#api.tools(id));
+    this.#tools.set(id, made);
+    return made;
+  }
+
+  async add(input: ServerInput): Promise<Server> {
+    const made = await this.#api.add(input);
+    await this.list.load();
+    return made;
+  }
+
+  async change(id: string, input: ServerInput): Promise<Server> {
+    const changed = await this.#api.change(id, input);
+    this.#keep(changed);
+    void this.list.refresh();
+    return changed;
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.#api.remove(id);
+    this.list.data = this.all.filter((server) => server.id !== id);
+    this.#tools.delete(id);
+  }
+
+  async act(id: string, action: ServerAction): Promise<void> {
+    await this.#api.act(id, action);
+    await Promise.all([this.list.load(), this.pins.refresh(), this.#tools.get(id)?.refresh()]);
+  }
+
+  async approve(identity: string, pins: ToolPin[]): Promise<void> {
+    const shown = pins.map(({ tool, digest }) => ({ tool, digest }));
+    await this.#api.approve(identity, shown);
+    await Promise.all([this.pins.load(), ...[...this.#tools.values()].map((one) => one.refresh())]);
+  }
+
+  onEvent({ type, data }: EventFrame): void {
+    const said = asObject(data);
+    const id = typeof said?.['id'] === 'string' ? said['id'] : null;
+    if (type === 'server_state') {
+      const state = asObject(said?.['state']) as unknown as ServerState | null;
+      const known = id === null ? null : this.find(id);
+      if (known && state) this.#keep({ ...known, state });
+      else void this.list.refresh();
+      // A server that has just come up may have other tools than before.
+      if (id !== null && state?.phase === 'ready' && known?.state.phase !== 'ready') void this.#tools.get(id)?.refresh();
+    } else if (type === 'server_changed' || type === 'server_removed') {
+      void this.list.refresh();
+    } else if (type === 'tools_changed') {
+      void this.list.refresh();
+      void this.pins.refresh();
+      // The event may name it by its identity.
+      const known = this.all.find((server) => server.id === id || server.identity === id);
+      if (known) void this.#tools.get(known.id)?.refresh();
+    } else if (type === 'pins_changed') {
+      void this.pins.refresh();
+    }
+  }
+
+  async resync(): Promise<void> {
+    await Promise.all([this.list.refresh(), this.pins.refresh(), ...[...this.#tools.values()].map((one) => one.refresh())]);
+  }
+
+  clear(): void {
+    this.list.clear();
+    this.pins.clear();
+    this.#tools.clear();
+  }
+
+  #keep(server: Server): void {
+    this.list.data = this.all.map((one) => (one.id === server.id ? server : one));
+  }
+}
