@@ -13,8 +13,8 @@ mod servers;
 mod tools;
 
 pub(crate) use agents::{AddModel, Agent, AgentFields, Land, Models, RoleArg};
-pub(crate) use runs::{Chat, Runs, TraceCommand, Usage};
 pub(crate) use mcp::{ConfigClient, Gateway, Known, Mcp};
+pub(crate) use runs::{Chat, Runs, TraceCommand, Usage};
 pub(crate) use servers::{Import, ServerParts, Servers};
 pub(crate) use tools::Tools;
 
