@@ -948,6 +948,341 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Models */
+        get: operations["getModels"];
+        put?: never;
+        /** Add a model */
+        post: operations["postModels"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/models/presets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Vendors that are known */
+        get: operations["getModelsPresets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/models/recognise": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What a pasted key or address belongs to; it is not stored */
+        post: operations["postModelsRecognise"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/models/detect": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Look for model servers on this machine; nothing is added */
+        post: operations["postModelsDetect"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/models/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** One minimal call to a model that is not saved */
+        post: operations["postModelsTest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/models/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One model */
+        get: operations["getModelsId"];
+        /** Change a model */
+        put: operations["putModelsId"];
+        post?: never;
+        /** Remove a model */
+        delete: operations["deleteModelsId"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/models/{id}/default": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make a model the default */
+        post: operations["postModelsIdDefault"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/models/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** One minimal call */
+        post: operations["postModelsIdTest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Agents */
+        get: operations["getAgents"];
+        put?: never;
+        /** Make an agent */
+        post: operations["postAgents"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agents/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What an agent could do after a change, and what differs from now */
+        post: operations["postAgentsPreview"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agents/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One agent */
+        get: operations["getAgentsId"];
+        /** Change an agent */
+        put: operations["putAgentsId"];
+        post?: never;
+        /** Remove an agent */
+        delete: operations["deleteAgentsId"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agents/{id}/explain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Why an agent may or may not use each server, tool and prompt */
+        get: operations["getAgentsIdExplain"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/land-configs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** land_configs */
+        get: operations["getLandConfigs"];
+        put?: never;
+        /** Make a land_config */
+        post: operations["postLandConfigs"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/land-configs/schema": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** JSON Schema of a land_config */
+        get: operations["getLandConfigsSchema"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/land-configs/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One land_config */
+        get: operations["getLandConfigsId"];
+        /** Replace a land_config */
+        put: operations["putLandConfigsId"];
+        post?: never;
+        /** Remove a land_config nobody uses */
+        delete: operations["deleteLandConfigsId"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/land-configs/{id}/copy": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Copy a land_config under another name */
+        post: operations["postLandConfigsIdCopy"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/system-prompts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Texts for models */
+        get: operations["getSystemPrompts"];
+        put?: never;
+        /** Make a text */
+        post: operations["postSystemPrompts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/system-prompts/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One text */
+        get: operations["getSystemPromptsId"];
+        /** Change a text */
+        put: operations["putSystemPromptsId"];
+        post?: never;
+        /** Remove a text */
+        delete: operations["deleteSystemPromptsId"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/system-prompts/{id}/reset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Give a built-in text back its own content */
+        post: operations["postSystemPromptsIdReset"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/state/import": {
         parameters: {
             query?: never;
@@ -2021,6 +2356,512 @@ export interface components {
         SecretSet: {
             ok: boolean;
             created: boolean;
+        };
+        /** @description All models. */
+        ModelList: {
+            items: components["schemas"]["ModelView"][];
+        };
+        /** @description One model. */
+        ModelView: {
+            id: string;
+            name: string;
+            provider: string;
+            /** @description The provider's own name of it. */
+            model: string;
+            baseUrl: string;
+            /** @description A secret's name, or a variable's; may be empty. */
+            apiKeyName: string;
+            description: string;
+            isDefault: boolean;
+            enabled: boolean;
+            /** @description 0: as the provider says. */
+            contextTokens: number;
+            /** @description 0: as the provider says. */
+            maxOutputTokens: number;
+            temperature?: number | null;
+            /** @description Empty, `minimal`, `low`, `medium` or `high`. */
+            reasoningEffort: string;
+            supportsVision: boolean;
+            supportsReasoning: boolean;
+            supportsTools: boolean;
+            supportsParallelTools: boolean;
+            /** @description `auto`, or `none`: tools are offered only until the first tool round. */
+            toolFollowup: string;
+            /** @description Values may be `secret:<name>`. */
+            extraHeaders: {
+                [key: string]: unknown;
+            };
+            /** @description Values may be `secret:<name>`. */
+            extraBody: {
+                [key: string]: unknown;
+            };
+            /** @description Per million tokens; unknown is not free. */
+            priceInput?: number | null;
+            priceOutput?: number | null;
+            priceCacheRead?: number | null;
+            priceCacheWrite?: number | null;
+            currency: string;
+            /** @description `user`, `builtin`, `detected` or `import`. */
+            source: string;
+            /** @description It can be asked now, as far as that is known without asking. */
+            usable: boolean;
+            problem?: components["schemas"]["ModelProblem"] | null;
+            lastTest?: components["schemas"]["LastTest"] | null;
+            createdAt: string;
+            updatedAt: string;
+        };
+        /** @description Why a model cannot be used. */
+        ModelProblem: {
+            /** @description One of the classes of failures. */
+            code: string;
+            message: string;
+        };
+        /** @description How the last test ended. */
+        LastTest: {
+            ok: boolean;
+            class?: string | null;
+            message?: string | null;
+            latencyMs: number;
+            at: string;
+        };
+        /** @description What may be said about a model; what is absent stays as it is. */
+        ModelInput: {
+            name?: string | null;
+            provider?: string | null;
+            model?: string | null;
+            baseUrl?: string | null;
+            apiKeyName?: string | null;
+            /** @description Stored as the secret `apiKeyName` and never given back. */
+            apiKey?: string | null;
+            description?: string | null;
+            isDefault?: boolean | null;
+            enabled?: boolean | null;
+            contextTokens?: number | null;
+            maxOutputTokens?: number | null;
+            temperature?: number | null;
+            reasoningEffort?: string | null;
+            supportsVision?: boolean | null;
+            supportsReasoning?: boolean | null;
+            supportsTools?: boolean | null;
+            supportsParallelTools?: boolean | null;
+            toolFollowup?: string | null;
+            extraHeaders?: {
+                [key: string]: unknown;
+            } | null;
+            extraBody?: {
+                [key: string]: unknown;
+            } | null;
+            priceInput?: number | null;
+            priceOutput?: number | null;
+            priceCacheRead?: number | null;
+            priceCacheWrite?: number | null;
+            currency?: string | null;
+            source?: string | null;
+        };
+        /** @description Vendors that are known. */
+        PresetList: {
+            items: components["schemas"]["Preset"][];
+        };
+        /** @description One vendor. */
+        Preset: {
+            /** @description Stable word. */
+            id: string;
+            /** @description Shown to people. */
+            name: string;
+            /** @description How it is spoken to. */
+            provider: string;
+            /** @description Where. */
+            baseUrl: string;
+            /** @description What its key is usually called; empty when it needs none. */
+            apiKeyName: string;
+            /** @description Names to begin with; the vendor knows more. */
+            models: string[];
+        };
+        /** @description A pasted key or address. It has no `Debug`: it may be a key. */
+        Pasted: {
+            text: string;
+        };
+        /** @description What it was taken for. */
+        RecognisedView: {
+            /** @description `key`, `url` or `nothing`. */
+            kind: string;
+            provider: string;
+            name: string;
+            baseUrl: string;
+            apiKeyName: string;
+            /** @description Names to begin with. */
+            models: string[];
+            /** @description Other vendors whose keys look the same. */
+            others: components["schemas"]["Preset"][];
+        };
+        /** @description Models of servers on this machine. */
+        Detected: {
+            found: components["schemas"]["DetectedModel"][];
+        };
+        /** @description A model that could be added. */
+        DetectedModel: {
+            /** @description How it is spoken to. */
+            provider: string;
+            /** @description Where. */
+            baseUrl: string;
+            /** @description Its name there. */
+            model: string;
+            /** @description For people. */
+            name: string;
+            /** @description It is among the models already. */
+            added: boolean;
+        };
+        /** @description How a test ended. */
+        TestView: {
+            ok: boolean;
+            class?: string | null;
+            message?: string | null;
+            latencyMs: number;
+        };
+        /** @description All agents. */
+        AgentList: {
+            items: components["schemas"]["AgentView"][];
+        };
+        /** @description One agent. */
+        AgentView: {
+            id: string;
+            name: string;
+            description: string;
+            mode: components["schemas"]["Mode"];
+            /** @description Empty: Safe default for custom agents. */
+            landConfigId: string;
+            /** @description `null`: the default model. */
+            modelId?: string | null;
+            prompt: string;
+            workspaceRoot: string;
+            promptLang: components["schemas"]["PromptLang"];
+            promptIds: string[];
+            /** @description `null`: everything the land_config lists. */
+            mcpServerIds?: string[] | null;
+            /** @description `null`: every sub agent. */
+            subagentIds?: string[] | null;
+            skills: string[];
+            uiApps: components["schemas"]["UiApp"][];
+            /** @description Things it refers to that are gone or may not be used. */
+            problems: components["schemas"]["Reason"][];
+            createdAt: string;
+            updatedAt: string;
+        };
+        /** @description How an agent gets its tools. */
+        Mode: "custom" | "flow";
+        /** @description Which text of a prompt is used. */
+        PromptLang: "auto" | "zh" | "en";
+        /** @description One chosen app (seed 000 §4.2). */
+        UiApp: {
+            pluginId: string;
+            appId: string;
+            /** @default true */
+            mcp: boolean;
+            /** @default true */
+            prompt: boolean;
+            /** @default auto */
+            promptLang: components["schemas"]["PromptLang"];
+            /** @default [] */
+            mcpServerIds: string[];
+            /** @default [] */
+            promptIds: string[];
+        };
+        /** @description A code for programs, a sentence for people, the page that fixes it. */
+        Reason: {
+            code: string;
+            message: string;
+            fix?: string | null;
+        };
+        /** @description What may be said about an agent; what is absent stays as it is. */
+        AgentInput: {
+            name?: string | null;
+            description?: string | null;
+            mode?: components["schemas"]["Mode"] | null;
+            landConfigId?: string | null;
+            modelId?: string | null;
+            prompt?: string | null;
+            workspaceRoot?: string | null;
+            promptLang?: components["schemas"]["PromptLang"] | null;
+            promptIds?: string[] | null;
+            mcpServerIds?: string[] | null;
+            subagentIds?: string[] | null;
+            skills?: string[] | null;
+            uiApps?: components["schemas"]["UiApp"][] | null;
+        };
+        /** @description An agent as it would be, and the role to look at. */
+        PreviewInput: {
+            /** @description As for saving; with the `id` of a saved agent what is absent stays as it is there. */
+            agent: {
+                [key: string]: unknown;
+            };
+            role?: components["schemas"]["Role"] | null;
+        };
+        /** @description Whether an agent answers a person or another agent. */
+        Role: "main" | "sub";
+        /** @description Everything about one agent in one role. */
+        AgentExplanation: {
+            agentId: string;
+            role: components["schemas"]["Role"];
+            /** @description The land_config that bounds it; `null` when there is none and the run is refused. */
+            landConfig?: components["schemas"]["LandName"] | null;
+            /** @description Why a run cannot begin at all. */
+            stop?: components["schemas"]["Reason"] | null;
+            servers: components["schemas"]["ServerExplanation"][];
+            prompts: components["schemas"]["PromptExplanation"][];
+            problems: components["schemas"]["Reason"][];
+            /** @description Against the saved agent; only in previews. */
+            changes?: components["schemas"]["ChangeView"][] | null;
+        };
+        /** @description A land_config by name. */
+        LandName: {
+            id: string;
+            name: string;
+        };
+        /** @description One server. */
+        ServerExplanation: {
+            /** @description `null` for something that does not exist. */
+            identity?: string | null;
+            name: string;
+            granted: boolean;
+            code?: string | null;
+            message?: string | null;
+            /** @description The rule that decided, in words. */
+            rule: string;
+            fix?: string | null;
+            /** @description Tools as far as they are known. */
+            tools?: components["schemas"]["ToolExplanation"][] | null;
+        };
+        /** @description One tool. */
+        ToolExplanation: {
+            tool: string;
+            granted: boolean;
+            /** @description Each call first asks a person. */
+            ask: boolean;
+            code?: string | null;
+            message?: string | null;
+            rule: string;
+        };
+        /** @description One prompt. */
+        PromptExplanation: {
+            key: string;
+            included: boolean;
+            code: string;
+            why: string;
+        };
+        /** @description One difference. */
+        ChangeView: {
+            /** @description `gained`, `lost` or `ask`. */
+            kind: string;
+            /** @description The server's name. */
+            server: string;
+            /** @description The tool; absent for the server as a whole. */
+            tool?: string | null;
+        };
+        /** @description All land_configs, the built-in ones first. */
+        LandList: {
+            items: components["schemas"]["LandView"][];
+        };
+        /** @description One land_config. */
+        LandView: {
+            /** @description Fixed once made; absent in a new one. */
+            id?: string;
+            /** @description Shown to people. */
+            name: string;
+            /**
+             * @description What it is for.
+             * @default
+             */
+            description: string;
+            /**
+             * @description Can be copied, not edited or deleted.
+             * @default false
+             */
+            locked: boolean;
+            /** @description What main agents may use. */
+            main: components["schemas"]["Flow"];
+            /** @description What sub agents may use. */
+            sub: components["schemas"]["Flow"];
+            /**
+             * @description Caps of a run.
+             * @default {}
+             */
+            limits: components["schemas"]["Limits"];
+            /** @description Agents that name it. */
+            usedBy: components["schemas"]["LandName"][];
+            /** @description It came with the program. */
+            builtin: boolean;
+            /** @description What was accepted with a remark. */
+            warnings: string[];
+        };
+        /** @description What one role may use. */
+        Flow: {
+            /**
+             * @description Servers by row id.
+             * @default []
+             */
+            mcpServers: components["schemas"]["ServerEntry"][];
+            /**
+             * @description Apps with a server of their own.
+             * @default []
+             */
+            apps: components["schemas"]["AppEntry2"][];
+            /**
+             * @description Whether a custom agent may add trusted apps it chose.
+             * @default none
+             */
+            agentApps: components["schemas"]["AgentApps"];
+            /**
+             * @description Whether a custom agent may use any prompt it chose.
+             * @default listed
+             */
+            agentPrompts: components["schemas"]["AgentPrompts"];
+            /**
+             * @description Prompts by key.
+             * @default []
+             */
+            prompts: components["schemas"]["PromptEntry"][];
+        };
+        /** @description One server of a flow. */
+        ServerEntry: {
+            /** @description Row id; the only thing that identifies it. */
+            id: string;
+            /** @description Display only. */
+            name?: string;
+            /**
+             * @description Language of its prompt.
+             * @default auto
+             */
+            promptLang: components["schemas"]["PromptLang"];
+            /**
+             * @description Whether its prompt joins the system prompt.
+             * @default true
+             */
+            prompt: boolean;
+            /**
+             * @description Whether it may ask for model answers.
+             * @default false
+             */
+            sampling: boolean;
+            /**
+             * @description Which of its tools.
+             * @default {}
+             */
+            tools: components["schemas"]["ToolFilter"];
+        };
+        /** @description Which tools of a server, by patterns over raw names. */
+        ToolFilter: {
+            /** @description Absent: all. Present, even empty: only these. */
+            allow?: components["schemas"]["Glob"][] | null;
+            /** @description Never these; beats `allow`. */
+            deny?: components["schemas"]["Glob"][];
+            /** @description These only after a person said yes. */
+            ask?: components["schemas"]["Glob"][];
+        };
+        /**
+         * @description One pattern of a tool filter (agents §2). No character classes, no escapes, no separators:
+         *     a dot in a tool name is a character like any other.
+         */
+        Glob: string;
+        /** @description One app of a flow. */
+        AppEntry2: {
+            pluginId: string;
+            appId: string;
+            name?: string;
+            /** @default auto */
+            promptLang: components["schemas"]["PromptLang"];
+            /** @default true */
+            prompt: boolean;
+            /** @default false */
+            sampling: boolean;
+            /** @default {} */
+            tools: components["schemas"]["ToolFilter"];
+        };
+        /** @description Whether a custom agent may add apps that the flow does not list. */
+        AgentApps: "none" | "trusted";
+        /** @description Whether a custom agent may use prompts that the flow does not list. */
+        AgentPrompts: "listed" | "any";
+        /** @description One prompt of a flow. */
+        PromptEntry: {
+            key: string;
+            /** @default auto */
+            lang: components["schemas"]["PromptLang"];
+        };
+        /** @description Caps of a run; absent ones come from the settings. */
+        Limits: {
+            maxPasses?: number | null;
+            maxSubDepth?: number | null;
+            maxTokens?: number | null;
+            maxCost?: number | null;
+        };
+        /** @description One land_config. */
+        LandConfig: {
+            /** @description Fixed once made; absent in a new one. */
+            id?: string;
+            /** @description Shown to people. */
+            name: string;
+            /**
+             * @description What it is for.
+             * @default
+             */
+            description: string;
+            /**
+             * @description Can be copied, not edited or deleted.
+             * @default false
+             */
+            locked: boolean;
+            /** @description What main agents may use. */
+            main: components["schemas"]["Flow"];
+            /** @description What sub agents may use. */
+            sub: components["schemas"]["Flow"];
+            /**
+             * @description Caps of a run.
+             * @default {}
+             */
+            limits: components["schemas"]["Limits"];
+        };
+        /** @description The name of a copy. */
+        CopyInput: {
+            name: string;
+        };
+        /** @description All texts, built-in ones first. */
+        PromptList2: {
+            items: components["schemas"]["SystemPromptView"][];
+        };
+        /** @description One text. */
+        SystemPromptView: {
+            id: string;
+            /** @description The key land_configs and agents name it by. */
+            name: string;
+            title: string;
+            content: string;
+            type: string;
+            /** @description Empty, `zh` or `en`. */
+            lang: string;
+            allowMain: boolean;
+            allowSub: boolean;
+            builtin: boolean;
+            locked: boolean;
+            /** @description `builtin`, `user`, `app` or `import`. */
+            source: string;
+            pluginId?: string;
+            appId?: string;
+            /**
+             * @description A built-in text that a person changed.
+             * @default false
+             */
+            edited: boolean;
+            createdAt: string;
+            updatedAt: string;
+        };
+        /** @description What may be said about a text; what is absent stays as it is. */
+        SystemPromptInput: {
+            name?: string | null;
+            title?: string | null;
+            content?: string | null;
+            /** @description Empty, `zh` or `en`. */
+            lang?: string | null;
+            allowMain?: boolean | null;
+            allowSub?: boolean | null;
         };
         /** @description What to take over. */
         ImportBody: {
@@ -4337,6 +5178,1008 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getModels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Models */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelList"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postModels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ModelInput"];
+            };
+        };
+        responses: {
+            /** @description Add a model */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelView"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getModelsPresets: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Vendors that are known */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PresetList"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postModelsRecognise: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Pasted"];
+            };
+        };
+        responses: {
+            /** @description What a pasted key or address belongs to; it is not stored */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecognisedView"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postModelsDetect: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Empty"];
+            };
+        };
+        responses: {
+            /** @description Look for model servers on this machine; nothing is added */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Detected"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postModelsTest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ModelInput"];
+            };
+        };
+        responses: {
+            /** @description One minimal call to a model that is not saved */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TestView"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getModelsId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One model */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelView"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    putModelsId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ModelInput"];
+            };
+        };
+        responses: {
+            /** @description Change a model */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelView"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteModelsId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Remove a model */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postModelsIdDefault: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Empty"];
+            };
+        };
+        responses: {
+            /** @description Make a model the default */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelView"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postModelsIdTest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Empty"];
+            };
+        };
+        responses: {
+            /** @description One minimal call */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TestView"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getAgents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Agents */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentList"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postAgents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentInput"];
+            };
+        };
+        responses: {
+            /** @description Make an agent */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentView"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postAgentsPreview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PreviewInput"];
+            };
+        };
+        responses: {
+            /** @description What an agent could do after a change, and what differs from now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentExplanation"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getAgentsId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One agent */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentView"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    putAgentsId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentInput"];
+            };
+        };
+        responses: {
+            /** @description Change an agent */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentView"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteAgentsId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Remove an agent */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getAgentsIdExplain: {
+        parameters: {
+            query?: {
+                /** @description main or sub; main when absent */
+                role?: string;
+                /** @description only tools of this name or pattern */
+                tool?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Why an agent may or may not use each server, tool and prompt */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentExplanation"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getLandConfigs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description land_configs */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LandList"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postLandConfigs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LandConfig"];
+            };
+        };
+        responses: {
+            /** @description Make a land_config */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LandView"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getLandConfigsSchema: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description JSON Schema of a land_config */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getLandConfigsId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One land_config */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LandView"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    putLandConfigsId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LandConfig"];
+            };
+        };
+        responses: {
+            /** @description Replace a land_config */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LandView"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteLandConfigsId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Remove a land_config nobody uses */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postLandConfigsIdCopy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CopyInput"];
+            };
+        };
+        responses: {
+            /** @description Copy a land_config under another name */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LandView"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getSystemPrompts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Texts for models */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PromptList2"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postSystemPrompts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SystemPromptInput"];
+            };
+        };
+        responses: {
+            /** @description Make a text */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SystemPromptView"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getSystemPromptsId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One text */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SystemPromptView"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    putSystemPromptsId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SystemPromptInput"];
+            };
+        };
+        responses: {
+            /** @description Change a text */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SystemPromptView"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteSystemPromptsId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Remove a text */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postSystemPromptsIdReset: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Empty"];
+            };
+        };
+        responses: {
+            /** @description Give a built-in text back its own content */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SystemPromptView"];
                 };
             };
             /** @description The error object */

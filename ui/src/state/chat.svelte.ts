@@ -125,6 +125,12 @@ export class Chat {
     if (isRemoved(frame)) this.#close(String((frame.data as { id?: unknown } | null)?.id));
   }
 
+  /** Agents and models to choose from were changed somewhere. */
+  onAdmin(frame: EventFrame): void {
+    if (frame.type === 'agents_changed') void this.agents.refresh();
+    if (frame.type === 'models_changed') void this.models.refresh();
+  }
+
   /** Everything read before may be out of date. */
   resync(): void {
     if (this.sessions.started) void this.sessions.load();

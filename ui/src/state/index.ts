@@ -77,6 +77,7 @@ export function joinSession(state: Joined): void {
 }
 
 events.on('admin', (frame) => {
+  chat.onAdmin(frame);
   settings.onEvent(frame);
   operations.onEvent(frame);
   tasks.onEvent(frame);

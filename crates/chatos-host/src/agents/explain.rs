@@ -243,6 +243,7 @@ fn servers(
             // A tool nobody has seen is explained by the patterns of servers that were never seen.
             Some(wanted) => match names {
                 Some(names) => Some(names.iter().map(String::as_str).filter(|n| fits(n, wanted)).collect()),
+                None if wanted.contains(['*', '?']) => Some(Vec::new()),
                 None => Some(vec![wanted]),
             },
         };

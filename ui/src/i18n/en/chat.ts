@@ -93,7 +93,6 @@ export const chat = {
     links: 'Linked resources',
     group: (n: number) => `${n} tool calls`,
     groupFailed: (n: number) => `${n} failed`,
-    expand: (name: string) => `Details of ${name}`,
     verbs: {
       list_directory: 'Listed',
       read_file: 'Read',

@@ -95,7 +95,6 @@ export const chat: typeof en = {
     links: '关联资源',
     group: (n) => `${n} 次工具调用`,
     groupFailed: (n) => `${n} 次失败`,
-    expand: (name) => `${name} 的详情`,
     verbs: {
       list_directory: '列出',
       read_file: '读取',
