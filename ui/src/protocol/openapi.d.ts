@@ -458,7 +458,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Servers and their tools, without schemas */
+        /** Built-in servers and their tools without schemas, or the tools of an agent */
         get: operations["getTools"];
         put?: never;
         post?: never;
@@ -547,6 +547,179 @@ export interface paths {
         get: operations["getToolLog"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/mcp-servers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Every MCP server the host knows, with its state */
+        get: operations["getMcpServers"];
+        put?: never;
+        /** Add a server */
+        post: operations["postMcpServers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/mcp-servers/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One server */
+        get: operations["getMcpServersId"];
+        /** Change a server; absent keys stay as they are */
+        put: operations["putMcpServersId"];
+        post?: never;
+        /** Remove a server and end its process */
+        delete: operations["deleteMcpServersId"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/mcp-servers/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Read the servers of another client's file, and take them over with `apply` */
+        post: operations["postMcpServersImport"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/mcp-servers/{id}/connect": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Start a server and wait for it */
+        post: operations["postMcpServersIdConnect"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/mcp-servers/{id}/restart": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Start a server anew; its failures are forgotten */
+        post: operations["postMcpServersIdRestart"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/mcp-servers/{id}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Stop a server until it is restarted */
+        post: operations["postMcpServersIdStop"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/mcp-servers/{id}/tools": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The tools of a server; it is started for that */
+        get: operations["getMcpServersIdTools"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/mcp-servers/{id}/log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The newest lines of a server's log */
+        get: operations["getMcpServersIdLog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tool-pins": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tools that differ from what was approved */
+        get: operations["getToolPins"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tool-pins/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Approve tools as they were shown */
+        post: operations["postToolPinsApprove"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1713,9 +1886,14 @@ export interface components {
             cleared: number;
             remaining: number;
         };
-        /** @description All servers. */
+        /** @description All servers, or the tools of an agent. */
         ToolServers: {
+            /** @description Built-in servers; empty when an agent is asked for. */
             servers: components["schemas"]["ToolServer"][];
+            /** @description With `agent`: every tool, granted or not, with the reason. */
+            tools?: components["schemas"]["ToolsetView"][] | null;
+            /** @description With `agent`: servers that did not start, tools that were left out. */
+            problems?: components["schemas"]["ToolsetProblem"][] | null;
         };
         /** @description A server and its tools. */
         ToolServer: {
@@ -1750,6 +1928,30 @@ export interface components {
             idempotentHint: boolean;
             openWorldHint: boolean;
         };
+        /** @description A tool of a set as pages show it. */
+        ToolsetView: {
+            /** @description What a model calls. */
+            name: string;
+            identity: string;
+            server: string;
+            tool: string;
+            description: string;
+            granted: boolean;
+            /** @description A person is asked before each call. */
+            ask: boolean;
+            /** @description Why it is not granted. */
+            code?: string | null;
+            why?: string | null;
+            inputSchema?: unknown;
+        };
+        /** @description Something a person should know about an agent's tools. */
+        ToolsetProblem: {
+            server: string;
+            tool?: string | null;
+            code: string;
+            message: string;
+            stderr: string[];
+        };
         /** @description A call of one tool. */
         CallInput: {
             /**
@@ -1779,14 +1981,21 @@ export interface components {
              * @default null
              */
             callId: string | null;
+            /**
+             * @description Call as this agent would (its grants, its questions); id or name.
+             * @default null
+             */
+            agent: string | null;
         };
         /** @description The result of a call as MCP clients get it, with its id. */
         CallResult: {
             callId: string;
             content: unknown[];
-            /** @description The envelope: status, code, data, error, chatos. */
-            structuredContent: unknown;
+            /** @description Of built-in tools the envelope: status, code, data, error, chatos. Of others what they gave. */
+            structuredContent?: unknown;
             isError: boolean;
+            /** @description `chatos`: status, code, server, tool, trace, elapsedMs, size, ts, certain. */
+            _meta?: unknown;
         };
         /** @description A call that names its tool in the body. */
         NamedCallInput: {
@@ -1821,6 +2030,11 @@ export interface components {
              * @default null
              */
             callId: string | null;
+            /**
+             * @description Call as this agent would (its grants, its questions); id or name.
+             * @default null
+             */
+            agent: string | null;
         };
         /** @description Whether there was a call to cancel. */
         CancelResult: {
@@ -1831,6 +2045,276 @@ export interface components {
         ToolLogView: {
             items: unknown[];
             nextCursor?: string | null;
+        };
+        /** @description Every server. */
+        ServerList: {
+            items: components["schemas"]["ServerView"][];
+        };
+        /** @description A server. */
+        ServerView: {
+            /** @description Names it in this API. */
+            id: string;
+            /** @description The key of grants: `admin:<id>` or `app:<pluginId>/<appId>`. */
+            identity: string;
+            name: string;
+            url: string;
+            /** @description The words of a program, as they are started. */
+            argv?: string[] | null;
+            /** @description `in-process`, `stdio`, `http` or `ws`. */
+            transport: string;
+            description: string;
+            enabled: boolean;
+            /** @description Only `enabled` may be changed. */
+            locked: boolean;
+            allowMain: boolean;
+            allowSub: boolean;
+            timeoutMs?: number | null;
+            maxTimeoutMs?: number | null;
+            callMeta?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Where a program runs; empty = the project of the host. */
+            cwd: string;
+            /** @description Addresses of this machine and its network are allowed. */
+            allowPrivate: boolean;
+            auth: components["schemas"]["AuthView"];
+            /** @description `builtin`, `app`, `user` or `import`. */
+            source: string;
+            pluginId?: string | null;
+            appId?: string | null;
+            tags: string[];
+            state: components["schemas"]["StateView"];
+        };
+        /** @description What may be told about credentials. */
+        AuthView: {
+            /** @description `none`, `token`, `basic` or `headers`. */
+            kind: string;
+            /** @description Something is stored; it is never shown. */
+            hasValue: boolean;
+            headerNames: string[];
+            /** @description Names of variables a program gets. */
+            envNames: string[];
+        };
+        /** @description Where a server is in its life. */
+        StateView: {
+            /** @description `off`, `stopped`, `starting`, `ready`, `backoff` or `failed`. */
+            phase: string;
+            /** @description When that began. */
+            since: string;
+            /** @description `legacy` or `modern`. */
+            era?: string | null;
+            protocolVersion?: string | null;
+            /** @description As the server says. */
+            serverInfo?: unknown;
+            /** @description Tools in its newest list. */
+            tools?: number | null;
+            /** @description Calls it works on. */
+            inFlight: number;
+            pid?: number | null;
+            /** @description Times it was started again after a failure. */
+            restarts: number;
+            nextTryAt?: string | null;
+            lastError?: components["schemas"]["ErrorView"] | null;
+        };
+        /** @description The last failure. */
+        ErrorView: {
+            code: string;
+            message: string;
+            hint?: string | null;
+            at: string;
+            /** @description The last lines of its error stream. */
+            stderr: string[];
+        };
+        /** @description A server to be added, or what changes about one; absent keys stay as they are. */
+        ServerInput: {
+            /**
+             * @description Unique among all servers.
+             * @default null
+             */
+            name: string | null;
+            /**
+             * @description `cmd://program words…`, `http(s)://…` or `ws(s)://…`.
+             * @default null
+             */
+            url: string | null;
+            /**
+             * @description Instead of `url`: the program and its words, each for itself.
+             * @default null
+             */
+            argv: string[] | null;
+            /** @default null */
+            description: string | null;
+            /** @default null */
+            enabled: boolean | null;
+            /** @default null */
+            allowMain: boolean | null;
+            /** @default null */
+            allowSub: boolean | null;
+            /**
+             * @description Without a sign of life, 1,000 to 86,400,000; null = the setting.
+             * @default null
+             */
+            timeoutMs: number | null;
+            /**
+             * @description In all.
+             * @default null
+             */
+            maxTimeoutMs: number | null;
+            /**
+             * @description Added to `_meta` of every call; null removes it.
+             * @default null
+             */
+            callMeta: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description Where a program runs.
+             * @default null
+             */
+            cwd: string | null;
+            /**
+             * @description Allow addresses of this machine and its network.
+             * @default null
+             */
+            allowPrivate: boolean | null;
+            /** @default null */
+            tags: string[] | null;
+            /** @description Credentials of a remote server. */
+            auth?: components["schemas"]["AuthInput"] | null;
+            /**
+             * @description Variables of a program; a value of null keeps the stored one, names left out are removed.
+             * @default null
+             */
+            env: {
+                [key: string]: string | null;
+            } | null;
+        };
+        /** @description Credentials. They are stored sealed and never shown again. */
+        AuthInput: {
+            /**
+             * @description `none`, `token`, `basic` or `headers`.
+             * @default
+             */
+            kind: string;
+            /**
+             * @description Sent as `Authorization: Bearer`; absent keeps the stored one.
+             * @default null
+             */
+            token: string | null;
+            /**
+             * @description Sent as `Authorization: Basic`.
+             * @default null
+             */
+            username: string | null;
+            /** @default null */
+            password: string | null;
+            /**
+             * @description Further headers; a value of null keeps the stored one.
+             * @default null
+             */
+            headers: {
+                [key: string]: string | null;
+            } | null;
+        };
+        /** @description A file of another client. */
+        ImportInput: {
+            /**
+             * @description The text of the file.
+             * @default null
+             */
+            text: string | null;
+            /**
+             * @description The same, as JSON.
+             * @default null
+             */
+            json: unknown;
+            /**
+             * @description Take the servers over; without it they are only listed.
+             * @default false
+             */
+            apply: boolean;
+        };
+        /** @description What an import found and did. */
+        ImportOutcome: {
+            found: components["schemas"]["FoundServer"][];
+            /** @description Ids of the servers that were added; empty without `apply`. */
+            imported: string[];
+        };
+        /** @description A server found in a file. */
+        FoundServer: {
+            name: string;
+            url: string;
+            argv?: string[] | null;
+            /** @description Names of the variables it gets; the values are not shown. */
+            envNames: string[];
+            /** @description What a person should look at before or after taking it over. */
+            warnings: string[];
+        };
+        /** @description The tools of a server. */
+        ServerTools: {
+            items: components["schemas"]["ServerToolView"][];
+            /** @description Tools that were left out, and why. */
+            problems: string[];
+        };
+        /** @description A tool of a server, for its page. */
+        ServerToolView: {
+            /** @description The server's own name. */
+            name: string;
+            title: string;
+            description: string;
+            inputSchema: unknown;
+            /** @description As the server says; nothing relies on it. */
+            annotations: unknown;
+            /** @description `approved`, or `changed` or `new`: off until a person approves it. */
+            state: string;
+            /** @description Why it is off. */
+            why?: string | null;
+        };
+        /** @description The newest lines of a server's log. */
+        ServerLogView: {
+            /** @description The file. */
+            path: string;
+            /** @description `{ts, source, level, text}`, oldest first. */
+            items: unknown[];
+        };
+        /** @description Tools that wait for a person. */
+        PinList: {
+            items: components["schemas"]["PinView"][];
+        };
+        /** @description A tool that waits for a person, or what a person approved. */
+        PinView: {
+            identity: string;
+            /** @description The server's id and name, where it still exists. */
+            serverId?: string | null;
+            server: string;
+            tool: string;
+            /** @description `approved`, `changed` or `new`. */
+            state: string;
+            digest: string;
+            /** @description The tool as the server offers it now, in full. */
+            now: unknown;
+            /** @description The tool as it was approved, where that is another one. */
+            approved?: unknown;
+            decidedAt?: string | null;
+            decidedBy: string;
+        };
+        /** @description What a person approves. */
+        ApproveInput: {
+            /** @description The server: its identity, id or name. */
+            identity: string;
+            /** @description Tools: a name each, or a name with the digest that was shown. */
+            tools: components["schemas"]["ApprovedTool"][];
+        };
+        /** @description A tool to approve. */
+        ApprovedTool: string | {
+            /** @description The tool's own name. */
+            tool: string;
+            /** @description From the list of tools that wait. */
+            digest: string;
+        };
+        /** @description What was approved. */
+        Approved: {
+            approved: string[];
         };
         /** @description The whole listing. */
         PluginListing: {
@@ -4090,14 +4574,19 @@ export interface operations {
     };
     getTools: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description id or name of an agent */
+                agent?: string;
+                /** @description main or sub */
+                role?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Servers and their tools, without schemas */
+            /** @description Built-in servers and their tools without schemas, or the tools of an agent */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4297,6 +4786,435 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ToolLogView"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getMcpServers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Every MCP server the host knows, with its state */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServerList"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postMcpServers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ServerInput"];
+            };
+        };
+        responses: {
+            /** @description Add a server */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServerView"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getMcpServersId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One server */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServerView"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    putMcpServersId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ServerInput"];
+            };
+        };
+        responses: {
+            /** @description Change a server; absent keys stay as they are */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServerView"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteMcpServersId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Remove a server and end its process */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postMcpServersImport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ImportInput"];
+            };
+        };
+        responses: {
+            /** @description Read the servers of another client's file, and take them over with `apply` */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportOutcome"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postMcpServersIdConnect: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Empty"];
+            };
+        };
+        responses: {
+            /** @description Start a server and wait for it */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServerView"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postMcpServersIdRestart: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Empty"];
+            };
+        };
+        responses: {
+            /** @description Start a server anew; its failures are forgotten */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServerView"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postMcpServersIdStop: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Empty"];
+            };
+        };
+        responses: {
+            /** @description Stop a server until it is restarted */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServerView"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getMcpServersIdTools: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The tools of a server; it is started for that */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServerTools"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getMcpServersIdLog: {
+        parameters: {
+            query?: {
+                /** @description 1 to 2000 */
+                limit?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The newest lines of a server's log */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServerLogView"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getToolPins: {
+        parameters: {
+            query?: {
+                /** @description changed, new, approved or all; changed and new when absent */
+                state?: string;
+                /** @description id, identity or name */
+                server?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Tools that differ from what was approved */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PinList"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postToolPinsApprove: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ApproveInput"];
+            };
+        };
+        responses: {
+            /** @description Approve tools as they were shown */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Approved"];
                 };
             };
             /** @description The error object */
