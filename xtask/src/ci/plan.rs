@@ -14,7 +14,8 @@ use crate::ci::step::{Context, Step};
 use crate::{npm, process};
 
 /// Folders with a `package-lock.json`.
-const NODE_FOLDERS: [&str; 4] = ["ui", "plugins/tests", "tests/mcp-servers", "tests/mcp-peers"];
+const NODE_FOLDERS: [&str; 5] =
+    ["ui", "plugins/tests", "tests/mcp-servers", "tests/mcp-peers", "tests/model-peers"];
 
 pub(crate) fn steps() -> Vec<Step> {
     vec![
@@ -99,6 +100,20 @@ pub(crate) fn steps() -> Vec<Step> {
                 |cx| {
                     let chatos = chatos(cx)?;
                     let mut npm = process::command("npm", &cx.workspace.path("tests/mcp-peers"));
+                    npm.args(["run", "--silent", "test"]).env("CHATOS_BIN", &chatos);
+                    Ok(vec![npm])
+                },
+            )
+        },
+        Step {
+            count: Some(count::node),
+            ..plain(
+                "models",
+                "a model server of another maker with the real binary",
+                &["packages", "build", "ui-build"],
+                |cx| {
+                    let chatos = chatos(cx)?;
+                    let mut npm = process::command("npm", &cx.workspace.path("tests/model-peers"));
                     npm.args(["run", "--silent", "test"]).env("CHATOS_BIN", &chatos);
                     Ok(vec![npm])
                 },
