@@ -142,7 +142,7 @@ describe('runs', () => {
 
     const again = await Host.start({ home: host.home, port: host.ready.port });
     try {
-      const next = await open({ host: again, at: `#/chat/${id}` });
+      const next = await open({ host: again, at: `#/chat/${id}`, expectConsole: LOST });
       const card = next.locator('[data-interrupted]');
       await card.waitFor();
       await next.locator('nav [data-sign="interrupted"]').waitFor();
@@ -224,7 +224,7 @@ describe('the list', () => {
     const host = await ownHost();
     const ids: string[] = [];
     for (const title of ['Alpha', 'Beta', 'Gamma']) ids.push((await host.api<{ id: string }>('POST', 'sessions', { title })).id);
-    const page = await open({ host, at: `#/chat/${ids[0]}` });
+    const page = await open({ host, at: `#/chat/${ids[0]}`, expectConsole: /404/ });
     const row = (title: string) => page.locator('nav [data-session]').filter({ hasText: title });
     const act = async (title: string, action: string) => {
       await row(title).hover();

@@ -277,15 +277,6 @@ impl Host {
         child_environment(host.map(|(name, value)| (name.into(), value.into())), &named, &own)
     }
 
-    /// plugins §1.1.
-    pub(crate) fn session_root(&self) -> PathBuf {
-        let environment = self.environment();
-        match environment.get("MODEL_CLI_SESSION_ROOT") {
-            Some(root) => environment.current_dir().join(root),
-            None => environment.get("HOME").map_or_else(|| PathBuf::from("/"), PathBuf::from),
-        }
-    }
-
     /// `ctx` (host-api §9.3); `llm` as a boolean.
     fn backend_context(&self, id: &PluginId, dir: Option<&Path>) -> Value {
         let state = self.dir().path();
