@@ -37,7 +37,11 @@ pub(crate) fn run(args: &[&str]) -> Result<()> {
         "models",
         Some(&json!({ "name": "bench", "provider": "openai", "model": "bench", "baseUrl": model })),
     )?;
-    host.api("POST", &format!("models/{}/default", made["id"].as_str().unwrap_or_default()), Some(&json!({})))?;
+    host.api(
+        "POST",
+        &format!("models/{}/default", made["id"].as_str().unwrap_or_default()),
+        Some(&json!({})),
+    )?;
     println!("| measured | p50 | p99 | limit p50 | ratio | bar |");
     println!("|---|---|---|---|---|---|");
     let (ours, limit) = (tokens(&host)?, bare_tokens(&model)?);
@@ -302,7 +306,11 @@ impl Host {
         stream.read_to_end(&mut answer)?;
         let text = String::from_utf8_lossy(&answer);
         let (head, body) = text.split_once("\r\n\r\n").context("no answer")?;
-        ensure!(head.starts_with("HTTP/1.1 2"), "{method} {path}: {}", head.lines().next().unwrap_or_default());
+        ensure!(
+            head.starts_with("HTTP/1.1 2"),
+            "{method} {path}: {}",
+            head.lines().next().unwrap_or_default()
+        );
         let body = if head.to_ascii_lowercase().contains("transfer-encoding: chunked") {
             unchunk(body)
         } else {

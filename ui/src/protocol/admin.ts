@@ -299,7 +299,8 @@ export interface AgentInput {
   name: string;
   description: string;
   mode: 'custom' | 'flow';
-  landConfigId: string | null;
+  /** Empty: Safe default for custom agents, refused for flow agents. */
+  landConfigId: string;
   modelId: string | null;
   prompt: string;
   workspaceRoot: string;
@@ -427,8 +428,10 @@ export interface UsageRow {
   output: number;
   cacheRead?: number;
   cacheWrite?: number;
-  /** Absent where no price is known; never 0 for that. */
+  /** The known part; absent where no price is known, never 0 for that. */
   cost?: number | null;
   currency?: string | null;
   estimated?: boolean;
+  /** Calls whose cost nobody knows. */
+  unknownCost?: number;
 }
