@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chatos_prompts::{Ask, Owner, RunId, Scope};
-use chatos_tool::{Fault, Lang, Trace};
+use chatos_tool::{Fault, Trace};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
