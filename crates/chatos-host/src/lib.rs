@@ -72,9 +72,8 @@ pub use host::{Host, HostConfig, Notice};
 pub use host_log::log_to_stderr;
 pub use instance::{Announcement, read_announcement, running_host};
 pub use mcp::{
-    AuthInput, AuthView, ErrorView, FoundServer, ImportOutcome, LAUNCH_COMMAND, PinView, ServerDesk,
-    ServerInput, ServerLogView, ServerToolView, ServerTools, ServerView, StateView, ToolsetOrder,
-    ToolsetView, WARDEN_COMMAND, launch, ward,
+    AuthInput, AuthView, ErrorView, FoundServer, ImportOutcome, PinView, ServerDesk, ServerInput,
+    ServerLogView, ServerToolView, ServerTools, ServerView, StateView, ToolsetOrder, ToolsetView,
 };
 pub use models::{DetectedModel, ModelAnswer, ModelDesk, ModelState, PRESETS, Preset, Recognised, recognise};
 pub use node::{NodeInfo, find_node};
