@@ -134,9 +134,10 @@ impl App {
                 if let Some(session) = admitted.session {
                     request.extensions_mut().insert(session);
                 }
-                let caller = match is_api {
-                    true => narrow::check(&self.inner.host, &method, uri.path(), request.headers()),
-                    false => Ok(None),
+                let caller = if is_api {
+                    narrow::check(&self.inner.host, &method, uri.path(), request.headers())
+                } else {
+                    Ok(None)
                 };
                 match caller {
                     Ok(caller) => {

@@ -380,6 +380,400 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Runs, newest first */
+        get: operations["getRuns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One run with its steps */
+        get: operations["getRunsId"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{id}/abort": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Stops a run */
+        post: operations["postRunsIdAbort"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Continues an interrupted run */
+        post: operations["postRunsIdResume"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{id}/discard": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Gives up an interrupted run */
+        post: operations["postRunsIdDiscard"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{id}/steer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Corrects a run under way */
+        post: operations["postRunsIdSteer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{id}/branch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A new chat whose history ends at a step */
+        post: operations["postRunsIdBranch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/traces/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** All spans of a trace */
+        get: operations["getTracesId"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tokens and money */
+        get: operations["getUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Chats, pinned ones first, then the most recent */
+        get: operations["getSessions"];
+        put?: never;
+        /** Makes a chat */
+        post: operations["postSessions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Messages that contain a text */
+        get: operations["getSessionsSearch"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One chat with what it used */
+        get: operations["getSessionsId"];
+        put?: never;
+        post?: never;
+        /** Deletes a chat with its messages */
+        delete: operations["deleteSessionsId"];
+        options?: never;
+        head?: never;
+        /** Changes a chat */
+        patch: operations["patchSessionsId"];
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A page of messages, oldest first */
+        get: operations["getSessionsIdMessages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Events of a chat after a position, waiting for the first one */
+        get: operations["getSessionsIdEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}/send": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Sends a message; the answer comes as events */
+        post: operations["postSessionsIdSend"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}/abort": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Stops the answer under way */
+        post: operations["postSessionsIdAbort"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Sends the last message of the person again */
+        post: operations["postSessionsIdRetry"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}/compact": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Summarises the beginning of the chat for the model */
+        post: operations["postSessionsIdCompact"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/subagents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Sub agents by plugin */
+        get: operations["getSubagents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/subagents/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Sub agents of a folder: shown first, taken with `apply` */
+        post: operations["postSubagentsImport"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/subagents/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Removes a plugin of sub agents */
+        delete: operations["deleteSubagentsId"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/subagents/{id}/enable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Switches a plugin of sub agents on */
+        post: operations["postSubagentsIdEnable"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/subagents/{id}/disable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Switches a plugin of sub agents off */
+        post: operations["postSubagentsIdDisable"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/tasks": {
         parameters: {
             query?: never;
@@ -1942,6 +2336,450 @@ export interface components {
         /** @description Ids. */
         PromptIds: {
             ids: string[];
+        };
+        /** @description A page of runs, newest first. */
+        RunPage: {
+            items: components["schemas"]["RunView"][];
+            nextCursor?: string | null;
+        };
+        /** @description A run. */
+        RunView: {
+            id: string;
+            /** @description `chat`, `sub` or `cli`. */
+            kind: string;
+            sessionId: string;
+            agentId: string;
+            landConfigId: string;
+            subAgentId?: string | null;
+            jobId?: string | null;
+            parentRunId?: string | null;
+            parentCallId?: string | null;
+            rootRunId: string;
+            role: string;
+            modelId: string;
+            /** @description The beginning of what was asked. */
+            task: string;
+            state: string;
+            stopReason?: string | null;
+            error?: components["schemas"]["RunError"] | null;
+            traceId: string;
+            spanId: string;
+            parentSpanId?: string | null;
+            passes: number;
+            createdAt: string;
+            startedAt?: string | null;
+            updatedAt: string;
+            finishedAt?: string | null;
+            usage?: components["schemas"]["UsageView"][] | null;
+            /** @description Only when one run is read. */
+            steps?: components["schemas"]["StepView"][] | null;
+            /** @description Runs of sub agents it started; only when one run is read. */
+            children?: string[] | null;
+        };
+        /** @description Why a run failed. */
+        RunError: {
+            code: string;
+            message: string;
+        };
+        /** @description Tokens and money in one currency. */
+        UsageView: {
+            /** @description The model, the agent or the day. */
+            key: string;
+            name?: string | null;
+            calls: number;
+            input: number;
+            output: number;
+            cacheRead: number;
+            cacheWrite: number;
+            /** @description Some of it was counted by us. */
+            estimated: boolean;
+            /** @description The known part; absent when nothing is known. */
+            cost?: number | null;
+            currency?: string | null;
+            /** @description Calls whose cost nobody knows. */
+            unknownCost: number;
+        };
+        /** @description A step of a run. */
+        StepView: {
+            seq: number;
+            kind: string;
+            spanId: string;
+            parentSpanId: string;
+            state: string;
+            callId?: string | null;
+            server?: string | null;
+            tool?: string | null;
+            readOnly: boolean;
+            idempotent: boolean;
+            attempt: number;
+            status?: string | null;
+            code?: string | null;
+            elapsedMs?: number | null;
+            startedAt?: string | null;
+            finishedAt?: string | null;
+            childRunId?: string | null;
+            requestId?: string | null;
+            taskId?: string | null;
+            /** @description Redacted and cut. */
+            input?: unknown;
+            /** @description Redacted and cut. */
+            output?: unknown;
+            /** @description Bytes before cutting. */
+            sizes?: components["schemas"]["Sizes"] | null;
+            usage?: unknown;
+        };
+        /** @description Bytes that went in and came out. */
+        Sizes: {
+            input: number;
+            output: number;
+        };
+        /** @description A correction of a run under way. */
+        Correction: {
+            text: string;
+            /**
+             * @description Also ends the tool call that runs.
+             * @default false
+             */
+            abortCall: boolean;
+        };
+        /** @description The message of a correction. */
+        Corrected: {
+            ok: boolean;
+            messageId: string;
+        };
+        /** @description Where to branch. */
+        Branch: {
+            /** @description The number of a step. */
+            step: number;
+        };
+        /** @description A chat. */
+        SessionView: {
+            id: string;
+            title: string;
+            agentId: string;
+            modelId?: string | null;
+            workspaceRoot: string;
+            pinned: boolean;
+            archivedAt?: string | null;
+            createdAt: string;
+            updatedAt: string;
+            lastMessageAt?: string | null;
+            /** @description A run of it is under way. */
+            running: boolean;
+            /** @description The run that is under way, or the one that was interrupted. */
+            run?: components["schemas"]["RunBrief"] | null;
+            branchedFromRun?: string | null;
+            /** @description What it used, where that was asked for. */
+            usage?: components["schemas"]["UsageView"][] | null;
+        };
+        /** @description A run in a word. */
+        RunBrief: {
+            id: string;
+            state: string;
+        };
+        /** @description A trace: all spans of all its runs. */
+        TraceView: {
+            traceId: string;
+            spans: components["schemas"]["SpanView"][];
+        };
+        /** @description A span of a trace. */
+        SpanView: {
+            spanId: string;
+            parentSpanId?: string | null;
+            /** @description `run`, `model`, `tool`, `prompt`, `compact`, `correction` or `resume`. */
+            kind: string;
+            name: string;
+            server?: string | null;
+            tool?: string | null;
+            callId?: string | null;
+            runId: string;
+            startedAt?: string | null;
+            finishedAt?: string | null;
+            durationMs?: number | null;
+            status: string;
+            code?: string | null;
+            sizes?: components["schemas"]["Sizes"] | null;
+            usage?: unknown;
+            /** @description The nine fields (agents §12). */
+            trace: unknown;
+            /** @description Ids of the spans below it, in order. */
+            children?: string[];
+        };
+        /** @description Sums of tokens and money. */
+        UsageList: {
+            items: components["schemas"]["UsageView"][];
+        };
+        /** @description A page of chats. */
+        SessionList: {
+            items: components["schemas"]["SessionView"][];
+            nextCursor?: string | null;
+        };
+        /** @description A chat to make. */
+        SessionOrder: {
+            /** @default null */
+            title: string | null;
+            /**
+             * @description The first agent when absent.
+             * @default null
+             */
+            agentId: string | null;
+            /** @default null */
+            modelId: string | null;
+            /** @default null */
+            workspaceRoot: string | null;
+        };
+        /** @description Places where a text occurs. */
+        Found: {
+            items: components["schemas"]["SearchHit"][];
+        };
+        /** @description A place where a searched text occurs. */
+        SearchHit: {
+            sessionId: string;
+            sessionTitle: string;
+            messageId: string;
+            seq: number;
+            role: string;
+            /** @description The text around the place. */
+            excerpt: string;
+            createdAt: string;
+        };
+        /** @description What may change in a chat. */
+        SessionChange: {
+            /** @default null */
+            title: string | null;
+            /** @default null */
+            agentId: string | null;
+            /**
+             * @description Empty: as the agent says.
+             * @default null
+             */
+            modelId: string | null;
+            /** @default null */
+            workspaceRoot: string | null;
+            /** @default null */
+            pinned: boolean | null;
+            /** @default null */
+            archived: boolean | null;
+        };
+        /** @description A page of messages. */
+        MessagePage: {
+            /** @description Oldest first. */
+            messages: components["schemas"]["MessageView"][];
+            hasMore: boolean;
+            summaries: components["schemas"]["SummaryView"][];
+        };
+        /** @description A message. */
+        MessageView: {
+            id: string;
+            sessionId: string;
+            runId?: string | null;
+            seq: number;
+            /** @description `user`, `assistant`, `tool` or `system`. */
+            role: string;
+            /** @description `normal`, `correction` or `notice`. */
+            kind: string;
+            content: string;
+            reasoning?: string | null;
+            attachments: components["schemas"]["AttachmentView"][];
+            toolCalls: components["schemas"]["ToolCallView"][];
+            toolCallId?: string | null;
+            toolName?: string | null;
+            server?: string | null;
+            /** @description The server's own name of the tool. */
+            tool?: string | null;
+            status?: string | null;
+            code?: string | null;
+            toolIsError?: boolean | null;
+            toolStructuredContent?: unknown;
+            elapsedMs?: number | null;
+            /** @description Not complete: still coming, or stopped. */
+            partial: boolean;
+            /** @description Tokens of the answer's model call. */
+            usage?: unknown;
+            createdAt: string;
+        };
+        /** @description A file beside a message. */
+        AttachmentView: {
+            id: string;
+            name: string;
+            mime: string;
+            size: number;
+            url: string;
+        };
+        /** @description A call an answer asked for. */
+        ToolCallView: {
+            callId: string;
+            name: string;
+            server: string;
+            tool: string;
+            /** @description Redacted and cut. */
+            args: string;
+        };
+        /** @description A summary that stands for a part of a chat in the model's context. */
+        SummaryView: {
+            id: string;
+            fromSeq: number;
+            toSeq: number;
+            text: string;
+            tokensBefore?: number | null;
+            tokensAfter?: number | null;
+        };
+        /** @description A batch of events. */
+        EventBatch: {
+            /** @description As agents §11 has them, in order. */
+            events: unknown[];
+            /** @description Ask for those after this one next. */
+            next: number;
+            /** @description Some were missed: read the messages again. */
+            resync: boolean;
+        };
+        /** @description A message to send. */
+        SendOrder: {
+            /** @default  */
+            text: string;
+            attachments?: components["schemas"]["Attachment"][];
+            /** @default null */
+            agentId: string | null;
+            /** @default null */
+            modelId: string | null;
+            mode?: components["schemas"]["SendMode"] | null;
+        };
+        /** @description A file of a message. */
+        Attachment: {
+            /** @default  */
+            name: string;
+            /** @default  */
+            mime: string;
+            /**
+             * @description Base64.
+             * @default null
+             */
+            data: string | null;
+            /**
+             * @description `data:<mime>;base64,…`.
+             * @default null
+             */
+            dataUrl: string | null;
+        };
+        /** @description What to do when a run is under way. */
+        SendMode: "queue" | "steer" | "replace";
+        /** @description What became of it. */
+        Sent: {
+            runId: string;
+            userMessageId: string;
+            /** @description The message the answer will be in; of a correction, none. */
+            assistantMessageId?: string | null;
+            /** @description It waits for its turn. */
+            queued: boolean;
+        };
+        /** @description Whether a summary was made. */
+        Compacted: {
+            ok: boolean;
+            /** @description False when there was nothing to summarise. */
+            made: boolean;
+        };
+        /** @description The catalogue, and what could not be read. */
+        Catalogue: {
+            plugins: components["schemas"]["SubPlugin"][];
+            problems: string[];
+        };
+        /** @description A plugin of sub-agents. */
+        SubPlugin: {
+            /** @default  */
+            id: string;
+            /** @default  */
+            name: string;
+            /** @default  */
+            description: string;
+            /** @default  */
+            category: string;
+            /** @default true */
+            enabled: boolean;
+            /**
+             * @description `builtin` or `user`.
+             * @default
+             */
+            source: string;
+            /** @default [] */
+            agents: components["schemas"]["SubAgent"][];
+            /** @default [] */
+            skills: components["schemas"]["SubSkill"][];
+            /** @default [] */
+            commands: components["schemas"]["SubCommand"][];
+        };
+        /** @description One agent of it. */
+        SubAgent: {
+            /** @default  */
+            id: string;
+            /** @default  */
+            name: string;
+            /** @default  */
+            description: string;
+            /** @default null */
+            model: string | null;
+            /** @default null */
+            reasoning: boolean | null;
+            /** @default  */
+            system: string;
+            systemPromptPath?: string;
+            /** @default [] */
+            skills: string[];
+            /** @default [] */
+            defaultSkills: string[];
+            /** @default null */
+            defaultCommand: string | null;
+        };
+        /** @description A text an agent works by. */
+        SubSkill: {
+            /** @default  */
+            id: string;
+            /** @default  */
+            name: string;
+            /** @default  */
+            description: string;
+            /** @default  */
+            instructions: string;
+            instructionsPath?: string;
+        };
+        /** @description A way to ask an agent for one thing. */
+        SubCommand: {
+            /** @default  */
+            id: string;
+            /** @default  */
+            name: string;
+            /** @default  */
+            description: string;
+            /** @default  */
+            instructions: string;
+            instructionsPath?: string;
+            /** @default null */
+            model: string | null;
+            /** @default null */
+            reasoning: boolean | null;
+        };
+        /** @description A folder to take sub agents from. */
+        ImportOrder: {
+            path: string;
+            /**
+             * @description Write it into the catalogue.
+             * @default false
+             */
+            apply: boolean;
+            /** @description What was shown; a folder that changed since is refused. */
+            digest?: string | null;
+        };
+        /** @description What a folder holds, and whether it was taken. */
+        SubImport: {
+            /** @description As it is, or would be, in the catalogue. */
+            plugin: components["schemas"]["SubPlugin"];
+            /** @description What was read. */
+            files: string[];
+            /** @description What was left out, and why. */
+            warnings: string[];
+            /** @description Names exactly these bytes. */
+            digest: string;
+            /** @description It is in the catalogue now. */
+            imported: boolean;
         };
         /** @description A page of tasks. */
         TaskList: {
@@ -4516,6 +5354,892 @@ export interface operations {
                 };
                 content: {
                     "application/json": unknown;
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getRuns: {
+        parameters: {
+            query?: {
+                /** @description of one chat */
+                sessionId?: string;
+                /** @description in one state */
+                state?: string;
+                /** @description chat, sub or cli */
+                kind?: string;
+                /** @description at most so many */
+                limit?: string;
+                /** @description the next page */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Runs, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunPage"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getRunsId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One run with its steps */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunView"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postRunsIdAbort: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Empty"];
+            };
+        };
+        responses: {
+            /** @description Stops a run */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postRunsIdResume: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Empty"];
+            };
+        };
+        responses: {
+            /** @description Continues an interrupted run */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postRunsIdDiscard: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Empty"];
+            };
+        };
+        responses: {
+            /** @description Gives up an interrupted run */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postRunsIdSteer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Correction"];
+            };
+        };
+        responses: {
+            /** @description Corrects a run under way */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Corrected"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postRunsIdBranch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Branch"];
+            };
+        };
+        responses: {
+            /** @description A new chat whose history ends at a step */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionView"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getTracesId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All spans of a trace */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TraceView"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getUsage: {
+        parameters: {
+            query?: {
+                /** @description model, agent, day or session */
+                by?: string;
+                /** @description a date or time */
+                since?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Tokens and money */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsageList"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getSessions: {
+        parameters: {
+            query?: {
+                /** @description the archived ones instead */
+                archived?: string;
+                /** @description at most so many */
+                limit?: string;
+                /** @description the next page */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Chats, pinned ones first, then the most recent */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionList"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SessionOrder"];
+            };
+        };
+        responses: {
+            /** @description Makes a chat */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionView"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getSessionsSearch: {
+        parameters: {
+            query?: {
+                /** @description the text */
+                q?: string;
+                /** @description at most so many */
+                limit?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Messages that contain a text */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Found"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getSessionsId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One chat with what it used */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionView"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteSessionsId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deletes a chat with its messages */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    patchSessionsId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SessionChange"];
+            };
+        };
+        responses: {
+            /** @description Changes a chat */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionView"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getSessionsIdMessages: {
+        parameters: {
+            query?: {
+                /** @description at most so many */
+                limit?: string;
+                /** @description those before this message */
+                beforeId?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of messages, oldest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessagePage"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getSessionsIdEvents: {
+        parameters: {
+            query?: {
+                /** @description the position; 0 tells the present one */
+                since?: string;
+                /** @description how long to wait */
+                waitMs?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Events of a chat after a position, waiting for the first one */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventBatch"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postSessionsIdSend: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SendOrder"];
+            };
+        };
+        responses: {
+            /** @description Sends a message; the answer comes as events */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Sent"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postSessionsIdAbort: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Empty"];
+            };
+        };
+        responses: {
+            /** @description Stops the answer under way */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postSessionsIdRetry: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Empty"];
+            };
+        };
+        responses: {
+            /** @description Sends the last message of the person again */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Sent"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postSessionsIdCompact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Empty"];
+            };
+        };
+        responses: {
+            /** @description Summarises the beginning of the chat for the model */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Compacted"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getSubagents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Sub agents by plugin */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Catalogue"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postSubagentsImport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ImportOrder"];
+            };
+        };
+        responses: {
+            /** @description Sub agents of a folder: shown first, taken with `apply` */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SubImport"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteSubagentsId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Removes a plugin of sub agents */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postSubagentsIdEnable: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Empty"];
+            };
+        };
+        responses: {
+            /** @description Switches a plugin of sub agents on */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postSubagentsIdDisable: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Empty"];
+            };
+        };
+        responses: {
+            /** @description Switches a plugin of sub agents off */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
                 };
             };
             /** @description The error object */

@@ -6,7 +6,6 @@ import type { Page } from 'playwright-core';
 import { describe, expect, onTestFinished } from 'vitest';
 import { violations } from './axe';
 import { test } from './fixtures';
-import type { Host } from './host';
 import { ModelServer } from './model-server';
 
 const KEY = 'sk-canary-5d1f0c9b7a3e4f62';

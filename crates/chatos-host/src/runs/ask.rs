@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use chatos_prompts::Owner;
-use chatos_tool::{Fault, Lang, Trace};
+use chatos_prompts::{Ask, Owner, RunId, Scope};
+use chatos_tool::{Fault, Trace};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -24,18 +24,19 @@ pub(crate) struct Said {
 
 /// Asks; blocks on the database.
 pub(crate) fn put(host: &Host, prompt: &Value, source: &str, trace: &Trace) -> Result<String, Fault> {
-    let payload = json!({
-        "prompt": prompt, "owner": Owner::host_run().as_str(), "trace": trace,
-        "runId": trace.run_id, "sessionId": trace.session_id,
-    });
-    let asked = host.prompts()?.request(&payload, source, Lang::En)?;
-    Ok(asked["requestId"].as_str().unwrap_or_default().to_owned())
+    let mut ask = Ask::new(Owner::host_run(), source.to_owned(), prompt.clone());
+    ask.run_id = json!(trace.run_id);
+    ask.session_id.clone_from(&trace.session_id);
+    ask.trace = Some(json!(trace));
+    host.prompts()?.ask(&ask)
 }
 
 /// Waits for the answer, however long it takes.
 pub(crate) async fn wait(host: &Arc<Host>, request_id: &str) -> Result<Said, Fault> {
     loop {
         let desk = host.shared_prompts()?;
+        // Right after a start the queue is still being read.
+        desk.prompts().ready().await;
         let limit = desk.prompts().next_expiry().map_or(STEP, |left| STEP.min(left));
         let never = CancellationToken::new();
         let state = desk.wait(request_id, limit, &never).await?;
@@ -54,19 +55,8 @@ pub(crate) async fn wait(host: &Arc<Host>, request_id: &str) -> Result<Said, Fau
 
 /// Closes the open questions of a run that is over; blocks on the database.
 pub(crate) fn withdraw_all(host: &Host, run_id: &str) -> Result<(), Fault> {
-    let desk = host.prompts()?;
-    let wanted = crate::prompts::PromptList {
-        view: Some("pending".to_owned()),
-        run_id: Some(run_id.to_owned()),
-        limit: Some(200),
-        ..crate::prompts::PromptList::default()
-    };
-    let list = desk.list(&wanted, Lang::En)?;
-    for item in list["items"].as_array().into_iter().flatten() {
-        let (Some(id), owner) = (item["requestId"].as_str(), item["owner"].clone()) else { continue };
-        if let Err(fault) = desk.withdraw(id, &owner, "aborted") {
-            tracing::debug!(%fault, id, "a question of a stopped run stays");
-        }
+    if let Ok(run) = RunId::parse(run_id) {
+        host.prompts()?.prompts().abort(Scope::Run(&run));
     }
     Ok(())
 }

@@ -51,8 +51,8 @@ impl Inner {
             let Ok(desk) = self.parts.host.prompts() else { continue };
             let Ok(item) = desk.show(&id, self.parts.lang) else { continue };
             if item["state"] == "pending" {
-                if let Err(fault) = desk.withdraw(&id, &item["owner"], "asker_gone") {
-                    tracing::debug!(%fault, id, "an older question stays");
+                if let Ok(request) = chatos_prompts::RequestId::parse(&id) {
+                    desk.prompts().orphan(chatos_prompts::Scope::Request(&request));
                 }
                 step.sent = false;
                 step.request_id = None;
