@@ -11,18 +11,15 @@ mod output;
 use std::process::ExitCode;
 
 use chatos_host::builtin_api::shell;
+use chatos_host::{LAUNCH_COMMAND, WARDEN_COMMAND, child_api};
 use clap::Parser;
 
 use crate::args::{Cli, Command, Known, Servers};
 use crate::output::Output;
 
 fn main() -> ExitCode {
-    // The process that holds a shell command is this program again; it is nobody's command line.
-    if std::env::args_os().nth(1).is_some_and(|name| name == shell::SUPERVISOR_COMMAND) {
-        shell::supervise();
-        return ExitCode::SUCCESS;
-    }
-    if let Some(code) = helper() {
+    // Processes around other people's programs are this program again; they are nobody's command line.
+    if let Some(code) = inner_command() {
         return code;
     }
     let environment = chatos_host::Environment::read();
@@ -69,21 +66,22 @@ fn main() -> ExitCode {
     }
 }
 
-/// The processes this program is for others: the one that becomes a server, and the one that ends what a
-/// killed host leaves behind. Nobody types these words.
-fn helper() -> Option<ExitCode> {
+/// What this program does for itself when it is started with one of its own words.
+fn inner_command() -> Option<ExitCode> {
     let mut words = std::env::args_os().skip(1);
     let word = words.next()?;
-    let failed = if word == chatos_host::LAUNCH_COMMAND {
-        chatos_host::launch(words)
-    } else if word == chatos_host::WARDEN_COMMAND {
-        match chatos_host::ward() {
-            Ok(()) => return Some(ExitCode::SUCCESS),
-            Err(error) => error,
-        }
-    } else {
-        return None;
-    };
-    output::helper_failed(&failed);
-    Some(ExitCode::from(127))
+    if word == shell::SUPERVISOR_COMMAND {
+        shell::supervise();
+        return Some(ExitCode::SUCCESS);
+    }
+    if word == LAUNCH_COMMAND {
+        let error = child_api::exec(words);
+        output::plain_error(&format!("chatos: {error}"));
+        return Some(ExitCode::from(127));
+    }
+    if word == WARDEN_COMMAND {
+        let watched = child_api::watch(std::io::stdin().lock());
+        return Some(if watched.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+    }
+    None
 }

@@ -138,13 +138,6 @@ impl Output {
 }
 
 /// What clap has to say: help and version are no errors; wrong usage is exit 2, as JSON on request.
-/// A helper process has only its error stream.
-pub(crate) fn helper_failed(error: &std::io::Error) {
-    use std::io::Write;
-    // Nobody is left to tell when that fails too.
-    writeln!(std::io::stderr(), "chatos: {error}").ok();
-}
-
 pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     use clap::error::ErrorKind;
     let harmless = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
@@ -225,4 +218,9 @@ mod tests {
         assert_eq!(width("语言 a"), 6);
         assert_eq!(pad("语言", 6), "语言  ");
     }
+}
+
+/// A line on the error stream before anything is known about how to speak. A closed stream hears nothing.
+pub(crate) fn plain_error(text: &str) {
+    writeln!(io::stderr(), "{text}").ok();
 }

@@ -9,6 +9,7 @@ mod apps;
 mod asker;
 mod audit;
 mod beside;
+mod children;
 mod doctor;
 mod environment;
 mod events;
@@ -35,8 +36,8 @@ pub use agents::{
     PromptUse, Reason, ServerExplanation, SubTexts, SystemBlocks, ToolExplanation,
 };
 pub use apps::{
-    AppDesk, CapabilityState, CapabilityView, FrameAsset, FramePolicy, GrantChange, GrantView, Looked,
-    OpenOrder, Opened, Revision, Surface, frame_hash,
+    AppDesk, AppNeed, BackendCall, CapabilityState, CapabilityView, FrameAsset, FramePolicy, GrantChange,
+    GrantView, Looked, OpenOrder, Opened, Revision, Surface, frame_hash,
 };
 pub use asker::{
     DeskOwner, DeskQueue, asked_id, payload as question_payload, queue_error, taken_part, verdict,
@@ -46,6 +47,7 @@ pub use audit::{Audit, AuditVerdict};
 pub use beside::{Beside, BesideSettings};
 pub use chatos_agent as agent_api;
 pub use chatos_builtin as builtin_api;
+pub use chatos_child as child_api;
 pub use chatos_contribution as contribution_api;
 pub use chatos_manifest as manifest_api;
 pub use chatos_model as model_api;
@@ -60,6 +62,7 @@ pub use chatos_store::{
     iso_from_ms, nearest_setting, now_iso, now_ms,
 };
 pub use chatos_tool::{ErrorCode, Fault, Lang, Text};
+pub use children::{LAUNCH_COMMAND, WARDEN_COMMAND};
 pub use doctor::{Finding, Severity, failed_to_open};
 pub use environment::Environment;
 pub use events::{EventHub, Frame, Resume, Subscription};
@@ -68,9 +71,8 @@ pub use host::{Host, HostConfig, Notice};
 pub use host_log::log_to_stderr;
 pub use instance::{Announcement, read_announcement, running_host};
 pub use mcp::{
-    AuthInput, AuthView, ErrorView, FoundServer, ImportOutcome, LAUNCH_COMMAND, PinView, ServerDesk,
-    ServerInput, ServerLogView, ServerToolView, ServerTools, ServerView, StateView, ToolsetOrder,
-    ToolsetView, WARDEN_COMMAND, launch, ward,
+    AuthInput, AuthView, ErrorView, FoundServer, ImportOutcome, PinView, ServerDesk, ServerInput,
+    ServerLogView, ServerToolView, ServerTools, ServerView, StateView, ToolsetOrder, ToolsetView,
 };
 pub use models::{DetectedModel, ModelAnswer, ModelDesk, ModelState, PRESETS, Preset, Recognised, recognise};
 pub use node::{NodeInfo, find_node};

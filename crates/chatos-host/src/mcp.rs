@@ -36,11 +36,6 @@ pub use rows::{AuthInput, ServerInput};
 pub use toolset::{ToolsetOrder, ToolsetView};
 pub use view::{AuthView, ErrorView, ServerView, StateView};
 
-/// The word that makes this program prepare a child and then become it.
-pub const LAUNCH_COMMAND: &str = "__launch";
-/// The word that makes this program end what a killed host leaves behind.
-pub const WARDEN_COMMAND: &str = "__warden";
-
 /// How long an unused server of a person or an app stays running.
 const IDLE: Duration = Duration::from_secs(600);
 
@@ -87,7 +82,7 @@ impl ServerDesk {
             version: env!("CARGO_PKG_VERSION").to_owned(),
         };
         options.starts = usize::try_from(host.settings().int("mcpStartupConcurrency")).unwrap_or(4).max(1);
-        options.spawning = spawning(host);
+        options.spawning = host.spawning();
         let pool = Pool::new(options);
         for (identity, digest, era) in host.store().server_eras().unwrap_or_default() {
             let era = if era == "modern" { chatos_mcp::Era::Modern } else { chatos_mcp::Era::Legacy };
@@ -208,36 +203,6 @@ impl Shared {
             self.pool.put(spec.clone());
         }
     }
-}
-
-/// How children are started: through this program, where it is the `chatos` program.
-fn spawning(host: &Host) -> Spawning {
-    let records = ChildRecords::new(host.dir().runtime().join("children"));
-    let mut spawning = Spawning { launcher: None, records: Some(records.clone()), warden: None };
-    if host.is_serving() {
-        let ended = end_leftovers(&records);
-        if ended > 0 {
-            tracing::info!(ended, "processes of servers that an earlier host left were ended");
-        }
-    }
-    let Some(program) = host.own_program() else { return spawning };
-    spawning.launcher =
-        Some(Launcher { program: program.to_owned(), arguments: vec![LAUNCH_COMMAND.into()] });
-    match Warden::start(program, &[WARDEN_COMMAND.into()]) {
-        Ok(warden) => spawning.warden = Some(Arc::new(warden)),
-        Err(error) => tracing::warn!(%error, "no warden watches over the processes of servers"),
-    }
-    spawning
-}
-
-/// Becomes a server's process; returns only when that failed.
-pub fn launch(words: impl IntoIterator<Item = std::ffi::OsString>) -> std::io::Error {
-    chatos_mcp::exec(words)
-}
-
-/// Watches over the processes of servers until the host is gone.
-pub fn ward() -> std::io::Result<()> {
-    chatos_mcp::watch(std::io::stdin().lock())
 }
 
 /// What to say about a server nobody knows.
