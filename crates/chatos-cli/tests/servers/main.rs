@@ -1,5 +1,6 @@
 //! MCP servers with the real program: added, called, failing, asking, and servers of plugins; a real
 //! server process each, spoken to through the host's one call path.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on ends")]
 
 mod support;
 

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 const ECHO: &str = include_str!("echo.mjs");
 
 /// A sandbox with Node and the server script `echo.mjs`.
+#[expect(clippy::disallowed_methods, reason = "where Node is on this machine")]
 pub(crate) fn sandbox() -> Sandbox {
     let sandbox = Sandbox::new(env!("CARGO_BIN_EXE_chatos"));
     make_dir(&sandbox.root().join("work"), 0o755);
