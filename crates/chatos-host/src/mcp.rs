@@ -21,9 +21,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 use std::time::Duration;
 
 use chatos_agent::{Dispatcher, Ports};
-use chatos_mcp::{
-    ChildRecords, Identity, Launcher, Pool, PoolOptions, ServerKey, Spawning, Warden, end_leftovers,
-};
+use chatos_mcp::{Identity, Pool, PoolOptions, ServerKey};
 use chatos_tool::{ErrorCode, Fault, Text};
 
 use crate::host::Host;
