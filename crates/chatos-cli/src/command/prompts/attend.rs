@@ -31,6 +31,8 @@ pub(crate) async fn questions<'a>(
     let here = match &**api {
         Api::Embedded(local) if terminal => {
             local.host().attend();
+            // Opened just now: the log is being read.
+            local.host().prompts()?.prompts().ready().await;
             let desk = Desk::over(Arc::clone(api), global, environment);
             let before = pending(&desk, output).await?;
             Some((desk, before))
