@@ -99,6 +99,7 @@ pub struct Host {
     tools: OnceLock<ToolDesk>,
     models: crate::models::ModelShare,
     apps: AppDesk,
+    spawning: OnceLock<chatos_child::Spawning>,
     // Work that ends with the shutdown; joined by `settle`.
     tasks: Mutex<Vec<tokio::task::JoinHandle<()>>>,
     node: OnceLock<Option<NodeInfo>>,
@@ -165,6 +166,7 @@ impl Host {
             tools: OnceLock::new(),
             models: crate::models::ModelShare::default(),
             apps: AppDesk::default(),
+            spawning: OnceLock::new(),
             tasks: Mutex::new(Vec::new()),
             node: OnceLock::new(),
             shutdown: CancellationToken::new(),
@@ -177,10 +179,13 @@ impl Host {
         host.collect_notices(legacy.moved, legacy.warning, path_notices, key_notice, network);
         if host.config.serving {
             remove_leftovers(host.dir.path(), Duration::ZERO);
+            host.end_leftover_children();
             host.begin_serving();
             host.import_at_start();
         }
-        Ok(Arc::new(host))
+        let host = Arc::new(host);
+        host.wire_backends();
+        Ok(host)
     }
 
     fn begin_serving(&self) {
@@ -222,6 +227,7 @@ impl Host {
     /// Work that must not delay the start: looking for Node, the daily copy, a deep check after an
     /// unclean stop, the queue. What it starts ends with the shutdown; see [`Host::settle`].
     pub fn background(self: &Arc<Self>) -> Result<(), Fault> {
+        self.remember_runtime();
         self.tend_prompts()?;
         self.tend_plugins()?;
         self.tend_tools();
@@ -410,6 +416,11 @@ impl Host {
         Ok(self.prompts.get_or_init(|| Arc::new(PromptDesk::of_host(prompts, events, &self.store))))
     }
 
+    /// Where the way of starting children is kept.
+    pub(crate) fn spawning_cell(&self) -> &OnceLock<chatos_child::Spawning> {
+        &self.spawning
+    }
+
     /// Apps while they are used.
     pub fn apps(&self) -> &AppDesk {
         &self.apps
@@ -437,6 +448,9 @@ impl Host {
 
     /// Waits for the tasks of this host; to be called after the shutdown was asked for.
     pub async fn settle(&self) {
+        if let Ok(backends) = self.backends() {
+            backends.close().await;
+        }
         if let Some(tools) = self.tools.get() {
             tools.close().await;
         }

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 /// How an agent gets its tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -56,6 +57,10 @@ pub struct UiApp {
     pub mcp_server_ids: Vec<String>,
     #[serde(default)]
     pub prompt_ids: Vec<String>,
+    /// What others wrote beside that; it survives a save and decides nothing (ai-contributions §12).
+    #[serde(flatten)]
+    #[schemars(skip)]
+    pub extra: Map<String, Value>,
 }
 
 fn yes() -> bool {
@@ -73,6 +78,7 @@ impl UiApp {
             prompt_lang: PromptLang::Auto,
             mcp_server_ids: Vec::new(),
             prompt_ids: Vec::new(),
+            extra: Map::new(),
         }
     }
 }

@@ -5,6 +5,7 @@ use chatos_policy::{AgentConfig, Mode, PromptLang, UiApp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::db::Store;
 use crate::error::{StoreError, StoreErrorKind};
@@ -191,7 +192,7 @@ fn whole(connection: &Connection, head: Head) -> Result<AgentRecord, StoreError>
     agent.mcp_server_ids = lists_servers.then_some(servers);
     agent.subagent_ids = lists_subagents.then_some(subagents);
     let mut statement = connection.prepare_cached(
-        "SELECT id, plugin_id, app_id, use_mcp, use_prompt, prompt_lang FROM agent_apps
+        "SELECT id, plugin_id, app_id, use_mcp, use_prompt, prompt_lang, extra FROM agent_apps
          WHERE agent_id = ?1 ORDER BY position, id",
     )?;
     let rows = statement.query_map([&agent.id], |row| {
@@ -203,6 +204,10 @@ fn whole(connection: &Connection, head: Head) -> Result<AgentRecord, StoreError>
             prompt_lang: lang_from(&row.get::<_, String>(5)?),
             mcp_server_ids: Vec::new(),
             prompt_ids: Vec::new(),
+            extra: row
+                .get::<_, Option<String>>(6)?
+                .and_then(|text| serde_json::from_str(&text).ok())
+                .unwrap_or_default(),
         };
         Ok((row.get::<_, String>(0)?, app))
     })?;
@@ -279,8 +284,8 @@ fn put(connection: &Connection, agent: &AgentRecord) -> Result<(), StoreError> {
     for (position, app) in agent.ui_apps.iter().enumerate() {
         let id = uuid::Uuid::now_v7().to_string();
         connection.execute(
-            "INSERT INTO agent_apps (id, agent_id, plugin_id, app_id, use_mcp, use_prompt, prompt_lang, position)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            "INSERT INTO agent_apps (id, agent_id, plugin_id, app_id, use_mcp, use_prompt, prompt_lang, position, extra)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
             params![
                 id,
                 agent.id,
@@ -289,7 +294,8 @@ fn put(connection: &Connection, agent: &AgentRecord) -> Result<(), StoreError> {
                 app.mcp,
                 app.prompt,
                 lang_word(app.prompt_lang),
-                position as i64
+                position as i64,
+                (!app.extra.is_empty()).then(|| Value::Object(app.extra.clone()).to_string())
             ],
         )?;
         put_refs(connection, "agent_app_servers", "agent_app_id", &id, &app.mcp_server_ids)?;

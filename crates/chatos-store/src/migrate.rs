@@ -19,6 +19,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { version: 2, name: "counts", sql: include_str!("migrations/0002_counts.sql") },
     Migration { version: 3, name: "trusted_modes", sql: include_str!("migrations/0003_trusted_modes.sql") },
     Migration { version: 4, name: "runs", sql: include_str!("migrations/0004_runs.sql") },
+    Migration { version: 6, name: "lists", sql: include_str!("migrations/0006_lists.sql") },
 ];
 
 /// The schema this binary reads and writes.

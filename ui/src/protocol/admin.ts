@@ -299,7 +299,8 @@ export interface AgentInput {
   name: string;
   description: string;
   mode: 'custom' | 'flow';
-  landConfigId: string | null;
+  /** Empty: Safe default for custom agents, refused for flow agents. */
+  landConfigId: string;
   modelId: string | null;
   prompt: string;
   workspaceRoot: string;
@@ -404,6 +405,11 @@ export interface SubagentPlugin {
   agents: (SubagentPart & { model?: string | null })[];
   skills: SubagentPart[];
   commands: SubagentPart[];
+}
+
+export interface SubagentCatalogue {
+  plugins: SubagentPlugin[];
+  /** What could not be read, and why. */
   problems?: string[];
 }
 
@@ -427,8 +433,10 @@ export interface UsageRow {
   output: number;
   cacheRead?: number;
   cacheWrite?: number;
-  /** Absent where no price is known; never 0 for that. */
+  /** The known part; absent where no price is known, never 0 for that. */
   cost?: number | null;
   currency?: string | null;
   estimated?: boolean;
+  /** Calls whose cost nobody knows. */
+  unknownCost?: number;
 }

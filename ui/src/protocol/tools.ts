@@ -48,7 +48,30 @@ export interface Envelope {
   chatos: { server: string; tool: string; elapsedMs: number; size: number; ts: Moment; truncated?: Truncation[] };
 }
 
-export type ToolResult = Narrow<Schemas['CallResult'], { content: { type: string; text?: string }[]; structuredContent: Envelope }>;
+/** One block of a result; which fields there are depends on its type. */
+export interface ToolBlock {
+  type: string;
+  text?: string;
+  data?: string;
+  mimeType?: string;
+  uri?: string;
+  name?: string;
+}
+
+/** What the host says about a call beside its result. */
+interface CallNote {
+  status: string;
+  code: string;
+  server: string;
+  tool: string;
+  elapsedMs: number;
+  size: number;
+  ts: Moment;
+  truncated?: Truncation[];
+}
+
+/** Tools of this host put an `Envelope` into `structuredContent`; others put there what they like. */
+export type ToolResult = Narrow<Schemas['CallResult'], { content: ToolBlock[]; structuredContent?: JsonValue; _meta?: { chatos?: CallNote } | null }>;
 
 /** One line of the tool log; other keys may come with it. */
 export interface ToolRecord {

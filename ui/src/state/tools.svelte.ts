@@ -7,6 +7,7 @@ import type { EventFrame } from '../protocol';
 import type { JsonObject, ToolIssue, ToolResult, ToolServer } from '../protocol/tools';
 import { Resource } from './resource.svelte';
 import { type ArgumentIssue, type Draft, emptyDraft, fromArguments, toArguments } from './tools/arguments';
+import { envelopeOf } from './tools/envelope';
 import { asObject, readFields, type ToolField } from './tools/fields';
 import { ToolLog } from './tools/log.svelte';
 
@@ -56,7 +57,7 @@ export class ToolRun {
 
   /** What the tool found wrong with the arguments, by place. */
   get refused(): ToolIssue[] {
-    const issues = this.result?.structuredContent.error?.details?.['issues'];
+    const issues = this.result ? envelopeOf(this.result).error?.details?.['issues'] : undefined;
     return Array.isArray(issues) ? (issues as unknown as ToolIssue[]).filter((issue) => typeof asObject(issue)?.['path'] === 'string') : [];
   }
 

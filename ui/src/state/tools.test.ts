@@ -2,6 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import type { ToolsApi } from '../api/tools';
 import type { ToolCallInput, ToolResult, ToolServer } from '../protocol/tools';
 import { Tools } from './tools.svelte';
+import { envelopeOf } from './tools/envelope';
 
 const SERVER: ToolServer = {
   name: 'files',
@@ -74,7 +75,7 @@ describe('a run', () => {
     expect(api.cancel).toHaveBeenCalledWith(run.callId);
     calls[0]?.answer(result('canceled'));
     await running;
-    expect([run.running, run.waiting, run.progress, run.result?.structuredContent.status]).toEqual([false, null, null, 'canceled']);
+    expect([run.running, run.waiting, run.progress, run.result && envelopeOf(run.result).status]).toEqual([false, null, null, 'canceled']);
   });
 
   test('keeps what the tool found wrong, and forgets a result when the host does not answer', async () => {

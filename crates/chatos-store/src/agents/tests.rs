@@ -10,7 +10,10 @@ fn an_agent_comes_back_whole_and_null_is_not_empty() {
     let mut agent = AgentRecord::new("Writer", "lc_gone");
     agent.ui_apps = vec![
         UiApp { mcp_server_ids: vec!["s9".to_owned()], prompt: false, ..UiApp::own("com.a", "x") },
-        UiApp::own("com.a", "y"),
+        UiApp {
+            extra: serde_json::json!({ "theirs": { "a": [1] } }).as_object().cloned().unwrap(),
+            ..UiApp::own("com.a", "y")
+        },
     ];
     agent.mcp_server_ids = Some(vec!["s2".to_owned(), "s1".to_owned(), "s2".to_owned()]);
     agent.skills = vec!["k".to_owned()];

@@ -9,7 +9,7 @@ export function emptyAgent(): AgentInput {
     name: '',
     description: '',
     mode: 'custom',
-    landConfigId: null,
+    landConfigId: '',
     modelId: null,
     prompt: '',
     workspaceRoot: '',
@@ -55,6 +55,11 @@ export function asSaved(agent: AgentInput): AgentInput {
   if (agent.mode === 'custom') return trimmed;
   const { prompt, promptIds, mcpServerIds, subagentIds, skills, uiApps } = emptyAgent();
   return { ...trimmed, prompt, promptIds, mcpServerIds, subagentIds, skills, uiApps };
+}
+
+/** What grants are decided from: the rest may still be half typed. */
+export function forPreview(agent: AgentInput, name: string): AgentInput {
+  return { ...asSaved(agent), name, description: '', workspaceRoot: '' };
 }
 
 export function sameAgent(a: AgentInput, b: AgentInput): boolean {

@@ -68,7 +68,9 @@ export class Servers {
 
   async act(id: string, action: ServerAction): Promise<void> {
     await this.#api.act(id, action);
-    await Promise.all([this.list.load(), this.pins.refresh(), this.#tools.get(id)?.refresh()]);
+    // What it offers is compared with what was approved when it is listed.
+    if (action !== 'stop') await this.tools(id).load();
+    await Promise.all([this.list.load(), this.pins.load()]);
   }
 
   async approve(identity: string, pins: ToolPin[]): Promise<void> {

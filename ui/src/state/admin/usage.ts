@@ -10,9 +10,9 @@ export interface Costs {
 export function costs(rows: UsageRow[]): Costs {
   const sums = new Map<string, number>();
   let unknown = false;
-  for (const { cost, currency } of rows) {
-    if (cost === null || cost === undefined) unknown = true;
-    else sums.set(currency ?? '', (sums.get(currency ?? '') ?? 0) + cost);
+  for (const { cost, currency, unknownCost } of rows) {
+    if (cost === null || cost === undefined || (unknownCost ?? 0) > 0) unknown = true;
+    if (cost !== null && cost !== undefined) sums.set(currency ?? '', (sums.get(currency ?? '') ?? 0) + cost);
   }
   return { known: [...sums].map(([currency, amount]) => ({ currency, amount })), unknown };
 }
