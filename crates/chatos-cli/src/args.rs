@@ -312,6 +312,19 @@ pub(crate) enum Plugin {
         /// Its id
         id: String,
     },
+    /// Newest output of a plugin's processes
+    Log {
+        /// Its id
+        id: String,
+        /// Lines at most
+        #[arg(long, default_value_t = 200, value_name = "N")]
+        limit: usize,
+    },
+    /// Start the backend of a plugin again, also after it failed
+    Restart {
+        /// Its id
+        id: String,
+    },
     /// What an app offers to agents: server, prompts, exposure, call metadata
     Ai {
         /// PLUGIN.APP, as in com.example.tools.hello

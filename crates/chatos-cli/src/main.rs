@@ -11,16 +11,16 @@ mod output;
 use std::process::ExitCode;
 
 use chatos_host::builtin_api::shell;
+use chatos_host::{LAUNCH_COMMAND, WARDEN_COMMAND, child_api};
 use clap::Parser;
 
 use crate::args::{Cli, Command};
 use crate::output::Output;
 
 fn main() -> ExitCode {
-    // The process that holds a shell command is this program again; it is nobody's command line.
-    if std::env::args_os().nth(1).is_some_and(|name| name == shell::SUPERVISOR_COMMAND) {
-        shell::supervise();
-        return ExitCode::SUCCESS;
+    // Processes around other people's programs are this program again; they are nobody's command line.
+    if let Some(code) = inner_command() {
+        return code;
     }
     let environment = chatos_host::Environment::read();
     let cli = match Cli::try_parse() {
@@ -56,4 +56,24 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(fault) => output.fault(&fault),
     }
+}
+
+/// What this program does for itself when it is started with one of its own words.
+fn inner_command() -> Option<ExitCode> {
+    let mut words = std::env::args_os().skip(1);
+    let word = words.next()?;
+    if word == shell::SUPERVISOR_COMMAND {
+        shell::supervise();
+        return Some(ExitCode::SUCCESS);
+    }
+    if word == LAUNCH_COMMAND {
+        let error = child_api::exec(words);
+        output::plain_error(&format!("chatos: {error}"));
+        return Some(ExitCode::from(127));
+    }
+    if word == WARDEN_COMMAND {
+        let watched = child_api::watch(std::io::stdin().lock());
+        return Some(if watched.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+    }
+    None
 }

@@ -219,3 +219,8 @@ mod tests {
         assert_eq!(pad("语言", 6), "语言  ");
     }
 }
+
+/// A line on the error stream before anything is known about how to speak. A closed stream hears nothing.
+pub(crate) fn plain_error(text: &str) {
+    writeln!(io::stderr(), "{text}").ok();
+}

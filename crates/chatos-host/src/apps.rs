@@ -1,18 +1,26 @@
 //! Apps while they are used: revisions of their frames, what they may call, and their backends
 //! (host-api). The rules of frames as HTTP are in the server; processes are in `chatos-plugins`.
 
+mod backends;
 mod capabilities;
+mod complete;
 mod fault;
 mod frames;
+mod need;
 mod open;
 
+pub use backends::BackendCall;
 pub use capabilities::{CapabilityState, CapabilityView, GrantChange, GrantView};
 pub use frames::{FrameAsset, FramePolicy, Looked, Revision, frame_hash};
+pub use need::AppNeed;
 pub use open::{OpenOrder, Opened, Surface};
 
-use std::sync::{Mutex, PoisonError};
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
+use chatos_manifest::{AppId, PluginId};
 use chatos_plugins::Touched;
+use chatos_plugins::backend::Backends;
 use frames::Revisions;
 
 use crate::host::Host;
@@ -21,10 +29,19 @@ use crate::host::Host;
 #[derive(Default)]
 pub struct AppDesk {
     revisions: Mutex<Revisions>,
+    backends: OnceLock<Backends>,
+    /// For work that files and plugins cause on threads without one.
+    runtime: OnceLock<tokio::runtime::Handle>,
+    /// How many need an app mounted.
+    needed: Mutex<HashMap<(PluginId, AppId), usize>>,
 }
 
 impl AppDesk {
-    fn revisions(&self) -> std::sync::MutexGuard<'_, Revisions> {
+    fn needed(&self) -> MutexGuard<'_, HashMap<(PluginId, AppId), usize>> {
+        self.needed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn revisions(&self) -> MutexGuard<'_, Revisions> {
         self.revisions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -40,6 +57,7 @@ impl Host {
         };
         for dir in dirs {
             self.frames_touched(dir);
+            self.backend_touched(dir);
         }
     }
 }

@@ -99,6 +99,7 @@ pub struct Host {
     tools: OnceLock<ToolDesk>,
     models: crate::models::ModelShare,
     apps: AppDesk,
+    spawning: OnceLock<chatos_child::Spawning>,
     // Work that ends with the shutdown; joined by `settle`.
     tasks: Mutex<Vec<tokio::task::JoinHandle<()>>>,
     node: OnceLock<Option<NodeInfo>>,
@@ -106,6 +107,8 @@ pub struct Host {
     closed: AtomicBool,
     // The last host on this state was killed.
     unclean: AtomicBool,
+    // A person sits before the command that opened this state.
+    attended: AtomicBool,
     // Released last: while it is held nobody else opens this state.
     lock: Mutex<Option<FileLock>>,
 }
@@ -163,21 +166,26 @@ impl Host {
             tools: OnceLock::new(),
             models: crate::models::ModelShare::default(),
             apps: AppDesk::default(),
+            spawning: OnceLock::new(),
             tasks: Mutex::new(Vec::new()),
             node: OnceLock::new(),
             shutdown: CancellationToken::new(),
             closed: AtomicBool::new(false),
             unclean: AtomicBool::new(false),
+            attended: AtomicBool::new(false),
             lock: Mutex::new(Some(lock)),
             config,
         };
         host.collect_notices(legacy.moved, legacy.warning, path_notices, key_notice, network);
         if host.config.serving {
             remove_leftovers(host.dir.path(), Duration::ZERO);
+            host.end_leftover_children();
             host.begin_serving();
             host.import_at_start();
         }
-        Ok(Arc::new(host))
+        let host = Arc::new(host);
+        host.wire_backends();
+        Ok(host)
     }
 
     fn begin_serving(&self) {
@@ -201,6 +209,16 @@ impl Host {
         self.config.serving
     }
 
+    /// A command says that it shows the questions of this state to the person before it.
+    pub fn attend(&self) {
+        self.attended.store(true, Ordering::Relaxed);
+    }
+
+    /// Somebody said so.
+    pub(crate) fn is_attended(&self) -> bool {
+        self.attended.load(Ordering::Relaxed)
+    }
+
     /// Whether the last host on this state was killed.
     pub(crate) fn stopped_uncleanly(&self) -> bool {
         self.unclean.load(Ordering::Relaxed)
@@ -209,6 +227,7 @@ impl Host {
     /// Work that must not delay the start: looking for Node, the daily copy, a deep check after an
     /// unclean stop, the queue. What it starts ends with the shutdown; see [`Host::settle`].
     pub fn background(self: &Arc<Self>) -> Result<(), Fault> {
+        self.remember_runtime();
         self.tend_prompts()?;
         self.tend_plugins()?;
         self.tend_tools();
@@ -397,6 +416,11 @@ impl Host {
         Ok(self.prompts.get_or_init(|| Arc::new(PromptDesk::of_host(prompts, events, &self.store))))
     }
 
+    /// Where the way of starting children is kept.
+    pub(crate) fn spawning_cell(&self) -> &OnceLock<chatos_child::Spawning> {
+        &self.spawning
+    }
+
     /// Apps while they are used.
     pub fn apps(&self) -> &AppDesk {
         &self.apps
@@ -424,6 +448,9 @@ impl Host {
 
     /// Waits for the tasks of this host; to be called after the shutdown was asked for.
     pub async fn settle(&self) {
+        if let Ok(backends) = self.backends() {
+            backends.close().await;
+        }
         if let Some(tools) = self.tools.get() {
             tools.close().await;
         }

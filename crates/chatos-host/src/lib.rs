@@ -9,6 +9,7 @@ mod apps;
 mod asker;
 mod audit;
 mod beside;
+mod children;
 mod doctor;
 mod environment;
 mod events;
@@ -34,8 +35,8 @@ pub use agents::{
     PromptUse, Reason, ServerExplanation, SubTexts, SystemBlocks, ToolExplanation,
 };
 pub use apps::{
-    AppDesk, CapabilityState, CapabilityView, FrameAsset, FramePolicy, GrantChange, GrantView, Looked,
-    OpenOrder, Opened, Revision, Surface, frame_hash,
+    AppDesk, AppNeed, BackendCall, CapabilityState, CapabilityView, FrameAsset, FramePolicy, GrantChange,
+    GrantView, Looked, OpenOrder, Opened, Revision, Surface, frame_hash,
 };
 pub use asker::{
     DeskOwner, DeskQueue, asked_id, payload as question_payload, queue_error, taken_part, verdict,
@@ -44,6 +45,7 @@ pub use asker::{
 pub use audit::{Audit, AuditVerdict};
 pub use beside::{Beside, BesideSettings};
 pub use chatos_builtin as builtin_api;
+pub use chatos_child as child_api;
 pub use chatos_contribution as contribution_api;
 pub use chatos_manifest as manifest_api;
 pub use chatos_model as model_api;
@@ -58,6 +60,7 @@ pub use chatos_store::{
     iso_from_ms, nearest_setting, now_iso, now_ms,
 };
 pub use chatos_tool::{ErrorCode, Fault, Lang, Text};
+pub use children::{LAUNCH_COMMAND, WARDEN_COMMAND};
 pub use doctor::{Finding, Severity, failed_to_open};
 pub use environment::Environment;
 pub use events::{EventHub, Frame, Resume, Subscription};

@@ -40,6 +40,9 @@ impl Host {
             return Ok(desk);
         }
         let desk = self.open_plugins()?;
+        if let Ok(backends) = self.backends() {
+            desk.set_backends(backends.clone());
+        }
         Ok(self.plugin_cell().get_or_init(|| desk))
     }
 

@@ -9,7 +9,6 @@ use tokio::sync::{Mutex, Semaphore, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::catalog::{self, ToolList};
-use crate::child::Spawning;
 use crate::endpoint::Endpoint;
 use crate::failure::{Failure, Waited};
 use crate::handshake::{self, Era, Identity, MODERN, Peer};
@@ -18,6 +17,7 @@ use crate::limits::{IN_FLIGHT, Times};
 use crate::router::{Ended, Noise, Router};
 use crate::session::{Ask, Session, Wait};
 use crate::transport::{Link, Outgoing, headers, http, in_process, old_sse, stdio, ws};
+use chatos_child::Spawning;
 
 /// How to connect.
 #[derive(Clone)]

@@ -36,13 +36,11 @@
 pub mod limits;
 
 mod endpoint;
-mod environment;
 mod failure;
 mod hooks;
 
 mod elicitation;
 mod message;
-mod rate;
 mod router;
 
 mod lines;
@@ -64,11 +62,12 @@ mod pool;
 
 pub use call::{CallError, CallRequest, Resume};
 pub use catalog::{PinReport, Tool, ToolDigest, ToolList, ToolProblem, plain_for_model};
-pub use child::{ChildRecords, Launcher, MARK, Spawning, Warden, end_leftovers, exec, watch};
+pub use chatos_child::{
+    ChildRecords, Launcher, MARK, Spawning, Warden, child_environment, end_leftovers, exec, watch,
+};
 pub use connection::{Connect, ConnectError, Connection};
 pub use elicitation::{ElicitAnswer, Elicitation, InputRequest};
 pub use endpoint::{Addresses, Auth, CommandLine, Credentials, Endpoint, EndpointError, InProcess, Remote};
-pub use environment::child_environment;
 pub use failure::{Failure, Waited};
 pub use handshake::{Era, Identity, LEGACY, MODERN, Peer};
 pub use hooks::{Asked, Hooks, Later, LogLine, LogSource, NoHooks, Offers, Root, ServerKey};

@@ -31,9 +31,7 @@ pub const IN_FLIGHT: usize = 64;
 /// Calls that may wait for one of those places. A thousand calls over a few servers is a busy day;
 /// ten thousand on one is a loop.
 pub const WAITING: usize = 2_048;
-/// Bytes kept of what a child writes to its error stream.
-pub const STDERR_RING_BYTES: usize = 1024 * 1024;
-/// Longest line of that stream.
+/// Longest line of a child's error stream.
 pub const STDERR_LINE_BYTES: usize = 64 * 1024;
 /// Messages waiting to be written to one server.
 pub(crate) const OUT_QUEUE: usize = 128;

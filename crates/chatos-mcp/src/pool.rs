@@ -16,7 +16,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::call::{CallError, CallRequest};
 use crate::catalog::ToolList;
-use crate::child::Spawning;
 use crate::connection::{ConnectError, Connection};
 use crate::endpoint::Endpoint;
 use crate::failure::Failure;
@@ -24,6 +23,7 @@ use crate::handshake::{Era, Identity};
 use crate::hooks::{Hooks, Offers, ServerKey};
 use crate::limits::Times;
 use crate::result::CallOutcome;
+use chatos_child::Spawning;
 pub use lease::Lease;
 pub use status::{LastError, Phase, ServerStatus};
 use supervisor::Server;

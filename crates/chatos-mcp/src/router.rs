@@ -19,7 +19,7 @@ use crate::failure::Failure;
 use crate::hooks::{Asked, Hooks, LogLine, LogSource, Offers, Root, ServerKey};
 use crate::limits;
 use crate::message::{self, Incoming, RpcError, Unread};
-use crate::rate::Rate;
+use chatos_child::Rate;
 
 /// How often calls are kept alive while the host answers a question of their server.
 const BEAT: Duration = Duration::from_millis(200);

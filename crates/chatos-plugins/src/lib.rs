@@ -1,10 +1,11 @@
 //! Plugin folders: finding them, reading them, trusting them, installing and removing them
 //! (`docs/protocols/plugin-manifest.md`).
 //!
-//! This crate is the only one that touches plugin directories. It blocks on disk and uses no async
-//! runtime; callers put it on a blocking thread. It never opens the database (trust goes through
-//! [`TrustStore`]) and never starts a process.
+//! This crate is the only one that touches plugin directories. It blocks on disk and, backends aside,
+//! uses no async runtime; callers put it on a blocking thread. It never opens the database (trust goes
+//! through [`TrustStore`]) and starts no process but backends ([`backend`]).
 
+pub mod backend;
 pub mod details;
 mod digest;
 mod fs;

@@ -6,15 +6,16 @@ use std::sync::Arc;
 use axum::Router;
 use axum::extract::Request;
 use axum::http::{HeaderValue, StatusCode, header};
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use chatos_host::Host;
 use tower::ServiceExt;
 
-use crate::api::{Routes, bare, lang_of, render};
+use crate::api::{ApiError, Routes, bare, lang_of, render};
 use crate::assets;
 use crate::auth::{Auth, random};
 use crate::frames::{self, Place};
 use crate::guard::{Names, Target, admit};
+use crate::narrow::{self, AppCaller};
 use crate::route;
 
 /// What an application is made with.
@@ -133,7 +134,18 @@ impl App {
                 if let Some(session) = admitted.session {
                     request.extensions_mut().insert(session);
                 }
-                render(self.route(request).await, lang)
+                let caller = if is_api {
+                    narrow::check(&self.inner.host, &method, uri.path(), request.headers())
+                } else {
+                    Ok(None)
+                };
+                match caller {
+                    Ok(caller) => {
+                        request.extensions_mut().extend(caller.map(extension).unwrap_or_default());
+                        render(self.route(request).await, lang)
+                    }
+                    Err(fault) => render(ApiError::Fault(fault).into_response(), lang),
+                }
             }
         };
         self.add_headers(&mut response, is_api, &origin);
@@ -176,6 +188,12 @@ impl App {
             headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         }
     }
+}
+
+fn extension(caller: AppCaller) -> axum::http::Extensions {
+    let mut extensions = axum::http::Extensions::new();
+    extensions.insert(caller);
+    extensions
 }
 
 /// The one table of routes.

@@ -11,6 +11,7 @@ mod frames;
 mod guard;
 mod line;
 mod local;
+mod narrow;
 mod openapi;
 mod route;
 mod serve;

@@ -24,7 +24,8 @@ export const style = `
 .explorer input[type="search"] { min-height: 32px; padding: 0 10px; border: 1px solid var(--ds-border-strong, #858fa2); border-radius: 8px; background: var(--ds-panel-bg, #fff); color: inherit; font: inherit; }
 .explorer .button { min-height: 32px; padding: 0 14px; border: 1px solid var(--ds-floating-border, #d9dee6); border-radius: 8px; background: var(--ds-panel-bg, #fff);
   color: inherit; font: inherit; font-weight: 500; white-space: nowrap; cursor: pointer; }
-.explorer .button:hover:not(:disabled) { background: var(--ds-subtle-bg, #eef0f4); }
+.explorer .button:not(.primary):hover:not(:disabled) { background: var(--ds-subtle-bg, #eef0f4); }
+.explorer .button.primary:hover:not(:disabled) { background: var(--ds-accent-hover, #274fb0); }
 .explorer .button.primary { border-color: transparent; background: var(--ds-accent, #2f5fd0); color: var(--ds-on-accent, #fff); }
 .explorer .button:disabled { opacity: .55; cursor: default; }
 .explorer :focus-visible { outline: 2px solid var(--ds-focus-ring, #2f5fd0); outline-offset: 1px; }

@@ -32,6 +32,8 @@ export const style = `
 .board .empty { margin: auto; text-align: center; color: var(--ds-text-secondary, #555); padding: 24px; max-width: 40ch; }
 .board form { display: flex; gap: 8px; padding: 10px 14px; border-top: 1px solid var(--ds-panel-border, #ddd); background: var(--ds-panel-bg, #fff); }
 .board form input { flex: 1; }
+/* The host's button for questions lies over the lower right corner of a full view. */
+:root[data-surface="full"] .board form { padding-inline-end: 88px; }
 .board .page { padding: 18px 20px; overflow: auto; max-width: 72ch; }
 .board pre { background: var(--ds-code-bg, #f4f4f6); border: 1px solid var(--ds-code-border, #e2e2e6); color: var(--ds-code-text, inherit); border-radius: 8px; padding: 12px; white-space: pre-wrap; overflow-wrap: anywhere; }
 .board .list { list-style: none; margin: 0; padding: 12px; display: flex; flex-direction: column; gap: 8px; overflow: auto; flex: 1; }

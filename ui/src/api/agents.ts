@@ -7,8 +7,8 @@ import type {
   LandConfig,
   LandConfigInput,
   Role,
+  SubagentCatalogue,
   SubagentImport,
-  SubagentPlugin,
   SystemPrompt,
   SystemPromptInput,
 } from '../protocol/admin';
@@ -81,7 +81,7 @@ export class AgentsApi {
     return this.http.post(`${at('system-prompts', id)}/reset`, {});
   }
 
-  subagents(): Promise<{ plugins: SubagentPlugin[] }> {
+  subagents(): Promise<SubagentCatalogue> {
     return this.http.get(`${V1}/subagents`);
   }
 

@@ -129,6 +129,14 @@ describe('GrowingMarkdown', () => {
     expect(later[0]).toBe(first);
   });
 
+  test('a chat may lead to another page of ours, and to no other place of it', () => {
+    const link = (target: string) => new GrowingMarkdown({ ...words, copy: 'Copy' }).update(`[x](${target})`, true).join('');
+    expect(link('#/agents/models')).toBe('<p><a href="#/agents/models">x</a></p>\n');
+    expect(link('#code=abcdefgh')).not.toContain('<a');
+    expect(link('javascript:alert(1)')).not.toContain('<a');
+    expect(renderMarkdown('[x](#/agents)', words.link)).not.toContain('<a');
+  });
+
   test('a text that was taken back starts over', () => {
     const growing = new GrowingMarkdown(words);
     growing.update('wrong\n\nwrong too\n\nand', false);

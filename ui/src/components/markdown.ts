@@ -6,6 +6,8 @@ import { highlight } from './highlight';
 
 /** A link may lead to the web or to mail; anything else stays text. */
 const LINK = /^(https?:|mailto:)/i;
+/** In a chat a link may lead to another page of ours, such as the one that adds a model. */
+const PAGE = /^#\/[a-z]/i;
 /** Pictures are shown only when their bytes are already here. */
 const IMAGE = /^(data:image\/(png|jpeg|gif|webp);|blob:)/i;
 
@@ -35,12 +37,14 @@ export interface MarkdownWords {
 
 function build({ link: linkNote, copy }: MarkdownWords): Renderer {
   const md = new MarkdownIt({ html: false, linkify: true, breaks: false, typographer: false });
-  md.validateLink = (url: string) => LINK.test(url.trim()) || IMAGE.test(url.trim());
+  const ours = (url: string) => copy !== undefined && PAGE.test(url);
+  md.validateLink = (url: string) => LINK.test(url.trim()) || IMAGE.test(url.trim()) || ours(url.trim());
 
   md.renderer.rules['link_open'] = (tokens, index, options, _env, self) => {
     const token = tokens[index];
     if (!token) return '';
     const href = attribute(token, 'href');
+    if (ours(href)) return self.renderToken(tokens, index, options);
     // A data: address passes validateLink for images only; as a link it leads nowhere.
     if (!LINK.test(href)) token.attrSet('href', '#');
     token.attrSet('target', '_blank');

@@ -111,7 +111,7 @@ export class AppFrame {
     try {
       const body = { surface: this.surface, theme, lang };
       const options = { body, signal: this.#abort.signal };
-      this.#opened = await services.request<OpenedApp>(this.app, 'POST', appPath(this.app, 'open'), options);
+      this.#opened = await services.own<OpenedApp>('POST', appPath(this.app, 'open'), options);
     } catch (thrown) {
       if (this.#closing) return;
       const { code, message, data } = toHostError(thrown);

@@ -40,6 +40,8 @@ export interface OpenedApp {
 export interface Services {
   /** Calls the API in the name of an app; the server stamps and narrows by it. */
   request: <T>(app: AppRef, method: Method, path: string, options?: CallOptions) => Promise<T>;
+  /** Calls the API in the page's own name, for what the page does around an app and never because of a value of it. */
+  own: <T>(method: Method, path: string, options?: CallOptions) => Promise<T>;
   /** Every event of the host's stream. */
   onEvent: (listener: (frame: EventFrame) => void) => () => void;
   /** The stream had a gap: what was read before may be out of date. */

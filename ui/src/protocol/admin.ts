@@ -405,6 +405,11 @@ export interface SubagentPlugin {
   agents: (SubagentPart & { model?: string | null })[];
   skills: SubagentPart[];
   commands: SubagentPart[];
+}
+
+export interface SubagentCatalogue {
+  plugins: SubagentPlugin[];
+  /** What could not be read, and why. */
   problems?: string[];
 }
 

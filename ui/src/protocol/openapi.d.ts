@@ -775,6 +775,142 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/apps/{plugin}/{app}/backend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Call a method of an app's own backend */
+        post: operations["postAppsPluginAppBackend"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/apps/{plugin}/{app}/closed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A frame was closed: private values of its questions are erased */
+        post: operations["postAppsPluginAppClosed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/apps/calls/{call}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Cancel a call of a backend by its callId */
+        post: operations["postAppsCallsCallCancel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/apps/needed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Apps whose front end is needed now */
+        get: operations["getAppsNeeded"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/apps/{plugin}/backend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How the backend of a plugin stands */
+        get: operations["getAppsPluginBackend"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/apps/{plugin}/backend/restart": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Start the backend of a plugin again */
+        post: operations["postAppsPluginBackendRestart"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/apps/{plugin}/log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Newest output of a plugin's processes */
+        get: operations["getAppsPluginLog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/state": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What apps may know of the settings: models, servers, prompts; secrets masked */
+        get: operations["getAdminState"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/apps/{plugin}/capabilities": {
         parameters: {
             query?: never;
@@ -1598,7 +1734,10 @@ export interface components {
         };
         /** @description Who withdraws a question or takes its private values. */
         Asker: {
-            /** @description As it was given when asking. */
+            /**
+             * @description As it was given when asking; not needed in calls for an app.
+             * @default
+             */
             owner: string;
             /** @description `aborted` or `asker_gone`. */
             code?: string | null;
@@ -2218,6 +2357,70 @@ export interface components {
             capabilities: string[];
             /** @description What the frame is told at its start. */
             snapshot: unknown;
+        };
+        /** @description A call of an app's own backend. */
+        CallBody: {
+            /**
+             * @description Which method.
+             * @default null
+             */
+            method: string | null;
+            /**
+             * @description JSON for it.
+             * @default null
+             */
+            params: unknown;
+            /**
+             * @description 1,000 to 7,200,000; ten minutes when absent.
+             * @default null
+             */
+            timeoutMs: number | null;
+            /**
+             * @description To cancel it by; made by the caller, unique among its calls.
+             * @default null
+             */
+            callId: string | null;
+        };
+        /** @description What a backend answered. */
+        CallResult2: {
+            result: unknown;
+        };
+        /** @description Apps whose front end is needed now. */
+        NeededApps: {
+            items: components["schemas"]["NeededApp"][];
+        };
+        /** @description One of them. */
+        NeededApp: {
+            pluginId: string;
+            appId: string;
+        };
+        /** @description A backend as people see it. */
+        BackendStatus: {
+            /** @description What it is doing. */
+            state: components["schemas"]["BackendPhase"];
+            /** @description Its process. */
+            pid?: number | null;
+            /** @description Calls it works on. */
+            inFlight: number;
+            /** @description Calls that wait for a place. */
+            queued: number;
+            /** @description Crashes since the last change, restart or healthy minute. */
+            crashes: number;
+            /** @description Until it may be started again. */
+            retryAfterMs?: number | null;
+            /** @description Why it ended or did not start. */
+            lastError?: components["schemas"]["LastError"] | null;
+        };
+        /** @description What a backend is doing (plugins §6). */
+        BackendPhase: "stopped" | "starting" | "running" | "backoff" | "failed";
+        /** @description The last error of a backend. */
+        LastError: {
+            /** @description One of the codes an app knows. */
+            code: string;
+            /** @description What happened. */
+            message: string;
+            /** @description When. */
+            at: string;
         };
         /** @description Capabilities of a plugin. */
         CapabilityList: {
@@ -4756,6 +4959,271 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["OpenedApp"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postAppsPluginAppBackend: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                plugin: string;
+                app: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CallBody"];
+            };
+        };
+        responses: {
+            /** @description Call a method of an app's own backend */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallResult2"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postAppsPluginAppClosed: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                plugin: string;
+                app: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Empty"];
+            };
+        };
+        responses: {
+            /** @description A frame was closed: private values of its questions are erased */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postAppsCallsCallCancel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                call: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Empty"];
+            };
+        };
+        responses: {
+            /** @description Cancel a call of a backend by its callId */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getAppsNeeded: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Apps whose front end is needed now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NeededApps"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getAppsPluginBackend: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                plugin: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How the backend of a plugin stands */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BackendStatus"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postAppsPluginBackendRestart: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                plugin: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Empty"];
+            };
+        };
+        responses: {
+            /** @description Start the backend of a plugin again */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BackendStatus"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getAppsPluginLog: {
+        parameters: {
+            query?: {
+                /** @description Lines at most, 500 by default */
+                limit?: string;
+            };
+            header?: never;
+            path: {
+                plugin: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Newest output of a plugin's processes */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PluginLog"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getAdminState: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What apps may know of the settings: models, servers, prompts; secrets masked */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
                 };
             };
             /** @description The error object */

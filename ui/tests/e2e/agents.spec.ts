@@ -1,12 +1,11 @@
 // Models, agents, land_configs, prompts and secrets on the page, against the real host (issue 7).
 
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { describe, expect, onTestFinished } from 'vitest';
 import { violations } from './axe';
 import { test } from './fixtures';
-import type { Host } from './host';
 import { ModelServer } from './model-server';
 
 const KEY = 'sk-canary-5d1f0c9b7a3e4f62';
@@ -82,6 +81,7 @@ describe('a model', () => {
     await page.getByRole('link', { name: 'Edit' }).click();
     await page.getByRole('button', { name: 'Remove' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await page.locator('[data-model="Demo"]').waitFor();
     await expect.poll(() => page.locator('[data-model="Other"]').count()).toBe(0);
     await page.evaluate(() => (location.hash = '#/agents'));
     await page.locator('[data-agent="Needs it"]').getByText('1 problem').waitFor();
@@ -105,7 +105,7 @@ describe('an agent', () => {
 
     await page.getByLabel(field('Land config')).selectOption({ label: 'Developer' });
     await expect.poll(() => explained(page, 'code_writer').getAttribute('data-granted')).toBe('true');
-    await page.locator('[data-explain-tool="write_file"][data-granted="true"]').waitFor();
+    await explained(page, 'code_writer').locator('[data-explain-tool="write_file"][data-granted="true"]').waitFor();
     await page.getByLabel('Why can’t it…').fill('subagent_router');
     await page.getByRole('button', { name: 'Sub agents', exact: true }).click();
     await expect.poll(() => explained(page, 'subagent_router').getAttribute('data-granted').catch(() => 'absent')).not.toBe('true');
@@ -166,7 +166,7 @@ describe('an agent', () => {
 
 describe('a land config', () => {
   test('a locked one is only shown; its copy is edited with live matches, exported and imported again', async ({ host, open }) => {
-    const page = await open({ at: '#/agents/land-configs/lc_developer' });
+    const page = await open({ at: '#/agents/land-configs/lc_developer', expectConsole: /status of 409/ });
     await page.getByText('cannot be changed').waitFor();
     expect(await page.getByRole('button', { name: 'Save changes' }).count()).toBe(0);
     await page.getByRole('button', { name: 'Copy', exact: true }).click();
@@ -242,6 +242,33 @@ test('system prompts are written, changed and reset', async ({ host, open }) => 
   expect(await host.api('GET', `system-prompts/${own.id}`)).toMatchObject({ content: own.content });
 });
 
+test('sub agents of a folder are shown, trusted and imported, switched and removed', async ({ host, open }) => {
+  const folder = join(host.home, 'helpers');
+  mkdirSync(join(folder, 'agents'), { recursive: true });
+  writeFileSync(join(folder, 'agents', 'careful.md'), '---\nname: careful\ndescription: Reads twice.\n---\nYou read everything twice.\n');
+  const page = await open({ at: '#/agents/sub-agents', expectConsole: /status of (400|404|422)/ });
+  await page.locator('[data-subagents]').first().waitFor();
+  await page.getByRole('button', { name: 'Import a folder…' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('textbox').fill(join(host.home, 'nowhere'));
+  await dialog.getByRole('button', { name: 'See what is in it' }).click();
+  await dialog.getByRole('alert').first().waitFor();
+  await dialog.getByRole('textbox').fill(folder);
+  await dialog.getByRole('button', { name: 'See what is in it' }).click();
+  await dialog.getByText('Reads twice.').waitFor();
+  const before = await page.locator('[data-subagents]').count();
+  expect(await dialog.getByRole('button', { name: 'Trust and import' }).isDisabled()).toBe(true);
+  await dialog.getByRole('checkbox').check();
+  await dialog.getByRole('button', { name: 'Trust and import' }).click();
+  await expect.poll(() => page.locator('[data-subagents]').count()).toBe(before + 1);
+  const row = page.locator('[data-subagents]').filter({ hasText: 'Imported' });
+  await row.getByRole('switch').click();
+  await expect.poll(async () => (await host.api<{ plugins: { source: string; enabled: boolean }[] }>('GET', 'subagents')).plugins.find(({ source }) => source !== 'builtin')?.enabled).toBe(false);
+  await row.getByRole('button', { name: /Remove/ }).click();
+  await dialog.getByRole('button', { name: 'Remove' }).click();
+  await expect.poll(() => page.locator('[data-subagents]').count()).toBe(before);
+});
+
 test('secrets are set, replaced and removed, and never shown', async ({ ownHost, open }) => {
   const host = await ownHost();
   const page = await open({ host, at: '#/settings/secrets' });
@@ -280,6 +307,7 @@ describe('looks', () => {
         await expect.poll(() => page.locator('main [role="status"][aria-label]').count()).toBe(0);
         expect(await violations(page), `${path} in ${theme}`).toEqual([]);
       }
+      if (language === 'en') continue;
       await page.setViewportSize({ width: 390, height: 844 });
       for (const path of PAGES) {
         await page.evaluate((hash) => (location.hash = `#/${hash}`), path);

@@ -6,6 +6,7 @@ import { describe, expect } from 'vitest';
 import { violations } from './axe';
 import { test } from './fixtures';
 import { Host } from './host';
+import { CountingModel } from './model';
 
 /** What only a host that goes away provokes. */
 const LOST = /ERR_CONNECTION|WebSocket|Failed to load resource|net::/;
@@ -91,14 +92,43 @@ async function answer(page: Page): Promise<void> {
 describe('runs', () => {
   test('Escape stops an answer; what was said stays and can be answered again', async ({ ownHost, open }) => {
     const host = await ownHost();
-    const page = await open({ host, at: '#/chat' });
-    await say(page, 'Count to 200 slowly');
-    await page.locator('[data-row="assistant"]').getByText(/\d/).first().waitFor();
-    await page.keyboard.press('Escape');
-    await idle(page);
-    await page.getByText('Stopped here.').waitFor();
-    expect(await page.locator('[data-row="assistant"]').innerText()).toMatch(/1/);
-    await page.getByRole('button', { name: 'Answer again' }).waitFor();
+    const model = await CountingModel.start();
+    try {
+      const page = await open({ host, at: `#/chat/${await model.chatOn(host)}` });
+      await say(page, 'Count');
+      await page.locator('[data-row="assistant"]').getByText('1 2 3').waitFor();
+      await page.keyboard.press('Escape');
+      await idle(page);
+      await page.getByText('Stopped here.').waitFor();
+      expect(await page.locator('[data-row="assistant"]').innerText()).toMatch(/^1 2 3/);
+      model.upTo = 3;
+      await page.getByRole('button', { name: 'Answer again' }).click();
+      await expect.poll(() => page.locator('[data-row="assistant"] .text').last().innerText()).toMatch(/^1 2 3\s*$/);
+      await idle(page);
+    } finally {
+      await model.stop();
+    }
+  });
+
+  test('a refused key says what to do, also after a reload', async ({ ownHost, open }) => {
+    const host = await ownHost();
+    const model = await CountingModel.start();
+    try {
+      model.failures.push({ status: 401, body: { error: { type: 'invalid_request_error', code: 'invalid_api_key', message: 'no such key' } } });
+      const page = await open({ host, at: `#/chat/${await model.chatOn(host)}` });
+      await say(page, 'Count');
+      await page.locator('[data-class="auth"]').getByRole('link', { name: 'Open models' }).waitFor();
+      await page.reload();
+      await page.locator('[data-class="auth"]').waitFor();
+      expect(await page.locator('[data-class]').count()).toBe(1);
+      model.upTo = 3;
+      await page.getByRole('button', { name: 'Answer again' }).click();
+      await page.locator('[data-row="assistant"]').getByText('1 2 3').waitFor();
+      await idle(page);
+      expect(await page.locator('[data-class]').count()).toBe(0);
+    } finally {
+      await model.stop();
+    }
   });
 
   test('a host killed in the middle: the run is shown as interrupted and is continued', async ({ ownHost, open }) => {
@@ -112,7 +142,7 @@ describe('runs', () => {
 
     const again = await Host.start({ home: host.home, port: host.ready.port });
     try {
-      const next = await open({ host: again, at: `#/chat/${id}` });
+      const next = await open({ host: again, at: `#/chat/${id}`, expectConsole: LOST });
       const card = next.locator('[data-interrupted]');
       await card.waitFor();
       await next.locator('nav [data-sign="interrupted"]').waitFor();
@@ -144,18 +174,48 @@ describe('runs', () => {
 
   test('two pages of one chat show the same, also one that is opened in the middle', async ({ ownHost, open }) => {
     const host = await ownHost();
-    const page = await open({ host, at: '#/chat' });
-    await say(page, 'Count to 200 slowly');
-    await page.locator('[data-row="assistant"]').getByText(/\d/).first().waitFor();
-    const other = await open({ host, at: `#/chat/${sessionOf(page)}` });
-    await other.locator('[data-row="assistant"]').getByText(/\d/).first().waitFor();
-    await page.getByRole('button', { name: 'Stop', exact: true }).click();
-    await idle(page);
-    await idle(other);
-    const text = await page.locator('[data-row="assistant"] .text').innerText();
-    await expect.poll(() => other.locator('[data-row="assistant"] .text').innerText()).toBe(text);
-    await page.reload();
-    await expect.poll(() => page.locator('[data-row="assistant"] .text').innerText()).toBe(text);
+    const model = await CountingModel.start();
+    try {
+      const id = await model.chatOn(host);
+      const page = await open({ host, at: `#/chat/${id}` });
+      await say(page, 'Count');
+      await page.locator('[data-row="assistant"]').getByText('1 2 3').waitFor();
+      const other = await open({ host, at: `#/chat/${id}` });
+      await other.locator('[data-row="assistant"]').getByText('1 2 3').waitFor();
+      await page.getByRole('button', { name: 'Stop', exact: true }).click();
+      await idle(page);
+      await idle(other);
+      const text = await page.locator('[data-row="assistant"] .text').innerText();
+      // Every number once, none missing.
+      const numbers = text.trim().split(/\s+/).map(Number);
+      expect(numbers).toEqual(numbers.map((_, index) => index + 1));
+      await expect.poll(() => other.locator('[data-row="assistant"] .text').innerText()).toBe(text);
+      await page.reload();
+      await expect.poll(() => page.locator('[data-row="assistant"] .text').innerText()).toBe(text);
+    } finally {
+      await model.stop();
+    }
+  });
+
+  test('a long chat is read page by page', async ({ ownHost, open }) => {
+    const host = await ownHost();
+    const model = await CountingModel.start();
+    try {
+      model.upTo = 1;
+      model.stepMs = 0;
+      const id = await model.chatOn(host);
+      for (let at = 0; at < 45; at += 1) await host.api('POST', `sessions/${id}/send`, { text: `Message ${at}`, mode: 'queue' });
+      await expect.poll(async () => (await host.api<{ running: boolean }>('GET', `sessions/${id}`)).running, { timeout: 90_000 }).toBe(false);
+      const page = await open({ host, at: `#/chat/${id}` });
+      await page.getByText('Message 44', { exact: true }).waitFor();
+      expect(await page.getByText('Message 0', { exact: true }).count()).toBe(0);
+      // Going up brings the rest, and what was looked at stays in view.
+      await page.locator('[data-transcript]').evaluate((box) => (box.scrollTop = 0));
+      await page.getByText('Message 0', { exact: true }).waitFor();
+      expect(await page.locator('[data-row="user"]').count()).toBe(45);
+    } finally {
+      await model.stop();
+    }
   });
 });
 
@@ -164,7 +224,7 @@ describe('the list', () => {
     const host = await ownHost();
     const ids: string[] = [];
     for (const title of ['Alpha', 'Beta', 'Gamma']) ids.push((await host.api<{ id: string }>('POST', 'sessions', { title })).id);
-    const page = await open({ host, at: `#/chat/${ids[0]}` });
+    const page = await open({ host, at: `#/chat/${ids[0]}`, expectConsole: /404/ });
     const row = (title: string) => page.locator('nav [data-session]').filter({ hasText: title });
     const act = async (title: string, action: string) => {
       await row(title).hover();

@@ -19,7 +19,7 @@ const TOOLS = [
     name: 'echo',
     title: 'Echo',
     description,
-    inputSchema: { type: 'object', properties: { text: { type: 'string', description: 'What to say' }, times: { type: 'integer', minimum: 1, maximum: 5 } }, required: ['text'] },
+    inputSchema: { type: 'object', properties: { text: { type: 'string', minLength: 1, description: 'What to say' }, times: { type: 'integer', minimum: 1, maximum: 5 } }, required: ['text'] },
   },
   { name: 'env.read', description: 'Whether a variable is set.', inputSchema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } },
   { name: 'crash', description: 'Ends the server in the middle of the call.', inputSchema: { type: 'object', properties: {} } },

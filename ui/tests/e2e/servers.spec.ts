@@ -67,7 +67,7 @@ describe('a server', () => {
     await page.getByRole('button', { name: 'Run', exact: true }).click();
     await page.locator('section[data-status="ok"]').getByText('hello there hello there').first().waitFor();
 
-    await page.getByRole('tab', { name: 'Log' }).click();
+    await page.getByRole('tab', { name: 'Log', exact: true }).click();
     await page.getByRole('log').getByText('fixture started with ["two words","a\\"quote"]').first().waitFor();
   });
 

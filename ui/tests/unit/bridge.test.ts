@@ -41,6 +41,7 @@ function setUp({ capabilities = DEFAULTS, answer = () => ({}), frameBucket, page
       requests.push({ app, method, path, ...(options.body === undefined ? {} : { body: options.body }) });
       return answer({ method, path, ...options });
     },
+    own: async (method: string, path: string, options: { body?: unknown; query?: unknown; signal?: AbortSignal } = {}) => answer({ method, path, ...options }),
     onEvent: (listener: (frame: EventFrame) => void) => {
       listeners.add(listener);
       return () => listeners.delete(listener);

@@ -1,5 +1,6 @@
 //! `chatos plugin`: look at plugins, check and pack one's own, install, decide, remove (devkit §2).
 
+mod backend;
 mod change;
 mod local;
 mod show;
@@ -37,6 +38,8 @@ pub(crate) fn run(
                 match action {
                     Plugin::List { problems, source } => show::list(&api, output, problems, source).await,
                     Plugin::Show { id } => show::one(&api, output, &id).await,
+                    Plugin::Log { id, limit } => backend::log(&api, output, &id, limit).await,
+                    Plugin::Restart { id } => backend::restart(&api, output, &id).await,
                     Plugin::Ai { app } => show::ai(&api, output, &app).await,
                     Plugin::Install { path, allow_problems, dry_run, trust, .. } => {
                         let order = change::Order { path: current.join(path), allow_problems, dry_run };

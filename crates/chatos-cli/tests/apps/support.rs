@@ -78,3 +78,53 @@ pub(crate) fn eventually(what: &str, mut check: impl FnMut() -> bool) {
         std::thread::sleep(Duration::from_millis(20));
     }
 }
+
+/// Lets the sandbox find this machine's Node, which CI has.
+pub(crate) fn give_node(sandbox: &Sandbox) {
+    #[expect(clippy::disallowed_methods, reason = "the sandbox hides the machine's PATH; this looks it up")]
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let node = std::env::split_paths(&path).map(|dir| dir.join("node")).find(|node| node.is_file());
+    let node = node.unwrap_or_else(|| panic!("Node is needed to test this, as to build the page"));
+    std::os::unix::fs::symlink(node, sandbox.root().join("bin/node")).unwrap();
+}
+
+/// A plugin with one app and this backend.
+pub(crate) fn with_backend(sandbox: &Sandbox, id: &str, source: &str) {
+    let dir = place(sandbox, id);
+    let manifest = json!({ "id": id, "name": "Tools", "backend": { "entry": "backend/index.mjs" }, "apps": [
+        { "id": "hello", "name": "Hello", "entry": { "type": "module", "path": "hello/index.mjs" } },
+    ] });
+    write(&dir.join("plugin.json"), manifest.to_string());
+    write(&dir.join("hello/index.mjs"), "export function mount() {}\n");
+    write(&dir.join("backend/index.mjs"), source);
+}
+
+/// Calls a backend.
+pub(crate) fn invoke(host: &RunningHost, id: &str, method: &str, params: Value) -> Answer {
+    let body = json!({ "method": method, "params": params });
+    host.ask("POST", &format!("/api/v1/apps/{id}/hello/backend"), Some(&body))
+}
+
+/// The result of a call that must succeed.
+pub(crate) fn result(host: &RunningHost, id: &str, method: &str, params: Value) -> Value {
+    let answer = invoke(host, id, method, params);
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    answer.json()["result"].clone()
+}
+
+/// Code and message of a call that must fail.
+pub(crate) fn failure(answer: &Answer) -> (String, String) {
+    assert_ne!(answer.status, 200, "{}", answer.text());
+    let error = &answer.json()["error"];
+    (
+        error["code"].as_str().unwrap_or_default().to_owned(),
+        error["message"].as_str().unwrap_or_default().to_owned(),
+    )
+}
+
+/// Whether a process is there.
+pub(crate) fn lives(pid: u64) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = stat.rsplit_once(") ").map(|(_, rest)| rest.chars().next());
+    !stat.is_empty() && !matches!(state, Some(Some('Z' | 'X')))
+}

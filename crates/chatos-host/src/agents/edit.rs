@@ -204,7 +204,7 @@ impl AgentDesk<'_> {
                         format!("The model “{}” is disabled.", model.name),
                         format!("模型「{}」已停用。", model.name),
                     ),
-                    "settings/models",
+                    "agents/models",
                 )),
                 Some(_) => {}
             }

@@ -27,7 +27,6 @@ pub(super) fn not_trusted(id: &str) -> Fault {
         ErrorCode::PermissionDenied,
         Text::new(format!("Plugin {id} is not trusted"), format!("插件 {id} 未被信任")),
     )
-    .code("not_trusted")
     .hint(Text::new(
         format!("look at it and decide: `chatos plugin trust {id}`"),
         format!("请查看后决定：`chatos plugin trust {id}`"),
@@ -43,7 +42,6 @@ pub(super) fn no_compact(plugin: &str, app: &str) -> Fault {
             format!("应用 {plugin}/{app} 只有完整视图"),
         ),
     )
-    .code("no_compact")
     .hint(Text::fixed("open it in full", "请以完整视图打开"))
 }
 
@@ -95,6 +93,5 @@ pub(super) fn not_granted(capability: &str, plugin: &str) -> Fault {
             format!("能力 \"{capability}\" 未授予 {plugin}"),
         ),
     )
-    .code("capability_not_granted")
     .hint(Text::fixed("it is granted on the plugin's page", "可在插件页面授予"))
 }

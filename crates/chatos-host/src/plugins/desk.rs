@@ -4,10 +4,11 @@
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use chatos_contribution::AppContribution;
 use chatos_manifest::{AppId, PluginId, Problem};
+use chatos_plugins::backend::Backends;
 use chatos_plugins::details::{FileDiff, PluginDetails};
 use chatos_plugins::listing::{PluginEntry, PluginListing, Reader, problem_entry};
 use chatos_plugins::{Icon, Installer, Plugin, Refresh, Registry, Snapshot, Watcher};
@@ -25,6 +26,7 @@ pub struct PluginDesk {
     installer: Installer,
     store: Store,
     logs: PathBuf,
+    backends: OnceLock<Backends>,
     /// What the last sync could not do; shown with the other problems.
     sync_problems: Mutex<Vec<Problem>>,
     /// The newest revision that was told to anybody.
@@ -77,6 +79,7 @@ impl PluginDesk {
             installer,
             store,
             logs,
+            backends: OnceLock::new(),
             sync_problems: Mutex::default(),
             told: AtomicU64::new(0),
             watcher: Mutex::default(),
@@ -102,6 +105,23 @@ impl PluginDesk {
     /// The current plugins.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         self.registry.snapshot()
+    }
+
+    /// Tells the desk who runs backends.
+    pub(super) fn set_backends(&self, backends: Backends) {
+        self.backends.get_or_init(|| backends);
+    }
+
+    fn backend_state(&self) -> impl Fn(&Plugin) -> &'static str {
+        |plugin| match self.backends.get() {
+            Some(backends) if plugin.active => backends.status(plugin.id()).state.as_str(),
+            _ => "stopped",
+        }
+    }
+
+    /// The listing as an app may see it: without places on this machine.
+    pub fn listing_for_app(&self, lang: Lang) -> PluginListing {
+        self.registry.listing(&self.snapshot(), manifest_lang(lang), Reader::App, &self.backend_state())
     }
 
     pub(super) fn keep_watcher(&self, watcher: Watcher) {
@@ -169,7 +189,8 @@ impl PluginDesk {
     /// The listing.
     pub fn listing(&self, lang: Lang) -> PluginListing {
         let lang = manifest_lang(lang);
-        let mut listing = self.registry.listing(&self.snapshot(), lang, Reader::Person, &backend_state);
+        let mut listing =
+            self.registry.listing(&self.snapshot(), lang, Reader::Person, &self.backend_state());
         let more = self.sync_problems();
         listing.errors.extend(more.iter().map(|problem| problem_entry(problem, lang, Reader::Person)));
         listing
@@ -179,14 +200,14 @@ impl PluginDesk {
     pub fn entry(&self, id: &str) -> Result<PluginEntry, Fault> {
         let snapshot = self.snapshot();
         let plugin = find(&snapshot, id)?;
-        Ok(self.registry.entry(plugin, Reader::Person, &backend_state))
+        Ok(self.registry.entry(plugin, Reader::Person, &self.backend_state()))
     }
 
     /// One plugin in full.
     pub fn details(&self, id: &str, lang: Lang) -> Result<PluginDetails, Fault> {
         let snapshot = self.snapshot();
         let plugin = find(&snapshot, id)?;
-        Ok(self.registry.details(&snapshot, plugin, manifest_lang(lang), &backend_state))
+        Ok(self.registry.details(&snapshot, plugin, manifest_lang(lang), &self.backend_state()))
     }
 
     /// Network addresses of a plugin's servers that are not on the internet.
@@ -310,11 +331,6 @@ impl PluginDesk {
         let lines = tail(&path, limit).unwrap_or_default();
         Ok(PluginLog { path: path.to_string_lossy().into_owned(), lines })
     }
-}
-
-/// Backends come with the app runtime; until then none runs.
-fn backend_state(_: &Plugin) -> &'static str {
-    "stopped"
 }
 
 fn find<'a>(snapshot: &'a Snapshot, id: &str) -> Result<&'a Arc<Plugin>, Fault> {

@@ -126,6 +126,8 @@ impl Host {
     pub fn uninstall_plugin(&self, id: &str, data: DataChoice, lang: Lang) -> Result<Value, Fault> {
         let desk = self.plugins()?;
         let parsed = PluginId::parse(id).map_err(|_| no_plugin(id))?;
+        // plugins §9: its processes first, while its files are still there for `dispose`.
+        self.end_backend(&parsed);
         let rows = self.remove_synced_rows(&parsed)?;
         let done = desk
             .installer()
@@ -215,6 +217,7 @@ impl Host {
         if desk.is_news(snapshot.revision) {
             self.sync_contributions(snapshot);
             self.frames_follow(snapshot);
+            self.backends_follow(snapshot);
             self.events().publish("plugins", "plugins_changed", &json!({ "revision": snapshot.revision }));
         }
     }

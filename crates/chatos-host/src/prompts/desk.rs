@@ -308,6 +308,34 @@ impl PromptDesk {
         Ok(json!({ "ok": true, "already": closed == 0 }))
     }
 
+    /// Refuses a question that `owner` did not ask.
+    pub fn owned_by(&self, id: &str, owner: &str) -> Result<(), Fault> {
+        self.owned(&parse(id)?, &Value::from(owner))
+    }
+
+    /// The answer to an app's own question with its private values, while they are kept.
+    pub fn private_answer(&self, id: &str, owner: &str) -> Result<Option<Value>, Fault> {
+        let (owner, _) = asker(&Value::from(owner), "")?;
+        let full = self.prompts.peek(&parse(id)?, &owner).map_err(|error| records_fault(&error))?;
+        Ok(full.map(Value::Object))
+    }
+
+    /// A frame of `app` was closed: the private values of its answers are erased (host-api §6.3).
+    pub fn app_closed(&self, app: &str) -> Result<(), Fault> {
+        let (plugin, app_id) =
+            app.split_once('/').ok_or_else(|| wrong("app", app, "pluginId/appId", " pluginId/appId"))?;
+        let owner = Owner::app(plugin, app_id);
+        let viewer = Viewer::App { owner: owner.clone(), read_all: false };
+        for entry in self.prompts.read_entries(&viewer) {
+            let id = entry["requestId"].as_str().and_then(|id| RequestId::parse(id).ok());
+            let (true, Some(id)) = (entry["action"] == "response", id) else { continue };
+            if self.prompts.peek(&id, &owner).map_err(|error| records_fault(&error))?.is_some() {
+                self.prompts.consume_private(&id).map_err(|error| records_fault(&error))?;
+            }
+        }
+        Ok(())
+    }
+
     // The caller says as whom it comes; the record says whose the prompt is.
     fn owned(&self, id: &RequestId, owner: &Value) -> Result<(), Fault> {
         let (claimed, _) = asker(owner, "")?;

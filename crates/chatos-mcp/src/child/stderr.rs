@@ -1,45 +1,13 @@
 //! What a child says on its error stream: always drained, the end of it kept.
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use chatos_child::{Rate, Tail};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
 use crate::hooks::{LogLine, LogSource};
-use crate::limits::{LOG_LINES_PER_SECOND, STDERR_LINE_BYTES, STDERR_RING_BYTES};
-use crate::rate::Rate;
+use crate::limits::{LOG_LINES_PER_SECOND, STDERR_LINE_BYTES};
 use crate::router::Router;
-
-/// The last lines of an error stream, at most 1 MiB of them.
-#[derive(Debug, Default)]
-pub(crate) struct Tail {
-    lines: Mutex<Ring>,
-}
-
-#[derive(Debug, Default)]
-struct Ring {
-    lines: VecDeque<String>,
-    bytes: usize,
-}
-
-impl Tail {
-    fn push(&self, line: String) {
-        let mut ring = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
-        // Every line has a price beyond its bytes, so empty ones are bounded too.
-        ring.bytes += line.len() + 32;
-        ring.lines.push_back(line);
-        while ring.bytes > STDERR_RING_BYTES {
-            let Some(old) = ring.lines.pop_front() else { break };
-            ring.bytes -= old.len() + 32;
-        }
-    }
-
-    /// The last lines, oldest first.
-    pub(crate) fn last(&self, count: usize) -> Vec<String> {
-        let ring = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
-        ring.lines.iter().skip(ring.lines.len().saturating_sub(count)).cloned().collect()
-    }
-}
 
 /// Drains a stream into the tail and, at a bounded pace, into the server's log.
 pub(crate) async fn drain<R: AsyncRead + Unpin>(mut stream: R, tail: Arc<Tail>, router: Arc<Router>) {
@@ -102,6 +70,5 @@ mod tests {
         let last = tail.last(2);
         assert_eq!(last[0], "line 199999");
         assert_eq!(last[1].len(), STDERR_LINE_BYTES + '…'.len_utf8());
-        assert!(tail.lines.lock().unwrap().bytes <= STDERR_RING_BYTES);
     }
 }

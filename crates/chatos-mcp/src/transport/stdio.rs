@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use chatos_child::{Spawning, Tail};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::{Link, QueueLink};
-use crate::child::{self, Spawning, stderr};
+use crate::child::{self, stderr};
 use crate::endpoint::CommandLine;
 use crate::failure::Failure;
 use crate::limits::{OUT_QUEUE, Times};
@@ -23,7 +24,7 @@ pub(crate) async fn open(
     let (started, streams) = child::start(command, spawning).await?;
     let stop = CancellationToken::new();
     let (queue, waiting) = mpsc::channel(OUT_QUEUE);
-    let tail = Arc::new(stderr::Tail::default());
+    let tail = Arc::new(Tail::default());
     let child::Streams { stdin, stdout, stderr: errors } = streams;
     // All three end with the process, which the keeper below waits for; it aborts what a grandchild
     // keeps open.

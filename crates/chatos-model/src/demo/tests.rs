@@ -46,7 +46,7 @@ fn it_streams_and_says_what_it_is() {
     assert!(events.iter().filter(|event| matches!(event, Event::Text(_))).count() > 5);
     assert_eq!(events.last(), Some(&Event::Done(Stop::End)));
     let whole = ask(vec![user("hello")], &[]);
-    assert!(whole.text.contains("Demo model") && whole.text.contains("#/settings/models"));
+    assert!(whole.text.contains("Demo model") && whole.text.contains("#/agents/models"));
     assert!(whole.usage.is_some_and(|usage| usage.estimated && usage.output > 0));
     assert!(ask(vec![user("你好")], &[]).text.contains("演示模型"));
     assert!(ask(Vec::new(), &[]).tool_calls.is_empty());
@@ -133,7 +133,7 @@ fn every_intent_with_a_tool_sends_arguments_that_are_json() {
 fn what_it_does_not_understand_leads_to_the_models_page() {
     for text in ["explain relativity", "量子力学是什么", "\u{0}\u{feff}", "🙂"] {
         let answer = ask(vec![user(text)], &[]);
-        assert!(answer.text.contains("#/settings/models"), "{text}");
+        assert!(answer.text.contains("#/agents/models"), "{text}");
     }
     let picture = Message::User {
         text: "look".to_owned(),

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 /// Where a real model is added.
-const MODELS: &str = "#/settings/models";
+const MODELS: &str = "#/agents/models";
 
 /// The language of an answer.
 pub(super) struct Words {

@@ -12,9 +12,13 @@ const CODES = new Set([
   'unavailable', 'not_supported', 'rate_limited', 'needs_input', 'internal',
 ]);
 
-const host = new Socket({ fd: 3, readable: true, writable: true });
-// Handles of our own that say nothing about whether the plugin is busy.
-const OWN_HANDLES = new Set(['PipeWrap', 'TTYWrap', 'TCPSocketWrap']);
+// Elsewhere only where 3 was taken before the host itself began. The mark and this are no business of
+// the plugin's own children's code, but the mark stays: it is how they are found when the host is gone.
+const channel = Number(process.env.CHATOS_CHANNEL_FD ?? 3);
+delete process.env.CHATOS_CHANNEL_FD;
+const host = new Socket({ fd: channel, readable: true, writable: true });
+/** What Node itself holds open, by name, before the plugin was loaded. */
+let before = new Map();
 
 /** A failure with one of the codes callers know. */
 class Failure extends Error {
@@ -89,8 +93,15 @@ function contextFor(values, signal, callId) {
   return context;
 }
 
+function holdings() {
+  const found = new Map();
+  for (const name of process.getActiveResourcesInfo()) found.set(name, (found.get(name) ?? 0) + 1);
+  return found;
+}
+
 async function init({ entry, ctx }) {
   shared = ctx;
+  before = holdings();
   const module = await import(pathToFileURL(entry).href);
   const create = module.createUiAppsBackend ?? module.default?.createUiAppsBackend;
   if (typeof create !== 'function') throw new Failure('unavailable', 'Plugin backend must export createUiAppsBackend');
@@ -136,8 +147,11 @@ async function dispose() {
 
 /** What keeps the plugin busy besides our own channel: timers, servers, sockets, files. */
 function busy() {
-  const own = [...OWN_HANDLES];
-  return process.getActiveResourcesInfo().filter((name) => !own.includes(name) && name !== 'Immediate').length;
+  let more = 0;
+  for (const [name, count] of holdings()) {
+    if (name !== 'Immediate') more += Math.max(0, count - (before.get(name) ?? 0));
+  }
+  return more;
 }
 
 async function handle(message) {

@@ -1,15 +1,20 @@
 //! Apps while they are used: opening a frame, what it may call, its backend.
 
+use std::time::Duration;
+
 use axum::extract::{Path, Query, State};
-use axum::http::Method;
+use axum::http::{HeaderValue, Method, header};
+use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Extension, Json};
-use chatos_host::{CapabilityView, GrantChange, GrantView, OpenOrder, Surface};
+use chatos_host::plugins_api::backend::BackendStatus;
+use chatos_host::{BackendCall, CapabilityView, GrantChange, GrantView, OpenOrder, PluginLog, Surface};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
-use crate::api::{ApiError, Body, Routes};
+use crate::api::{ApiError, Body, Done, Empty, Routes};
 use crate::app::{App, UiOrigin};
 use crate::frames::Place;
 use crate::route::plugins::blocking;
@@ -64,6 +69,53 @@ pub(crate) struct OpenedApp {
     snapshot: Value,
 }
 
+/// Parameters and what surrounds them (host-api §2.4).
+const CALL_BYTES: usize = 32 * 1024 * 1024 + 64 * 1024;
+
+/// A call of an app's own backend.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CallBody {
+    /// Which method.
+    #[serde(default)]
+    method: Option<String>,
+    /// JSON for it.
+    #[serde(default)]
+    #[schemars(with = "Value")]
+    params: Option<Box<RawValue>>,
+    /// 1,000 to 7,200,000; ten minutes when absent.
+    #[serde(default)]
+    timeout_ms: Option<u64>,
+    /// To cancel it by; made by the caller, unique among its calls.
+    #[serde(default)]
+    call_id: Option<String>,
+}
+
+/// What a backend answered.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct CallResult {
+    result: Value,
+}
+
+/// Apps whose front end is needed now.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct NeededApps {
+    items: Vec<NeededApp>,
+}
+
+/// One of them.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct NeededApp {
+    plugin_id: String,
+    app_id: String,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct LogQuery {
+    limit: Option<usize>,
+}
+
 /// Decisions about capabilities.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct GrantList {
@@ -89,6 +141,53 @@ pub(crate) fn add(routes: &mut Routes) {
         "Address and handshake of an app's frame",
         200,
         post(open),
+    );
+    routes.write::<CallBody, CallResult>(
+        Method::POST,
+        "/api/v1/apps/{plugin}/{app}/backend",
+        "Call a method of an app's own backend",
+        200,
+        post(call),
+    );
+    routes.write::<Empty, Done>(
+        Method::POST,
+        "/api/v1/apps/{plugin}/{app}/closed",
+        "A frame was closed: private values of its questions are erased",
+        200,
+        post(closed),
+    );
+    routes.write::<Empty, Done>(
+        Method::POST,
+        "/api/v1/apps/calls/{call}/cancel",
+        "Cancel a call of a backend by its callId",
+        200,
+        post(cancel),
+    );
+    routes.read::<NeededApps>("/api/v1/apps/needed", "Apps whose front end is needed now", &[], get(needed));
+    routes.read::<BackendStatus>(
+        "/api/v1/apps/{plugin}/backend",
+        "How the backend of a plugin stands",
+        &[],
+        get(backend),
+    );
+    routes.write::<Empty, BackendStatus>(
+        Method::POST,
+        "/api/v1/apps/{plugin}/backend/restart",
+        "Start the backend of a plugin again",
+        200,
+        post(restart),
+    );
+    routes.read::<PluginLog>(
+        "/api/v1/apps/{plugin}/log",
+        "Newest output of a plugin's processes",
+        &[("limit", "Lines at most, 500 by default")],
+        get(log),
+    );
+    routes.read::<Value>(
+        "/api/v1/admin/state",
+        "What apps may know of the settings: models, servers, prompts; secrets masked",
+        &[],
+        get(crate::route::admin_state::read),
     );
     routes.read::<CapabilityList>(
         "/api/v1/apps/{plugin}/capabilities",
@@ -152,6 +251,75 @@ async fn open(
         capabilities: opened.capabilities,
         snapshot: opened.snapshot,
     }))
+}
+
+async fn call(
+    State(app): State<App>,
+    Path((plugin, app_id)): Path<(String, String)>,
+    Body(body): Body<CallBody, CALL_BYTES>,
+) -> Result<Response, ApiError> {
+    let call = BackendCall {
+        plugin_id: plugin,
+        app_id,
+        method: body.method.unwrap_or_default(),
+        params: body.params,
+        timeout: body.timeout_ms.map(Duration::from_millis),
+        call_id: body.call_id,
+    };
+    let result = app.host().invoke_backend(call).await?;
+    // The plugin's own bytes, not read again: only the host wrote around them.
+    let mut response = format!("{{\"result\":{}}}", result.get()).into_response();
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    Ok(response)
+}
+
+async fn cancel(
+    State(app): State<App>,
+    Path(call): Path<String>,
+    Body(Empty {}): Body<Empty>,
+) -> Result<Json<Done>, ApiError> {
+    // A call that has ended needs no cancelling.
+    let found = app.host().backends()?.cancel(&call);
+    tracing::debug!(found, "a call of a backend is cancelled");
+    Ok(Json(Done { ok: true }))
+}
+
+async fn closed(
+    State(app): State<App>,
+    Path((plugin, app_id)): Path<(String, String)>,
+    Body(Empty {}): Body<Empty>,
+) -> Result<Json<Done>, ApiError> {
+    blocking(&app, move |host| host.prompts()?.app_closed(&format!("{plugin}/{app_id}"))).await?;
+    Ok(Json(Done { ok: true }))
+}
+
+async fn needed(State(app): State<App>) -> Json<NeededApps> {
+    let items = app.host().needed_apps().into_iter();
+    Json(NeededApps { items: items.map(|(plugin_id, app_id)| NeededApp { plugin_id, app_id }).collect() })
+}
+
+async fn backend(
+    State(app): State<App>,
+    Path(plugin): Path<String>,
+) -> Result<Json<BackendStatus>, ApiError> {
+    Ok(Json(app.host().backend_status(&plugin)?))
+}
+
+async fn restart(
+    State(app): State<App>,
+    Path(plugin): Path<String>,
+    Body(Empty {}): Body<Empty>,
+) -> Result<Json<BackendStatus>, ApiError> {
+    Ok(Json(app.host().restart_backend(&plugin).await?))
+}
+
+async fn log(
+    State(app): State<App>,
+    Path(plugin): Path<String>,
+    Query(query): Query<LogQuery>,
+) -> Result<Json<PluginLog>, ApiError> {
+    let limit = query.limit.unwrap_or(500).min(10_000);
+    Ok(Json(blocking(&app, move |host| host.plugins()?.log(&plugin, limit)).await?))
 }
 
 async fn capabilities(

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Json;
 use axum::extract::{FromRequest, Path, Query, Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
+use axum::{Extension, Json};
 use chatos_host::plugins_api::details::{FileDetails, FileDiff, PluginDetails};
 use chatos_host::plugins_api::listing::{PluginEntry, PluginListing};
 use chatos_host::plugins_api::{DataChoice, Limits};
@@ -22,6 +22,7 @@ use tokio::io::AsyncWriteExt;
 
 use crate::api::{ApiError, Body, Routes, lang_of};
 use crate::app::App;
+use crate::narrow::AppCaller;
 use crate::route::operations::OperationView;
 
 /// An upload that sends nothing for this long is given up.
@@ -194,9 +195,17 @@ fn tagged(headers: &HeaderMap, value: &impl Serialize) -> Result<Response, ApiEr
     Ok(response)
 }
 
-async fn list(State(app): State<App>, headers: HeaderMap) -> Result<Response, ApiError> {
+async fn list(
+    State(app): State<App>,
+    headers: HeaderMap,
+    caller: Option<Extension<AppCaller>>,
+) -> Result<Response, ApiError> {
     let lang = lang_of(&headers, app.host().lang());
-    let listing = blocking(&app, move |host| Ok(host.plugins()?.listing(lang))).await?;
+    let listing = blocking(&app, move |host| {
+        let desk = host.plugins()?;
+        Ok(if caller.is_some() { desk.listing_for_app(lang) } else { desk.listing(lang) })
+    })
+    .await?;
     tagged(&headers, &listing)
 }
 

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use axum::Json;
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, Method};
 use axum::routing::{get, post};
+use axum::{Extension, Json};
 use chatos_host::prompts_api::Surface;
 use chatos_host::{Fault, Lang, PromptDesk, PromptList as Wanted, PromptReply};
 use schemars::JsonSchema;
@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use crate::api::{ApiError, Body, Done, Routes, lang_of};
 use crate::app::App;
+use crate::narrow::AppCaller;
 use crate::route::tasks::blocking;
 
 /// security T2.8: questions and answers may carry results of this size.
@@ -105,7 +106,8 @@ pub(crate) struct Recorded {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Asker {
-    /// As it was given when asking.
+    /// As it was given when asking; not needed in calls for an app.
+    #[serde(default)]
     owner: String,
     /// `aborted` or `asker_gone`.
     code: Option<String>,
@@ -267,8 +269,14 @@ async fn one(
 async fn ask(
     State(app): State<App>,
     headers: HeaderMap,
-    Body(body): Body<Value, PROMPT_BYTES>,
+    caller: Option<Extension<AppCaller>>,
+    Body(mut body): Body<Value, PROMPT_BYTES>,
 ) -> Result<Json<Value>, ApiError> {
+    if let (Some(Extension(caller)), Some(body)) = (&caller, body.as_object_mut()) {
+        // Who asks is known from the page; what the body says about it does not count (host-api §6.3).
+        body.retain(|name, _| matches!(name.as_str(), "prompt" | "requestId" | "runId"));
+        body.insert("owner".to_owned(), Value::from(caller.owner()));
+    }
     let source = if from_page(&headers) { "ui" } else { "api" };
     Ok(Json(at_desk(&app, &headers, move |desk, lang| desk.request(&body, source, lang)).await?))
 }
@@ -283,8 +291,13 @@ async fn answer(
     headers: HeaderMap,
     Path(path): Path<String>,
     Query(named): Query<Named>,
-    Body(body): Body<Value, PROMPT_BYTES>,
+    caller: Option<Extension<AppCaller>>,
+    Body(mut body): Body<Value, PROMPT_BYTES>,
 ) -> Result<Json<Value>, ApiError> {
+    if let (Some(Extension(caller)), Some(body)) = (&caller, body.as_object_mut()) {
+        body.retain(|name, _| matches!(name.as_str(), "response" | "runId" | "shown"));
+        body.insert("app".to_owned(), Value::from(caller.key()));
+    }
     let id = id_of(path, &named);
     let surface = if from_page(&headers) { Surface::Ui } else { Surface::Api };
     let answered = at_desk(&app, &headers, move |desk, lang| {
@@ -295,13 +308,27 @@ async fn answer(
 
 async fn wait(
     State(app): State<App>,
+    headers: HeaderMap,
     Path(path): Path<String>,
     Query(named): Query<Named>,
+    caller: Option<Extension<AppCaller>>,
 ) -> Result<Json<Value>, ApiError> {
     let id = id_of(path, &named);
+    if let Some(Extension(caller)) = &caller {
+        let (own, asked) = (caller.owner(), id.clone());
+        at_desk(&app, &headers, move |desk, _| desk.owned_by(&asked, &own)).await?;
+    }
     let patience = named.timeout_ms.map_or(WAIT_DEFAULT, Duration::from_millis).min(WAIT_MOST);
     let cancel = app.host().shutdown().child_token();
-    Ok(Json(app.host().prompts()?.wait(&id, patience, &cancel).await?))
+    let mut waited = app.host().prompts()?.wait(&id, patience, &cancel).await?;
+    if let (Some(Extension(caller)), true) = (caller, waited["state"] == "closed") {
+        let private =
+            at_desk(&app, &headers, move |desk, _| desk.private_answer(&id, &caller.owner())).await?;
+        if let Some(response) = private {
+            waited["response"] = response;
+        }
+    }
+    Ok(Json(waited))
 }
 
 async fn take(
@@ -323,10 +350,12 @@ async fn consume(
     headers: HeaderMap,
     Path(path): Path<String>,
     Query(named): Query<Named>,
+    caller: Option<Extension<AppCaller>>,
     Body(body): Body<Asker>,
 ) -> Result<Json<Value>, ApiError> {
     let id = id_of(path, &named);
-    let done = at_desk(&app, &headers, move |desk, _| desk.consume(&id, &Value::from(body.owner)));
+    let owner = caller.map_or(body.owner, |Extension(caller)| caller.owner());
+    let done = at_desk(&app, &headers, move |desk, _| desk.consume(&id, &Value::from(owner)));
     Ok(Json(done.await?))
 }
 
@@ -386,9 +415,14 @@ async fn archive(
 async fn log(
     State(app): State<App>,
     headers: HeaderMap,
+    caller: Option<Extension<AppCaller>>,
     Query(named): Query<Named>,
 ) -> Result<Json<Value>, ApiError> {
-    Ok(Json(at_desk(&app, &headers, move |desk, _| desk.log(named.app.as_deref(), named.read_all)).await?))
+    let (as_app, read_all) = match caller {
+        Some(Extension(caller)) => (Some(caller.key()), caller.reads_all),
+        None => (named.app, named.read_all),
+    };
+    Ok(Json(at_desk(&app, &headers, move |desk, _| desk.log(as_app.as_deref(), read_all)).await?))
 }
 
 async fn check(State(app): State<App>, headers: HeaderMap) -> Result<Json<Value>, ApiError> {

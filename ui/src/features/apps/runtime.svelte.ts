@@ -13,6 +13,7 @@ import { goTo } from './menu';
 
 const services: Services = {
   request: (app, method, path, options = {}) => client.http.request(method, `/api/v1/${path}`, { ...options, app: keyOf(app) }),
+  own: (method, path, options = {}) => client.http.request(method, `/api/v1/${path}`, options),
   onEvent: (listener) => events.onEvery(listener),
   onResync: (listener) => events.onResync(listener),
   navigate: goTo,

@@ -29,11 +29,13 @@ const IMAGE = /^data:(image\/[a-z0-9.+-]+)(?:;[a-z0-9=.+-]+)*(?:;base64)?,/i;
 /** Lists are read whole, but not without end. */
 const MOST_PAGES = 50;
 
-async function all(path: string, { app, services }: Asker, signal: AbortSignal): Promise<Stored[]> {
+/** A whole list: as the app may see it, or as the page itself when a member only needs to choose from it. */
+async function all(path: string, { app, services }: Asker, signal: AbortSignal, as: 'app' | 'page' = 'page'): Promise<Stored[]> {
   const items: Stored[] = [];
   let cursor: string | undefined;
   for (let page = 0; page < MOST_PAGES; page += 1) {
-    const answer = await services.request<Page<Stored>>(app, 'GET', path, { query: { cursor }, signal });
+    const options = { query: { cursor }, signal };
+    const answer = await (as === 'app' ? services.request<Page<Stored>>(app, 'GET', path, options) : services.own<Page<Stored>>('GET', path, options));
     items.push(...answer.items);
     if (!answer.nextCursor) break;
     cursor = answer.nextCursor;
@@ -57,7 +59,7 @@ async function createAgent(asker: Asker, fields: Fields, signal: AbortSignal): P
 async function ensureAgent(asker: Asker, signal: AbortSignal): Promise<Stored> {
   const [newest] = newestFirst(await all('agents', asker, signal));
   if (newest) return newest;
-  const models = await asker.services.request<Page<Fields>>(asker.app, 'GET', 'models', { signal });
+  const models = await asker.services.own<Page<Fields>>('GET', 'models', { signal });
   if (models.items.length === 0) throw new HostError('unavailable', 'No models configured');
   return createAgent(asker, { name: 'ChatOS' }, signal);
 }
@@ -66,8 +68,8 @@ async function ensureAgent(asker: Asker, signal: AbortSignal): Promise<Stored> {
 async function needsGrant(asker: Asker, agentId: string, signal: AbortSignal): Promise<boolean> {
   const { app, services } = asker;
   const identity = `app:${app.pluginId}/${app.appId}`;
-  const explained = await services.request<{ servers?: { identity: string; granted: boolean; code?: string }[] }>(
-    app, 'GET', `agents/${encodeURIComponent(agentId)}/explain`, { query: { role: 'main' }, signal },
+  const explained = await services.own<{ servers?: { identity: string; granted: boolean; code?: string }[] }>(
+    'GET', `agents/${encodeURIComponent(agentId)}/explain`, { query: { role: 'main' }, signal },
   );
   return explained.servers?.some((server) => server.identity === identity && !server.granted && server.code === 'not_in_land_config') ?? false;
 }
@@ -126,7 +128,7 @@ const send: Call = async ([payload], { app, services, work }, signal) => {
 };
 
 export const chatMethods: [string, Call][] = [
-  ['chat.agents.list', async (_args, asker, signal) => ({ ok: true, agents: newestFirst(await all('agents', asker, signal)) })],
+  ['chat.agents.list', async (_args, asker, signal) => ({ ok: true, agents: newestFirst(await all('agents', asker, signal, 'app')) })],
   ['chat.agents.ensureDefault', async (_args, asker, signal) => ({ ok: true, agent: await ensureAgent(asker, signal) })],
   [
     'chat.agents.create',
@@ -137,7 +139,7 @@ export const chatMethods: [string, Call][] = [
     async ([id, patch], { app, services }, signal) => {
       const path = `agents/${encodeURIComponent(needText(id, 'id'))}`;
       const changes = pick(needObject(patch, 'patch'), AGENT_KEYS);
-      const before = await services.request<Fields>(app, 'GET', path, { signal });
+      const before = await services.own<Fields>('GET', path, { signal });
       const body = { ...pick(before, AGENT_KEYS), ...changes };
       return { ok: true, agent: await services.request<Stored>(app, 'PUT', path, { body, signal }) };
     },
@@ -153,7 +155,7 @@ export const chatMethods: [string, Call][] = [
   [
     'chat.sessions.list',
     async (_args, asker, signal) => {
-      const sessions = await all('sessions', asker, signal);
+      const sessions = await all('sessions', asker, signal, 'app');
       return { ok: true, sessions: sessions.map((record) => ({ ...session(record), running: record['running'] === true })) };
     },
   ],

@@ -63,7 +63,7 @@ const wait: Call = async ([id, given], asker, signal) => {
 /** Refuses other people's prompts before anything of them is read. */
 async function own({ app, services }: Asker, requestId: string, signal: AbortSignal): Promise<void> {
   const [path, query] = promptPath(requestId);
-  const item = await services.request<{ owner?: string | null }>(app, 'GET', path, { query, signal });
+  const item = await services.own<{ owner?: string | null }>('GET', path, { query, signal });
   if (item.owner !== owner(app)) {
     throw new HostError('permission_denied', `the prompt "${requestId}" was asked by somebody else`, { reason: 'not_owner' });
   }

@@ -3,7 +3,7 @@
 import type { AgentsApi } from '../../api/agents';
 import type { ModelsApi } from '../../api/models';
 import type { EventFrame } from '../../protocol';
-import type { Agent, LandConfig, Model, Secret, SubagentPlugin, SystemPrompt } from '../../protocol/admin';
+import type { Agent, LandConfig, Model, Secret, SubagentCatalogue, SystemPrompt } from '../../protocol/admin';
 import { Resource } from '../resource.svelte';
 
 /** The first word of an event's type says which list it is about. */
@@ -22,7 +22,7 @@ export class Lists {
   readonly agents: Resource<Agent[]>;
   readonly land: Resource<LandConfig[]>;
   readonly prompts: Resource<SystemPrompt[]>;
-  readonly subagents: Resource<SubagentPlugin[]>;
+  readonly subagents: Resource<SubagentCatalogue>;
 
   constructor(agents: AgentsApi, models: ModelsApi) {
     this.models = new Resource(async () => (await models.list()).items);
@@ -30,7 +30,7 @@ export class Lists {
     this.agents = new Resource(async () => (await agents.agents()).items);
     this.land = new Resource(async () => (await agents.landConfigs()).items);
     this.prompts = new Resource(async () => (await agents.prompts()).items);
-    this.subagents = new Resource(async () => (await agents.subagents()).plugins);
+    this.subagents = new Resource(() => agents.subagents());
   }
 
   onEvent({ type }: EventFrame): void {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::family::{Family, start_time};
+use crate::family::{Family, start_time};
 
 /// A folder with one small file per running child.
 #[derive(Debug, Clone)]

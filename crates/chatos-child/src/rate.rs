@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 /// Counts within one-second windows. Coarse on purpose: it bounds floods, it does not meter.
 #[derive(Debug)]
-pub(crate) struct Rate {
+pub struct Rate {
     limit: u32,
     used: u32,
     since: Instant,
@@ -13,12 +13,13 @@ pub(crate) struct Rate {
 }
 
 impl Rate {
-    pub(crate) fn per_second(limit: u32) -> Self {
+    /// At most `limit` per second.
+    pub fn per_second(limit: u32) -> Self {
         Self { limit, used: 0, since: Instant::now(), missed: 0 }
     }
 
     /// Whether one more is fine now.
-    pub(crate) fn take(&mut self) -> bool {
+    pub fn take(&mut self) -> bool {
         if self.since.elapsed() >= Duration::from_secs(1) {
             self.since = Instant::now();
             self.used = 0;
@@ -32,7 +33,7 @@ impl Rate {
     }
 
     /// How many were refused, once.
-    pub(crate) fn missed(&mut self) -> u64 {
+    pub fn missed(&mut self) -> u64 {
         std::mem::take(&mut self.missed)
     }
 }

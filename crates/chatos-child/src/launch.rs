@@ -11,6 +11,11 @@ use std::path::PathBuf;
 
 use rustix::process::{Resource, Rlimit, Signal};
 
+/// The word before the parent's number that says: standard input is a channel, put it at descriptor 3.
+pub const CHANNEL: &str = "--channel";
+/// Names the channel's descriptor where 3 was taken by something this program inherited itself.
+pub const CHANNEL_VARIABLE: &str = "CHATOS_CHANNEL_FD";
+
 /// The program to go through, with the words that make it a launcher.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Launcher {
@@ -30,7 +35,8 @@ pub fn exec(words: impl IntoIterator<Item = OsString>) -> io::Error {
 }
 
 fn prepare(words: impl IntoIterator<Item = OsString>) -> io::Result<std::process::Command> {
-    let mut words = words.into_iter();
+    let mut words = words.into_iter().peekable();
+    let channel = words.next_if(|word| word == CHANNEL).is_some();
     let parent: Option<i32> = words.next().and_then(|word| word.to_str()?.parse().ok());
     let usage = || io::Error::new(io::ErrorKind::InvalidInput, "expected a process number and a program");
     let parent = parent.ok_or_else(usage)?;
@@ -46,5 +52,23 @@ fn prepare(words: impl IntoIterator<Item = OsString>) -> io::Result<std::process
     #[expect(clippy::disallowed_methods, reason = "this process becomes the server; it starts no other")]
     let mut command = std::process::Command::new(program);
     command.args(words);
+    if channel {
+        let place = move_channel()?;
+        if place != 3 {
+            command.env(CHANNEL_VARIABLE, place.to_string());
+        }
+    }
     Ok(command)
+}
+
+/// Moves the channel from standard input to the first free descriptor from 3 on, which stays open when
+/// this process becomes the other, and leaves nothing to read on standard input.
+fn move_channel() -> io::Result<i32> {
+    use rustix::fs::{Mode, OFlags};
+    use std::os::fd::IntoRawFd;
+    let channel = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?;
+    rustix::io::fcntl_setfd(&channel, rustix::io::FdFlags::empty())?;
+    let nothing = rustix::fs::open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+    rustix::stdio::dup2_stdin(&nothing)?;
+    Ok(channel.into_raw_fd())
 }

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, Stdio};
 use std::sync::{Mutex, PoisonError};
 
-use super::family::Family;
+use crate::family::Family;
 
 /// The host's end. Dropping it ends the warden.
 pub struct Warden {

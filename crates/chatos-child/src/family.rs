@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Resource, Rlimit, Signal};
 
-use super::MARK;
+use crate::MARK;
 
 /// Open files of a child.
 const OPEN_FILES: u64 = 4_096;
