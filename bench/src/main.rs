@@ -31,7 +31,9 @@ fn main() -> ExitCode {
         _ => {
             println!("usage: chatos-bench prompts [latency|fold|append] [LINES]");
             println!("       chatos-bench plugins [scan|install]");
-            println!("       chatos-bench servers [start|files|records] [--peers DIR] [--files N]");
+            println!(
+                "       chatos-bench servers [start|files|shell|records|inside] [--peers DIR] [--files N]"
+            );
             println!("       chatos-bench mcp");
             println!("       chatos-bench start [PROGRAM]");
             return ExitCode::from(2);

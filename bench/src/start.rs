@@ -86,7 +86,7 @@ fn bare_listener() -> Result<Duration> {
     Ok(took)
 }
 
-fn serve(program: &Path, home: &Path) -> Result<(Duration, u64)> {
+pub(crate) fn serve(program: &Path, home: &Path) -> Result<(Duration, u64)> {
     let mut command = child(program);
     command
         .args(["serve", "--no-open", "--port", "0", "--ready-json"])

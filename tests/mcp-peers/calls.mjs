@@ -27,6 +27,19 @@ export const CALLS = {
     ['copy_path', () => ({ from: 'a.txt', to: 'copy.txt' })],
     ['move_path', () => ({ from: 'copy.txt', to: 'moved.txt' })],
   ],
+  // The sessions outlive the server that made them: over stdio every call has a server of its own.
+  shell_tasks: [
+    ['run_shell_command', () => ({ command: 'echo out; echo err >&2; exit 3', cwd: 'sub' })],
+    ['list_workspace_files', () => ({ path: 'sub' })],
+    ['session_run', () => ({ command: 'while read -r line; do echo "got $line"; done', session: 'talk', preview_wait_ms: 0 })],
+    ['session_run', () => ({ command: 'while read -r line; do echo "got $line"; done', session: 'talk' }), { status: 'noop' }],
+    ['session_list', () => ({})],
+    ['session_send_input', () => ({ session: 'talk', data: 'hello', enter: true })],
+    ['session_capture_output', () => ({ session: 'talk', wait_ms: 1000 })],
+    ['session_send_signal', () => ({ session: 'talk', signal: 'SIGCONT' })],
+    ['session_kill', () => ({ session: 'talk' })],
+    ['session_kill', () => ({ session: 'talk' }), { status: 'noop' }],
+  ],
   task_manager: [
     ['add_task', () => ({ title: 'Write the report' }), { keep: (data) => ({ task: data.created[0].id }) }],
     ['list_tasks', () => ({ allSessions: true, allRuns: true })],
@@ -46,8 +59,8 @@ export const CALLS = {
     ['add_project_iteration', () => ({ title: 'First' })],
   ],
   ui_prompter: [
-    ['prompt_choices', () => ({ options: [{ value: 'a' }], timeout_ms: 1000 }), { status: 'timeout' }],
-    ['prompt_key_values', () => ({ fields: [{ key: 'name' }], timeout_ms: 1000 }), { status: 'timeout' }],
+    ['prompt_choices', () => ({ options: [{ value: 'a' }], timeout_ms: 1000 }), { status: 'timeout', isError: true }],
+    ['prompt_key_values', () => ({ fields: [{ key: 'name' }], timeout_ms: 1000 }), { status: 'timeout', isError: true }],
   ],
 };
 
@@ -55,6 +68,6 @@ export const CALLS = {
 export const FLAGS = {
   code_writer: ['--write', '--confirm-file-changes=false'],
   code_maintainer: ['--write', '--confirm-file-changes=false'],
-  shell_tasks: ['--confirm-file-changes=false', '--confirm-shell=never'],
+  shell_tasks: ['--confirm-file-changes=false', '--confirm-shell=never', '--keep-sessions'],
   ui_prompter: ['--prompt-backend=file'],
 };

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::{Value, json};
 
-use super::Peer;
+use super::peer::Peer;
 
 pub(crate) struct Client {
     process: Child,
@@ -24,6 +24,7 @@ impl Client {
         #[expect(clippy::disallowed_methods, reason = "a benchmark starts what it measures and reaps it")]
         let mut process = Command::new(program)
             .args(args)
+            .env("HOME", &peer.home)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -127,8 +128,17 @@ impl Client {
 
     /// Resident memory in bytes.
     pub(crate) fn resident(&self) -> Result<u64> {
+        self.memory("VmRSS:")
+    }
+
+    /// The most it ever was.
+    pub(crate) fn peak(&self) -> Result<u64> {
+        self.memory("VmHWM:")
+    }
+
+    fn memory(&self, what: &str) -> Result<u64> {
         let text = std::fs::read_to_string(format!("/proc/{}/status", self.process.id()))?;
-        let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
+        let line = text.lines().find_map(|line| line.strip_prefix(what)).context("no such line")?;
         let kib: u64 = line.trim().trim_end_matches(" kB").trim().parse()?;
         Ok(kib << 10)
     }

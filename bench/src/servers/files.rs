@@ -8,117 +8,199 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
 
-use super::client::Client;
+use super::Place;
+use super::contest::Contest;
+use super::peer::Kind;
 use super::start::Echo;
-use super::{Place, row};
-use crate::measure::{Times, human};
+use super::table::{Bar, row, words};
+use crate::measure::{Times, human, ratio};
 
 pub(crate) fn run(place: &Place) -> Result<()> {
     small_reads(place)?;
-    large_reads(place)?;
+    whole_file(place)?;
+    far_lines(place)?;
     edit(place)?;
     tree(place)
 }
 
-fn text_of(result: &Value) -> &str {
-    result["content"][0]["text"].as_str().unwrap_or_default()
+/// Everything a reply says.
+fn text_of(result: &Value) -> String {
+    let blocks = result["content"].as_array().into_iter().flatten();
+    blocks.filter_map(|block| block["text"].as_str()).collect()
 }
 
 fn small_reads(place: &Place) -> Result<()> {
     let path = place.root().join("small.txt");
     std::fs::write(&path, "a line of text\n".repeat(20))?;
-    let arguments = json!({ "path": path });
-    let whole = |result: &Value| text_of(result).matches("a line of text").count() == 20;
-    let peers = place.peers();
-    let (mut ours, _) = Client::start(&place.ours("project_files", &[]))?;
-    let mut others: Vec<Client> =
-        peers.iter().map(|peer| Ok(Client::start(peer)?.0)).collect::<Result<_>>()?;
+    let whole = |_: Kind, result: &Value| text_of(result).matches("a line of text").count() >= 20;
+    let mut contest = Contest::new(&place.ours("project_files", &[]), &place.peers())?;
     let mut cat = Echo::start()?;
-    // What is opened once is opened here.
-    ours.repeat(20, "read_file", &arguments, whole)?;
-    let (mut own, mut limit) = (Vec::new(), Vec::new());
-    let mut theirs: Vec<Vec<Duration>> = vec![Vec::new(); peers.len()];
-    for _ in 0..20 {
-        own.extend(ours.repeat(50, "read_file", &arguments, whole)?);
-        for (index, client) in others.iter_mut().enumerate() {
-            theirs[index].extend(client.repeat(50, peers[index].read, &arguments, whole)?);
+    let read = |kind: Kind, client: &mut super::client::Client| Some(kind.read(client, &path));
+    let outcome = contest.run(20, 50, read, whole, || cat.turn())?;
+    let (own, limit) = (outcome.ours.median(), outcome.limit.median());
+    let must = Bar::rust(own, outcome.of(Kind::Rust), 1.0);
+    let late = ratio(outcome.ours.at(99), own);
+    let aim = Bar::times(own, limit, 1.5).and(Some(Bar::new("p99 ≤ 3× p50", late <= 3.0)));
+    row("small read p50, sequential", own, &outcome.peers, Some(("`cat`", limit)), must, Some(aim));
+    let p99 = human(outcome.ours.at(99));
+    words("small read p99", &p99, "", "", &format!("{late:.1}× p50"), None, None);
+    in_flight(&path, &mut contest, &mut cat)
+}
+
+fn in_flight(path: &Path, contest: &mut Contest, cat: &mut Echo) -> Result<()> {
+    const COUNT: usize = 2000;
+    let per_second = |time: Duration| COUNT as f64 / time.as_secs_f64();
+    let mut rates: Vec<(Kind, Vec<f64>)> = Vec::new();
+    let mut limit = Vec::new();
+    for _ in 0..3 {
+        for (kind, client) in contest.all() {
+            // It needs seconds for what the others do in one.
+            let count = if *kind == Kind::Commander { COUNT / 10 } else { COUNT };
+            let tool = match kind {
+                Kind::Ours | Kind::Commander => "read_file",
+                Kind::Official | Kind::Rust => "read_text_file",
+            };
+            let time = client.flood(count, 64, tool, &json!({ "path": path }))?;
+            let rate = per_second(time) * count as f64 / COUNT as f64;
+            match rates.iter_mut().find(|(known, _)| known == kind) {
+                Some((_, rates)) => rates.push(rate),
+                None => rates.push((*kind, vec![rate])),
+            }
         }
-        for _ in 0..50 {
-            limit.push(cat.turn()?);
-        }
+        limit.push(per_second(cat.flood(COUNT, 64)?));
     }
-    let own = Times::new(own);
-    let named: Vec<(&str, Duration)> =
-        peers.iter().zip(theirs).map(|(peer, times)| (peer.name, Times::new(times).median())).collect();
-    row("small read p50, sequential", own.median(), &named, Some(("`cat`", Times::new(limit).median())));
-    println!(
-        "| small read p99 | {} | – | – | {:.1}× p50 |",
-        human(own.at(99)),
-        own.at(99).as_secs_f64() / own.median().as_secs_f64()
-    );
-    let rate = |time: Duration, count: usize| format!("{:.0}/s", count as f64 / time.as_secs_f64());
-    let count = 5000;
-    let own = rate(ours.flood(count, 64, "read_file", &arguments)?, count);
-    let others: Vec<String> = others
-        .iter_mut()
-        .zip(&peers)
-        .map(|(client, peer)| {
-            Ok(format!("{} {}", peer.name, rate(client.flood(count, 64, peer.read, &arguments)?, count)))
-        })
-        .collect::<Result<_>>()?;
-    println!("| small reads, 64 in flight | {own} | {} | – | – |", others.join(", "));
+    let middle = |rates: &mut Vec<f64>| {
+        rates.sort_unstable_by(f64::total_cmp);
+        rates[rates.len() / 2]
+    };
+    let limit = middle(&mut limit);
+    let mut medians: Vec<(Kind, f64)> =
+        rates.iter_mut().map(|(kind, rates)| (*kind, middle(rates))).collect();
+    let (_, own) = medians.remove(0);
+    let peers: Vec<String> =
+        medians.iter().map(|(kind, rate)| format!("{} {rate:.0}/s", kind.name())).collect();
+    let rust = medians.iter().find(|(kind, _)| *kind == Kind::Rust).map(|(_, rate)| *rate);
+    let must = rust.map(|rust| Bar::new("≥ 1.5× rust-mcp-fs", own >= 1.5 * rust));
+    let aim = Bar::new("≥ 2/3 of limit", own >= limit * 2.0 / 3.0);
+    let (ours, share) = (format!("{own:.0}/s"), format!("{:.2}×", own / limit));
+    let limit = format!("`cat` {limit:.0}/s");
+    words("small reads, 64 in flight", &ours, &peers.join(", "), &limit, &share, must, Some(aim));
     Ok(())
 }
 
-fn large_reads(place: &Place) -> Result<()> {
-    let line = "0123456789 a line of text that is about eighty characters long, more or less ok\n";
-    let ten = place.root().join("ten.txt");
-    std::fs::write(&ten, line.repeat(10_000_000 / line.len()))?;
-    let lines = 100_000_000 / line.len();
-    let hundred = place.root().join("hundred.txt");
+const LINE: &str = "0123456789 a line of text that is about eighty characters long, more or less ok\n";
+
+fn whole_file(place: &Place) -> Result<()> {
+    let path = place.root().join("ten.txt");
+    let lines = 10_000_000 / LINE.len();
+    std::fs::write(&path, LINE.repeat(lines))?;
+    let size = path.metadata()?.len();
+    // What one result may hold is bounded with us: the file is read in as few parts as there are.
+    let flags = ["--max-bytes", "52428800", "--max-result-chars", "1000000"];
+    let mut contest = Contest::new(&place.ours("code_maintainer", &flags), &place.peers())?;
+    let outcome = contest.run(
+        7,
+        1,
+        |kind, client| match kind {
+            Kind::Ours => Some(in_parts(client, &path)),
+            Kind::Commander => Some(client.call("read_file", json!({ "path": path, "length": lines + 1 }))),
+            Kind::Official | Kind::Rust => Some(kind.read(client, &path)),
+        },
+        |kind, reply| match kind {
+            Kind::Ours => reply["bytes"] == size,
+            _ => text_of(reply).len() as u64 >= size,
+        },
+        || timed(&["cat", &path.to_string_lossy()]),
+    )?;
+    let (own, limit) = (outcome.ours.median(), outcome.limit.median());
+    let must = Bar::rust(own, outcome.of(Kind::Rust), 1.0);
+    let aim = Bar::times(own, limit, 3.5);
+    row("read 10 MB, whole", own, &outcome.peers, Some(("`cat`", limit)), must, Some(aim));
+    Ok(())
+}
+
+/// All parts of a file; the bytes that came.
+fn in_parts(client: &mut super::client::Client, path: &Path) -> Result<Value> {
+    let mut bytes = 0;
+    loop {
+        let part =
+            client.call("read_file_raw", json!({ "path": path, "offset": bytes, "max_bytes": 990_000 }))?;
+        let text = part["content"][0]["text"].as_str().context("no text")?;
+        let cut = part["structuredContent"]["chatos"]["truncated"][0]["next"]["offset"].as_u64();
+        match cut {
+            Some(next) => bytes = next,
+            None => return Ok(json!({ "bytes": bytes + text.len() as u64 })),
+        }
+    }
+}
+
+fn far_lines(place: &Place) -> Result<()> {
+    let lines = 100_000_000 / LINE.len();
+    let path = place.root().join("hundred.txt");
     let mut text = String::with_capacity(100_000_000);
     for n in 0..lines {
-        writeln!(text, "{n:010} {}", &line[11..line.len() - 1])?;
+        writeln!(text, "{n:010} {}", &LINE[11..LINE.len() - 1])?;
     }
-    std::fs::write(&hundred, text)?;
-    let flags = ["--max-bytes", "52428800", "--max-result-chars", "1000000"];
-    let (mut ours, _) = Client::start(&place.ours("code_maintainer", &flags))?;
-    let arguments = json!({"path": ten, "max_bytes": 50 << 20});
-    // The text of one result is bounded; what is measured is reading and hashing all of it.
-    let own = Times::new(ours.repeat(7, "read_file_raw", &arguments, |result| {
-        result["structuredContent"]["data"]["size_bytes"] == ten.metadata().map_or(0, |meta| meta.len())
-    })?);
-    let cat = Times::new((0..7).map(|_| timed(&["cat", &ten.to_string_lossy()])).collect::<Result<_>>()?);
-    row(
-        "10 MB read, digest of all, 1 M characters returned",
-        own.median(),
-        &[],
-        Some(("`cat`", cat.median())),
-    );
+    std::fs::write(&path, text)?;
     let from = lines - 150;
-    let arguments = json!({"path": hundred, "start_line": from + 1, "end_line": from + 100});
     let exact = |result: &Value| {
         let text = text_of(result);
         text.contains(&format!("{from:010} "))
             && text.contains(&format!("{:010} ", from + 99))
             && !text.contains(&format!("{:010} ", from + 100))
+            && !text.contains(&format!("{:010} ", from - 1))
     };
-    let first = ours.repeat(1, "read_file", &arguments, exact)?;
-    let again = Times::new(ours.repeat(20, "read_file", &arguments, exact)?);
-    let head = format!("head -n {} '{}' | tail -n 100", from + 100, hundred.display());
-    let limit = Times::new((0..3).map(|_| timed(&["sh", "-c", &head])).collect::<Result<_>>()?);
+    let head = format!("head -n {} '{}' | tail -n 100", from + 100, path.display());
+    let peers = place.peers();
+    let (mut first, mut again, mut limit) = (Vec::new(), Vec::new(), Vec::new());
+    let mut theirs: Vec<(Kind, Option<Vec<Duration>>)> = Vec::new();
+    for _ in 0..5 {
+        // A server that has not seen the file yet.
+        let (mut ours, _) = super::client::Client::start(&place.ours("project_files", &[]))?;
+        for times in [&mut first, &mut again] {
+            let began = Instant::now();
+            let reply = Kind::Ours.lines(&mut ours, &path, from, 100).context("lines")??;
+            times.push(began.elapsed());
+            ensure!(exact(&reply), "not the lines that were asked for");
+        }
+        for peer in &peers {
+            let (mut client, _) = super::client::Client::start(peer)?;
+            let began = Instant::now();
+            let Some(reply) = peer.kind.lines(&mut client, &path, from, 100) else { continue };
+            let time = reply.is_ok_and(|reply| exact(&reply)).then(|| began.elapsed());
+            match theirs.iter_mut().find(|(kind, _)| *kind == peer.kind) {
+                None => theirs.push((peer.kind, time.map(|time| vec![time]))),
+                Some((_, times)) => match (times.as_mut(), time) {
+                    (Some(times), Some(time)) => times.push(time),
+                    _ => *times = None,
+                },
+            }
+        }
+        limit.push(timed(&["sh", "-c", &head])?);
+    }
+    let theirs: Vec<(Kind, Option<Duration>)> = theirs
+        .into_iter()
+        .map(|(kind, times)| (kind, times.map(|times| Times::new(times).median())))
+        .collect();
+    let (own, limit) = (Times::new(first).median(), Times::new(limit).median());
+    let must = Bar::times(own, limit, 0.4);
     row(
-        "100 lines near the end of 100 MB, first time",
-        first[0],
-        &[],
-        Some(("`head | tail`", limit.median())),
+        "100 lines near the end of 100 MB, exact",
+        own,
+        &theirs,
+        Some(("`head | tail`", limit)),
+        Some(must),
+        None,
     );
-    row("the same range again", again.median(), &[], None);
+    let again = Times::new(again).median();
+    let aim = Bar::at_most(again, Duration::from_millis(1));
+    row("the same range again", again, &[], None, None, Some(aim));
+    std::fs::remove_file(&path)?;
     Ok(())
 }
 
-/// The time of a program whose output goes nowhere.
-fn timed(argv: &[&str]) -> Result<Duration> {
+/// The time of a program whose output is read to its end.
+pub(crate) fn timed(argv: &[&str]) -> Result<Duration> {
     let began = Instant::now();
     #[expect(clippy::disallowed_methods, reason = "the limits are programs; each is waited for")]
     let output = Command::new(argv[0]).args(&argv[1..]).output()?;
@@ -131,44 +213,30 @@ fn edit(place: &Place) -> Result<()> {
     let text: String = (0..1000)
         .map(|n| format!("line {n:04} of a file that has about sixty-four kilobytes, padded\n"))
         .collect();
-    std::fs::write(&path, &text)?;
-    let peers = place.peers();
     let flags = ["--write", "--confirm-file-changes=false"];
-    let (mut ours, _) = Client::start(&place.ours("code_writer", &flags))?;
-    let mut others: Vec<Client> =
-        peers.iter().map(|peer| Ok(Client::start(peer)?.0)).collect::<Result<_>>()?;
-    let mut theirs: Vec<Vec<Duration>> = vec![Vec::new(); peers.len()];
-    let (mut own, mut limit) = (Vec::new(), Vec::new());
-    for n in 0..60 {
-        let (old, new) =
-            if n % 2 == 0 { ("line 0500 of", "LINE 0500 OF") } else { ("LINE 0500 OF", "line 0500 of") };
-        std::fs::write(
-            &path,
-            if n % 2 == 0 { text.clone() } else { text.replace("line 0500 of", "LINE 0500 OF") },
-        )?;
-        let before = std::fs::read(&path)?;
-        let began = Instant::now();
-        let result = ours.call("edit_file", json!({"path": path, "old_string": old, "new_string": new}))?;
-        own.push(began.elapsed());
-        ensure!(result["structuredContent"]["data"]["warnings"] == json!([]), "{result}");
-        ensure!(std::fs::read_to_string(&path)?.contains(new), "not edited");
-        for (index, client) in others.iter_mut().enumerate() {
-            std::fs::write(&path, &before)?;
-            let edits = json!([{"oldText": old, "newText": new}]);
-            let began = Instant::now();
-            client.call(peers[index].edit, json!({"path": path, "edits": edits}))?;
-            theirs[index].push(began.elapsed());
-        }
-        limit.push(bare_replace(&path, &before)?);
-    }
-    let named: Vec<(&str, Duration)> =
-        peers.iter().zip(theirs).map(|(peer, times)| (peer.name, Times::new(times).median())).collect();
-    row(
-        "edit one line of 64 KB, with diff and change record",
-        Times::new(own).median(),
-        &named,
-        Some(("write, fsync, rename", Times::new(limit).median())),
-    );
+    let mut contest = Contest::new(&place.ours("code_writer", &flags), &place.peers())?;
+    let outcome = contest.run(
+        40,
+        1,
+        |kind, client| {
+            // Put back beside the clock's view would be better still; it costs the same for all.
+            let prepared = std::fs::write(&path, &text).map_err(Into::into);
+            Some(prepared.and_then(|()| kind.edit(client, &path, "line 0500 of", "LINE 0500 OF")))
+        },
+        |kind, reply| {
+            let edited = std::fs::read_to_string(&path).is_ok_and(|text| text.contains("LINE 0500 OF"));
+            edited && (kind != Kind::Ours || reply["structuredContent"]["data"]["warnings"] == json!([]))
+        },
+        || {
+            std::fs::write(&path, &text)?;
+            bare_replace(&path, text.as_bytes())
+        },
+    )?;
+    let (own, limit) = (outcome.ours.median(), outcome.limit.median());
+    let rust = outcome.of(Kind::Rust);
+    let name = Some(("write, fsync, rename", limit));
+    let (must, aim) = (Bar::rust(own, rust, 1.5), Bar::rust(own, rust, 1.0));
+    row("edit one line of 64 KB, with diff and change record", own, &outcome.peers, name, must, aim);
     Ok(())
 }
 
@@ -189,7 +257,8 @@ fn tree(place: &Place) -> Result<()> {
     let root = place.root().join("tree");
     let line = "fn something() { let value = compute(1, 2, 3); println!(\"{value}\"); } // filler filler\n";
     let body = line.repeat(2100 / line.len());
-    for n in 0..place.tree_files {
+    let size = place.tree_files;
+    for n in 0..size {
         let dir = root.join(format!("d{:03}", n / 200));
         if n % 200 == 0 {
             std::fs::create_dir_all(&dir)?;
@@ -197,38 +266,58 @@ fn tree(place: &Place) -> Result<()> {
         let text = if n % 1000 == 7 { format!("{body}needle_{n}\n") } else { body.clone() };
         std::fs::write(dir.join(format!("file_{n}.rs")), text)?;
     }
-    let hits = place.tree_files.div_ceil(1000).min(200);
-    let (mut ours, _) = Client::start(&place.ours("project_files", &[]))?;
-    let search = json!({"query": "needle_", "path": "tree", "max_results": 200});
-    let complete = |result: &Value| {
-        let data = &result["structuredContent"]["data"];
-        data["complete"] == true && data["matches"].as_array().is_some_and(|found| found.len() == hits)
-    };
-    ours.repeat(2, "search_text", &search, complete)?;
-    let (mut own, mut limit) = (Vec::new(), Vec::new());
-    let rg = Place::program(&["rg"]);
-    for _ in 0..7 {
-        own.extend(ours.repeat(1, "search_text", &search, complete)?);
-        if let Some(rg) = &rg {
-            limit.push(timed(&[&rg.to_string_lossy(), "-n", "needle_", &root.to_string_lossy()])?);
-        }
-    }
-    let limit = (!limit.is_empty()).then(|| ("rg", Times::new(limit).median()));
-    let size = place.tree_files;
-    row(&format!("search {size} files, complete"), Times::new(own).median(), &[], limit);
-    let find = json!({"pattern": "**/file_*7.rs", "path": "tree", "limit": 200});
+    let hits = (0..size).filter(|n| n % 1000 == 7).count();
     let sevens = (0..size).filter(|n| n % 10 == 7).count();
-    let all = |result: &Value| result["structuredContent"]["data"]["total"] == sevens;
-    ours.repeat(2, "find_files", &find, all)?;
-    let fd = Place::program(&["fd", "fdfind"]);
-    let (mut own, mut limit) = (Vec::new(), Vec::new());
-    for _ in 0..7 {
-        own.extend(ours.repeat(1, "find_files", &find, all)?);
-        if let Some(fd) = &fd {
-            limit.push(timed(&[&fd.to_string_lossy(), "-g", "file_*7.rs", &root.to_string_lossy()])?);
-        }
-    }
-    let limit = (!limit.is_empty()).then(|| ("fd", Times::new(limit).median()));
-    row(&format!("find by name in {size} files, complete"), Times::new(own).median(), &[], limit);
+    let mut contest = Contest::new(&place.ours("project_files", &[]), &place.peers())?;
+    let place_of = root.to_string_lossy().into_owned();
+    let bare = |argv: Vec<&str>| timed(&argv);
+
+    let rg = Place::program(&["rg"]).context("rg is not on PATH")?.to_string_lossy().into_owned();
+    let searched = contest.run(
+        7,
+        1,
+        |kind, client| kind.search(client, &root, "needle_"),
+        |kind, reply| {
+            let whole = kind != Kind::Ours || reply["structuredContent"]["data"]["complete"] == true;
+            whole && text_of(reply).matches("needle_").count() >= hits
+        },
+        || bare(vec![&rg, "-n", "needle_", &place_of]),
+    )?;
+    let (own, limit) = (searched.ours.median(), searched.limit.median());
+    let (must, aim) = (Bar::times(own, limit, 1.5), Bar::times(own, limit, 1.1));
+    let name = format!("search {size} files, complete");
+    row(&name, own, &searched.peers, Some(("rg", limit)), Some(must), Some(aim));
+
+    let fd = Place::program(&["fd", "fdfind"]).context("fd is not on PATH")?.to_string_lossy().into_owned();
+    let found = contest.run(
+        5,
+        1,
+        |kind, client| Some(kind.find(client, &root, "file_*7.rs")),
+        |kind, reply| match kind {
+            Kind::Ours => reply["structuredContent"]["data"]["total"] == sevens,
+            _ => text_of(reply).matches("7.rs").count() >= sevens,
+        },
+        || bare(vec![&fd, "-g", "file_*7.rs", &place_of]),
+    )?;
+    let (own, limit) = (found.ours.median(), found.limit.median());
+    let (must, aim) = (Bar::times(own, limit, 2.0), Bar::times(own, limit, 1.2));
+    let name = format!("find by name in {size} files, complete");
+    row(&name, own, &found.peers, Some(("fd", limit)), Some(must), Some(aim));
+
+    let entries = size + size.div_ceil(200);
+    let listed = contest.run(
+        5,
+        1,
+        |kind, client| Some(kind.tree(client, &root)),
+        |kind, reply| match kind {
+            Kind::Ours => reply["structuredContent"]["data"]["total"] == entries,
+            _ => text_of(reply).matches(".rs").count() >= size,
+        },
+        || bare(vec![&fd, ".", &place_of]),
+    )?;
+    let (own, limit) = (listed.ours.median(), listed.limit.median());
+    let (must, aim) = (Bar::times(own, limit, 2.0), Bar::times(own, limit, 1.2));
+    let name = format!("tree of {size} files, counted whole");
+    row(&name, own, &listed.peers, Some(("fd", limit)), Some(must), Some(aim));
     Ok(())
 }

@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, ensure};
 use serde_json::json;
 
+use super::Place;
 use super::client::Client;
-use super::{Place, row};
+use super::table::{Bar, row};
 use crate::measure::Times;
 
 pub(crate) fn run(place: &Place) -> Result<()> {
@@ -34,11 +35,16 @@ fn tasks(place: &Place) -> Result<()> {
             ensure!(added["structuredContent"]["data"]["open"] == total, "{added}");
         }
         let bytes = (client.written()? - written) / 200;
+        let own = Times::new(times).median();
+        let must = Bar::at_most(own, Duration::from_micros(500));
+        let aim = Bar::new("≤ 8 KB written", bytes <= 8192);
         row(
             &format!("add a task with a key at {size} tasks ({bytes} B written each)"),
-            Times::new(times).median(),
+            own,
             &[],
             Some(("write, fsync", durable_write(place)?)),
+            Some(must),
+            Some(aim),
         );
     }
     Ok(())
@@ -70,7 +76,9 @@ fn journal(place: &Place) -> Result<()> {
             let data = &result["structuredContent"]["data"];
             data["total"] == total && data["logs"].as_array().is_some_and(|logs| logs.len() == 10)
         })?;
-        row(&format!("journal: last 10 of {size}"), Times::new(times).median(), &[], None);
+        let own = Times::new(times).median();
+        let must = Bar::at_most(own, Duration::from_micros(500));
+        row(&format!("journal: last 10 of {size}"), own, &[], None, Some(must), None);
     }
     Ok(())
 }

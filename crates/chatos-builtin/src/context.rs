@@ -154,7 +154,10 @@ impl CallCx {
     }
 
     pub(crate) fn waiting_for(&self, request_id: &str) {
-        self.observer
-            .event(CallEvent::Waiting { trace: self.trace.clone(), request_id: request_id.to_owned() });
+        self.observer.event(CallEvent::Waiting {
+            call_id: self.call_id.clone(),
+            trace: self.trace.clone(),
+            request_id: request_id.to_owned(),
+        });
     }
 }

@@ -60,8 +60,8 @@ pub use mcp::{
 };
 pub use observer::{CallEvent, Nobody, Observer};
 pub use person::{
-    Agreed, AskRequest, Elicited, Elicitor, Era, Form, InputRequired, PromptQueue, Question, QueueError,
-    Reach, Resume, Verdict, Withdraw,
+    Agreed, AskRequest, Elicited, Elicitor, Era, Form, InputRequired, NoQueue, PromptQueue, Question,
+    QueueError, Reach, Resume, Verdict, Withdraw,
 };
 pub use progress::{ProgressReport, ProgressSink};
 pub use root::Root;

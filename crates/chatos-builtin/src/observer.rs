@@ -29,6 +29,8 @@ pub enum CallEvent {
     },
     /// A person is being asked.
     Waiting {
+        /// The call, as in the log.
+        call_id: String,
         /// Where it belongs.
         trace: Trace,
         /// The prompt.

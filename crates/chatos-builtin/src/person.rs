@@ -5,6 +5,7 @@
 //! or that came on the caller's own connection, count. Nobody reachable means no: never a guess.
 
 mod form;
+mod no_queue;
 mod road;
 
 use chatos_prompts::kind::{self, Prompt};
@@ -18,6 +19,7 @@ use crate::context::CallCx;
 use crate::tool::BoxFuture;
 
 pub use form::Form;
+pub use no_queue::NoQueue;
 pub(crate) use road::ask;
 
 /// A question that can be asked.
@@ -110,6 +112,9 @@ pub enum QueueError {
     /// Somebody was first.
     #[error("the question is answered already")]
     AlreadyAnswered,
+    /// The question is another than the one that was shown.
+    #[error("what was shown is not what is asked")]
+    ShownMismatch,
     /// No such question.
     #[error("the question is not known")]
     Unknown,
@@ -158,8 +163,14 @@ pub trait PromptQueue: Send + Sync {
         owner: &'a Owner,
         why: Withdraw,
     ) -> BoxFuture<'a, Result<(), QueueError>>;
-    /// Records an answer that a person gave in the connected client.
-    fn answer<'a>(&'a self, id: &'a RequestId, response: &'a Value) -> BoxFuture<'a, Result<(), QueueError>>;
+    /// Records an answer that a person gave in the connected client; `shown` is the digest of what the
+    /// person saw there.
+    fn answer<'a>(
+        &'a self,
+        id: &'a RequestId,
+        response: &'a Value,
+        shown: &'a str,
+    ) -> BoxFuture<'a, Result<(), QueueError>>;
 }
 
 /// How the connected client asks a person.
@@ -199,6 +210,8 @@ pub struct InputRequired {
     pub form: Form,
     /// The question in the queue, if it is there too.
     pub request_id: Option<RequestId>,
+    /// The digest of what the form shows. The call computes it anew when it comes again.
+    pub shown: String,
 }
 
 /// What a modern call brings when it comes again.
@@ -208,6 +221,8 @@ pub struct Resume {
     pub request_id: Option<RequestId>,
     /// The client's answer; `None` when it came without one.
     pub answer: Option<Elicited>,
+    /// The digest of what the form showed.
+    pub shown: Option<String>,
 }
 
 /// A person's yes.
@@ -240,8 +255,22 @@ fn no_person(reason: Option<&Text>) -> ToolError {
     ))
 }
 
+/// What a person agreed to is not what would happen now (tools §15): nothing happens.
+fn changed_meanwhile() -> ToolError {
+    let kind = chatos_tool::ConflictKind::ChangedOnDisk;
+    ToolError::new(
+        Reason::Conflict { kind, expected: None, found: None, path: None },
+        Text::fixed(
+            "what the person was shown is not what would happen now; nothing was changed",
+            "用户所看到的内容与当前将要执行的不一致；未做任何更改",
+        ),
+    )
+    .hint(Text::fixed("call again to show the new state", "请重新调用以展示最新状态"))
+}
+
 fn refused(error: QueueError) -> ToolError {
     match error {
+        QueueError::ShownMismatch => changed_meanwhile(),
         QueueError::Invalid(issues) => ToolError::invalid(issues),
         QueueError::Full(message) => ToolError::new(
             Reason::ResourceExhausted { resource: chatos_tool::Resource::Disk, limit: None, actual: None },

@@ -150,7 +150,12 @@ impl PromptQueue for TestQueue {
         Box::pin(async { Ok(()) })
     }
 
-    fn answer<'a>(&'a self, id: &'a RequestId, response: &'a Value) -> BoxFuture<'a, Result<(), QueueError>> {
+    fn answer<'a>(
+        &'a self,
+        id: &'a RequestId,
+        response: &'a Value,
+        _shown: &'a str,
+    ) -> BoxFuture<'a, Result<(), QueueError>> {
         let known = self.questions.borrow().get(id.as_str()).is_some_and(|entry| entry.verdict.is_some());
         if known {
             return Box::pin(async { Err(QueueError::AlreadyAnswered) });

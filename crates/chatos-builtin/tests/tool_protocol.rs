@@ -54,7 +54,12 @@ impl PromptQueue for NoQueue {
     ) -> BoxFuture<'a, Result<(), QueueError>> {
         none()
     }
-    fn answer<'a>(&'a self, _: &'a RequestId, _: &'a Value) -> BoxFuture<'a, Result<(), QueueError>> {
+    fn answer<'a>(
+        &'a self,
+        _: &'a RequestId,
+        _: &'a Value,
+        _: &'a str,
+    ) -> BoxFuture<'a, Result<(), QueueError>> {
         none()
     }
 }

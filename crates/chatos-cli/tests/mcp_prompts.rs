@@ -424,3 +424,105 @@ fn a_form_that_is_answered_on_the_page_is_withdrawn_from_the_client() {
     }
     assert_eq!(result["structuredContent"]["data"]["selection"], "a");
 }
+
+/// A server of files or tasks for a client that can ask, and nobody else who could be asked.
+fn asking(sandbox: &Sandbox, name: &str, era: McpEra, more: &[&str]) -> McpClient {
+    let mut args = vec!["mcp", name, "--lang", "en"];
+    args.extend(more);
+    McpClient::connect(sandbox.command(&args), era, json!({ "elicitation": {} })).0
+}
+
+#[test]
+fn a_change_is_confirmed_in_the_client_when_no_host_runs() {
+    let sandbox = sandbox();
+    let root = sandbox.root().join("work");
+    std::fs::create_dir(&root).unwrap();
+    let more = ["--write", "--confirm-file-changes=true", "--root", root.to_str().unwrap()];
+    let write = |path: &str| json!({ "path": path, "contents": "new line\n" });
+
+    let mut client = asking(&sandbox, "code_writer", McpEra::Legacy, &more);
+    for (path, reply, status) in [
+        ("yes.txt", json!({ "action": "accept", "content": { "remark": "fine" } }), "ok"),
+        ("no.txt", json!({ "action": "decline" }), "canceled"),
+    ] {
+        let id = client.begin_call("write_file", write(path));
+        let asked = client.message_with("method");
+        assert_eq!(asked["method"], "elicitation/create", "{asked}");
+        let message = asked["params"]["message"].as_str().unwrap();
+        assert!(message.contains(path) && message.contains("+new line"), "all of it is shown: {message}");
+        assert!(!root.join(path).exists(), "nothing happens before the answer");
+        client.send(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result": reply }));
+        let result = client.answer(id);
+        assert_eq!(result["structuredContent"]["status"], status, "{result}");
+        assert_eq!(root.join(path).exists(), status == "ok");
+        let data = &result["structuredContent"]["data"];
+        assert_eq!(data["confirmed"], status == "ok", "{result}");
+        let item = closed(&sandbox, data["request_id"].as_str().unwrap());
+        assert_eq!(item["by"], "person:client", "an answer is recorded like any other: {item}");
+    }
+    drop(client);
+
+    // Modern: what was shown is what happens, or nothing.
+    let mut client = asking(&sandbox, "code_writer", McpEra::Modern, &more);
+    let edit = json!({ "path": "yes.txt", "old_string": "new", "new_string": "newer" });
+    let first = client.call("edit_file", edit.clone());
+    assert_eq!(first["resultType"], "input_required", "{first}");
+    let shown = first["inputRequests"]["answer"]["params"]["message"].as_str().unwrap();
+    assert!(shown.contains("-new line") && shown.contains("+newer line"), "{shown}");
+    let again = |state: &Value| {
+        json!({
+            "name": "edit_file", "arguments": edit, "requestState": state,
+            "inputResponses": { "answer": { "action": "accept", "content": {} } },
+        })
+    };
+    std::fs::write(root.join("yes.txt"), "new line\nsomebody else's line\n").unwrap();
+    let changed = client.request("tools/call", again(&first["requestState"]));
+    let error = &changed["structuredContent"]["error"];
+    assert_eq!(
+        (&error["type"], &error["details"]["kind"]),
+        (&json!("conflict"), &json!("changed_on_disk")),
+        "{changed}"
+    );
+    let kept = std::fs::read_to_string(root.join("yes.txt")).unwrap();
+    assert_eq!(kept, "new line\nsomebody else's line\n");
+    let second = client.call("edit_file", edit.clone());
+    let done = client.request("tools/call", again(&second["requestState"]));
+    assert_eq!(done["structuredContent"]["data"]["confirmed"], true, "{done}");
+    let written = std::fs::read_to_string(root.join("yes.txt")).unwrap();
+    assert_eq!(written, "newer line\nsomebody else's line\n");
+}
+
+#[test]
+fn tasks_are_confirmed_in_the_client_when_no_host_runs() {
+    let mut sandbox = sandbox();
+    sandbox.set_variable("CHATOS_SET_CONFIRM_MAIN_TASK_CREATE", "true");
+    let tasks =
+        json!({ "tasks": [{ "title": "First", "details": "with enough words" }, { "title": "Second" }] });
+    let mut client = asking(&sandbox, "task_manager", McpEra::Legacy, &[]);
+    for (reply, created) in
+        [(json!({ "action": "decline" }), 0), (json!({ "action": "accept", "content": {} }), 2)]
+    {
+        let id = client.begin_call("add_task", tasks.clone());
+        let asked = client.message_with("method");
+        let message = asked["params"]["message"].as_str().unwrap();
+        assert!(message.contains("First") && message.contains("Second"), "{message}");
+        client.send(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result": reply }));
+        let result = client.answer(id);
+        let data = &result["structuredContent"]["data"];
+        assert_eq!(data["created"].as_array().map_or(0, Vec::len), created, "{result}");
+        let list = client.call("list_tasks", json!({ "allSessions": true, "allRuns": true }));
+        assert_eq!(list["structuredContent"]["data"]["total"], created, "{list}");
+    }
+    drop(client);
+    let mut client = asking(&sandbox, "task_manager", McpEra::Modern, &[]);
+    let third = json!({ "title": "Third", "dedupe_key": "third" });
+    let first = client.call("add_task", third.clone());
+    assert_eq!(first["resultType"], "input_required", "{first}");
+    let again = json!({
+        "name": "add_task", "arguments": third, "requestState": first["requestState"],
+        "inputResponses": { "answer": { "action": "accept", "content": { "remark": "yes" } } },
+    });
+    let done = client.request("tools/call", again);
+    let data = &done["structuredContent"]["data"];
+    assert_eq!((&data["created"][0]["title"], &data["remark"]), (&json!("Third"), &json!("yes")), "{done}");
+}

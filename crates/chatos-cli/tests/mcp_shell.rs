@@ -2,9 +2,12 @@
 //! and nothing left behind when it is told to end or killed.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by failing")]
 
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-use chatos_testkit::{McpClient, McpEra, Sandbox};
+use chatos_testkit::{McpClient, McpEra, Sandbox, child};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -174,5 +177,92 @@ fn nothing_is_left_when_the_server_is_told_to_end() {
         let status = client.ended();
         assert!(status.success(), "{status:?}: {}", client.stderr());
         until("the end of everything", || alive(&mark).is_empty());
+    }
+}
+
+const NOBODY: u32 = 65534;
+
+/// The server as whoever runs the tests, or as another user, who owns everything it needs.
+fn connect_as(user: Option<u32>, dir: &Path) -> McpClient {
+    let mut program = std::path::PathBuf::from(env!("CARGO_BIN_EXE_chatos"));
+    std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o755)).unwrap();
+    if let Some(user) = user {
+        // The build directory may be closed to them.
+        std::fs::copy(&program, dir.join("chatos")).unwrap();
+        program = dir.join("chatos");
+        let owner = format!("{user}:{user}");
+        assert!(child("chown").args(["-hR", &owner]).arg(dir).status().unwrap().success());
+    }
+    let mut command = child(program);
+    command
+        .args(["mcp", "shell_tasks", "--lang", "en", "--confirm-file-changes=false", "--confirm-shell=never"])
+        .arg("--state-dir")
+        .arg(dir.join("state"))
+        .arg("--root")
+        .arg(dir.join("root"))
+        .env_clear()
+        .env("HOME", dir.join("home"))
+        .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+        .current_dir(dir.join("root"));
+    if let Some(user) = user {
+        command.uid(user).gid(user);
+    }
+    McpClient::connect(command, McpEra::Legacy, json!({})).0
+}
+
+#[test]
+fn the_boundary_holds_for_root_and_for_a_user_without_rights() {
+    if !confined(&Place::new()) {
+        return;
+    }
+    let root = rustix::process::geteuid().is_root();
+    let users = if root { vec![None, Some(NOBODY)] } else { vec![None] };
+    for user in users {
+        let dir = tempfile::Builder::new().prefix("chatos-shell-").tempdir().unwrap();
+        let at = |rel: &str| dir.path().join(rel);
+        for name in ["root", "outside", "home", "state"] {
+            std::fs::create_dir(at(name)).unwrap();
+        }
+        std::fs::write(at("outside/secret.txt"), "TOP SECRET").unwrap();
+        std::fs::write(at("home/secret.txt"), "TOP SECRET").unwrap();
+        std::os::unix::fs::symlink(at("outside"), at("root/out")).unwrap();
+        let mut client = connect_as(user, dir.path());
+        let outside = at("outside").to_string_lossy().into_owned();
+        let tries = [
+            format!("cat {outside}/secret.txt"),
+            "cat out/secret.txt".to_owned(),
+            "cat ~/secret.txt".to_owned(),
+            "cat ../outside/secret.txt".to_owned(),
+            "cd / && cat proc/self/root\"$OLDPWD\"/../outside/secret.txt".to_owned(),
+            format!("echo PWNED > {outside}/secret.txt"),
+            format!("echo PWNED >> {outside}/new.txt"),
+            "echo PWNED > out/new.txt".to_owned(),
+            "echo PWNED > ~/new.txt".to_owned(),
+            format!("rm -f {outside}/secret.txt"),
+            format!("mv {outside}/secret.txt stolen.txt"),
+            format!("ln {outside}/secret.txt hard.txt && cat hard.txt"),
+            format!("cp {outside}/secret.txt stolen.txt"),
+            format!("find {outside} -type f -exec cat {{}} +"),
+            format!("exec 9<{outside}/secret.txt; cat <&9"),
+            format!("(setsid sh -c 'cat {outside}/secret.txt')"),
+        ];
+        for command in tries {
+            let reply = client.call("run_shell_command", json!({ "command": command }));
+            let stdout = data(&reply)["stdout"]["text"].as_str().unwrap_or_default();
+            assert!(!stdout.contains("TOP SECRET"), "{user:?} {command}: {reply}");
+            let kept = std::fs::read_to_string(at("outside/secret.txt")).unwrap();
+            assert_eq!(kept, "TOP SECRET", "{user:?} {command}");
+            assert!(!at("outside/new.txt").exists() && !at("home/new.txt").exists(), "{user:?} {command}");
+        }
+        // The same user may do it without the boundary: it is the boundary that stopped them.
+        let inside =
+            client.call("run_shell_command", json!({ "command": "echo mine > own.txt && cat own.txt" }));
+        assert_eq!(data(&inside)["exit_code"], 0, "{user:?} {inside}");
+        let mut free = child("cat");
+        free.arg(at("outside/secret.txt"));
+        if let Some(user) = user {
+            free.uid(user).gid(user);
+        }
+        assert_eq!(free.output().unwrap().stdout, b"TOP SECRET", "{user:?}");
     }
 }

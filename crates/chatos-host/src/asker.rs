@@ -184,10 +184,19 @@ impl<D: DeskOwner> PromptQueue for DeskQueue<D> {
         })
     }
 
-    fn answer<'a>(&'a self, id: &'a RequestId, response: &'a Value) -> BoxFuture<'a, Result<(), QueueError>> {
+    fn answer<'a>(
+        &'a self,
+        id: &'a RequestId,
+        response: &'a Value,
+        shown: &'a str,
+    ) -> BoxFuture<'a, Result<(), QueueError>> {
         Box::pin(async move {
             let id = id.clone();
-            let reply = PromptReply { response: response.clone(), ..PromptReply::default() };
+            let reply = PromptReply {
+                response: response.clone(),
+                shown: Some(shown.to_owned()),
+                ..PromptReply::default()
+            };
             let answered =
                 self.at_desk(move |desk| desk.respond(id.as_str(), &reply, Surface::Client, Lang::En));
             answered.await.map(drop)
@@ -258,6 +267,9 @@ pub fn withdraw_code(why: Withdraw) -> Option<&'static str> {
 pub fn queue_error(fault: &Fault) -> QueueError {
     if fault.code == "already_answered" {
         return QueueError::AlreadyAnswered;
+    }
+    if fault.code == "shown_mismatch" {
+        return QueueError::ShownMismatch;
     }
     match fault.class {
         ErrorCode::InvalidArgument => QueueError::Invalid(issues(fault)),

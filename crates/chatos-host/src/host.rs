@@ -110,6 +110,8 @@ pub struct Host {
     closed: AtomicBool,
     // The last host on this state was killed.
     unclean: AtomicBool,
+    // A person sits before the command that opened this state.
+    attended: AtomicBool,
     // Released last: while it is held nobody else opens this state.
     lock: Mutex<Option<FileLock>>,
 }
@@ -176,6 +178,7 @@ impl Host {
             shutdown: CancellationToken::new(),
             closed: AtomicBool::new(false),
             unclean: AtomicBool::new(false),
+            attended: AtomicBool::new(false),
             lock: Mutex::new(Some(lock)),
             config,
         };
@@ -210,6 +213,16 @@ impl Host {
     /// This process serves; a command that opened the state for a moment does not.
     pub(crate) fn is_serving(&self) -> bool {
         self.config.serving
+    }
+
+    /// A command says that it shows the questions of this state to the person before it.
+    pub fn attend(&self) {
+        self.attended.store(true, Ordering::Relaxed);
+    }
+
+    /// Somebody said so.
+    pub(crate) fn is_attended(&self) -> bool {
+        self.attended.load(Ordering::Relaxed)
     }
 
     /// Whether the last host on this state was killed.

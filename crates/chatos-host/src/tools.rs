@@ -407,8 +407,8 @@ impl DeskOwner for HostDesk {
         let Some(host) = self.host.upgrade() else {
             return Reach::None(Text::fixed("the host is stopping", "主机正在停止"));
         };
-        // A command that opened the state for a moment shows nobody a question.
-        if host.is_serving() {
+        // A command that opened the state for a moment shows nobody a question, unless it says so.
+        if host.is_serving() || host.is_attended() {
             return Reach::Host;
         }
         match self.desk() {

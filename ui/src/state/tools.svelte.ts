@@ -133,8 +133,7 @@ export class ToolRun {
       const { progress, total, message } = said;
       this.progress = { done: Number(progress), total: typeof total === 'number' ? total : null, message: typeof message === 'string' ? message : null };
     }
-    // A question names the tool that asks, not the call; one call per tool runs from this page.
-    if (type === 'tool_waiting' && asObject(said?.['trace'])?.['toolName'] === this.tool && typeof said?.['requestId'] === 'string') {
+    if (type === 'tool_waiting' && said?.['callId'] === this.callId && typeof said?.['requestId'] === 'string') {
       this.waiting = said['requestId'];
     }
   }

@@ -67,9 +67,9 @@ describe('a run', () => {
     expect(run.progress).toBeNull();
     event('tool_progress', { callId: run.callId, progress: 1, total: 3, message: 'half' });
     expect(run.progress).toEqual({ done: 1, total: 3, message: 'half' });
-    event('tool_waiting', { requestId: 'q', trace: { toolName: 'write' } });
+    event('tool_waiting', { callId: 'another', requestId: 'q', trace: { toolName: 'read' } });
     expect(run.waiting).toBeNull();
-    event('tool_waiting', { requestId: 'q', trace: { toolName: 'read' } });
+    event('tool_waiting', { callId: run.callId, requestId: 'q', trace: { toolName: 'read' } });
     expect(run.waiting).toBe('q');
     await run.cancel();
     expect(api.cancel).toHaveBeenCalledWith(run.callId);

@@ -81,6 +81,7 @@ describe('a model', () => {
     await page.getByRole('link', { name: 'Edit' }).click();
     await page.getByRole('button', { name: 'Remove' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await page.locator('[data-model="Demo"]').waitFor();
     await expect.poll(() => page.locator('[data-model="Other"]').count()).toBe(0);
     await page.evaluate(() => (location.hash = '#/agents'));
     await page.locator('[data-agent="Needs it"]').getByText('1 problem').waitFor();

@@ -73,7 +73,12 @@ impl PromptQueue for Person {
         Box::pin(async { Ok(()) })
     }
 
-    fn answer<'a>(&'a self, _: &'a RequestId, _: &'a Value) -> BoxFuture<'a, Result<(), QueueError>> {
+    fn answer<'a>(
+        &'a self,
+        _: &'a RequestId,
+        _: &'a Value,
+        _: &'a str,
+    ) -> BoxFuture<'a, Result<(), QueueError>> {
         Box::pin(async { Ok(()) })
     }
 }

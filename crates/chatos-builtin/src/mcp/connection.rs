@@ -109,7 +109,11 @@ impl Connection {
         required: InputRequired,
     ) -> Result<InputRequiredResult, ErrorData> {
         let request = elicit::input_request(&required.form).map_err(|error| bug(&error))?;
-        let state = self.seal(tool, arguments, Carried { id: required.request_id, own: None });
+        let state = self.seal(
+            tool,
+            arguments,
+            Carried { id: required.request_id, shown: Some(required.shown), own: None },
+        );
         let requests = [(FORM_KEY.to_owned(), request)].into_iter().collect();
         Ok(InputRequiredResult::new(Some(requests), Some(state)))
     }
@@ -121,7 +125,9 @@ impl Connection {
         round: ClientRound,
     ) -> Result<InputRequiredResult, ErrorData> {
         let requests = door::input_requests(&round).map_err(|error| bug(&error))?;
-        let state = round.state.map(|own| self.seal(call, arguments, Carried { id: None, own: Some(own) }));
+        let state = round
+            .state
+            .map(|own| self.seal(call, arguments, Carried { own: Some(own), ..Carried::default() }));
         Ok(InputRequiredResult::new(Some(requests), state))
     }
 
@@ -204,9 +210,9 @@ impl ServerHandler for Connection {
         let carried = self.carried(request.request_state.as_ref(), &request.name, &arguments)?;
         let answers = request.input_responses.unwrap_or_default();
         let answer = answers.get(FORM_KEY).map(elicit::from_json);
-        let Carried { id: request_id, own: state } = carried;
+        let Carried { id: request_id, shown, own: state } = carried;
         // Answers to a question of the layer count only with its state.
-        let resume = request.request_state.is_some().then_some(Resume { request_id, answer });
+        let resume = request.request_state.is_some().then_some(Resume { request_id, answer, shown });
         let client = ClientLink { door: Arc::new(self.client(&context)), answers, state };
         let (progress, forward) = reports(&context);
         let call = self.endpoint.layer.call(

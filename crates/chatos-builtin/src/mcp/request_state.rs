@@ -26,6 +26,9 @@ struct State {
     connection: String,
     call: String,
     id: Option<String>,
+    // What the person was shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    shown: Option<String>,
     // What the tool itself wants back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     own: Option<Value>,
@@ -36,6 +39,8 @@ struct State {
 pub(super) struct Carried {
     /// The question in the queue.
     pub(super) id: Option<RequestId>,
+    /// The digest of what the person was shown.
+    pub(super) shown: Option<String>,
     /// What the tool itself wants back.
     pub(super) own: Option<Value>,
 }
@@ -74,6 +79,7 @@ impl StateSeal {
             connection: connection.to_owned(),
             call: digest(tool, arguments),
             id: carried.id.map(|id| id.as_str().to_owned()),
+            shown: carried.shown,
             own: carried.own,
         };
         // Strings, numbers and JSON always serialise.
@@ -102,7 +108,7 @@ impl StateSeal {
             return Err(StateError::OtherCall);
         }
         let id = state.id.map(|id| RequestId::parse(&id).map_err(|_| StateError::Forged)).transpose()?;
-        Ok(Carried { id, own: state.own })
+        Ok(Carried { id, shown: state.shown, own: state.own })
     }
 
     fn mac(&self, body: &[u8]) -> Hmac<Sha256> {
@@ -132,7 +138,8 @@ mod tests {
         let seal = StateSeal::new();
         let id = RequestId::parse("q-1").unwrap();
         let arguments = json!({"a": 1, "b": [true, {"c": "d"}]});
-        let carried = Carried { id: Some(id), own: Some(json!({"step": 1})) };
+        let carried =
+            Carried { id: Some(id), shown: Some("sha256:0".to_owned()), own: Some(json!({"step": 1})) };
         let state = seal.seal("conn", "tool", &arguments, carried.clone(), 1000);
         let open =
             |connection, tool, arguments: &Value, now| seal.open(&state, connection, tool, arguments, now);

@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use chatos_prompts::response::Status;
-use chatos_prompts::{Object, Owner, RequestId};
+use chatos_prompts::{Object, Owner, RequestId, shown};
 use chatos_tool::{Text, ToolError};
 use serde_json::{Value, json};
 
 use super::form::{self, Form};
 use super::{
     Agreed, AskRequest, Elicited, Era, InputRequired, PromptQueue, Question, QueueError, Reach, Verdict,
-    Withdraw, check_answer, judge, no_person, refused, stopped,
+    Withdraw, changed_meanwhile, check_answer, judge, no_person, refused, stopped,
 };
 use crate::clock::Stop;
 use crate::context::{CallCx, Suspension};
@@ -24,8 +24,16 @@ const LATE: Duration = Duration::from_secs(2);
 pub(crate) async fn ask(cx: &CallCx, mut question: Question) -> Result<Agreed, ToolError> {
     redact_message(cx, &mut question);
     let owner = Owner::host_server(cx.server);
+    let shown = shown::digest(&question.prompt.normal, None);
     let roads = Roads::find(cx, &question).await?;
     let resumed = cx.resume.clone();
+    if let Some(resume) = &resumed
+        && question.prompt.kind.decides_effect()
+        && resume.shown.as_ref().is_some_and(|then| *then != shown)
+    {
+        withdraw(cx, resume.request_id.as_ref(), &owner, Withdraw::Aborted);
+        return Err(changed_meanwhile());
+    }
     let id = match (&resumed, roads.queue) {
         (Some(resume), _) if resume.request_id.is_some() => resume.request_id.clone(),
         (_, true) => Some(put(cx, &owner, &question).await?),
@@ -38,7 +46,7 @@ pub(crate) async fn ask(cx: &CallCx, mut question: Question) -> Result<Agreed, T
             return Ok(agreed);
         }
     } else if let (Some(form), Era::Modern) = (&roads.form, roads.era) {
-        let required = InputRequired { form: form.clone(), request_id: id };
+        let required = InputRequired { form: form.clone(), request_id: id, shown };
         // The layer answers with the form.
         return Err(cx.suspend(Suspension::Person(required)));
     }
@@ -73,8 +81,8 @@ impl Roads {
             .elicitor
             .as_ref()
             .filter(|_| matches!(backend, PromptBackend::Auto | PromptBackend::Elicitation));
-        let form =
-            elicitor.and_then(|elicitor| form::of(&question.prompt).filter(|form| elicitor.can_ask(form)));
+        let form = elicitor
+            .and_then(|elicitor| form::of(&question.prompt, cx.lang).filter(|form| elicitor.can_ask(form)));
         let era = elicitor.map_or(Era::Legacy, |elicitor| elicitor.era());
         let reach = match backend {
             PromptBackend::Auto | PromptBackend::File => cx.unless_stopped(cx.queue.reach()).await?,
@@ -216,7 +224,8 @@ async fn from_client(
         let verdict = Verdict { status, response, by: Some("person:client".to_owned()), private: false };
         return settle(cx, question, name, owner, verdict, timeout_ms).await.map(Some);
     };
-    match cx.unless_stopped(cx.queue.answer(id, &response)).await? {
+    let shown = shown::digest(&question.prompt.normal, None);
+    match cx.unless_stopped(cx.queue.answer(id, &response, &shown)).await? {
         // Whoever was first: the record says what was answered.
         Ok(()) | Err(QueueError::AlreadyAnswered) => {
             let verdict = cx.unless_stopped(cx.queue.wait(id)).await?.map_err(refused)?;

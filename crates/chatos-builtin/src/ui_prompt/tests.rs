@@ -431,7 +431,10 @@ async fn a_modern_call_comes_again_with_its_answer() {
     };
     let id = required.request_id.clone().unwrap();
     assert_eq!(required.form.schema["required"], json!(["selection"]));
-    let again = |answer| Some(Resume { request_id: required.request_id.clone(), answer: Some(answer) });
+    let again = |answer| {
+        let (request_id, shown) = (required.request_id.clone(), Some(required.shown.clone()));
+        Some(Resume { request_id, answer: Some(answer), shown })
+    };
     let envelope = done(start(&bench, modern(again(chosen("b"))))).await;
     assert_eq!(
         (&envelope.data["selection"], &envelope.data["request_id"]),

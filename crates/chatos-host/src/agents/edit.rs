@@ -18,6 +18,9 @@ pub(super) const PROMPT_BYTES: usize = 128 * 1024;
 /// References of one kind an agent may have.
 const REFERENCES: usize = 200;
 
+/// Bytes of what others may keep beside a chosen app.
+const EXTRA_BYTES: usize = 16 * 1024;
+
 /// Members of an agent as the API gives it that nobody can set.
 const READ_ONLY: [&str; 6] = ["id", "createdAt", "updatedAt", "problems", "cleared", "landConfig"];
 
@@ -129,6 +132,9 @@ impl AgentDesk<'_> {
             issues.needed(&at("appId"), &app.app_id, 256);
             issues.references(&at("mcpServerIds"), &app.mcp_server_ids, REFERENCES);
             issues.references(&at("promptIds"), &app.prompt_ids, REFERENCES);
+            if serde_json::to_string(&app.extra).is_ok_and(|extra| extra.len() > EXTRA_BYTES) {
+                issues.add(&format!("/uiApps/{index}"), "length", "too much beside it", "附加内容过多");
+            }
             let same = |other: &&chatos_policy::UiApp| {
                 (&other.plugin_id, &other.app_id) == (&app.plugin_id, &app.app_id)
             };

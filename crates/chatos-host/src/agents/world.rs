@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use chatos_contribution::ServerIdentity;
+use chatos_contribution::{Exposed, ServerIdentity};
+use chatos_manifest::{Dropped, Problem};
+use chatos_plugins::Snapshot;
 use chatos_policy::{AppFacts, ROUTER_SERVER, ServerFacts, ServerState, World};
 use chatos_store::ServerFact;
 use chatos_tool::Fault;
@@ -61,7 +63,41 @@ pub(crate) fn world(host: &Host) -> Result<World, Fault> {
             });
         }
     }
+    dropped(&snapshot, &mut servers, &mut apps);
     Ok(World::new(servers, apps))
+}
+
+/// What was left out for an error is installed but did not load; that is told apart from missing.
+fn dropped(snapshot: &Snapshot, servers: &mut Vec<ServerFacts>, apps: &mut Vec<AppFacts>) {
+    let of_app =
+        |problem: &&Problem| matches!(problem.dropped, Dropped::App | Dropped::Ai) && problem.is_error();
+    for problem in snapshot.problems.iter().filter(of_app) {
+        let app = problem.app.as_ref().and_then(|app| app.id.as_ref());
+        let (Some(plugin), Some(app)) = (&problem.plugin_id, app) else { continue };
+        let identity = ServerIdentity::app(plugin, app);
+        let (plugin_id, app_id) = (plugin.to_string(), app.to_string());
+        let name = format!("{plugin_id}.{app_id}");
+        match apps.iter_mut().find(|known| known.plugin_id == plugin_id && known.app_id == app_id) {
+            Some(known) if known.own_server.is_some() => continue,
+            Some(known) => known.own_server = Some(identity.clone()),
+            None => apps.push(AppFacts {
+                plugin_id,
+                app_id,
+                name: name.clone(),
+                own_server: Some(identity.clone()),
+                exposes: Exposed::None,
+            }),
+        }
+        servers.push(ServerFacts {
+            identity,
+            row_id: None,
+            name,
+            state: ServerState::Unavailable,
+            allow_main: true,
+            allow_sub: true,
+            is_router: false,
+        });
+    }
 }
 
 fn state(enabled: bool) -> ServerState {

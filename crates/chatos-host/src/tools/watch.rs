@@ -22,8 +22,9 @@ impl Observer for Told {
             }
             // Told per call, with its id.
             CallEvent::Progress { .. } => {}
-            CallEvent::Waiting { trace, request_id } => {
-                self.0.publish("logs", "tool_waiting", &json!({ "requestId": request_id, "trace": trace }));
+            CallEvent::Waiting { call_id, trace, request_id } => {
+                let data = json!({ "callId": call_id, "requestId": request_id, "trace": trace });
+                self.0.publish("logs", "tool_waiting", &data);
             }
             CallEvent::Finished { server, trace, status, code, elapsed_ms, size } => {
                 let data = json!({

@@ -4,14 +4,13 @@
 //! Listens on a free port of this machine, prints the address, and ends when its input is closed.
 
 mod offers;
-mod queue;
 mod tools;
 
 use std::io::{Error, Read, Write};
 use std::sync::{Arc, OnceLock};
 
 use chatos_builtin::{
-    Access, Endpoint, EndpointOptions, FixedSettings, Gate, HttpListener, Layer, LayerParts, Nobody,
+    Access, Endpoint, EndpointOptions, FixedSettings, Gate, HttpListener, Layer, LayerParts, NoQueue, Nobody,
     Redactor, ServerInfo, ToolSettings, serve_http,
 };
 use chatos_tool::{Lang, Text};
@@ -37,7 +36,7 @@ async fn main() -> std::io::Result<()> {
         settings: Arc::new(FixedSettings::new(settings)),
         log: None,
         redactor: Arc::new(Redactor::new()),
-        queue: Arc::new(queue::NoQueue),
+        queue: Arc::new(NoQueue),
         observer: Arc::new(Nobody),
     });
     let options =

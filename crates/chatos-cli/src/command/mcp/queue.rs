@@ -180,12 +180,17 @@ impl PromptQueue for Queue {
         })
     }
 
-    fn answer<'a>(&'a self, id: &'a RequestId, response: &'a Value) -> BoxFuture<'a, Result<(), QueueError>> {
+    fn answer<'a>(
+        &'a self,
+        id: &'a RequestId,
+        response: &'a Value,
+        shown: &'a str,
+    ) -> BoxFuture<'a, Result<(), QueueError>> {
         Box::pin(async move {
-            let body = json!({ "response": response, "by": "client" });
+            let body = json!({ "response": response, "shown": shown, "by": "client" });
             match self.remote(Method::POST, &path(id, "response"), Some(&body)).await {
                 Some(answered) => answered.map(drop).map_err(|fault| queue_error(&fault)),
-                None => self.here(id).await?.answer(id, response).await,
+                None => self.here(id).await?.answer(id, response, shown).await,
             }
         })
     }

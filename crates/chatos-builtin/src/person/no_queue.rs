@@ -1,11 +1,15 @@
-//! No queue: nobody can be asked here but the client.
+//! No queue: nobody can be asked but the connected client.
 
-use chatos_builtin::{AskRequest, BoxFuture, PromptQueue, QueueError, Reach, Verdict, Withdraw};
 use chatos_prompts::{Object, Owner, RequestId};
 use chatos_tool::Text;
 use serde_json::Value;
 
-pub(super) struct NoQueue;
+use super::{AskRequest, PromptQueue, QueueError, Reach, Verdict, Withdraw};
+use crate::tool::BoxFuture;
+
+/// For servers without a state directory: fixtures and measurements.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoQueue;
 
 fn none<T: Send + 'static>() -> BoxFuture<'static, Result<T, QueueError>> {
     Box::pin(async { Err(QueueError::Unknown) })
@@ -13,7 +17,7 @@ fn none<T: Send + 'static>() -> BoxFuture<'static, Result<T, QueueError>> {
 
 impl PromptQueue for NoQueue {
     fn reach(&self) -> BoxFuture<'_, Reach> {
-        Box::pin(async { Reach::None(Text::fixed("a fixture has no queue", "测试服务没有队列")) })
+        Box::pin(async { Reach::None(Text::fixed("there is no queue here", "此处没有队列")) })
     }
 
     fn ask(&self, _: AskRequest) -> BoxFuture<'_, Result<RequestId, QueueError>> {
@@ -46,7 +50,12 @@ impl PromptQueue for NoQueue {
         none()
     }
 
-    fn answer<'a>(&'a self, _: &'a RequestId, _: &'a Value) -> BoxFuture<'a, Result<(), QueueError>> {
+    fn answer<'a>(
+        &'a self,
+        _: &'a RequestId,
+        _: &'a Value,
+        _: &'a str,
+    ) -> BoxFuture<'a, Result<(), QueueError>> {
         none()
     }
 }
