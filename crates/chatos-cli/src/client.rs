@@ -58,7 +58,6 @@ impl Api {
             project: global.project.clone(),
             log_to_stderr: global.verbose,
             check,
-            program: Some(OWN_PROGRAM.into()),
             ..HostConfig::new(environment)
         })?;
         Ok(Self::Embedded(LocalApi::new(host)))
@@ -128,9 +127,6 @@ impl Drop for Api {
         }
     }
 }
-
-/// This program, for the processes it starts; right even when the file was replaced meanwhile.
-pub(crate) const OWN_PROGRAM: &str = "/proc/self/exe";
 
 /// Text from a person as part of an address: what is not a plain name is percent-encoded.
 pub(crate) fn encode(text: &str) -> String {

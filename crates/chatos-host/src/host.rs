@@ -50,9 +50,6 @@ pub struct HostConfig {
     pub check: bool,
     /// Also log to stderr.
     pub log_to_stderr: bool,
-    /// The `chatos` program itself, which prepares and watches over the processes of servers; absent
-    /// where the host is part of another program.
-    pub program: Option<PathBuf>,
 }
 
 impl HostConfig {
@@ -67,7 +64,6 @@ impl HostConfig {
             serving: false,
             check: false,
             log_to_stderr: false,
-            program: None,
         }
     }
 }
@@ -456,11 +452,6 @@ impl Host {
         &self.servers
     }
 
-    /// The program that prepares children, where this process is it.
-    pub(crate) fn own_program(&self) -> Option<&Path> {
-        self.config.program.as_deref()
-    }
-
     /// What calls to models share.
     pub(crate) fn model_share(&self) -> &crate::models::ModelShare {
         &self.models
@@ -551,15 +542,6 @@ impl Host {
     /// Secrets of this process that no log may show.
     pub fn redactor(&self) -> &Arc<Redactor> {
         &self.redactor
-    }
-
-    /// `$sessionRoot` (plugins §1.1).
-    pub fn session_root(&self) -> PathBuf {
-        let environment = &self.config.environment;
-        let named =
-            environment.get("MODEL_CLI_SESSION_ROOT").map(|path| environment.current_dir().join(path));
-        let home = || environment.get("HOME").map(PathBuf::from);
-        named.or_else(home).unwrap_or_else(|| self.project.clone())
     }
 
     /// The event stream.

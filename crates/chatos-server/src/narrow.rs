@@ -45,8 +45,8 @@ fn needed(method: &Method, path: &str, own: &AppCaller) -> Option<&'static str> 
         ["apps", plugin, app, "closed"] if is(&Method::POST) => {
             (*plugin == own.plugin_id && *app == own.app_id).then_some("")?
         }
-        ["admin", "state"] | ["models"] | ["secrets"] if is(&Method::GET) => "admin.read",
-        ["agents"] | ["agents", _] | ["sessions"] | ["sessions", _] | ["sessions", _, "messages"]
+        ["admin", "state"] | ["models" | "secrets"] if is(&Method::GET) => "admin.read",
+        ["agents" | "sessions"] | ["agents" | "sessions", _] | ["sessions", _, "messages"]
             if is(&Method::GET) =>
         {
             "chat.read"

@@ -22,7 +22,7 @@ pub(crate) fn run(
     options: &Chat,
 ) -> Result<ExitCode, Fault> {
     let api = Api::connect(global, environment.clone())?;
-    let desk = Desk::over(std::sync::Arc::new(api), global, environment);
+    let desk = Desk::over(api, global, environment);
     block_on(async {
         let done = Terminal::begin(&desk, output, options).await;
         let done = match done {

@@ -2,7 +2,6 @@
 
 mod answer;
 mod ask;
-pub(crate) mod attend;
 mod desk;
 mod form;
 pub(crate) mod input;

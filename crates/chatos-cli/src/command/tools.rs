@@ -3,7 +3,6 @@
 use std::io::Read as _;
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use chatos_host::{Environment, ErrorCode, Fault, Text};
 use hyper::Method;
@@ -11,7 +10,6 @@ use serde_json::{Map, Value, json};
 
 use crate::args::{Global, Tools};
 use crate::client::{Api, block_on, encode};
-use crate::command::prompts::attend;
 use crate::output::{Output, Paint, pad, usage_fault, visible, width};
 
 pub(crate) fn run(
@@ -60,13 +58,10 @@ pub(crate) fn run(
             if let Some(agent) = agent {
                 body["agent"] = Value::from(agent);
             }
-            let api = Arc::new(Api::connect(global, environment.clone())?);
+            let api = Api::connect(global, environment)?;
             let path = format!("/api/v1/tools/{}/{}/call", encode(&server), encode(&tool));
             let result = block_on(async {
-                // Without a host a question is asked here, where the call was made (tools §15).
-                let person = attend::questions(&api, global, environment, output).await?;
                 let result = tokio::select! {
-                    Err(fault) = person => Err(fault),
                     result = api.call_patiently(Method::POST, &path, Some(&body), output.lang) => result,
                     _ = tokio::signal::ctrl_c() => Err(Fault::new(
                         ErrorCode::Canceled,

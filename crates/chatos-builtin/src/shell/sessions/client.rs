@@ -13,7 +13,7 @@ use crate::shell::supervisor::ring::{Lines, Ring};
 use crate::shell::wire::Channel;
 
 /// A supervisor answers at once; one that does not is stuck.
-const PATIENCE: Duration = Duration::from_secs(5);
+const PATIENCE: Duration = Duration::from_secs(15);
 
 /// A connection to a supervisor.
 pub(super) struct Client(Channel);

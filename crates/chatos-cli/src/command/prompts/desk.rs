@@ -1,6 +1,5 @@
 //! Who answers: the running host over its API, or the queue opened by this process.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use chatos_host::prompts_api::Surface;
@@ -24,19 +23,19 @@ pub(crate) struct Desk {
 }
 
 enum Who {
-    Host(Arc<Api>),
+    Host(Api),
     Here(Box<PromptDesk>),
 }
 
 impl Desk {
     pub(super) fn open(global: &Global, environment: Environment, visit: Visit) -> Result<Self, Fault> {
         let who = match Api::running(global, &environment)? {
-            Some(host) => Who::Host(Arc::new(Api::Remote(host))),
+            Some(host) => Who::Host(Api::Remote(host)),
             None => match visit_prompts(&environment, global.state_dir.clone(), visit) {
                 Ok(desk) => Who::Here(Box::new(desk)),
                 // A host may have started in this very moment.
                 Err(fault) => match Api::running(global, &environment)? {
-                    Some(host) => Who::Host(Arc::new(Api::Remote(host))),
+                    Some(host) => Who::Host(Api::Remote(host)),
                     None => return Err(fault),
                 },
             },
@@ -45,7 +44,7 @@ impl Desk {
     }
 
     /// The queue behind an API that is open already.
-    pub(crate) fn over(api: Arc<Api>, global: &Global, environment: Environment) -> Self {
+    pub(crate) fn over(api: Api, global: &Global, environment: Environment) -> Self {
         Self { who: Who::Host(api), global: global.clone(), environment }
     }
 
