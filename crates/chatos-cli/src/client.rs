@@ -58,6 +58,7 @@ impl Api {
             project: global.project.clone(),
             log_to_stderr: global.verbose,
             check,
+            launches: true,
             ..HostConfig::new(environment)
         })?;
         Ok(Self::Embedded(LocalApi::new(host)))

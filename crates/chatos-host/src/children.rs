@@ -24,7 +24,7 @@ impl Host {
 
     fn make_spawning(&self) -> Spawning {
         // A library under test is another program: it starts children plainly.
-        if self.own_program().is_none() {
+        if !self.launches() {
             return Spawning { launcher: None, records: Some(self.child_records()), warden: None };
         }
         let launcher =

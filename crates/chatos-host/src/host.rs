@@ -50,6 +50,8 @@ pub struct HostConfig {
     pub check: bool,
     /// Also log to stderr.
     pub log_to_stderr: bool,
+    /// This program answers to `LAUNCH_COMMAND` and `WARDEN_COMMAND`, so children start through it.
+    pub launches: bool,
 }
 
 impl HostConfig {
@@ -64,6 +66,7 @@ impl HostConfig {
             serving: false,
             check: false,
             log_to_stderr: false,
+            launches: false,
         }
     }
 }
@@ -542,6 +545,20 @@ impl Host {
     /// Secrets of this process that no log may show.
     pub fn redactor(&self) -> &Arc<Redactor> {
         &self.redactor
+    }
+
+    /// Whether children start through this program.
+    pub(crate) fn launches(&self) -> bool {
+        self.config.launches
+    }
+
+    /// `$sessionRoot` (plugins §1.1).
+    pub fn session_root(&self) -> PathBuf {
+        let environment = &self.config.environment;
+        let named =
+            environment.get("MODEL_CLI_SESSION_ROOT").map(|path| environment.current_dir().join(path));
+        let home = || environment.get("HOME").map(PathBuf::from);
+        named.or_else(home).unwrap_or_else(|| self.project.clone())
     }
 
     /// The event stream.

@@ -1,4 +1,4 @@
-//! `run_sub_agent`.
+//! Gives a task to a sub-agent and waits for its report: the tool `run_sub_agent`.
 
 use chatos_tool::{
     Annotations, CanceledBy, Confirm, ErrorCode, Needed, Reason, Resource, Text, ToolError, ToolSpec,

@@ -32,6 +32,7 @@ pub(crate) fn run(
         allow_network_fs: options.allow_network_fs,
         serving: true,
         log_to_stderr: global.verbose,
+        launches: true,
         ..HostConfig::new(environment)
     })?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().worker_threads(workers()).build();
