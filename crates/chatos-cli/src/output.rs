@@ -204,6 +204,11 @@ pub(crate) fn pad(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(missing))
 }
 
+/// A line on the error stream before anything is known about how to speak. A closed stream hears nothing.
+pub(crate) fn plain_error(text: &str) {
+    writeln!(io::stderr(), "{text}").ok();
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -218,9 +223,4 @@ mod tests {
         assert_eq!(width("语言 a"), 6);
         assert_eq!(pad("语言", 6), "语言  ");
     }
-}
-
-/// A line on the error stream before anything is known about how to speak. A closed stream hears nothing.
-pub(crate) fn plain_error(text: &str) {
-    writeln!(io::stderr(), "{text}").ok();
 }
