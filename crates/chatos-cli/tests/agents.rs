@@ -227,7 +227,7 @@ fn the_commands_say_the_same_with_and_without_a_host() {
         .run(&["agent", "create", "--name", "Helper", "--mode", "flow", "--land", "lc_developer", "--json"])
         .json();
     assert_eq!(made["mode"], "flow");
-    let explained = sandbox.run(&["agent", "explain", "helper", "run_*", "--json"]).json();
+    let explained = sandbox.run(&["agent", "explain", "helper", "run_shell*", "--json"]).json();
     assert_eq!(explained["servers"].as_array().unwrap().len(), 1, "{explained}");
     assert_eq!(explained["servers"][0]["tools"][0]["ask"], true);
     let text = sandbox.run(&["agent", "explain", "Helper", "--role", "sub"]);

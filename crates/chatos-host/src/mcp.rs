@@ -204,10 +204,13 @@ impl Shared {
 }
 
 /// What to say about a server nobody knows.
-pub(crate) fn no_server(text: &str) -> Fault {
+pub(crate) fn no_server(text: &str, nearest: Option<&str>) -> Fault {
     Fault::new(
         ErrorCode::NotFound,
         Text::new(format!("there is no server `{text}`"), format!("没有服务器 `{text}`")),
     )
-    .hint(Text::fixed("`chatos mcp servers` shows all of them", "`chatos mcp servers` 会列出全部"))
+    .hint(match nearest {
+        Some(near) => Text::new(format!("did you mean `{near}`?"), format!("是否指 `{near}`？")),
+        None => Text::fixed("`chatos mcp servers` shows all of them", "`chatos mcp servers` 会列出全部"),
+    })
 }

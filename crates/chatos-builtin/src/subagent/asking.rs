@@ -84,7 +84,7 @@ pub(super) struct SuggestArgs {
     category: Option<String>,
     /// Skills it should have
     #[serde(default)]
-    #[schemars(length(max = 32), extend("x-zh" = "需要的技能", "x-no-default" = true))]
+    #[schemars(length(max = 32), inner(length(max = 128)), extend("x-zh" = "需要的技能", "x-no-default" = true))]
     skills: Option<Vec<String>>,
     /// Further words to look for
     #[serde(default)]

@@ -45,7 +45,7 @@ pub(super) struct RunArgs {
     category: Option<String>,
     /// Skills to work by
     #[serde(default)]
-    #[schemars(length(max = 32), extend("x-zh" = "使用的技能", "x-no-default" = true))]
+    #[schemars(length(max = 32), inner(length(max = 128)), extend("x-zh" = "使用的技能", "x-no-default" = true))]
     skills: Option<Vec<String>>,
     /// Model to use
     #[serde(default)]
@@ -65,7 +65,7 @@ pub(super) struct RunArgs {
     command_id: Option<String>,
     /// Servers it may use at most, as mcp_<server>_
     #[serde(default)]
-    #[schemars(length(max = 64), extend("x-zh" = "最多可用的服务器，写作 mcp_<server>_", "x-no-default" = true))]
+    #[schemars(length(max = 64), inner(length(max = 256)), extend("x-zh" = "最多可用的服务器，写作 mcp_<server>_", "x-no-default" = true))]
     mcp_allow_prefixes: Option<Vec<String>>,
     /// The same key makes one job
     #[serde(default)]

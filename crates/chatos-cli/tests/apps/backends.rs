@@ -91,7 +91,7 @@ fn a_backend_keeps_the_contract() {
     assert_eq!((large.status, large.body.len()), (200, 20 * 1024 * 1024 + 13));
     assert_eq!(result(&host, PLUGIN, "print", Value::Null), "printed");
     assert_eq!(result(&host, PLUGIN, "noise", Value::Null), "done");
-    eventually("its output is in its log", || log(&host).contains("lines were left out"));
+    eventually("its output is in its log", || log(&host).contains("lines are left out here"));
     assert!(
         fs::metadata(sandbox.state().join(format!("logs/plugins/{PLUGIN}.log"))).unwrap().len() < 2 << 20
     );

@@ -204,7 +204,7 @@ fn hostile_manifests_are_refused_whole() {
         listing["plugins"].as_array().unwrap().iter().map(|p| p["id"].as_str().unwrap()).collect();
     assert_eq!(
         ids,
-        ["com.example.before", "com.chatos.explorer", "com.chatos.notes", "com.chatos.taskboard"]
+        ["com.chatos.explorer", "com.example.before", "com.chatos.notes", "com.chatos.taskboard"]
     );
     let errors = listing["errors"].as_array().unwrap();
     assert_eq!(

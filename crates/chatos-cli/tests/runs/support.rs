@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A server of MCP's older era with two tools: `count` has an effect, `peek` only reads.
-const COUNTER: &str = r#"
+const COUNTER: &str = r"
 const fs = require('fs');
 const file = process.argv[2];
 const lines = require('readline').createInterface({ input: process.stdin });
@@ -39,7 +39,7 @@ lines.on('line', (line) => {
     send({ id, result: {} });
   }
 });
-"#;
+";
 
 /// Everything a test of runs stands on.
 pub(crate) struct Stand {
@@ -89,6 +89,7 @@ impl Stand {
 }
 
 /// Where Node is; sandboxes have a search path of their own.
+#[expect(clippy::disallowed_methods, reason = "the sandbox hides the machine's PATH; this looks it up")]
 fn node() -> String {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&path).map(|dir| dir.join("node")).find(|program| program.is_file());

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::toolset::{start_fault, usable};
 use super::view::ServerView;
-use super::{Known, ServerDesk, no_server};
+use super::{Known, ServerDesk};
 
 /// A tool of a server, for its page.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -51,7 +51,7 @@ pub struct ServerLogView {
 impl ServerDesk {
     async fn known(&self, id: &str) -> Result<Arc<Known>, Fault> {
         let catalogue = self.shared().catalogue().await?;
-        catalogue.find(id).cloned().ok_or_else(|| no_server(id))
+        catalogue.wanted(id).cloned()
     }
 
     /// Starts a server and waits for it.

@@ -103,6 +103,14 @@ impl Catalogue {
         servers().find(exact).or_else(|| servers().find(named)).or_else(|| servers().find(loose))
     }
 
+    /// The server that somebody named, or what to say about it.
+    pub(crate) fn wanted(&self, text: &str) -> Result<&Arc<Known>, Fault> {
+        self.find(text).ok_or_else(|| {
+            let names = self.servers.iter().map(|known| known.name());
+            super::no_server(text, chatos_tool::validation::nearest(text, names))
+        })
+    }
+
     pub(crate) fn by_identity(&self, identity: &ServerIdentity) -> Option<&Arc<Known>> {
         self.servers.iter().find(|known| known.identity() == identity)
     }

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::{ServerDesk, no_server};
+use super::ServerDesk;
 use crate::fault::store_fault;
 use crate::host::{Host, Notice};
 
@@ -139,7 +139,7 @@ impl ServerDesk {
         let identity = match server {
             None => None,
             Some(text) => {
-                let known = catalogue.find(text).ok_or_else(|| no_server(text))?;
+                let known = catalogue.wanted(text)?;
                 Some(known.identity().as_str().to_owned())
             }
         };
@@ -181,7 +181,7 @@ impl ServerDesk {
         by: &str,
     ) -> Result<Vec<String>, Fault> {
         let catalogue = self.shared().catalogue().await?;
-        let known = catalogue.find(server).ok_or_else(|| no_server(server))?;
+        let known = catalogue.wanted(server)?;
         let (identity, by) = (known.identity().as_str().to_owned(), by.to_owned());
         let (host, own) = (self.shared().host()?, identity.clone());
         let names: Vec<String> = tools.iter().map(|(name, _)| name.clone()).collect();

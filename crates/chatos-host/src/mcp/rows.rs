@@ -147,7 +147,7 @@ impl ServerDesk {
 
     async fn own_row(&self, id: &str, input: &ServerInput) -> Result<ServerRow, Fault> {
         let catalogue = self.shared().catalogue().await?;
-        let known = catalogue.find(id).ok_or_else(|| no_server(id))?;
+        let known = catalogue.wanted(id)?;
         if known.is_built_in() && !only_enabled(input) {
             return Err(locked(known));
         }
@@ -157,13 +157,13 @@ impl ServerDesk {
         let (host, row_id) = (self.shared().host()?, known.id.clone());
         let row = tokio::task::spawn_blocking(move || host.store().mcp_server(&row_id)).await;
         let row = row.map_err(|error| failed(&error))?.map_err(|error| store_fault(&error))?;
-        row.ok_or_else(|| no_server(id))
+        row.ok_or_else(|| no_server(id, None))
     }
 
     /// Removes a server and ends its process.
     pub async fn remove(&self, id: &str) -> Result<(), Fault> {
         let catalogue = self.shared().catalogue().await?;
-        let known = std::sync::Arc::clone(catalogue.find(id).ok_or_else(|| no_server(id))?);
+        let known = std::sync::Arc::clone(catalogue.wanted(id)?);
         if known.is_built_in() {
             return Err(locked(&known));
         }

@@ -17,7 +17,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::pins::{self, failed};
-use super::{Catalogue, Known, ServerDesk, Shared, no_server};
+use super::{Catalogue, Known, ServerDesk, Shared};
 use crate::host::Host;
 
 /// The first model call waits this long for servers (agents §5.5).
@@ -131,7 +131,7 @@ impl ServerDesk {
     /// One server's tools for a person who calls by hand: everything that is switched on and approved.
     pub async fn toolset_of(&self, server: &str, lang: Lang) -> Result<Toolset, Fault> {
         let catalogue = self.shared().catalogue().await?;
-        let known = catalogue.find(server).ok_or_else(|| no_server(server))?;
+        let known = catalogue.wanted(server)?;
         let host = self.shared().host()?;
         usable(known)?;
         let (tools, dropped) = match known.key() {

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{Known, ServerDesk, Shared, no_server};
+use super::{Known, ServerDesk, Shared};
 use crate::host::Host;
 
 /// Lines of an error stream with an error.
@@ -123,7 +123,7 @@ impl ServerDesk {
     /// One server by id, identity or name.
     pub async fn show(&self, id: &str, lang: Lang) -> Result<ServerView, Fault> {
         let catalogue = self.shared().catalogue().await?;
-        let known = catalogue.find(id).ok_or_else(|| no_server(id))?;
+        let known = catalogue.wanted(id)?;
         let host = self.shared().host()?;
         Ok(self.shared().view(&host, known, lang))
     }

@@ -71,6 +71,9 @@ struct Writer {
 
 impl Writer {
     fn write(&mut self, mut line: Value) {
+        if self.seq == 0 {
+            self.seq = last_seq(&self.path);
+        }
         self.seq += 1;
         line["seq"] = Value::from(self.seq);
         let mut text = line.to_string();
@@ -94,9 +97,6 @@ impl Writer {
         if self.file.is_none() {
             let file = OpenOptions::new().append(true).create(true).mode(0o600).open(&self.path)?;
             self.size = file.metadata()?.len();
-            if self.seq <= 1 {
-                self.seq = last_seq(&self.path) + 1;
-            }
             self.file = Some(file);
         }
         if let Some(file) = &mut self.file {

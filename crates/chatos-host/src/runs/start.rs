@@ -22,10 +22,12 @@ impl Host {
     /// Finds what an earlier host left in the middle, and keeps the leases of this one.
     pub(crate) fn tend_runs(self: &Arc<Self>) {
         let host = Arc::clone(self);
+        // Before anybody can send: a message of this start is nobody's leftover.
+        let found = host.runs().interrupted();
         let task = tokio::spawn(async move {
             let desk = host.runs();
-            if let Err(fault) = desk.recover().await {
-                tracing::error!(%fault, "interrupted runs could not be looked for");
+            if let Err(fault) = desk.recover(found).await {
+                tracing::error!(%fault, "interrupted runs could not be continued");
             }
             let mut tick = tokio::time::interval(Duration::from_millis(LEASE_MS as u64 / 3));
             loop {
@@ -47,12 +49,25 @@ impl Host {
 }
 
 impl RunDesk {
-    /// What an earlier host left in the middle becomes `interrupted`; with `resumeRuns` = `auto` it goes on
-    /// where nobody has to be asked.
-    async fn recover(&self) -> Result<(), Fault> {
+    /// What an earlier host left in the middle becomes `interrupted`.
+    fn interrupted(&self) -> Vec<RunRow> {
+        let found = self.host().map(|host| host.store().interrupt_runs(&self.owner));
+        match found {
+            Ok(Ok(found)) => found,
+            Ok(Err(error)) => {
+                tracing::error!(%error, "interrupted runs could not be looked for");
+                Vec::new()
+            }
+            Err(fault) => {
+                tracing::debug!(%fault, "the host is gone");
+                Vec::new()
+            }
+        }
+    }
+
+    /// Tells of them; with `resumeRuns` = `auto` they go on where nobody has to be asked.
+    async fn recover(&self, found: Vec<RunRow>) -> Result<(), Fault> {
         let host = self.host()?;
-        let owner = self.owner.clone();
-        let found = self.work(move |store| store.interrupt_runs(&owner)).await?;
         for run in &found {
             self.emitter(&host, &run.session_id, &run.id).run_changed("interrupted", Some("host_stopped"));
         }

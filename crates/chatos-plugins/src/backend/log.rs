@@ -30,6 +30,8 @@ pub struct PluginLogFile {
 struct Out {
     file: Option<(File, u64)>,
     rate: Rate,
+    /// Lines are being left out, and that is written.
+    flooded: bool,
     /// Told once, not once per line.
     broken: bool,
 }
@@ -37,7 +39,7 @@ struct Out {
 impl PluginLogFile {
     /// A log at `path`; nothing is created before the first line.
     pub fn new(path: PathBuf) -> Self {
-        let out = Out { file: None, rate: Rate::per_second(LINES_PER_SECOND), broken: false };
+        let out = Out { file: None, rate: Rate::per_second(LINES_PER_SECOND), flooded: false, broken: false };
         Self { path, tail: Tail::default(), out: Mutex::new(out) }
     }
 
@@ -45,16 +47,23 @@ impl PluginLogFile {
     pub fn line(&self, source: &str, text: &str) {
         self.tail.push(text.to_owned());
         let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
-        if !out.rate.take() {
-            return;
-        }
-        let missed = out.rate.missed();
-        let now = jiff::Timestamp::now();
         let mut lines = String::new();
-        if missed > 0 {
-            lines.push_str(&format!("{now:.3} host {missed} lines were left out\n"));
+        if out.rate.take() {
+            let (missed, now) = (out.rate.missed(), jiff::Timestamp::now());
+            if missed > 0 {
+                lines.push_str(&format!("{now:.3} host {missed} lines were left out\n"));
+            }
+            lines.push_str(&format!("{now:.3} {source} {text}\n"));
+            out.flooded = false;
+        } else if std::mem::replace(&mut out.flooded, true) {
+            return;
+        } else {
+            // Said at once: a process that is quiet afterwards would never show its gap.
+            let now = jiff::Timestamp::now();
+            lines.push_str(&format!(
+                "{now:.3} host lines are left out here: more than {LINES_PER_SECOND} in a second\n"
+            ));
         }
-        lines.push_str(&format!("{now:.3} {source} {text}\n"));
         if let Err(error) = self.write(&mut out, lines.as_bytes()) {
             out.file = None;
             if !std::mem::replace(&mut out.broken, true) {
