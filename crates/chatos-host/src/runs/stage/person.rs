@@ -17,7 +17,15 @@ impl HostStage {
         let call = pending.call.id.clone();
         let asked = self.work(move |stage| stage.asked_about(&call)).await?;
         let (step, request_id) = match asked {
-            Some(asked) => asked,
+            Some((step, request_id)) => {
+                let (seq, call, id) = (step.seq, step.call_id.clone(), request_id.clone());
+                self.work(move |stage| {
+                    stage.waits(seq, &call, &id, "run");
+                    Ok(())
+                })
+                .await?;
+                (step, request_id)
+            }
             None => {
                 let prompt = self.uncertain_prompt(&pending);
                 let source = self.parts.agent.name.clone();
