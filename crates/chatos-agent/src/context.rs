@@ -78,6 +78,8 @@ fn groups<'a>(chat: &'a Transcript, run_id: &str) -> Vec<Vec<&'a Entry>> {
             },
         }
     }
+    // agents §6: the current turn stands last, also when newer ones ended while it was interrupted.
+    groups.sort_by_key(|(id, _)| *id == run_id);
     groups.into_iter().map(|(_, group)| group).collect()
 }
 
@@ -184,6 +186,22 @@ pub(crate) mod tests {
         assert_eq!(texts(&conversation(&chat, "r2", "")), all);
         let waiting = Transcript { queued: vec!["r2".to_owned()], ..chat };
         assert_eq!(texts(&conversation(&waiting, "r1", "")), all[..4]);
+    }
+
+    #[test]
+    fn a_run_that_is_continued_late_comes_after_what_was_said_meanwhile() {
+        let chat = Transcript {
+            entries: vec![
+                entry(1, "r1", Speaker::User, "one"),
+                calling(2, "r1", &["c1"]),
+                entry(3, "r2", Speaker::User, "two"),
+                entry(4, "r2", Speaker::Assistant, "done"),
+                result(5, "r1", "c1"),
+            ],
+            ..Transcript::default()
+        };
+        let wanted = ["u:two", "a:done0", "u:one", "a:1", "t:c1:false"];
+        assert_eq!(texts(&conversation(&chat, "r1", "")), wanted);
     }
 
     #[test]

@@ -124,10 +124,20 @@ pub(crate) fn until(host: &RunningHost, run: &str, states: &[&str]) -> Value {
     }
 }
 
-/// The messages of a chat.
+/// All messages of a chat, read page by page.
 pub(crate) fn messages(host: &RunningHost, session: &str) -> Vec<Value> {
-    let page = host.ask("GET", &format!("/api/v1/sessions/{session}/messages?limit=500"), None).json();
-    page["messages"].as_array().unwrap().clone()
+    let path = format!("/api/v1/sessions/{session}/messages?limit=500");
+    let mut all: Vec<Value> = Vec::new();
+    loop {
+        let before = all.first().map(|first| format!("&beforeId={}", first["id"].as_str().unwrap()));
+        let page = host.ask("GET", &format!("{path}{}", before.unwrap_or_default()), None).json();
+        let mut older = page["messages"].as_array().unwrap().clone();
+        older.append(&mut all);
+        all = older;
+        if page["hasMore"] != true {
+            return all;
+        }
+    }
 }
 
 /// The text of the last message of a request.
