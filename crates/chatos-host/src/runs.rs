@@ -57,6 +57,8 @@ pub struct RunDesk {
     owner: String,
     log: EventLog,
     active: Mutex<HashMap<String, Arc<Active>>>,
+    /// Runs that apps started, with the plugin; an app stops no others (host-api §6.4).
+    app_runs: Mutex<HashMap<String, String>>,
     subs: subagents::SubShare,
 }
 
@@ -75,10 +77,15 @@ impl RunDesk {
             owner: format!("{}:{}", std::process::id(), uuid::Uuid::now_v7()),
             log: EventLog::new(host.dir().path().join("events.jsonl")),
             active: Mutex::default(),
+            app_runs: Mutex::default(),
             subs: subagents::SubShare::new(
                 usize::try_from(host.settings().int("subagentConcurrency")).unwrap_or(4),
             ),
         }
+    }
+
+    fn app_runs(&self) -> std::sync::MutexGuard<'_, HashMap<String, String>> {
+        self.app_runs.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
     fn host(&self) -> Result<Arc<Host>, Fault> {

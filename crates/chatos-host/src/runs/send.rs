@@ -59,9 +59,9 @@ pub struct SendOrder {
     pub mode: Option<SendMode>,
     #[serde(skip)]
     pub traceparent: Option<String>,
-    /// Sent by an app, which may not queue behind a person.
+    /// Sent by an app of this plugin, which may not queue behind a person.
     #[serde(skip)]
-    pub by_app: bool,
+    pub by_app: Option<String>,
     #[serde(skip)]
     pub cli: bool,
 }
@@ -98,7 +98,7 @@ impl RunDesk {
         };
         let under_way = self.run_of_session(session);
         if let Some(active) = &under_way {
-            if order.by_app {
+            if order.by_app.is_some() {
                 return Err(Fault::new(
                     ErrorCode::Conflict,
                     Text::fixed("this chat is answering already", "此会话正在回答中"),
@@ -144,7 +144,11 @@ impl RunDesk {
                 .await
                 .map_err(|error| super::broken(&error))??
         };
+        let plugin = order.by_app.clone();
         let sent = self.keep(row, order, files, agent, model).await?;
+        if let Some(plugin) = plugin {
+            self.app_runs().insert(sent.run_id.clone(), plugin);
+        }
         let started = self.start_next(session).await?;
         Ok(Sent { queued: started.as_ref() != Some(&sent.run_id), ..sent })
     }

@@ -296,6 +296,22 @@ impl RunDesk {
         }
     }
 
+    /// Stops what an app of this plugin runs in a chat, and nothing that somebody else runs there.
+    pub async fn abort_by_app(&self, session: &str, plugin: &str) -> Result<(), Fault> {
+        self.session(session).await?;
+        let Some(active) = self.run_of_session(session) else {
+            return Err(Fault::new(ErrorCode::NotFound, Text::fixed("no active run", "没有进行中的运行")));
+        };
+        if self.app_runs().get(&active.run_id).is_none_or(|owner| owner != plugin) {
+            return Err(Fault::new(
+                ErrorCode::PermissionDenied,
+                Text::fixed("this run was not started by the app", "此运行不是由该应用启动的"),
+            )
+            .hint(Text::fixed("the person can stop it in the chat", "用户可以在会话中停止它")));
+        }
+        self.abort(&active.run_id).await
+    }
+
     pub(super) async fn stop_and_wait(&self, active: &Arc<Active>) {
         active.cancel.cancel();
         self.cancel_children(&active.run_id);
@@ -501,6 +517,7 @@ impl Drop for Registered {
     fn drop(&mut self) {
         let desk = self.host.runs();
         desk.active().remove(&self.active.run_id);
+        desk.app_runs().remove(&self.active.run_id);
         self.active.steer.shut();
         self.active.finish();
         // What waited for this one begins now.

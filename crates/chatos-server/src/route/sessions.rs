@@ -1,10 +1,10 @@
 //! Chats: their lists and messages, sending, stopping.
 
-use axum::Json;
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
+use axum::{Extension, Json};
 use chatos_host::{
     EventBatch, MessagePage, SearchHit, SendOrder, Sent, SessionChange, SessionOrder, SessionView,
 };
@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::api::{ApiError, Body, Done, Empty, Routes};
 use crate::app::App;
+use crate::narrow::AppCaller;
 
 /// A message with its files is larger than other bodies: 4 images of 10 MiB as Base64, and text.
 const SEND_BYTES: usize = 64 * 1024 * 1024;
@@ -179,11 +180,12 @@ async fn events(
 async fn send(
     State(app): State<App>,
     Path(id): Path<String>,
+    caller: Option<Extension<AppCaller>>,
     headers: HeaderMap,
     Body(mut order): Body<SendOrder, SEND_BYTES>,
 ) -> Result<Response, ApiError> {
     order.traceparent = headers.get("traceparent").and_then(|value| value.to_str().ok()).map(str::to_owned);
-    order.by_app = headers.contains_key("x-chatos-app");
+    order.by_app = caller.map(|Extension(caller)| caller.plugin_id);
     let sent = app.host().runs().send(&id, order).await?;
     Ok((StatusCode::ACCEPTED, Json(sent)).into_response())
 }
@@ -191,9 +193,13 @@ async fn send(
 async fn abort(
     State(app): State<App>,
     Path(id): Path<String>,
+    caller: Option<Extension<AppCaller>>,
     _body: Body<Empty>,
 ) -> Result<Json<Done>, ApiError> {
-    app.host().runs().abort_session(&id).await?;
+    match caller {
+        Some(Extension(caller)) => app.host().runs().abort_by_app(&id, &caller.plugin_id).await?,
+        None => app.host().runs().abort_session(&id).await?,
+    }
     Ok(Json(Done { ok: true }))
 }
 
