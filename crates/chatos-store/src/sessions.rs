@@ -81,6 +81,16 @@ impl Store {
         })
     }
 
+    /// How many chats talk to an agent.
+    pub fn sessions_of_agent(&self, agent: &str) -> Result<u64, StoreError> {
+        self.read(|connection| {
+            let sql = "SELECT count(*) FROM sessions WHERE agent_id = ?1
+                         AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = sessions.id)";
+            let count: i64 = connection.prepare_cached(sql)?.query_row([agent], |row| row.get(0))?;
+            Ok(count.unsigned_abs())
+        })
+    }
+
     /// Changes a chat; nothing when there is none.
     pub fn update_session(&self, id: &str, patch: SessionPatch) -> Result<Option<SessionRow>, StoreError> {
         let id = id.to_owned();

@@ -83,6 +83,22 @@ impl AgentDesk<'_> {
         self.save(agent, false)
     }
 
+    /// Removes an agent for an app: not while chats talk to it (host-api §6.4); a person may.
+    pub fn remove_for_app(&self, id: &str) -> Result<(), Fault> {
+        let chats = self.host.store().sessions_of_agent(id).map_err(|error| store_fault(&error))?;
+        if chats > 0 {
+            return Err(Fault::new(
+                ErrorCode::Conflict,
+                Text::new(
+                    format!("{chats} chats talk to this agent"),
+                    format!("有 {chats} 个会话正在使用此智能体"),
+                ),
+            )
+            .hint(Text::fixed("the person can remove it on the Agents page", "用户可以在智能体页面移除它")));
+        }
+        self.remove(id)
+    }
+
     /// Removes an agent.
     pub fn remove(&self, id: &str) -> Result<(), Fault> {
         if !self.host.store().remove_agent(id).map_err(|error| store_fault(&error))? {

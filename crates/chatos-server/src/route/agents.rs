@@ -1,9 +1,9 @@
 //! Agents and what they may do (agents §3, §4).
 
-use axum::Json;
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::routing::{get, post};
+use axum::{Extension, Json};
 use chatos_host::policy_api::{Mode, PromptLang, Role, UiApp};
 use chatos_host::{AgentExplanation, AgentRecord, ErrorCode, Fault, Host, Lang, Reason, Text, iso_from_ms};
 use schemars::JsonSchema;
@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 use super::tasks::blocking;
 use crate::api::{ApiError, Body, Done, Routes, lang_of};
 use crate::app::App;
+use crate::narrow::AppCaller;
 
 /// All agents.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -129,8 +130,17 @@ async fn update(
     Ok(Json(blocking(&app, move |host| view(host, host.agents().update(&id, body)?, lang)).await?))
 }
 
-async fn remove(State(app): State<App>, Path(id): Path<String>) -> Result<Json<Done>, ApiError> {
-    blocking(&app, move |host| host.agents().remove(&id)).await?;
+async fn remove(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    caller: Option<Extension<AppCaller>>,
+) -> Result<Json<Done>, ApiError> {
+    let by_app = caller.is_some();
+    blocking(&app, move |host| match by_app {
+        true => host.agents().remove_for_app(&id),
+        false => host.agents().remove(&id),
+    })
+    .await?;
     Ok(Json(Done { ok: true }))
 }
 
