@@ -136,9 +136,9 @@ async fn remove(
     caller: Option<Extension<AppCaller>>,
 ) -> Result<Json<Done>, ApiError> {
     let by_app = caller.is_some();
-    blocking(&app, move |host| match by_app {
-        true => host.agents().remove_for_app(&id),
-        false => host.agents().remove(&id),
+    blocking(&app, move |host| {
+        let agents = host.agents();
+        if by_app { agents.remove_for_app(&id) } else { agents.remove(&id) }
     })
     .await?;
     Ok(Json(Done { ok: true }))
