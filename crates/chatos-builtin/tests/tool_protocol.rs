@@ -10,59 +10,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use chatos_builtin::{
-    Access, AskRequest, BoxFuture, CallRequest, Caller, FixedSettings, Layer, LayerParts, Nobody,
-    PromptQueue, QueueError, Reach, Reply, ToolLog, ToolSettings, Verdict, Withdraw,
+    Access, CallRequest, Caller, FixedSettings, Layer, LayerParts, NoQueue, Nobody, Reply, ToolLog,
+    ToolSettings,
 };
-use chatos_prompts::{Object, Owner, RequestId};
-use chatos_tool::{Lang, Redactor, Status, Text, Transport};
+use chatos_tool::{Lang, Redactor, Status, Transport};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
-
-/// Nobody can be asked.
-struct NoQueue;
-
-fn none<T: Send + 'static>() -> BoxFuture<'static, Result<T, QueueError>> {
-    Box::pin(async { Err(QueueError::Unknown) })
-}
-
-impl PromptQueue for NoQueue {
-    fn reach(&self) -> BoxFuture<'_, Reach> {
-        Box::pin(async { Reach::None(Text::same("a test")) })
-    }
-    fn ask(&self, _: AskRequest) -> BoxFuture<'_, Result<RequestId, QueueError>> {
-        none()
-    }
-    fn wait<'a>(&'a self, _: &'a RequestId) -> BoxFuture<'a, Result<Verdict, QueueError>> {
-        none()
-    }
-    fn verdict<'a>(&'a self, _: &'a RequestId) -> BoxFuture<'a, Result<Option<Verdict>, QueueError>> {
-        none()
-    }
-    fn take<'a>(
-        &'a self,
-        _: &'a RequestId,
-        _: &'a Owner,
-        _: bool,
-    ) -> BoxFuture<'a, Result<Option<Object>, QueueError>> {
-        none()
-    }
-    fn withdraw<'a>(
-        &'a self,
-        _: &'a RequestId,
-        _: &'a Owner,
-        _: Withdraw,
-    ) -> BoxFuture<'a, Result<(), QueueError>> {
-        none()
-    }
-    fn answer<'a>(
-        &'a self,
-        _: &'a RequestId,
-        _: &'a Value,
-        _: &'a str,
-    ) -> BoxFuture<'a, Result<(), QueueError>> {
-        none()
-    }
-}
 
 fn document() -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/protocols/tools.md");

@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use chatos_manifest::PluginId;
-use chatos_model::{Class, Event, Message, ModelError, Params, Request};
+use chatos_model::Message;
 use chatos_plugins::backend::BackendError;
 use chatos_store::{DEMO_MODEL, ModelRecord};
-use futures_util::StreamExt;
+use chatos_tool::{ErrorCode, Fault};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::host::Host;
+use crate::runs::CompleteOrder;
 
 /// An answer longer than this is cut off with an error; it would not fit a message.
 const ANSWER_BYTES: usize = 16 * 1024 * 1024;
@@ -32,38 +33,24 @@ pub(super) async fn complete(
         return Err(BackendError::new("invalid_argument", "input is required", "缺少 input"));
     };
     let model = choose(host, text("modelId"), text("modelName"))?;
-    let provider = host.models().open(&model).map_err(|fault| {
-        BackendError::new("unavailable", fault.message.en.clone(), fault.message.zh.clone())
-    })?;
-    let request = Request {
+    tracing::info!(%plugin, model = %model.name, "a backend asks a model");
+    let order = CompleteOrder {
         system: text("systemPrompt").map(str::to_owned).into_iter().collect(),
         messages: vec![Message::User { text: input.to_owned(), images: Vec::new() }],
-        tools: Vec::new(),
-        params: Params {
-            model: model.model.clone(),
-            max_output_tokens: (model.max_output_tokens > 0).then_some(model.max_output_tokens),
-            temperature: model.temperature,
-            ..Params::default()
-        },
+        model_id: Some(model.id),
+        // host-api §9.3: it counts as usage of the plugin.
+        agent_id: format!("plugin:{plugin}"),
+        ..CompleteOrder::default()
     };
-    tracing::info!(%plugin, model = %model.name, "a backend asks a model");
-    let mut stream = provider.stream(request, cancel);
-    let mut content = String::new();
-    while let Some(event) = stream.next().await {
-        match event.map_err(model_error)? {
-            Event::Text(more) => content.push_str(&more),
-            Event::Done(_) => break,
-            _ => {}
-        }
-        if content.len() > ANSWER_BYTES {
-            return Err(BackendError::new(
-                "resource_exhausted",
-                "the answer is larger than 16 MiB",
-                "回答超过 16 MiB",
-            ));
-        }
+    let said = host.runs().complete(order, cancel).await.map_err(|fault| refused(&fault))?;
+    if said.text.len() > ANSWER_BYTES {
+        return Err(BackendError::new(
+            "resource_exhausted",
+            "the answer is larger than 16 MiB",
+            "回答超过 16 MiB",
+        ));
     }
-    Ok(json!({ "ok": true, "model": model.name, "content": content }))
+    Ok(json!({ "ok": true, "model": model.name, "content": said.text }))
 }
 
 /// `modelId` beats `modelName`; neither: the default, else the first.
@@ -99,11 +86,11 @@ fn choose(host: &Host, id: Option<&str>, name: Option<&str>) -> Result<ModelReco
     first.cloned().ok_or_else(|| BackendError::new("unavailable", "No models configured", "没有配置模型"))
 }
 
-fn model_error(error: ModelError) -> BackendError {
-    let code = match error.class {
-        Class::RateLimited | Class::Quota => "rate_limited",
-        Class::Canceled => "canceled",
+fn refused(fault: &Fault) -> BackendError {
+    let code = match fault.class {
+        ErrorCode::RateLimited => "rate_limited",
+        ErrorCode::Canceled => "canceled",
         _ => "unavailable",
     };
-    BackendError::new(code, error.message.clone(), error.message)
+    BackendError::new(code, fault.message.en.clone(), fault.message.zh.clone())
 }

@@ -370,7 +370,8 @@ impl Making<'_> {
             name: parts.name,
             endpoint,
             digest: parts.digest,
-            offers: Offers { elicitation: true, sampling: true, roots: true, tasks: true },
+            // Nobody answers sampling yet, so nobody is told that somebody would.
+            offers: Offers { elicitation: true, sampling: false, roots: true, tasks: true },
             times: self.times(parts.timeout_ms, parts.max_timeout_ms),
             idle: Some(super::IDLE),
         });
