@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use chatos_contribution::ServerIdentity;
 use chatos_prompts::Owner;
-use chatos_tool::{CanceledBy, Fault, Lang, Needed, Phase, Text, ToolError};
+use chatos_tool::{CanceledBy, DenyRule, ErrorCode, Fault, Lang, Needed, Phase, Text, ToolError};
 use serde_json::{Value, json};
 
 use super::answer::millis;
@@ -157,7 +157,11 @@ impl Call<'_> {
 }
 
 fn queue_failed(fault: &Fault) -> ToolError {
-    let mut error = ToolError::unavailable(Needed::Host, fault.message.clone());
+    let mut error = match fault.class {
+        // tools §15: nobody can be reached, which is a no.
+        ErrorCode::PermissionDenied => ToolError::denied(DenyRule::NoPerson, fault.message.clone()),
+        _ => ToolError::unavailable(Needed::Host, fault.message.clone()),
+    };
     error.hint = fault.hint.clone();
     error
 }

@@ -19,13 +19,15 @@ use crate::client::block_on;
 use crate::output::Output;
 pub(crate) use desk::Desk;
 
-/// Asks one question of a chat in this terminal; left open when the person leaves it.
-pub(crate) async fn answer_here(desk: &Desk, output: &Output, id: &str) -> Result<(), Fault> {
+/// Asks one question of a chat or a call in this terminal; `false` when the person leaves it open.
+pub(crate) async fn answer_here(desk: &Desk, output: &Output, id: &str) -> Result<bool, Fault> {
     let item = desk.show(id, output.lang).await?;
-    if let form::Outcome::Sent(done) = form::ask(desk, output, id, item, None, None).await? {
-        answer::told(output, id, &done);
+    match form::ask(desk, output, id, item, None, None).await? {
+        form::Outcome::Sent(done) => answer::told(output, id, &done),
+        form::Outcome::Closed => {}
+        form::Outcome::Left => return Ok(false),
     }
-    Ok(())
+    Ok(true)
 }
 
 pub(crate) fn run(
