@@ -159,7 +159,13 @@ fn row_26_a_row_with_odd_texts_is_read_like_any_other() {
     #[expect(clippy::disallowed_methods, reason = "writes what no version of the program would")]
     let database = rusqlite::Connection::open(sandbox.state().join("state.db")).unwrap();
     database.busy_timeout(Duration::from_secs(30)).unwrap();
-    let odd = [("title", "''"), ("details", "'x'"), ("status", "'someday'"), ("priority", "''"), ("tags", "'not json'")];
+    let odd = [
+        ("title", "''"),
+        ("details", "'x'"),
+        ("status", "'someday'"),
+        ("priority", "''"),
+        ("tags", "'not json'"),
+    ];
     let mut written = 0;
     for (column, value) in odd {
         client.call("add_task", json!({ "title": format!("odd {column}") }));
@@ -170,7 +176,11 @@ fn row_26_a_row_with_odd_texts_is_read_like_any_other() {
     assert!(written >= 2, "texts of any length are rows");
     let list = client.call("list_tasks", json!({ "allSessions": true, "allRuns": true }));
     let envelope = &list["structuredContent"];
-    assert_eq!((&envelope["status"], &envelope["data"]["total"]), (&json!("ok"), &json!(1 + odd.len())), "{list}");
+    assert_eq!(
+        (&envelope["status"], &envelope["data"]["total"]),
+        (&json!("ok"), &json!(1 + odd.len())),
+        "{list}"
+    );
     assert_eq!(envelope["data"]["tasks"].as_array().unwrap().len(), 1 + odd.len());
 }
 
@@ -189,13 +199,21 @@ fn row_30_codes_are_the_same_in_every_language_and_texts_are_not() {
         ("copy_path", json!({ "from": "nothing", "to": "b" })),
     ];
     let answers = |lang: &str| -> Vec<(Value, Value, String)> {
-        let flags =
-            ["--root", "work", "--write", "--lang", lang, "--confirm-file-changes=false", "--max-write-bytes=1024"];
+        let flags = [
+            "--root",
+            "work",
+            "--write",
+            "--lang",
+            lang,
+            "--confirm-file-changes=false",
+            "--max-write-bytes=1024",
+        ];
         let mut client = connect(&sandbox, "code_maintainer", &flags);
         let call = |(tool, arguments): &(&str, Value)| {
             let result = client.call(tool, arguments.clone());
             let envelope = &result["structuredContent"];
-            let message = envelope["error"]["message"].as_str().unwrap_or_else(|| panic!("{result}")).to_owned();
+            let message =
+                envelope["error"]["message"].as_str().unwrap_or_else(|| panic!("{result}")).to_owned();
             (envelope["status"].clone(), envelope["code"].clone(), message)
         };
         tries.iter().map(call).collect()
@@ -232,8 +250,6 @@ fn row_37_everything_after_the_first_equals_sign_is_the_value() {
         let (_, hello) = McpClient::connect(command, McpEra::Legacy, json!({}));
         assert_eq!(hello["serverInfo"]["name"], name, "{flag}");
     }
-    let called = sandbox.run(&[
-        "tools", "call", "task_manager", "add_task", "title=a=b=c", "--json",
-    ]);
+    let called = sandbox.run(&["tools", "call", "task_manager", "add_task", "title=a=b=c", "--json"]);
     assert_eq!(called.json()["structuredContent"]["data"]["created"][0]["title"], "a=b=c", "{called:?}");
 }

@@ -106,7 +106,8 @@ fn the_question_of_a_killed_command_is_closed_by_the_next_host() {
 #[test]
 fn without_a_terminal_and_a_host_it_is_refused_at_once_and_says_what_to_do() {
     let sandbox = sandbox();
-    for (lang, words, advice) in [("en", "none can be reached", "chatos serve"), ("zh", "无法联系到任何人", "终端")]
+    for (lang, words, advice) in
+        [("en", "none can be reached", "chatos serve"), ("zh", "无法联系到任何人", "终端")]
     {
         let refused = sandbox.run(&write("path=a.txt", lang));
         assert_eq!(refused.status, 3, "{refused:?}");

@@ -5,6 +5,7 @@ mod report;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use chatos_tool::{Annotations, Confirm, Issue, Needed, Reason, Text, ToolError, ToolSpec};
@@ -192,7 +193,10 @@ impl Shop {
                 Places { root: &root, temp: &temp, variables: &self.variables, protected: &self.protected };
             sandbox::boundary(&cx.settings.shell, kernel, places, terms.network)
         });
-        let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64);
+        // Asked once: the answer is in half a dozen files.
+        static CORES: OnceLock<u64> = OnceLock::new();
+        let cores =
+            *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64));
         let job = Job {
             argv: shell.argv(&wanted.command),
             env: env.into_iter().collect(),

@@ -348,7 +348,8 @@ async fn row_6_of_the_defects_ask_where_there_is_no_sandbox() {
             () = answer => asked.await,
         };
         // What nobody should do is refused without a question; all others ask.
-        let expected = if id == "delete_everything" { "permission_denied/shell_blocked" } else { "canceled:canceled" };
+        let expected =
+            if id == "delete_everything" { "permission_denied/shell_blocked" } else { "canceled:canceled" };
         assert_eq!(code(&result), expected, "{command}: {}", result.1);
     }
     assert!(bench.dir.path().join("home/Documents/thesis").exists());

@@ -306,10 +306,8 @@ async fn an_ended_session_is_kept_for_a_week_and_then_removed() {
         bench.call("session_kill", json!({ "session": name })).await;
     }
     let base = bench.dir.path().join("state/shell");
-    let old = super::super::sessions::all(&base)
-        .into_iter()
-        .find(|found| found.record.name == "old")
-        .unwrap();
+    let old =
+        super::super::sessions::all(&base).into_iter().find(|found| found.record.name == "old").unwrap();
     let eight_days_ago = std::time::SystemTime::now() - Duration::from_secs(8 * 24 * 3600);
     let meta = std::fs::File::options().write(true).open(old.dir.join("meta.json")).unwrap();
     meta.set_modified(eight_days_ago).unwrap();

@@ -50,9 +50,8 @@ pub(super) fn run(
     let path = format!("/api/v1/tools/{}/{}/call", encode(&wanted.server), encode(&wanted.tool));
     let desk = Desk::over(api, global, environment);
     let result = block_on(async {
-        let api = desk
-            .api()
-            .ok_or_else(|| Fault::new(ErrorCode::Internal, Text::same("the call has no host")))?;
+        let api =
+            desk.api().ok_or_else(|| Fault::new(ErrorCode::Internal, Text::same("the call has no host")))?;
         let call = Call { desk: &desk, api, output, call_id: &call_id, asks_here };
         let result = call.run(&path, &body).await;
         api.finish().await;
@@ -91,16 +90,16 @@ impl Call<'_> {
             }
             let answered = tokio::select! {
                 biased;
+                answered = answer_here(self.desk, self.output, &question) => answered?,
+                () = stop.cancelled() => {
+                    input::abandon();
+                    break;
+                }
                 // Answered elsewhere, or its time was over.
                 done = &mut result => {
                     input::abandon();
                     return done;
                 }
-                () = stop.cancelled() => {
-                    input::abandon();
-                    break;
-                }
-                answered = answer_here(self.desk, self.output, &question) => answered?,
             };
             // Where a host serves the queue the question can be answered there; else nobody is left to.
             if !answered && !self.api.is_remote() {
@@ -113,18 +112,16 @@ impl Call<'_> {
         self.cancel().await;
         match tokio::time::timeout(ENDING, &mut result).await {
             Ok(done) => done,
-            Err(_) => Err(Fault::new(
-                ErrorCode::Canceled,
-                Text::fixed("the call was canceled", "调用已取消"),
-            )),
+            Err(_) => {
+                Err(Fault::new(ErrorCode::Canceled, Text::fixed("the call was canceled", "调用已取消")))
+            }
         }
     }
 
     /// The next question of this call. A call that has not begun, or a host that does not answer, is
     /// looked at again until the call itself says how it ended.
     async fn question(&self, asked: usize) -> String {
-        let path =
-            format!("/api/v1/tools/calls/{}?after={asked}&waitMs={WAIT_MS}", encode(self.call_id));
+        let path = format!("/api/v1/tools/calls/{}?after={asked}&waitMs={WAIT_MS}", encode(self.call_id));
         loop {
             let state = self.api.get(&path, self.output.lang).await.unwrap_or_default();
             if let Some(id) = state["questions"][asked].as_str() {
