@@ -163,15 +163,15 @@ export class Journal {
   }
 }
 
-interface Page<Item> {
-  items: Item[];
-  nextCursor: string | null;
+interface Page {
+  items: { id: string }[];
+  nextCursor?: string | null;
 }
 
 /** So many pages as one. What moved from one to the next while they were read is there once. */
-export async function joined<Item extends { id: string }, P extends Page<Item>>(pages: number, get: (cursor: string | null) => Promise<P>): Promise<P> {
+export async function joined<P extends Page>(pages: number, get: (cursor: string | null) => Promise<P>): Promise<P> {
   let whole = await get(null);
-  for (let page = 1; page < pages && whole.nextCursor !== null; page += 1) {
+  for (let page = 1; page < pages && whole.nextCursor; page += 1) {
     const next = await get(whole.nextCursor);
     const known = new Set(whole.items.map((item) => item.id));
     whole = { ...next, items: [...whole.items, ...next.items.filter((item) => !known.has(item.id))] };

@@ -109,12 +109,12 @@ impl Roads {
 
 /// Whether somebody other than the connected client can still answer a question in the queue.
 fn answered_elsewhere(reach: &Reach, backend: PromptBackend) -> bool {
-    match (reach, backend) {
+    matches!(
+        (reach, backend),
         (Reach::Host, PromptBackend::Auto | PromptBackend::File)
-        | (Reach::Terminal, PromptBackend::Auto | PromptBackend::File | PromptBackend::Tty)
-        | (Reach::Store, PromptBackend::File) => true,
-        (Reach::Host | Reach::Terminal | Reach::Store | Reach::None(_), _) => false,
-    }
+            | (Reach::Terminal, PromptBackend::Auto | PromptBackend::File | PromptBackend::Tty)
+            | (Reach::Store, PromptBackend::File)
+    )
 }
 
 async fn put(cx: &CallCx, owner: &Owner, question: &Question) -> Result<RequestId, ToolError> {

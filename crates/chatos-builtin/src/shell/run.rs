@@ -4,8 +4,7 @@ mod follow;
 mod report;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use chatos_tool::{Annotations, Confirm, Issue, Needed, Reason, Text, ToolError, ToolSpec};
@@ -221,6 +220,12 @@ impl Shop {
         };
         check::check(text, place)
     }
+}
+
+/// How many cores there are. Asked once: the answer is in half a dozen files.
+fn cores() -> u64 {
+    static CORES: OnceLock<u64> = OnceLock::new();
+    *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64))
 }
 
 /// What is known of a command that was not run.
