@@ -47,8 +47,8 @@ describe('while it works', () => {
     await page.locator('[data-row="user"]').getByText('queued').waitFor();
 
     await page.getByLabel('Message', { exact: true }).fill('be brief');
-    await page.getByRole('radio', { name: 'Correct now' }).or(page.getByRole('button', { name: 'Correct now' })).first().click();
-    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByRole('button', { name: 'Correct now' }).click();
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
     await page.locator('[data-row="user"]').getByText('correction').waitFor();
     // The correction is answered by the run under way; then the queued one has its turn.
     await page.locator('[data-row="assistant"]').getByText('You said be brief.').waitFor();
@@ -58,11 +58,11 @@ describe('while it works', () => {
     await say(page, 'count again');
     await counted.nth(1).waitFor();
     await page.getByLabel('Message', { exact: true }).fill('third');
-    await page.getByRole('radio', { name: 'Stop and send' }).or(page.getByRole('button', { name: 'Stop and send' })).first().click();
-    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByRole('button', { name: 'Stop and send' }).click();
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
     await page.locator('[data-row="assistant"]').getByText('You said third.').waitFor();
     await idle(page);
-    await page.getByText('Stopped here.').waitFor();
+    await page.getByText('Stopped here.').last().waitFor();
   });
 
   test('a sub agent is corrected in its card', async ({ host, open }) => {

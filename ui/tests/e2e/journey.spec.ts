@@ -34,7 +34,7 @@ async function writer(): Promise<ModelServer> {
   onTestFinished(() => models.stop());
   models.decide = (body) => {
     const { role, text } = lastOf(body);
-    if (role === 'tool') return { text: text.includes('[ok') || text.includes('wrote') ? 'Written.' : `It said: ${text}` };
+    if (role === 'tool') return { text: text.includes('Created') ? 'Written.' : `It said: ${text}` };
     if (text.startsWith('write ')) return { call: { tool: 'write_file', args: { path: text.slice(6), contents: 'one line\n' } } };
     if (text.startsWith('count')) return { countMs: 30 };
     return { text: 'Ready.' };
@@ -53,7 +53,8 @@ test('demo, model, agents, why not, approval, stop, kill and go on', async ({ ow
   expect(await page.locator('[data-row="assistant"]').last().innerText()).toMatch(/demo/i);
 
   // 2. A model from an address.
-  await page.locator('[data-demo]').getByRole('link', { name: 'Add a model' }).first().click();
+  await go(page, '#/chat');
+  await page.locator('[data-demo]').getByRole('link', { name: 'Add a model' }).click();
   await page.getByLabel('Paste a key or an address').fill(models.baseUrl);
   await page.getByRole('button', { name: 'Continue' }).click();
   await page.getByLabel(field('Model')).fill('tiny');

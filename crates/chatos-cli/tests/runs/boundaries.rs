@@ -12,7 +12,7 @@ use crate::support::{Stand, last, messages, offered, session, until};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 /// More writes than a run of these tests makes.
-const MOST: i64 = 60;
+const MOST: i64 = 40;
 
 /// One run that is cut off at one place, and continued.
 struct Cut<'a> {
@@ -24,24 +24,23 @@ struct Cut<'a> {
 
 impl Cut<'_> {
     /// `false` when the run has fewer writes than that.
-    fn at(&self, place: i64) -> bool {
-        let host = self.stand.sandbox.serve();
-        let chat = session(&host, self.agent);
-        host.stop();
+    fn at(&self, place: i64, chat: &str) -> bool {
         let key = format!("k{place}");
         let mut command = self.stand.sandbox.command(&["serve", "--no-open", "--ready-json", "--port", "0"]);
         command.env("CHATOS_TEST_HALT_AT", place.to_string());
         let mut host = RunningHost::start(command).unwrap();
-        let sent = host.try_ask("POST", &format!("/api/v1/sessions/{chat}/send"), Some(&json!({ "text": key })));
+        let sent =
+            host.try_ask("POST", &format!("/api/v1/sessions/{chat}/send"), Some(&json!({ "text": key })));
         let acknowledged = sent.is_ok_and(|answer| answer.status == 202);
         let began = Instant::now();
         while host.is_running() {
             assert!(began.elapsed() < PATIENCE, "{place}: the run does not end");
             self.answer(&host);
             let path = format!("/api/v1/runs?sessionId={chat}&limit=5");
-            let ended = host.try_ask("GET", &path, None).is_ok_and(|runs| runs.json()["items"][0]["state"] == "done");
+            let ended =
+                host.try_ask("GET", &path, None).is_ok_and(|runs| runs.json()["items"][0]["state"] == "done");
             if ended && host.is_running() {
-                self.check(&host, &chat, &key, place);
+                self.check(&host, chat, &key, place);
                 host.stop();
                 return false;
             }
@@ -52,7 +51,7 @@ impl Cut<'_> {
         let runs = host.ask("GET", &format!("/api/v1/runs?sessionId={chat}&limit=5"), None).json();
         let Some(run) = runs["items"][0]["id"].as_str() else {
             assert!(!acknowledged, "{place}: an acknowledged message is gone");
-            assert!(messages(&host, &chat).is_empty());
+            assert!(messages(&host, chat).is_empty());
             host.stop();
             return true;
         };
@@ -73,7 +72,7 @@ impl Cut<'_> {
             std::thread::sleep(Duration::from_millis(5));
         }
         until(&host, run, &["done"]);
-        self.check(&host, &chat, &key, place);
+        self.check(&host, chat, &key, place);
         host.stop();
         true
     }
@@ -114,11 +113,15 @@ impl Cut<'_> {
 
 /// Before and after each write, until a run has no such write any more.
 fn every_place(cut: &Cut<'_>) -> i64 {
-    for number in 1..MOST {
-        if !cut.at(-number) {
+    let host = cut.stand.sandbox.serve();
+    let chats: Vec<[String; 2]> =
+        (0..MOST).map(|_| [session(&host, cut.agent), session(&host, cut.agent)]).collect();
+    host.stop();
+    for (number, [before, after]) in (1..).zip(&chats) {
+        if !cut.at(-number, before) {
             return number - 1;
         }
-        cut.at(number);
+        cut.at(number, after);
     }
     MOST
 }

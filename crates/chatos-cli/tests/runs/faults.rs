@@ -169,7 +169,7 @@ fn arguments_that_stay_broken_are_asked_for_three_times_and_then_the_error_stand
         .filter(|message| message["role"] == "tool")
         .map(|message| message["content"].as_str().unwrap())
         .collect();
-    let again: Vec<bool> = results.iter().map(|text| text.contains("send the call again")).collect();
+    let again: Vec<bool> = results.iter().map(|text| text.contains("Send the call again")).collect();
     assert_eq!(again, [true, true, true, false, false, false], "{results:?}");
     assert_eq!(std::fs::read_to_string(&stand.counts).unwrap(), "", "nothing broken was called");
 }
@@ -191,7 +191,8 @@ fn a_loop_that_never_ends_ends_at_the_limit_of_the_land_config() {
     let id = lands.iter().find(|land| land["name"] == "counting").unwrap()["id"].as_str().unwrap().to_owned();
     let mut land = host.ask("GET", &format!("/api/v1/land-configs/{id}"), None).json();
     land["limits"] = json!({ "maxPasses": 4 });
-    let body = json!({ "name": land["name"], "main": land["main"], "sub": land["sub"], "limits": land["limits"] });
+    let body =
+        json!({ "name": land["name"], "main": land["main"], "sub": land["sub"], "limits": land["limits"] });
     let saved = host.ask("PUT", &format!("/api/v1/land-configs/{id}"), Some(&body));
     assert_eq!(saved.status, 200, "{}", saved.text());
     let chat = session(&host, &stand.agent);
@@ -210,7 +211,10 @@ fn empty_answers_are_asked_again_once_and_huge_ones_are_kept_whole_or_cut_with_a
     let stand = Stand::new(|request| match last(request).1.as_str() {
         "empty" => Script::say(""),
         // Beyond what one answer may have.
-        "huge" => Script::Answer { text: "0123456789abcdef".repeat(300 * 1024), calls: Vec::new() },
+        "huge" => {
+            let piece = event(&json!({ "content": "0123456789abcdef".repeat(4 * 1024) }));
+            Script::Raw { body: piece.repeat(75) }
+        }
         _ => Script::Answer { text: "long ".repeat(40_000), calls: Vec::new() },
     });
     let host = stand.sandbox.serve();
@@ -283,10 +287,11 @@ fn a_key_is_in_no_file_of_the_state_no_event_no_export_and_no_child() {
     let put = host.ask("PUT", "/api/v1/secrets/CANARY", Some(&json!({ "value": KEY })));
     assert!(put.status < 300, "{}", put.text());
     let models = host.ask("GET", "/api/v1/models", None).json();
-    let id = models["items"].as_array().unwrap().iter().find(|model| model["name"] == "scripted").unwrap()["id"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let id =
+        models["items"].as_array().unwrap().iter().find(|model| model["name"] == "scripted").unwrap()["id"]
+            .as_str()
+            .unwrap()
+            .to_owned();
     let body = json!({ "name": "scripted", "provider": "openai", "model": "scripted",
                        "baseUrl": stand.model.base_url(), "apiKeyName": "CANARY" });
     let changed = host.ask("PUT", &format!("/api/v1/models/{id}"), Some(&body));

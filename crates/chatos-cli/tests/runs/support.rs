@@ -69,11 +69,7 @@ impl Stand {
         Self::with(&json!({}), true, decide)
     }
 
-    fn with(
-        tools: &Value,
-        subs: bool,
-        decide: impl Fn(&Value) -> Script + Send + Sync + 'static,
-    ) -> Self {
+    fn with(tools: &Value, subs: bool, decide: impl Fn(&Value) -> Script + Send + Sync + 'static) -> Self {
         let sandbox = Sandbox::new(env!("CARGO_BIN_EXE_chatos"));
         let model = ScriptedModel::start(decide);
         let counts = sandbox.root().join("counts");

@@ -3,13 +3,21 @@
 
 use std::collections::BTreeMap;
 
-use chatos_testkit::Script;
+use chatos_testkit::{McpClient, McpEra, Script};
 use serde_json::{Value, json};
 
 use crate::support::{Stand, last, messages, offered, send, session, until};
 
 const FIELDS: [&str; 9] = [
-    "traceId", "spanId", "parentSpanId", "rootAgentId", "agentId", "subAgentId", "runId", "sessionId", "toolName",
+    "traceId",
+    "spanId",
+    "parentSpanId",
+    "rootAgentId",
+    "agentId",
+    "subAgentId",
+    "runId",
+    "sessionId",
+    "toolName",
 ];
 
 /// The main agent hands its message to a sub agent, which calls `meta` with it as its key.
@@ -75,7 +83,8 @@ fn main_sub_tool_is_one_chain_with_the_same_fields_everywhere() {
     // The tool log: both calls, each with its end, joined by (traceId, spanId).
     let log = stand.lines("tool-log.jsonl");
     for span in [&routed, &called] {
-        let lines: Vec<&Value> = log.iter().filter(|line| line["trace"]["spanId"] == span["spanId"]).collect();
+        let lines: Vec<&Value> =
+            log.iter().filter(|line| line["trace"]["spanId"] == span["spanId"]).collect();
         let kinds: Vec<&str> = lines.iter().map(|line| line["type"].as_str().unwrap()).collect();
         assert_eq!(kinds, ["tool_call", "tool_result"], "{span}");
         assert!(lines.iter().all(|line| line["trace"] == span["trace"]), "{lines:?} {span}");
@@ -153,7 +162,8 @@ fn a_sub_agent_that_was_cut_off_goes_on_with_its_parent() {
     assert_eq!(job["state"], "interrupted", "{job}");
     assert_eq!(job["traceId"], parent["traceId"]);
     // It is the parent that is continued; its child goes on first, and asks what became of its call.
-    let alone = host.ask("POST", &format!("/api/v1/runs/{}/resume", job["id"].as_str().unwrap()), Some(&json!({})));
+    let alone =
+        host.ask("POST", &format!("/api/v1/runs/{}/resume", job["id"].as_str().unwrap()), Some(&json!({})));
     assert_eq!(alone.status, 409, "{}", alone.text());
     let resumed = host.ask("POST", &format!("/api/v1/runs/{run}/resume"), Some(&json!({})));
     assert_eq!(resumed.status, 202, "{}", resumed.text());
@@ -178,4 +188,76 @@ fn a_sub_agent_that_was_cut_off_goes_on_with_its_parent() {
     let said = messages(&host, &chat);
     let roles: Vec<&str> = said.iter().map(|message| message["role"].as_str().unwrap()).collect();
     assert_eq!(roles, ["user", "assistant", "tool", "assistant"]);
+}
+
+#[test]
+fn a_client_of_the_router_reaches_the_sub_agents_of_the_running_host() {
+    let stand = Stand::with_subs(|request| {
+        let (role, text) = last(request);
+        match (role.as_str(), offered(request, "meta")) {
+            ("user", Some(meta)) if text == "slowly" => Script::call("c1", meta, &json!({ "key": text })),
+            _ => Script::say(format!("reported: {text}")),
+        }
+    });
+    let client = || {
+        let command = stand.sandbox.command(&["mcp", "subagent_router"]);
+        McpClient::connect(command, McpEra::Legacy, json!({})).0
+    };
+    let task = json!({ "task": "look around", "agent_id": "researcher" });
+    let alone = client().call("run_sub_agent", task.clone());
+    assert_eq!(alone["structuredContent"]["code"], "unavailable", "no host, no sub agent: {alone}");
+    let host = stand.sandbox.serve();
+    let mut client = client();
+    let done = client.call("run_sub_agent", task.clone());
+    assert_eq!(done["structuredContent"]["status"], "ok", "{done}");
+    assert_eq!(done["structuredContent"]["data"]["response"], "reported: look around");
+    let job = client.call("start_sub_agent_async", task);
+    let id = job["structuredContent"]["data"]["job_id"].as_str().unwrap().to_owned();
+    let state = client.call("get_sub_agent_status", json!({ "job_id": id, "wait_ms": 60_000 }));
+    assert_eq!(state["structuredContent"]["data"]["status"], "done", "{state}");
+    let unknown = client.call("run_sub_agent", json!({ "task": "x", "agent_id": "nobody" }));
+    assert_eq!(unknown["structuredContent"]["code"], "not_found", "{unknown}");
+    // Both are runs of the host, in its journal.
+    let jobs = host.ask("GET", "/api/v1/runs?kind=sub", None).json();
+    assert_eq!(jobs["items"].as_array().unwrap().len(), 2, "{jobs}");
+}
+
+#[test]
+fn two_chats_with_different_servers_keep_their_tools_over_many_turns() {
+    let stand = Stand::new(|request| {
+        let (role, text) = last(request);
+        if role == "tool" {
+            return Script::say("next");
+        }
+        let wanted = if text.starts_with("count") { "count" } else { "list_tasks" };
+        let other = if wanted == "count" { "list_tasks" } else { "count" };
+        match (offered(request, wanted), offered(request, other)) {
+            (Some(name), None) if wanted == "count" => Script::call("c", name, &json!({ "key": "turn" })),
+            (Some(name), None) => Script::call("c", name, &json!({})),
+            found => Script::say(format!("wrong tools: {found:?}")),
+        }
+    });
+    let host = stand.sandbox.serve();
+    let body = json!({ "name": "tasks", "mode": "flow", "landConfigId": "lc_safe_default" });
+    let tasks = host.ask("POST", "/api/v1/agents", Some(&body)).json()["id"].as_str().unwrap().to_owned();
+    let (one, other) = (session(&host, &stand.agent), session(&host, &tasks));
+    // agents §16.4: a hundred turns of each, side by side; starts and ends of runs interleave.
+    std::thread::scope(|scope| {
+        for (chat, text) in [(&one, "count"), (&other, "tasks")] {
+            let host = &host;
+            scope.spawn(move || {
+                for _ in 0..100 {
+                    let run = send(host, chat, text);
+                    assert_eq!(until(host, &run, &["done", "failed"])["state"], "done");
+                }
+            });
+        }
+    });
+    assert_eq!(stand.counted("turn"), 100);
+    for chat in [&one, &other] {
+        let said = messages(&host, chat);
+        let results: Vec<&Value> = said.iter().filter(|message| message["role"] == "tool").collect();
+        assert_eq!(results.len(), 100);
+        assert!(results.iter().all(|message| message["status"] == "ok"), "a tool disappeared");
+    }
 }

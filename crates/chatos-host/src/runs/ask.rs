@@ -23,7 +23,13 @@ pub(crate) struct Said {
 }
 
 /// Asks under an id that is written down already; blocks on the database. The same question again is that one.
-pub(crate) fn put(host: &Host, id: &str, prompt: &Value, source: &str, trace: &Trace) -> Result<String, Fault> {
+pub(crate) fn put(
+    host: &Host,
+    id: &str,
+    prompt: &Value,
+    source: &str,
+    trace: &Trace,
+) -> Result<String, Fault> {
     let mut ask = Ask::new(Owner::host_run(), source.to_owned(), prompt.clone());
     ask.request_id = json!(id);
     ask.run_id = json!(trace.run_id);

@@ -578,7 +578,9 @@ pub(crate) fn has_uncertain(host: &Arc<Host>, run: &RunRow) -> Result<bool, Stor
     let steps = store.steps(&run.id)?;
     let answered: std::collections::HashSet<String> =
         store.messages_of_run(&run.id)?.into_iter().map(|message| message.tool_call_id).collect();
-    let open = chat::asked(host, steps, Some(run.updated_at)).into_iter().filter(|step| !answered.contains(&step.call_id));
+    let open = chat::asked(host, steps, Some(run.updated_at))
+        .into_iter()
+        .filter(|step| !answered.contains(&step.call_id));
     Ok(open.into_iter().any(|step| chatos_agent::decide(Some(&step)) == chatos_agent::Decision::Uncertain))
 }
 

@@ -79,8 +79,7 @@ impl RunDesk {
         }
         for run in found.into_iter().filter(|run| run.kind != "sub") {
             let (looking, found) = (Arc::clone(&host), run.clone());
-            let certain =
-                self.work(move |_| Ok(!super::stage::has_uncertain(&looking, &found)?)).await?;
+            let certain = self.work(move |_| Ok(!super::stage::has_uncertain(&looking, &found)?)).await?;
             if certain && let Err(fault) = self.resume(&run.id).await {
                 tracing::warn!(%fault, run = run.id, "an interrupted run was not continued");
             }

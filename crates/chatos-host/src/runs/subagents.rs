@@ -16,8 +16,8 @@ use chatos_tool::{ErrorCode, Fault, Needed, Reason, Text, ToolError, Trace};
 use serde_json::{Value, json};
 use tokio::sync::{Semaphore, mpsc};
 
-use super::complete::CompleteOrder;
 use super::RunDesk;
+use super::complete::CompleteOrder;
 use super::views::run_view;
 use crate::fault::store_fault;
 use crate::host::Host;
@@ -289,7 +289,9 @@ impl RunDesk {
                     tracing::info!(%fault, name, "a model of a sub agent cannot be used");
                     if let Some(parent) = parent {
                         let text = Text::new(
-                            format!("the model `{name}` of the sub agent cannot be used; the next one is taken"),
+                            format!(
+                                "the model `{name}` of the sub agent cannot be used; the next one is taken"
+                            ),
                             format!("无法使用子智能体的模型 `{name}`；将使用下一个"),
                         );
                         let emitter = self.emitter(host, &parent.session_id, &parent.id);
@@ -320,12 +322,14 @@ impl RunDesk {
             })
             .await?;
         let Some(model) = model.filter(|model| model.provider != "demo") else { return Ok(None) };
-        let list: String =
-            candidates.iter().map(|(id, text)| format!("- {id}: {text}\n")).collect();
+        let list: String = candidates.iter().map(|(id, text)| format!("- {id}: {text}\n")).collect();
         let task: String = task.chars().take(4000).collect();
         let order = CompleteOrder {
             system: vec![COMPARE.to_owned()],
-            messages: vec![Message::User { text: format!("Agents:\n{list}\nTask:\n{task}"), images: Vec::new() }],
+            messages: vec![Message::User {
+                text: format!("Agents:\n{list}\nTask:\n{task}"),
+                images: Vec::new(),
+            }],
             model_id: Some(model.id),
             max_output_tokens: Some(400),
             agent_id: trace.agent_id.clone().unwrap_or_default(),

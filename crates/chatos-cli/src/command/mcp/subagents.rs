@@ -20,7 +20,8 @@ impl HostSubagents {
         let beside = Arc::clone(&self.0);
         let host = tokio::task::spawn_blocking(move || beside.running()).await.ok().flatten();
         let Some(host) = host else {
-            let text = Text::fixed("sub-agents run in a host, and none is running", "子智能体需要运行中的主机");
+            let text =
+                Text::fixed("sub-agents run in a host, and none is running", "子智能体需要运行中的主机");
             return Err(ToolError::unavailable(Needed::Host, text)
                 .hint(Text::fixed("start `chatos serve`", "请启动 `chatos serve`")));
         };
@@ -30,8 +31,7 @@ impl HostSubagents {
     /// Calls a tool of the host's own router; gives its envelope.
     async fn call(&self, tool: &str, arguments: &Value) -> Result<Value, ToolError> {
         let id = RequestId::mint().to_string();
-        let body =
-            json!({ "server": "subagent_router", "tool": tool, "arguments": arguments, "callId": id });
+        let body = json!({ "server": "subagent_router", "tool": tool, "arguments": arguments, "callId": id });
         let ends = Cancel { beside: Arc::clone(&self.0), call: Some(id) };
         let done = self.api(Method::POST, "/api/v1/tools/call", Some(&body)).await;
         ends.disarm();
@@ -66,7 +66,8 @@ fn failure(envelope: &Value) -> Option<(ErrorCode, Text)> {
 }
 
 fn arguments(order: &SubOrder) -> Value {
-    let mut arguments = json!({ "task": order.task, "agent_id": format!("{}/{}", order.plugin, order.agent_id) });
+    let mut arguments =
+        json!({ "task": order.task, "agent_id": format!("{}/{}", order.plugin, order.agent_id) });
     let model = order.models.first();
     for (name, value) in [
         ("command_id", order.command_id.as_ref().map(|id| json!(id))),
@@ -113,12 +114,7 @@ impl SubagentRunner for HostSubagents {
         })
     }
 
-    fn prefer(
-        &self,
-        _: String,
-        _: Vec<(String, String)>,
-        _: Trace,
-    ) -> BoxFuture<'_, Option<(String, f64)>> {
+    fn prefer(&self, _: String, _: Vec<(String, String)>, _: Trace) -> BoxFuture<'_, Option<(String, f64)>> {
         // The words decide here; models are the host's.
         Box::pin(async { None })
     }

@@ -37,7 +37,11 @@ impl Inner {
             entry.run_id == run.id
                 && entry.calls.iter().any(|call| !entries.iter().any(|result| result.call_id == call.id))
         });
-        let steps = if open { asked(&self.parts.host, kept(store.steps(&run.id))?, self.parts.interrupted_at) } else { Vec::new() };
+        let steps = if open {
+            asked(&self.parts.host, kept(store.steps(&run.id))?, self.parts.interrupted_at)
+        } else {
+            Vec::new()
+        };
         let summary =
             summary.map(|row| Summary { id: row.id, to_seq: row.to_seq, run_id: row.run_id, text: row.text });
         Ok(Transcript { entries, summary, queued, steps })
@@ -110,12 +114,17 @@ impl Inner {
 /// nothing yet when nobody answered, or only after the run was interrupted: it goes on with the same
 /// question (agents §8). One that may be repeated finds the answer it had.
 pub(super) fn asked(host: &Arc<Host>, rows: Vec<StepRow>, interrupted_at: Option<i64>) -> Vec<StepFacts> {
-    let own: HashMap<i64, bool> =
-        rows.iter().map(|row| (row.seq, is_built_in(&row.server_identity))).collect();
+    let own: HashMap<i64, &'static str> =
+        rows.iter().filter_map(|row| Some((row.seq, built_in(&row.server_identity)?))).collect();
     let mut steps = facts(rows);
-    for step in &mut steps {
-        let built_in = own.get(&step.seq).copied().unwrap_or_default();
-        let Some(id) = step.request_id.clone().filter(|_| step.sent && built_in) else { continue };
+    for step in steps.iter_mut().filter(|step| step.sent) {
+        let Some(server) = own.get(&step.seq) else { continue };
+        // Tools that only ask have no other effect.
+        let only_asks = *server == "ui_prompter";
+        let Some(id) = step.request_id.clone() else {
+            step.sent = !only_asks;
+            continue;
+        };
         let (Ok(desk), Ok(request)) = (host.prompts(), RequestId::parse(&id)) else { continue };
         if desk.prompts().ready_within(Duration::from_secs(30)).is_err() {
             continue;
@@ -125,7 +134,7 @@ pub(super) fn asked(host: &Arc<Host>, rows: Vec<StepRow>, interrupted_at: Option
             step.asked = Some(id);
             continue;
         };
-        let harmless = step.read_only || step.idempotent;
+        let harmless = step.read_only || step.idempotent || only_asks;
         match (&item.state, &item.answer) {
             (ItemState::Pending, _) => step.asked = Some(id),
             // The host withdrew it when it stopped: the tool heard no yes.
@@ -141,9 +150,11 @@ pub(super) fn asked(host: &Arc<Host>, rows: Vec<StepRow>, interrupted_at: Option
     steps
 }
 
-fn is_built_in(identity: &str) -> bool {
-    let Some(id) = identity.strip_prefix("admin:") else { return false };
-    chatos_builtin::server_names().filter_map(chatos_builtin::server_info).any(|info| info.id == id)
+/// The built-in server with this identity.
+fn built_in(identity: &str) -> Option<&'static str> {
+    let id = identity.strip_prefix("admin:")?;
+    let mut all = chatos_builtin::server_names().filter_map(chatos_builtin::server_info);
+    all.find(|info| info.id == id).map(|info| info.name)
 }
 
 /// The newest step of each call, with what a person decided about it.

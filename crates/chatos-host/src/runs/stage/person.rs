@@ -76,11 +76,8 @@ impl HostStage {
     async fn ask(&self, prompt: Value, source: String, detail: Value) -> Result<(CallStep, String), Fault> {
         self.work(move |stage| {
             let request_id = RequestId::mint().to_string();
-            let row = StepRow {
-                detail: detail.to_string(),
-                request_id: request_id.clone(),
-                ..stage.row("prompt")
-            };
+            let row =
+                StepRow { detail: detail.to_string(), request_id: request_id.clone(), ..stage.row("prompt") };
             let step = CallStep {
                 seq: row.seq,
                 call_id: detail["for"].as_str().unwrap_or_default().to_owned(),
