@@ -19,6 +19,7 @@ use chatos_builtin::{
 };
 use chatos_mcp::Progress;
 use chatos_policy::Role;
+use chatos_prompts::RequestId;
 use chatos_tool::{Envelope, ErrorCode, Fault, Lang, Text, Transport};
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
@@ -233,6 +234,7 @@ impl ToolDesk {
             progress: Some(Arc::new(Told(call.progress))),
             elicitor: None,
             resume: None,
+            asked: call.asked.as_deref().and_then(|id| RequestId::parse(id).ok()),
             client: None,
         };
         let layer = Arc::clone(&self.layer);
@@ -412,10 +414,11 @@ impl DeskOwner for HostDesk {
         }
     }
 
-    fn origin(&self) -> Option<chatos_prompts::Origin> {
-        // The questions of a command that is killed are closed by whoever looks at the queue next.
+    fn origin(&self, run: Option<&str>) -> Option<chatos_prompts::Origin> {
+        // The question of a call by hand is closed by whoever looks at the queue next when its command was
+        // killed; a run is continued, and its questions wait for that (agents §8).
         let host = self.host.upgrade()?;
-        if host.is_serving() { None } else { chatos_prompts::Origin::here() }
+        if host.is_serving() || run.is_some() { None } else { chatos_prompts::Origin::here() }
     }
 }
 
