@@ -91,7 +91,7 @@ fn the_question_of_a_killed_command_is_closed_by_the_next_host() {
     let sandbox = sandbox();
     let killed = chatos_testkit::Terminal::start(sandbox.command(&write("path=a.txt", "en")));
     killed.wait_for("a = approve");
-    let kill = std::process::Command::new("kill").args(["-9", &killed.pid().to_string()]).status();
+    let kill = chatos_testkit::child("kill").args(["-9", &killed.pid().to_string()]).status();
     assert!(kill.unwrap().success());
     assert_eq!(killed.end().0, -1);
     let host = sandbox.serve();

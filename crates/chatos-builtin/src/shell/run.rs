@@ -192,16 +192,12 @@ impl Shop {
                 Places { root: &root, temp: &temp, variables: &self.variables, protected: &self.protected };
             sandbox::boundary(&cx.settings.shell, kernel, places, terms.network)
         });
-        // Asked once: the answer is in half a dozen files.
-        static CORES: OnceLock<u64> = OnceLock::new();
-        let cores =
-            *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64));
         let job = Job {
             argv: shell.argv(&wanted.command),
             env: env.into_iter().collect(),
             temp,
             // A process with several threads uses several seconds in one.
-            cpu_seconds: wanted.cpu.map(|cpu| (cpu.as_secs() + 1) * cores),
+            cpu_seconds: wanted.cpu.map(|cpu| (cpu.as_secs() + 1) * cores()),
             boundary,
         };
         Ok(Prepared { command: wanted.command, dir, shell, checked, terms, consent, job, token })
