@@ -1,6 +1,6 @@
 //! A run as a file: lines, OpenTelemetry spans, or an archive that opens anywhere (agents §14).
 
-mod otlp;
+pub(super) mod otlp;
 mod zip;
 
 use chatos_store::{RunRow, SessionRow, Store, StoreError, iso_from_ms, now_ms};
@@ -46,9 +46,8 @@ impl RunDesk {
                 let content = host.settings().text("otlpContent") == "on";
                 let bytes = self
                     .work(move |store| {
-                        let spans = spans_of(store, &redactor, &run.trace_id)?;
-                        let models = store.models()?;
-                        Ok(otlp::document(&spans, &models, content).to_string().into_bytes())
+                        let document = otlp::of_trace(store, &redactor, &run.trace_id, content)?;
+                        Ok(document.to_string().into_bytes())
                     })
                     .await?;
                 Ok(Exported { name: format!("{name}.otlp.json"), mime: "application/json", bytes })

@@ -575,7 +575,9 @@ pub(crate) fn has_uncertain(store: &Store, run_id: &str) -> Result<bool, StoreEr
     let steps = store.steps(run_id)?;
     let answered: std::collections::HashSet<String> =
         store.messages_of_run(run_id)?.into_iter().map(|message| message.tool_call_id).collect();
-    let open = chat::facts(steps).into_iter().filter(|step| !answered.contains(&step.call_id));
+    let mut facts = chat::facts(steps);
+    chat::mark_open_asks(store, run_id, &mut facts);
+    let open = facts.into_iter().filter(|step| !answered.contains(&step.call_id));
     Ok(open.into_iter().any(|step| chatos_agent::decide(Some(&step)) == chatos_agent::Decision::Uncertain))
 }
 

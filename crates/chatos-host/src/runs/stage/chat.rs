@@ -45,6 +45,7 @@ impl Inner {
         let own: HashMap<i64, bool> =
             rows.iter().map(|row| (row.seq, is_built_in(&row.server_identity))).collect();
         let mut steps = facts(rows);
+        mark_open_asks(self.store(), &self.parts.run.id, &mut steps);
         for step in &mut steps {
             let built_in = own.get(&step.seq).copied().unwrap_or_default();
             let Some(id) = step.request_id.clone().filter(|_| step.sent && built_in) else { continue };
@@ -129,6 +130,22 @@ fn is_built_in(identity: &str) -> bool {
     chatos_builtin::server_names().filter_map(chatos_builtin::server_info).any(|info| info.id == id)
 }
 
+/// Which calls wait for an answer that a modern server gets with the call sent again.
+pub(super) fn mark_open_asks(store: &chatos_store::Store, run_id: &str, steps: &mut [StepFacts]) {
+    let open = match store.open_asks() {
+        Ok(open) => open,
+        Err(error) => {
+            // Without them such a call is asked about, never repeated.
+            tracing::warn!(%error, "open questions of servers cannot be read");
+            return;
+        }
+    };
+    for step in steps {
+        let key = chatos_agent::call_key(Some(run_id), &step.call_id);
+        step.open_ask = open.iter().any(|row| row.call_id == key);
+    }
+}
+
 /// The newest step of each call, with what a person decided about it.
 pub(super) fn facts(rows: Vec<StepRow>) -> Vec<StepFacts> {
     let mut newest: HashMap<String, StepFacts> = HashMap::new();
@@ -155,6 +172,8 @@ pub(super) fn facts(rows: Vec<StepRow>) -> Vec<StepFacts> {
             attempt: row.attempt,
             request_id: some(&row.request_id),
             task: some(&row.task_id).map(|id| (id, cursor)),
+            ack_id: detail["ackId"].as_str().map(str::to_owned),
+            open_ask: false,
             mcp_task: detail["mcpTask"].as_str().map(str::to_owned),
             child_run_id: some(&row.child_run_id),
             run_again: false,
