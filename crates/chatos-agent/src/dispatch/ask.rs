@@ -19,7 +19,8 @@ impl Call<'_> {
         }
         let run = self.order.trace.run_id.as_deref();
         if let Some(run) = run {
-            let known = self.ports.approved(run.to_owned(), self.tool.identity.clone(), self.tool.tool.clone());
+            let known =
+                self.ports.approved(run.to_owned(), self.tool.identity.clone(), self.tool.tool.clone());
             if known.await {
                 return Ok(());
             }

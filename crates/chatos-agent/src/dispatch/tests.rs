@@ -123,7 +123,10 @@ impl Ports for Recorder {
     }
 
     fn approved(&self, run_id: String, identity: ServerIdentity, tool: String) -> Later<bool> {
-        none(self.approved && (run_id.as_str(), identity.as_str(), tool.as_str()) == ("run_7", "admin:3", "read"))
+        none(
+            self.approved
+                && (run_id.as_str(), identity.as_str(), tool.as_str()) == ("run_7", "admin:3", "read"),
+        )
     }
 
     fn keep_approval(&self, _: String, _: ServerIdentity, _: String) -> Later<Result<(), Fault>> {
@@ -233,7 +236,10 @@ async fn what_worked_past_the_soft_deadline_is_delivered_once() {
     let end = call(&ports, order("read")).await;
     let asked = ports.asked.lock().unwrap();
     assert_eq!(asked.len(), 1);
-    assert_eq!((&asked[0].prompt["kind"], asked[0].source.as_str()), (&json!("result"), "project_files/read"));
+    assert_eq!(
+        (&asked[0].prompt["kind"], asked[0].source.as_str()),
+        (&json!("result"), "project_files/read")
+    );
     assert_eq!(asked[0].prompt["markdown"], json!(end.envelope.text));
     assert_eq!(asked[0].prompt["isError"], true);
 }
@@ -243,6 +249,10 @@ async fn a_changed_tool_is_refused_by_a_rule_of_its_own() {
     let ports = Recorder::new(Duration::ZERO);
     let end = call(&ports, order("changed")).await;
     let error = end.envelope.error.unwrap();
-    assert_eq!((end.envelope.code, &error["rule"]), ("permission_denied", &json!("tool_not_approved")), "{error}");
+    assert_eq!(
+        (end.envelope.code, &error["rule"]),
+        ("permission_denied", &json!("tool_not_approved")),
+        "{error}"
+    );
     assert!(ports.built_in.lock().unwrap().is_empty());
 }

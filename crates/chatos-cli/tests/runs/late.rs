@@ -57,8 +57,9 @@ fn obedient(request: &Value) -> Script {
         }
         // The same tool twice, one call after the other.
         [tool, first, second] => {
-            let calls = [first, second]
-                .map(|key| (format!("call-{key}"), offered(request, tool).unwrap(), json!({ "key": key }).to_string()));
+            let calls = [first, second].map(|key| {
+                (format!("call-{key}"), offered(request, tool).unwrap(), json!({ "key": key }).to_string())
+            });
             Script::Answer { text: String::new(), calls: calls.to_vec() }
         }
         _ => Script::say("no tool"),
@@ -203,7 +204,11 @@ fn a_modern_question_outlives_the_host_and_an_old_one_does_not() {
         let now = host.ask("GET", &path, None).json();
         (now["state"] != "pending").then_some(now)
     });
-    assert_eq!(closed["answer"]["response"], json!({ "status": "canceled", "code": "asker_gone" }), "{closed}");
+    assert_eq!(
+        closed["answer"]["response"],
+        json!({ "status": "canceled", "code": "asker_gone" }),
+        "{closed}"
+    );
     until(&host, &run, &["interrupted"]);
     host.ask("POST", &format!("/api/v1/runs/{run}/resume"), Some(&json!({})));
     until(&host, &run, &["waiting_prompt"]);

@@ -131,7 +131,8 @@ fn servers_receive_exactly_what_is_documented() {
     ];
     let server = post(&host, "mcp-servers", &json!({ "name": "files as a process", "argv": words }));
     let servers = host.ask("GET", "/api/v1/mcp-servers", None).json();
-    let router = servers["items"].as_array().unwrap().iter().find(|s| s["name"] == "subagent_router").unwrap();
+    let router =
+        servers["items"].as_array().unwrap().iter().find(|s| s["name"] == "subagent_router").unwrap();
     let lands = host.ask("GET", "/api/v1/land-configs", None).json();
     let all = lands["items"].as_array().unwrap().iter().find(|land| land["name"] == "all").unwrap().clone();
     let mut changed = all.clone();

@@ -59,7 +59,9 @@ fn census(sandbox: &Sandbox, host: &RunningHost) -> (Vec<String>, Vec<String>) {
     let root = sandbox.root().to_str().unwrap();
     let mut programs = Vec::new();
     for entry in std::fs::read_dir("/proc").unwrap().flatten() {
-        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else { continue };
+        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
+            continue;
+        };
         let read = |name: &str| std::fs::read(format!("/proc/{pid}/{name}")).unwrap_or_default();
         let line = String::from_utf8_lossy(&read("cmdline")).replace('\0', " ");
         // A grandchild does not name the folder; what it inherited does.
@@ -117,7 +119,10 @@ fn meanwhile(host: &RunningHost, faulty: &str) -> Value {
 fn make(sandbox: &Sandbox, host: &RunningHost, name: &str, fault: &str) {
     let script = sandbox.root().join("faulty.mjs");
     let argv = json!(["node", script.to_str().unwrap(), fault]);
-    let body = json!({ "name": name, "argv": argv, "timeoutMs": 1500, "cwd": sandbox.root() });
+    // Those that end by their limit only have a short one.
+    let hangs = matches!(fault, "hang-call" | "stops-reading");
+    let limit = if hangs { 1500 } else { 60_000 };
+    let body = json!({ "name": name, "argv": argv, "timeoutMs": limit, "cwd": sandbox.root() });
     let made = host.ask("POST", "/api/v1/mcp-servers", Some(&body));
     assert_eq!(made.status, 201, "{}", made.text());
 }
@@ -205,7 +210,8 @@ impl Web {
 fn addresses_that_lead_elsewhere_are_refused_and_credentials_stay_home() {
     let sandbox = support::sandbox();
     let host = sandbox.serve();
-    let thief = Web::start(|| "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}".to_owned());
+    let thief =
+        Web::start(|| "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}".to_owned());
     let port = thief.port;
     let home = Web::start(move || {
         format!(
@@ -234,7 +240,6 @@ fn addresses_that_lead_elsewhere_are_refused_and_credentials_stay_home() {
     let asked = thief.seen.lock().unwrap().len();
     for (name, url) in [
         ("named", format!("http://localhost:{port}/mcp")),
-        ("dotted", format!("http://localhost.:{port}/mcp")),
         ("mapped", format!("http://[::ffff:127.0.0.1]:{port}/mcp")),
         ("socket", format!("ws://localhost:{port}/mcp")),
     ] {

@@ -4,11 +4,11 @@ import { spawn } from "node:child_process";
 import { writeSync } from "node:fs";
 
 const fault = process.argv[2];
-const raw = (bytes) => {
+const raw = (bytes, stream = 1) => {
   let left = Buffer.from(bytes);
   while (left.length > 0) {
     try {
-      left = left.subarray(writeSync(1, left));
+      left = left.subarray(writeSync(stream, left));
     } catch (error) {
       if (error.code !== "EAGAIN") throw error;
     }
@@ -102,7 +102,7 @@ async function call(id) {
       for (let n = 0; n < 2_000; n += 1) send({ id: `p${n}`, method: n % 2 ? "ping" : "sampling/createMessage", params: {} });
       break;
     case "stderr":
-      for (let n = 0; n < 200; n += 1) writeSync(2, `${"e".repeat(100_000)}\n`);
+      for (let n = 0; n < 200; n += 1) raw(`${"e".repeat(100_000)}\n`, 2);
       break;
     case "slow-drip":
       for (const byte of Buffer.from(`${JSON.stringify({ jsonrpc: "2.0", id, result: text("right") })}\n`)) {

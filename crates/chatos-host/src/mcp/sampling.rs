@@ -246,7 +246,10 @@ mod tests {
             "systemPrompt": "s", "maxTokens": 7, "temperature": 0.5,
         }))
         .unwrap();
-        assert_eq!((wanted.system.as_deref(), wanted.max_tokens, wanted.temperature), (Some("s"), Some(7), Some(0.5)));
+        assert_eq!(
+            (wanted.system.as_deref(), wanted.max_tokens, wanted.temperature),
+            (Some("s"), Some(7), Some(0.5))
+        );
         let Message::Assistant { text, .. } = &wanted.messages[1] else { panic!() };
         assert_eq!(text, "b\nc");
         for bad in [

@@ -102,7 +102,8 @@ impl ServerDesk {
             match listed {
                 Ok(Ok((tools, dropped))) => {
                     problems.extend(dropped);
-                    offers.push(offer(&known, &tools, grant.sampling, |tool| word(order.outcome, grant, tool)));
+                    offers
+                        .push(offer(&known, &tools, grant.sampling, |tool| word(order.outcome, grant, tool)));
                 }
                 Ok(Err(error)) => problems.push(did_not_start(&host, &known, &error)),
                 Err(_) => problems.push(late(&known)),
@@ -351,12 +352,7 @@ impl Shared {
     }
 }
 
-fn offer(
-    known: &Known,
-    tools: &[OfferedTool],
-    sampling: bool,
-    word: impl Fn(&str) -> Word,
-) -> ServerOffer {
+fn offer(known: &Known, tools: &[OfferedTool], sampling: bool, word: impl Fn(&str) -> Word) -> ServerOffer {
     let tools = tools
         .iter()
         .map(|tool| match &tool.word {
