@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by failing")]
 
 mod async_task;
+mod boundaries;
 mod chat;
 mod faults;
 mod kill;
@@ -10,3 +11,4 @@ mod meta;
 mod otlp;
 mod plugin;
 mod support;
+mod trace;

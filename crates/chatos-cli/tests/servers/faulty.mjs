@@ -27,8 +27,9 @@ if (fault === "ignores-term") {
   setInterval(() => {}, 1000);
 }
 if (fault === "grandchildren") {
-  for (const program of [["sleep", "1000"], ["setsid", "sleep", "1000"]]) {
-    spawn(program[0], program.slice(1), { stdio: "ignore", detached: program[0] === "sleep" }).unref();
+  // One of its own session, one that leaves it.
+  for (const detached of [false, true]) {
+    spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "ignore", detached }).unref();
   }
 }
 if (fault === "garbage-start") raw("Welcome!\n{\"half\": \n[1,2]\n\n");

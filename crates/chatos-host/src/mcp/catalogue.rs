@@ -139,7 +139,7 @@ pub(super) fn make(host: &Host, node: Option<&NodeInfo>) -> Result<Catalogue, Fa
     let snapshot = desk.snapshot();
     let rows = host.store().mcp_servers().map_err(|error| store_fault(&error))?;
     let sampling = may_sample(&host.store().land_configs().map_err(|error| store_fault(&error))?);
-    let making = Making { host, node, sampling };
+    let making = Making { host, sampling, node };
     let mut servers = Vec::new();
     for name in chatos_builtin::server_names() {
         let Some(info) = chatos_builtin::server_info(name) else { continue };

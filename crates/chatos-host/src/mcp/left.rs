@@ -61,12 +61,10 @@ impl Host {
         let (mut by_hand, mut kept) = (Vec::new(), HashSet::new());
         for row in rows {
             match fate(self.store(), &row).map_err(|error| crate::fault::store_fault(&error))? {
-                Fate::Over => {
-                    self.store()
-                        .end_open_ask(&row.call_id)
-                        .map_err(|error| crate::fault::store_fault(&error))?;
-                    continue;
-                }
+                Fate::Over => self
+                    .store()
+                    .end_open_ask(&row.call_id)
+                    .map_err(|error| crate::fault::store_fault(&error))?,
                 Fate::OfRun => kept.extend(prompts_of(&open_ask(row))),
                 Fate::ByHand => {
                     let ask = open_ask(row);
