@@ -112,6 +112,7 @@ fn order(
         cancel,
         extra_meta: meta,
         resume: None,
+        to_queue: false,
     })
 }
 
