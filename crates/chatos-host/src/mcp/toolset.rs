@@ -92,7 +92,7 @@ impl ServerDesk {
                 });
             } else {
                 let tools = self.shared().built_in_tools(&host, known, order.lang)?;
-                offers.push(offer(known, &tools, |tool| word(order.outcome, grant, tool)));
+                offers.push(offer(known, &tools, grant.sampling, |tool| word(order.outcome, grant, tool)));
             }
         }
         let deadline = tokio::time::Instant::now() + order.patience;
@@ -102,7 +102,8 @@ impl ServerDesk {
             match listed {
                 Ok(Ok((tools, dropped))) => {
                     problems.extend(dropped);
-                    offers.push(offer(&known, &tools, |tool| word(order.outcome, grant, tool)));
+                    offers
+                        .push(offer(&known, &tools, grant.sampling, |tool| word(order.outcome, grant, tool)));
                 }
                 Ok(Err(error)) => problems.push(did_not_start(&host, &known, &error)),
                 Err(_) => problems.push(late(&known)),
@@ -142,7 +143,8 @@ impl ServerDesk {
                 .await
                 .map_err(|error| start_fault(&host, known, &error))?,
         };
-        Ok(Toolset::build(vec![offer(known, &tools, |_| Word::Allow)], dropped))
+        // Nobody granted a server the model here; by hand it gets none (ui-prompts §10.3).
+        Ok(Toolset::build(vec![offer(known, &tools, false, |_| Word::Allow)], dropped))
     }
 
     /// Names of tools that exist but are not granted, so that a call by name is answered with the reason.
@@ -195,7 +197,7 @@ impl ServerDesk {
                 let names = by_server.get(identity.as_str());
                 names.into_iter().flatten().map(|tool| named(tool)).collect()
             };
-            offers.push(ServerOffer { route: Arc::clone(&known.route), tools });
+            offers.push(ServerOffer { route: Arc::clone(&known.route), tools, sampling: false });
         }
         Ok(offers)
     }
@@ -359,7 +361,7 @@ impl ServerDesk {
     }
 }
 
-fn offer(known: &Known, tools: &[OfferedTool], word: impl Fn(&str) -> Word) -> ServerOffer {
+fn offer(known: &Known, tools: &[OfferedTool], sampling: bool, word: impl Fn(&str) -> Word) -> ServerOffer {
     let tools = tools
         .iter()
         .map(|tool| match &tool.word {
@@ -368,7 +370,7 @@ fn offer(known: &Known, tools: &[OfferedTool], word: impl Fn(&str) -> Word) -> S
             _ => OfferedTool { word: word(&tool.tool), ..tool.clone() },
         })
         .collect();
-    ServerOffer { route: Arc::clone(&known.route), tools }
+    ServerOffer { route: Arc::clone(&known.route), tools, sampling }
 }
 
 fn word(outcome: &Outcome, grant: &Grant, tool: &str) -> Word {

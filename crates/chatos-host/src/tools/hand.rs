@@ -97,6 +97,7 @@ fn order(
         cancel,
         extra_meta: meta,
         resume: None,
+        to_queue: false,
     })
 }
 
