@@ -139,7 +139,13 @@ fn with_a_host_the_terminal_and_the_queue_both_ask_and_the_first_answer_counts()
     let mut said = String::new();
     let mut from = std::io::BufReader::new(waiting.stderr.take().unwrap());
     std::io::BufRead::read_line(&mut from, &mut said).unwrap();
-    let id = host.ask("GET", "/api/v1/prompts?view=needs_you", None).json()["items"][0]["requestId"].take();
+    // It is said a moment before the question is in the queue.
+    let mut id = Value::Null;
+    until("the question is in the queue", || {
+        let list = host.ask("GET", "/api/v1/prompts?view=needs_you", None).json();
+        id = list["items"].get(0).map(|item| item["requestId"].clone()).unwrap_or_default();
+        id.is_string()
+    });
     assert!(said.contains(&format!("chatos prompts answer {}", id.as_str().unwrap())), "{said}");
     assert_eq!(sandbox.run(&["prompts", "answer", id.as_str().unwrap(), "--cancel"]).status, 0);
     assert_eq!(waiting.wait().unwrap().code(), Some(1));
