@@ -14,6 +14,7 @@ mod rows;
 mod tend;
 mod toolset;
 mod view;
+mod views;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

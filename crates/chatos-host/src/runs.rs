@@ -11,7 +11,7 @@ mod export;
 mod follow;
 mod import;
 mod read;
-mod record;
+pub(crate) mod record;
 mod send;
 mod sessions;
 mod stage;

@@ -107,6 +107,11 @@ impl App {
         &self.inner.options
     }
 
+    /// Asks the program itself whether apps are kept apart (security T4); nothing is served before.
+    pub async fn self_test(&self) -> Result<(), chatos_host::Fault> {
+        frames::self_test(self).await
+    }
+
     /// Answers a request from the network: admission first, then routing, then the headers that
     /// every answer carries.
     pub(crate) async fn answer(&self, mut request: Request) -> Response {
@@ -213,6 +218,7 @@ pub(crate) fn routes() -> Routes {
     route::servers::add(&mut routes);
     route::plugins::add(&mut routes);
     route::apps::add(&mut routes);
+    route::views::add(&mut routes);
     route::operations::add(&mut routes);
     route::journal::add(&mut routes);
     route::secrets::add(&mut routes);

@@ -371,7 +371,7 @@ impl Making<'_> {
             endpoint,
             digest: parts.digest,
             // Nobody answers sampling yet, so nobody is told that somebody would.
-            offers: Offers { elicitation: true, sampling: false, roots: true, tasks: true },
+            offers: Offers { elicitation: true, sampling: false, roots: true, tasks: true, views: true },
             times: self.times(parts.timeout_ms, parts.max_timeout_ms),
             idle: Some(super::IDLE),
         });
