@@ -114,7 +114,24 @@ impl App {
 
     /// Answers a request from the network: admission first, then routing, then the headers that
     /// every answer carries.
-    pub(crate) async fn answer(&self, mut request: Request) -> Response {
+    pub(crate) async fn answer(&self, request: Request) -> Response {
+        if !tracing::enabled!(tracing::Level::DEBUG) {
+            return self.admit_and_answer(request).await;
+        }
+        // Who asked for what, and what came of it. No query, no token: paths hold neither.
+        let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+        let said = |name: header::HeaderName| {
+            let value = request.headers().get(name).and_then(|value| value.to_str().ok());
+            value.unwrap_or("-").to_owned()
+        };
+        let (host, origin) = (said(header::HOST), said(header::ORIGIN));
+        let response = self.admit_and_answer(request).await;
+        let status = response.status().as_u16();
+        tracing::debug!(%method, path, host, origin, status, "answered");
+        response
+    }
+
+    async fn admit_and_answer(&self, mut request: Request) -> Response {
         let lang = lang_of(request.headers(), self.inner.host.lang());
         let is_api = request.uri().path().starts_with("/api");
         let (method, uri) = (request.method().clone(), request.uri().clone());
