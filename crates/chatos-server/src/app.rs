@@ -120,11 +120,7 @@ impl App {
         }
         // Who asked for what, and what came of it. No query, no token: paths hold neither.
         let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-        let said = |name: header::HeaderName| {
-            let value = request.headers().get(name).and_then(|value| value.to_str().ok());
-            value.unwrap_or("-").to_owned()
-        };
-        let (host, origin) = (said(header::HOST), said(header::ORIGIN));
+        let (host, origin) = (said(request.headers(), header::HOST), said(request.headers(), header::ORIGIN));
         let response = self.admit_and_answer(request).await;
         let status = response.status().as_u16();
         tracing::debug!(%method, path, host, origin, status, "answered");
@@ -210,6 +206,11 @@ impl App {
             headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         }
     }
+}
+
+/// The value of a header, for the log.
+fn said(headers: &axum::http::HeaderMap, name: header::HeaderName) -> String {
+    headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or("-").to_owned()
 }
 
 fn extension(caller: AppCaller) -> axum::http::Extensions {

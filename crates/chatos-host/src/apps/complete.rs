@@ -155,7 +155,7 @@ async fn answer_calls(
     for call in calls {
         let (content, is_error, args) = tokio::select! {
             made = one_call(host, set, &call, meta) => made,
-            () = cancel.cancelled() => return Err(BackendError::canceled("llm.complete")),
+            () = cancel.cancelled() => return Err(BackendError::new("canceled", "llm.complete was canceled", "llm.complete 已取消")),
         };
         let result = if is_error { json!({ "error": content }) } else { json!(content) };
         trace.push(json!({ "tool": call.name, "args": args, "result": result }));
@@ -187,7 +187,7 @@ async fn one_call(
         ..ToolCall::default()
     };
     match host.tools().call_with(set.clone(), order).await {
-        Err(fault) => (fault.message.en, true, args),
+        Err(fault) => (fault.message.en.into_owned(), true, args),
         Ok(result) => {
             let blocks = result["content"].as_array().into_iter().flatten();
             let mut text: String =

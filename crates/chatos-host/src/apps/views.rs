@@ -84,7 +84,6 @@ pub struct View {
     /// The page.
     pub html: Vec<u8>,
     identity: String,
-    server: String,
     agent: Option<String>,
 }
 
@@ -208,7 +207,6 @@ impl Host {
             hosts,
             html,
             identity,
-            server: server.clone(),
             agent: order.agent,
         });
         tracing::info!(%server, uri, hosts = ?view.hosts, "a view of a server is opened");
@@ -422,7 +420,6 @@ mod tests {
                 hosts: ViewHosts::default(),
                 html: vec![0; 4 * 1024 * 1024],
                 identity: String::new(),
-                server: String::new(),
                 agent: None,
             }));
         }
