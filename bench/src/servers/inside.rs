@@ -54,6 +54,7 @@ async fn calls(place: &Place) -> Result<Times> {
             progress: None,
             elicitor: None,
             resume: None,
+            asked: None,
             client: None,
         };
         let began = Instant::now();

@@ -99,6 +99,12 @@ pub enum Resumed {
         /// The id in the queue.
         request_id: String,
     },
+    /// A built-in tool had asked this and done nothing yet: it is called again and its first question is
+    /// this one.
+    Asked {
+        /// The id in the queue.
+        request_id: String,
+    },
 }
 
 /// What is about to be sent. Whoever keeps a journal writes it down before the bytes go out.

@@ -1,6 +1,7 @@
 //! A model that makes the same failing call over and over (agents §7).
 
 use chatos_tool::canonical;
+use serde_json::Value;
 
 use crate::transcript::{Speaker, Transcript};
 
@@ -30,22 +31,14 @@ pub(crate) fn look(chat: &Transcript, run_id: &str) -> Repeating {
     let failed = |call: &str| {
         own.iter().find(|e| e.speaker == Speaker::Tool && e.call_id == call).is_some_and(|e| e.is_error)
     };
-    let mut last: Option<(String, Vec<u8>)> = None;
+    let mut last: Option<(String, Option<Vec<u8>>)> = None;
     let mut count = 0;
     let calls = own.iter().rev().flat_map(|entry| entry.calls.iter().rev());
     for call in calls {
         if !failed(&call.id) {
             break;
         }
-        let arguments = serde_json::from_str(&call.arguments).map_or_else(
-            |_| call.arguments.clone().into_bytes(),
-            |value| {
-                let mut bytes = Vec::new();
-                canonical(&value, &mut |part| bytes.extend_from_slice(part));
-                bytes
-            },
-        );
-        let this = (call.name.clone(), arguments);
+        let this = (call.name.clone(), arguments(&call.arguments));
         if last.as_ref().is_some_and(|last| *last != this) {
             break;
         }
@@ -57,6 +50,22 @@ pub(crate) fn look(chat: &Transcript, run_id: &str) -> Repeating {
         TELL..STOP => Repeating::Tell,
         _ => Repeating::Stop,
     }
+}
+
+/// Arguments to compare: however they are written, and broken in whatever way (no JSON object is like another).
+fn arguments(text: &str) -> Option<Vec<u8>> {
+    let value = serde_json::from_str(text).ok().filter(Value::is_object)?;
+    let mut bytes = Vec::new();
+    canonical(&value, &mut |part| bytes.extend_from_slice(part));
+    Some(bytes)
+}
+
+/// How often in a row the newest calls of a run had broken arguments for this tool, this one not counted.
+pub(crate) fn resent(chat: &Transcript, run_id: &str, name: &str, except: &str) -> usize {
+    let own = chat.entries.iter().rev().filter(|entry| entry.run_id == run_id);
+    let calls = own.flat_map(|entry| entry.calls.iter().rev());
+    let same = calls.filter(|call| call.name == name && call.id != except);
+    same.take_while(|call| arguments(&call.arguments).is_none()).count()
 }
 
 #[cfg(test)]
@@ -84,6 +93,17 @@ mod tests {
         assert_eq!(look(&chat(&same[..2]), "r"), Repeating::No);
         assert_eq!(look(&chat(&same), "other"), Repeating::No);
         assert_eq!(look(&chat(&[("{}", true); 6]), "r"), Repeating::Stop);
+    }
+
+    #[test]
+    fn broken_arguments_are_alike_and_counted() {
+        let broken = [("{\"a\": 1", true), ("{a", true), ("[]", true), ("{\"a\"", true)];
+        assert_eq!(look(&chat(&broken), "r"), Repeating::Tell);
+        let whole = chat(&broken);
+        let name = whole.entries[0].calls[0].name.clone();
+        assert_eq!(resent(&whole, "r", &name, "c3"), 3);
+        assert_eq!(resent(&whole, "r", "other", "c3"), 0);
+        assert_eq!(resent(&chat(&[("{", true), ("{}", true), ("{", true)]), "r", &name, "c2"), 0);
     }
 
     #[test]

@@ -25,6 +25,8 @@ pub struct StepFacts {
     pub mcp_task: Option<String>,
     /// The run of a sub agent.
     pub child_run_id: Option<String>,
+    /// A built-in tool asked this and has done nothing yet.
+    pub asked: Option<String>,
     /// A person already decided what to do with it, after it was found uncertain.
     pub run_again: bool,
 }
@@ -52,6 +54,9 @@ pub fn decide(step: Option<&StepFacts>) -> Decision {
             Some(id) => Decision::Wait(Resumed::Prompt { request_id: id.clone() }),
             None => Decision::Execute,
         };
+    }
+    if let Some(id) = &step.asked {
+        return Decision::Wait(Resumed::Asked { request_id: id.clone() });
     }
     if let Some((task_id, cursor)) = &step.task {
         return Decision::Wait(Resumed::AsyncTask { task_id: task_id.clone(), cursor: *cursor });
@@ -82,6 +87,9 @@ mod tests {
         assert_eq!(decide(Some(&asked)), wait);
         assert_eq!(decide(Some(&StepFacts { read_only: true, ..sent.clone() })), Decision::Again);
         assert_eq!(decide(Some(&StepFacts { idempotent: true, ..sent.clone() })), Decision::Again);
+        let asked = StepFacts { asked: Some("q".to_owned()), ..sent.clone() };
+        let wait = Decision::Wait(Resumed::Asked { request_id: "q".to_owned() });
+        assert_eq!(decide(Some(&asked)), wait);
         let task = StepFacts { task: Some(("t".to_owned(), 7)), ..sent.clone() };
         let wait = Decision::Wait(Resumed::AsyncTask { task_id: "t".to_owned(), cursor: 7 });
         assert_eq!(decide(Some(&task)), wait);

@@ -81,7 +81,7 @@ impl Turn {
             let chat = self.stage.chat().await?;
             let (calls, passes) = chat.counts(&self.run.id);
             match chat.next(&self.run.id) {
-                Next::Calls(pending) => self.calls(calls, pending).await?,
+                Next::Calls(pending) => self.calls(&chat, calls, pending).await?,
                 Next::Nothing => {
                     if self.steer.close(seen).await {
                         return Ok(End::Done { reason: self.reason(stop, calls, passes) });

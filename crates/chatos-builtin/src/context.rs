@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use chatos_prompts::RequestId;
 use chatos_tool::{CanceledBy, Lang, Phase, Redactor, Text, ToolError, Trace, Transport};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -75,6 +76,8 @@ pub struct CallCx {
     pub(crate) queue: Arc<dyn PromptQueue>,
     pub(crate) elicitor: Option<Arc<dyn Elicitor>>,
     pub(crate) resume: Option<Resume>,
+    // Where an interrupted call stopped; its first question is that one.
+    pub(crate) asked: Mutex<Option<RequestId>>,
     pub(crate) client: Option<ClientLink>,
     pub(crate) suspended: Mutex<Option<Suspension>>,
     pub(crate) clock: CallClock,

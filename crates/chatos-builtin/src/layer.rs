@@ -5,6 +5,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use chatos_prompts::RequestId;
 use chatos_tool::{
     Answer, CallRecord, CanceledBy, DenyRule, Envelope, Finish, Lang, LogLevel, Reason, Redactor, Stamp,
     Text, ToolError, Transport, limits,
@@ -80,6 +81,8 @@ pub struct CallRequest {
     pub elicitor: Option<Arc<dyn Elicitor>>,
     /// What a modern call brings when it comes again.
     pub resume: Option<Resume>,
+    /// The question the same call was waiting for when an earlier process ended (agents §8).
+    pub asked: Option<RequestId>,
     /// The connected client, for tools that ask it something themselves.
     pub client: Option<ClientLink>,
 }
@@ -269,6 +272,7 @@ impl Call<'_> {
             queue: Arc::clone(&parts.queue),
             elicitor: request.elicitor,
             resume: request.resume,
+            asked: Mutex::new(request.asked),
             client: request.client,
             suspended: Mutex::new(None),
             clock: CallClock::start(),

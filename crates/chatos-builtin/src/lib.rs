@@ -45,7 +45,7 @@ pub mod ui_prompt;
 
 pub use access::Access;
 pub use catalog::{find_server, nearest_server, server_info, server_names};
-pub use chatos_tool::Redactor;
+pub use chatos_tool::{Needed, Redactor, ToolError, Trace};
 pub use client::{Capability, ClientAsk, ClientDoor, ClientLink, ClientRound, Severity};
 pub use clock::Stop;
 pub use context::{CallCx, Caller};

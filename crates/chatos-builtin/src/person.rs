@@ -77,6 +77,8 @@ pub struct AskRequest {
     pub prompt: Object,
     /// Run, session and spans of the call.
     pub trace: Trace,
+    /// The question was asked before under this id: the same question again is that one.
+    pub id: Option<RequestId>,
 }
 
 /// Who would see a question in the queue right now.

@@ -50,6 +50,8 @@ pub struct SubOrder {
     pub skills: Vec<String>,
     /// In order; the first usable one is taken.
     pub models: Vec<String>,
+    /// Where none of them and no setting names one.
+    pub caller_model: Option<String>,
     /// Servers it is narrowed to; absent narrows nothing.
     pub mcp_allow_prefixes: Option<Vec<String>>,
     /// The same key makes one job.
@@ -79,6 +81,14 @@ pub trait SubagentRunner: Send + Sync {
         call_id: String,
         progress: tokio::sync::mpsc::UnboundedSender<Value>,
     ) -> BoxFuture<'_, Result<SubDone, ToolError>>;
+    /// Which of these, by full id and description, fits a task: the id and how sure a model is. `None` when
+    /// no model can be asked.
+    fn prefer(
+        &self,
+        task: String,
+        candidates: Vec<(String, String)>,
+        trace: Trace,
+    ) -> BoxFuture<'_, Option<(String, f64)>>;
     /// Starts one and does not wait; gives `{job_id, status, created_at}`.
     fn start(
         &self,
@@ -104,6 +114,9 @@ pub fn server(env: &ServerEnv) -> Server {
         .with(jobs::Cancel(home))
 }
 
+/// A model's word counts above this.
+const SURE: f64 = 0.6;
+
 /// Tools that are for programs: no model is offered them (agents §10.2).
 pub const FOR_PROGRAMS: [&str; 3] = ["start_sub_agent_async", "get_sub_agent_status", "cancel_sub_agent_job"];
 
@@ -118,6 +131,33 @@ impl Home {
                 Needed::Host,
                 Text::fixed("sub-agents run in a host, and none is running", "子智能体需要运行中的主机"),
             )
+        })
+    }
+
+    /// agents §10.3 step 4: where two are nearly equal a model is asked once, and believed when it is sure.
+    async fn decide<'a>(
+        &self,
+        found: Choice<'a>,
+        wanted: &Wanted<'_>,
+        cx: &CallCx,
+    ) -> Result<Choice<'a>, ToolError> {
+        if found.near.is_empty() {
+            return Ok(found);
+        }
+        let candidates = found
+            .candidates()
+            .map(|(plugin, agent)| {
+                (format!("{}/{}", plugin.id, agent.id), format!("{}: {}", agent.name, agent.description))
+            })
+            .collect();
+        let asked = self.runner()?.prefer(wanted.text.clone(), candidates, cx.trace.clone());
+        let said = cx.unless_stopped(asked).await?;
+        Ok(match said.filter(|(_, sure)| *sure > SURE) {
+            Some((id, sure)) => {
+                let reason = format!("a model compared the nearest ones (confidence {sure:.2})");
+                found.instead(&id, reason, wanted)
+            }
+            None => found,
         })
     }
 

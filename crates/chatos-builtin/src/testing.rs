@@ -221,6 +221,7 @@ pub(crate) fn call(tool: &str, arguments: Value) -> CallRequest {
         progress: None,
         elicitor: None,
         resume: None,
+        asked: None,
         client: None,
     }
 }

@@ -101,6 +101,7 @@ async fn every_example_of_the_document_is_what_happens() {
                     progress: None,
                     elicitor: None,
                     resume: None,
+                    asked: None,
                     client: None,
                 };
                 std::fs::remove_file(&log).ok();

@@ -128,7 +128,7 @@ impl<D: DeskOwner> PromptQueue for DeskQueue<D> {
 
     fn ask(&self, request: AskRequest) -> BoxFuture<'_, Result<RequestId, QueueError>> {
         Box::pin(async move {
-            let payload = payload(&request, self.0.origin(), None);
+            let payload = payload(&request, self.0.origin(), request.id.as_ref());
             self.put(payload, request.source).await
         })
     }

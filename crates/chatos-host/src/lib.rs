@@ -86,7 +86,7 @@ pub use process::{port_owner, raise_file_limit, resident_bytes};
 pub use prompts::{PromptDesk, PromptList, PromptReply, Visit, visit_prompts};
 pub use runs::{
     Attachment, AttachmentView, CompleteOrder, Completion, EventBatch, Exported, MessagePage, MessageView,
-    RunBrief, RunDesk, RunError, RunPage, RunQuery, RunView, SearchHit, SendMode, SendOrder, Sent,
+    Reopened, RunBrief, RunDesk, RunError, RunPage, RunQuery, RunView, SearchHit, SendMode, SendOrder, Sent,
     SessionChange, SessionOrder, SessionView, Sizes, SpanView, StepView, SubImport, SummaryView,
     ToolCallView, TraceView, UsageView, decode_base64, encode_base64,
 };

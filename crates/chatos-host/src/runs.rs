@@ -35,7 +35,7 @@ use record::EventLog;
 pub(crate) use subagents::HostRunner;
 
 pub use complete::{CompleteOrder, Completion};
-pub use export::Exported;
+pub use export::{Exported, Reopened};
 pub use follow::EventBatch;
 pub use import::SubImport;
 pub use read::{RunPage, RunQuery, SpanView, TraceView};

@@ -18,6 +18,7 @@ use chatos_builtin::{
 };
 use chatos_mcp::Progress;
 use chatos_policy::Role;
+use chatos_prompts::RequestId;
 use chatos_tool::{Envelope, ErrorCode, Fault, Lang, Text, Transport};
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
@@ -236,6 +237,7 @@ impl ToolDesk {
             progress: Some(Arc::new(Told(call.progress))),
             elicitor: None,
             resume: None,
+            asked: call.asked.as_deref().and_then(|id| RequestId::parse(id).ok()),
             client: None,
         };
         let layer = Arc::clone(&self.layer);

@@ -194,3 +194,12 @@ fn names_of_providers() {
     assert_eq!(Protocol::OpenAi.auth("azure", "k"), ("api-key", "k".to_owned()));
     assert_eq!(Protocol::OpenAi.auth("openai", "k"), ("authorization", "Bearer k".to_owned()));
 }
+
+#[test]
+fn gemini_schemas_that_refer_to_themselves_stay_small() {
+    let members: serde_json::Map<String, serde_json::Value> =
+        (0..12).map(|number| (format!("m{number}"), json!({ "$ref": "#" }))).collect();
+    let (reduced, lost) = reduce(&json!({ "type": "object", "properties": members }));
+    assert!(reduced.to_string().len() < 1 << 20);
+    assert_eq!(lost, ["$ref"]);
+}

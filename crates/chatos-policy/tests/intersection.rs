@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 
 use chatos_contribution::{Exposed, ServerIdentity};
 use chatos_policy::{
-    AgentApps, AgentConfig, AppEntry, AppFacts, Flow, LandConfig, Limits, Mode, PromptLang, Role,
-    ServerEntry, ServerFacts, ServerState, ToolFilter, UiApp, World, grants,
+    AgentApps, AgentConfig, AppEntry, AppFacts, Flow, Glob, LandConfig, Limits, Mode, PromptLang, Role,
+    ServerEntry, ServerFacts, ServerState, ToolDecision, ToolFilter, UiApp, World, grants,
 };
 use proptest::prelude::*;
 
@@ -32,33 +32,78 @@ fn subset(of: &'static [&'static str]) -> impl Strategy<Value = Vec<&'static str
     proptest::sample::subsequence(of, 0..=of.len())
 }
 
+/// Patterns, and what each of them matches of [`TOOLS`], worked out by hand.
+const GLOBS: [(&str, [bool; 4]); 6] = [
+    ("*", [true, true, true, true]),
+    ("read_*", [true, true, false, false]),
+    ("READ_FILE", [true, false, false, false]),
+    ("*_file", [true, false, true, false]),
+    ("write_fil?", [false, false, true, false]),
+    ("other", [false, false, false, false]),
+];
+const TOOLS: [&str; 4] = ["read_file", "read_list", "write_file", "run"];
+
+fn globs() -> impl Strategy<Value = Vec<Glob>> {
+    proptest::sample::subsequence(&GLOBS[..], 0..=2)
+        .prop_map(|all| all.into_iter().map(|(glob, _)| Glob::new(glob)).collect())
+}
+
+fn filter() -> impl Strategy<Value = ToolFilter> {
+    (proptest::option::of(globs()), globs(), globs()).prop_map(|(allow, deny, ask)| ToolFilter {
+        allow,
+        deny,
+        ask,
+    })
+}
+
+fn matches(globs: &[Glob], tool: usize) -> bool {
+    globs.iter().any(|glob| GLOBS.iter().any(|(known, hits)| *known == glob.as_str() && hits[tool]))
+}
+
+/// deny beats allow; an `allow` that is there, even empty, allows only what it matches; then ask.
+fn word(filter: Option<&ToolFilter>, tool: usize) -> ToolDecision {
+    let Some(filter) = filter else { return ToolDecision::Allow };
+    if matches(&filter.deny, tool) || filter.allow.as_ref().is_some_and(|allow| !matches(allow, tool)) {
+        ToolDecision::Deny
+    } else if matches(&filter.ask, tool) {
+        ToolDecision::Ask
+    } else {
+        ToolDecision::Allow
+    }
+}
+
 fn flow() -> impl Strategy<Value = Flow> {
-    (subset(&SERVERS), subset(&APPS), any::<bool>()).prop_map(|(servers, apps, trusted)| Flow {
-        mcp_servers: servers
-            .into_iter()
-            .map(|id| ServerEntry {
-                id: id.to_owned(),
-                name: String::new(),
-                prompt_lang: PromptLang::Auto,
-                prompt: true,
-                sampling: false,
-                tools: ToolFilter::default(),
-            })
-            .collect(),
-        apps: apps
-            .into_iter()
-            .map(|id| AppEntry {
-                plugin_id: "p".to_owned(),
-                app_id: id.to_owned(),
-                name: String::new(),
-                prompt_lang: PromptLang::Auto,
-                prompt: true,
-                sampling: false,
-                tools: ToolFilter::default(),
-            })
-            .collect(),
-        agent_apps: if trusted { AgentApps::Trusted } else { AgentApps::None },
-        ..Flow::default()
+    let filters = proptest::collection::vec(filter(), SERVERS.len() + APPS.len());
+    (subset(&SERVERS), subset(&APPS), any::<bool>(), filters).prop_map(|(servers, apps, trusted, filters)| {
+        Flow {
+            mcp_servers: servers
+                .into_iter()
+                .zip(filters.clone())
+                .map(|(id, tools)| ServerEntry {
+                    id: id.to_owned(),
+                    name: String::new(),
+                    prompt_lang: PromptLang::Auto,
+                    prompt: true,
+                    sampling: false,
+                    tools,
+                })
+                .collect(),
+            apps: apps
+                .into_iter()
+                .zip(filters.into_iter().skip(SERVERS.len()))
+                .map(|(id, tools)| AppEntry {
+                    plugin_id: "p".to_owned(),
+                    app_id: id.to_owned(),
+                    name: String::new(),
+                    prompt_lang: PromptLang::Auto,
+                    prompt: true,
+                    sampling: false,
+                    tools,
+                })
+                .collect(),
+            agent_apps: if trusted { AgentApps::Trusted } else { AgentApps::None },
+            ..Flow::default()
+        }
     })
 }
 
@@ -208,6 +253,27 @@ proptest! {
             let outcome = grants(&agent, role, |_| Some(&land), &world).unwrap();
             let granted: BTreeSet<_> = outcome.grants.keys().cloned().collect();
             prop_assert_eq!(&granted, &specified(&agent, role, &land, &world));
+            // Tool by tool: the filter of the entry, none for what the agent added itself.
+            let flow = land.flow(role);
+            for (identity, grant) in &outcome.grants {
+                let server = flow.mcp_servers.iter().find(|entry| {
+                    world.server(&entry.id).is_some_and(|server| server.identity == *identity)
+                });
+                let app = flow.apps.iter().find(|entry| {
+                    world.app("p", &entry.app_id).and_then(|app| app.own_server.as_ref()) == Some(identity)
+                });
+                let filter = server.map(|entry| &entry.tools).or(app.map(|entry| &entry.tools));
+                for (index, tool) in TOOLS.iter().enumerate() {
+                    prop_assert_eq!(grant.tool(tool), word(filter, index), "{} of {}", tool, identity.as_str());
+                }
+            }
+            // Without the land_config there is nothing at all, and no other one in its place.
+            prop_assert!(grants(&agent, role, |_| None, &world).is_err());
+            let none = AgentConfig { mode: Mode::Flow, land_config_id: None, ..agent.clone() };
+            prop_assert!(grants(&none, role, |_| Some(&land), &world).is_err());
+            // And without servers and apps there is nothing either.
+            let empty = World::new(Vec::new(), Vec::new());
+            prop_assert!(grants(&agent, role, |_| Some(&land), &empty).unwrap().grants.is_empty());
             // Nobody is both granted and refused.
             prop_assert!(outcome.refusals.iter().all(|r| r.identity.as_ref().is_none_or(|i| !granted.contains(i)
                 || r.code == chatos_policy::Code::NotExposed)));

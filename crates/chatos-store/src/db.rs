@@ -122,6 +122,14 @@ impl Store {
         connect(&self.shared.options, Access::Read)
     }
 
+    /// [`Self::write`] for what a run is continued from; tests end the process around each of these.
+    pub(crate) fn write_journal<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        crate::halt::around(|| self.write(work))
+    }
+
     /// Runs `work` in the writer's transaction and returns after the commit is durable.
     ///
     /// `work` must be short and must not call the store. An error or a panic in it undoes its own

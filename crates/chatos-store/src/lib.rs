@@ -15,6 +15,7 @@ mod db;
 mod dedupe;
 mod error;
 mod file_changes;
+mod halt;
 mod import;
 mod journal;
 mod kept;
@@ -52,6 +53,7 @@ pub use check::{CheckDepth, CheckFinding};
 pub use db::{CHECK_AT_OPEN, OpenOptions, Store, sqlite_version};
 pub use error::{StoreError, StoreErrorKind};
 pub use file_changes::{ChangedContent, FileChangeRow, NewFileChange};
+pub use halt::halt_at;
 pub use import::{ImportCount, ImportOrder, ImportOutcome, ImportReport, ImportState, Imported};
 pub use journal::{
     JournalEntry, JournalImport, NewJournalEntry, ProjectInfo, ProjectIteration, ProjectPatch,

@@ -112,7 +112,7 @@ impl Store {
 
     /// Records a prompt and its line in one commit. `Err(row)` inside: the id is taken, nothing changed.
     pub fn insert_prompt(&self, new: NewPrompt) -> Result<Result<Option<i64>, Box<PromptRow>>, StoreError> {
-        self.write(move |connection| {
+        self.write_journal(move |connection| {
             if let Some(row) = prompt(connection, &new.request_id)? {
                 return Ok(Err(Box::new(row)));
             }
@@ -138,7 +138,7 @@ impl Store {
     /// Records an answer if there is none: record, line and private part in one commit.
     pub fn answer_prompt(&self, id: &str, new: NewPromptAnswer) -> Result<PromptAnswered, StoreError> {
         let id = id.to_owned();
-        self.write(move |connection| {
+        self.write_journal(move |connection| {
             let changed = connection
                 .prepare_cached(
                     "UPDATE prompt_records SET answer = ?2, answer_by = ?3, answered_at = ?4

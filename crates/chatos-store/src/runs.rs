@@ -164,7 +164,7 @@ impl Store {
         session: Option<SessionRow>,
         message: Option<NewMessage>,
     ) -> Result<i64, StoreError> {
-        self.write(move |connection| {
+        self.write_journal(move |connection| {
             if let Some(session) = &session {
                 insert_session(connection, session)?;
             }
@@ -177,7 +177,7 @@ impl Store {
     pub fn claim_run(&self, id: &str, owner: &str, until: i64, from: &[&str]) -> Result<RunRow, StoreError> {
         let (id, owner) = (id.to_owned(), owner.to_owned());
         let from: Vec<String> = from.iter().map(|state| (*state).to_owned()).collect();
-        self.write(move |connection| {
+        self.write_journal(move |connection| {
             let run = read::run(connection, &id)?.ok_or_else(|| no_run(&id))?;
             if !from.contains(&run.state) {
                 return Err(StoreError::new(
@@ -255,7 +255,7 @@ impl Store {
 
     /// Writes one moment of a run, durable on return. Refused without the lease.
     pub fn write_run(&self, write: RunWrite) -> Result<(), StoreError> {
-        self.write(move |connection| {
+        self.write_journal(move |connection| {
             let owner: Option<String> = connection
                 .prepare_cached("SELECT lease_owner FROM runs WHERE id = ?1")?
                 .query_row([&write.run_id], |row| row.get(0))

@@ -35,6 +35,11 @@ pub enum Script {
         /// The body.
         body: Value,
     },
+    /// These bytes as its stream, and the end.
+    Raw {
+        /// Lines of a stream, right or wrong.
+        body: String,
+    },
     /// Begins to say something and goes away.
     Cut {
         /// What it says before.
@@ -62,6 +67,7 @@ pub struct ScriptedModel {
     stop: Arc<AtomicBool>,
     asked: Arc<AtomicUsize>,
     requests: Arc<Mutex<Vec<Value>>>,
+    keys: Arc<Mutex<Vec<String>>>,
     accepting: Option<JoinHandle<()>>,
 }
 
@@ -77,6 +83,8 @@ impl ScriptedModel {
         let (asked, requests) = (Arc::new(AtomicUsize::new(0)), Arc::<Mutex<Vec<Value>>>::default());
         let decide: Arc<Decide> = Arc::new(decide);
         let (ended, count, kept) = (Arc::clone(&stop), Arc::clone(&asked), Arc::clone(&requests));
+        let keys = Arc::<Mutex<Vec<String>>>::default();
+        let given = Arc::clone(&keys);
         let accepting = std::thread::spawn(move || {
             for stream in listener.incoming() {
                 if ended.load(Ordering::Relaxed) {
@@ -84,13 +92,14 @@ impl ScriptedModel {
                 }
                 let Ok(stream) = stream else { continue };
                 let (decide, count, kept) = (Arc::clone(&decide), Arc::clone(&count), Arc::clone(&kept));
+                let given = Arc::clone(&given);
                 std::thread::spawn(move || {
                     // A host that is killed leaves in the middle; that is what these tests are for.
-                    serve(stream, &*decide, &count, &kept).ok();
+                    serve(stream, &*decide, &count, &kept, &given).ok();
                 });
             }
         });
-        Self { port, stop, asked, requests, accepting: Some(accepting) }
+        Self { port, stop, asked, requests, keys, accepting: Some(accepting) }
     }
 
     /// The base URL a model record has.
@@ -101,6 +110,11 @@ impl ScriptedModel {
     /// How often it was asked.
     pub fn asked(&self) -> usize {
         self.asked.load(Ordering::Relaxed)
+    }
+
+    /// The keys it was given, one per request that had one.
+    pub fn keys(&self) -> Vec<String> {
+        self.keys.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// What it was asked.
@@ -125,6 +139,7 @@ fn serve(
     decide: &Decide,
     asked: &AtomicUsize,
     kept: &Mutex<Vec<Value>>,
+    keys: &Mutex<Vec<String>>,
 ) -> std::io::Result<()> {
     stream.set_nodelay(true)?;
     let mut reader = BufReader::new(stream.try_clone()?);
@@ -135,9 +150,14 @@ fn serve(
         if reader.read_line(&mut line)? == 0 {
             return Ok(());
         }
-        let line = line.trim_end().to_ascii_lowercase();
+        let whole = line.trim_end().to_owned();
+        let line = whole.to_ascii_lowercase();
         if line.is_empty() {
             break;
+        }
+        if line.starts_with("authorization: bearer ") {
+            let key = whole["authorization: bearer ".len()..].to_owned();
+            keys.lock().unwrap_or_else(PoisonError::into_inner).push(key);
         }
         if let Some(value) = line.strip_prefix("content-length:") {
             length = value.trim().parse().unwrap_or_default();
@@ -187,6 +207,11 @@ fn answer(out: &mut TcpStream, script: Script) -> std::io::Result<()> {
                 std::thread::sleep(pause);
             }
             end(out, "stop")
+        }
+        Script::Raw { body } => {
+            head(out)?;
+            out.write_all(body.as_bytes())?;
+            out.flush()
         }
         Script::Cut { text } => {
             head(out)?;

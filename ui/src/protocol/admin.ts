@@ -186,6 +186,8 @@ export interface Model extends ModelInput {
   source: string;
   usable: boolean;
   problem?: { code: string; message: string } | null;
+  /** What it will not get, though it can be used. */
+  warnings?: string[];
   lastTest?: ModelTest | null;
 }
 

@@ -202,6 +202,8 @@ export interface WireSpan {
   code?: string | null;
   sizes?: { input?: number | null; output?: number | null } | null;
   usage?: WireUsage | null;
+  /** The nine fields of agents §12, as `_meta`, the tool log and the events have them. */
+  trace?: Record<string, string | null> | null;
 }
 
 export interface WireTrace {

@@ -1,12 +1,43 @@
-// A model server of the OpenAI shape on loopback, with scripted answers: it takes one key and refuses every
-// other.
+// A model server of the OpenAI shape on loopback, with scripted answers: it takes one key, or any when it was
+// given none, and refuses every other.
 
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
+interface Body {
+  model?: string;
+  messages?: { role: string; content?: unknown }[];
+  tools?: { function: { name: string } }[];
+}
+
+/** What the model does: says something at once or number by number, or calls a tool. */
+export interface Script {
+  text?: string;
+  /** Counts for ever, so long after each other. */
+  countMs?: number;
+  call?: { tool: string; args: unknown };
+  /** Waits until this resolves before it says anything. */
+  after?: Promise<void>;
+}
+
+/** The text of the last message, and who said it. */
+export function lastOf(body: Body): { role: string; text: string } {
+  const last = body.messages?.at(-1);
+  const { content } = last ?? {};
+  const parts = Array.isArray(content) ? (content as { text?: string }[]).map((part) => part.text ?? '').join('') : String(content ?? '');
+  return { role: last?.role ?? '', text: parts };
+}
+
+/** The name under which a tool is offered. */
+export function offered(body: Body, tool: string): string | undefined {
+  return body.tools?.map(({ function: { name } }) => name).find((name) => name === tool || name.endsWith(`_${tool}`));
+}
+
 export class ModelServer {
+  /** Decides what is answered; without it, `ok`. */
+  decide: (body: Body) => Script = () => ({ text: 'ok' });
   /** What was asked of it, newest last. */
-  readonly requests: { path: string; key: string | undefined; body: { model?: string; messages?: unknown[] } }[] = [];
+  readonly requests: { path: string; key: string | undefined; body: Body }[] = [];
 
   private constructor(
     private readonly server: Server,
@@ -23,8 +54,8 @@ export class ModelServer {
       request.on('end', () => {
         const sent = Buffer.concat(parts).toString();
         const given = request.headers.authorization?.replace(/^Bearer /, '');
-        made.requests.push({ path: request.url ?? '', key: given, body: sent === '' ? {} : (JSON.parse(sent) as object) });
-        if (given !== key) {
+        made.requests.push({ path: request.url ?? '', key: given, body: sent === '' ? {} : (JSON.parse(sent) as Body) });
+        if (key !== '' && given !== key) {
           response.writeHead(401, { 'Content-Type': 'application/json' });
           response.end(JSON.stringify({ error: { message: 'Incorrect API key provided', type: 'invalid_request_error', code: 'invalid_api_key' } }));
           return;
@@ -36,13 +67,32 @@ export class ModelServer {
         }
         response.writeHead(200, { 'Content-Type': 'text/event-stream' });
         const chunk = (delta: object, finish: string | null) => `data: ${JSON.stringify({ id: 'c1', object: 'chat.completion.chunk', model: 'tiny', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
-        response.write(chunk({ role: 'assistant', content: 'ok' }, null));
-        response.write(chunk({}, 'stop'));
-        response.write(`data: ${JSON.stringify({ id: 'c1', choices: [], usage: { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 } })}\n\n`);
-        response.end('data: [DONE]\n\n');
+        const body = made.requests.at(-1)?.body ?? {};
+        void made.#answer(body, (delta, finish = null) => response.write(chunk(delta, finish)), response).then(() => {
+          response.write(`data: ${JSON.stringify({ id: 'c1', choices: [], usage: { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 } })}\n\n`);
+          response.end('data: [DONE]\n\n');
+        });
       });
     });
     return made;
+  }
+
+  async #answer(body: Body, send: (delta: object, finish?: string | null) => void, response: ServerResponse): Promise<void> {
+    const script = this.decide(body);
+    await script.after;
+    const name = script.call && offered(body, script.call.tool);
+    if (script.call && name !== undefined) {
+      const call = { index: 0, id: `call-${this.requests.length}`, type: 'function', function: { name, arguments: JSON.stringify(script.call.args) } };
+      send({ role: 'assistant', tool_calls: [call] });
+      send({}, 'tool_calls');
+      return;
+    }
+    for (let number = 1; script.countMs !== undefined && response.writable && !response.destroyed; number += 1) {
+      send({ content: `${number} ` });
+      await new Promise((resolve) => setTimeout(resolve, script.countMs));
+    }
+    send({ role: 'assistant', content: script.text ?? `no tool ${script.call?.tool}` });
+    send({}, 'stop');
   }
 
   async stop(): Promise<void> {

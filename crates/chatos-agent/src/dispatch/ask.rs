@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use chatos_contribution::ServerIdentity;
-use chatos_prompts::Owner;
+use chatos_prompts::{Owner, RequestId};
 use chatos_tool::{CanceledBy, Fault, Lang, Needed, Phase, Text, ToolError};
 use serde_json::{Value, json};
 
@@ -47,12 +47,11 @@ impl Call<'_> {
         if run.is_some_and(|run| self.approvals.has(run, &self.tool.identity, &self.tool.tool)) {
             return Ok(());
         }
-        let verdict = match &self.order.resume {
-            Some(Resumed::Prompt { request_id }) => {
-                self.wait_for(request_id.clone(), Owner::host_run(), WaitKind::Approval).await
-            }
-            _ => self.ask(self.question(), WaitKind::Approval).await,
-        }?;
+        // It was past this question when it stopped.
+        if matches!(self.order.resume, Some(Resumed::Asked { .. })) {
+            return Ok(());
+        }
+        let verdict = self.ask(self.question(), WaitKind::Approval).await?;
         let chosen = verdict.response.get("selection").and_then(Value::as_str).unwrap_or_default();
         let allowed = verdict.status == "ok" && matches!(chosen, "once" | "run");
         let details = json!({
@@ -113,7 +112,12 @@ impl Call<'_> {
         if let Some(limit) = self.settings.confirm_timeout {
             prompt["timeoutMs"] = json!(millis(limit));
         }
+        let id = match &self.order.resume {
+            Some(Resumed::Prompt { request_id }) => request_id.clone(),
+            _ => RequestId::mint().to_string(),
+        };
         Question {
+            id: Some(id),
             prompt,
             owner: Owner::host_run(),
             source: format!("{server}/{tool}"),
@@ -125,15 +129,26 @@ impl Call<'_> {
         }
     }
 
-    /// Asks and waits; the clocks of the call stand still meanwhile.
+    /// Asks and waits; the clocks of the call stand still meanwhile. Whoever keeps a journal knows the
+    /// question before it is asked (agents §8).
     async fn ask(&self, question: Question, kind: WaitKind) -> Result<Verdict, ToolError> {
-        let owner = question.owner.clone();
+        let (owner, id) = (question.owner.clone(), question.id.clone().unwrap_or_default());
+        self.observer.waiting(&id, kind);
         let asking = self.ports.ask(question);
-        let request_id = tokio::select! {
-            asked = asking => asked.map_err(|fault| queue_failed(&fault))?,
-            () = self.order.cancel.cancelled() => return Err(canceled()),
+        let asked = tokio::select! {
+            asked = asking => asked.map_err(|fault| queue_failed(&fault)),
+            () = self.order.cancel.cancelled() => Err(canceled()),
         };
-        let verdict = self.wait_for(request_id.clone(), owner.clone(), kind).await;
+        let request_id = match asked {
+            Ok(request_id) => request_id,
+            // It is in the queue as it was asked then, perhaps in another language.
+            Err(_) if self.order.resume.is_some() && !self.order.cancel.is_cancelled() => id,
+            Err(error) => {
+                self.observer.answered(&id, "error");
+                return Err(error);
+            }
+        };
+        let verdict = self.wait_for(request_id.clone(), owner.clone()).await;
         if verdict.is_err() && self.order.cancel.is_cancelled() {
             self.ports.withdraw(request_id, owner, "aborted").await;
         }
@@ -141,9 +156,8 @@ impl Call<'_> {
     }
 
     /// Waits for the answer to a question that is in the queue.
-    async fn wait_for(&self, request_id: String, owner: Owner, kind: WaitKind) -> Result<Verdict, ToolError> {
+    async fn wait_for(&self, request_id: String, owner: Owner) -> Result<Verdict, ToolError> {
         let began = Instant::now();
-        self.observer.waiting(&request_id, kind);
         self.ports.event(ToolEvent::Waiting { request_id: &request_id, trace: &self.order.trace });
         let verdict = tokio::select! {
             verdict = self.ports.verdict(request_id.clone(), owner) => verdict.map_err(|fault| queue_failed(&fault)),

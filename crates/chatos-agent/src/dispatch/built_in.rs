@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 use super::answer::Ended;
 use super::ports::{BuiltInCall, ToolEvent};
 use super::record::{self, Record};
-use super::{Call, CallEnd, Sending, meta};
+use super::{Call, CallEnd, Resumed, Sending, meta};
 
 impl Call<'_> {
     pub(super) async fn built_in(self) -> CallEnd {
@@ -38,6 +38,10 @@ impl Call<'_> {
             meta: meta::build(self.route, &self.order, &self.settings, None),
             role: self.order.role,
             ask: self.tool.ask && self.tool.asks_itself,
+            asked: match &self.order.resume {
+                Some(Resumed::Asked { request_id }) => Some(request_id.clone()),
+                _ => None,
+            },
             workdir: self.order.workdir.clone(),
             session: self.order.trace.session_id.clone().unwrap_or_default(),
             lang: self.order.lang,

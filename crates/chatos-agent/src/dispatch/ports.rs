@@ -49,6 +49,8 @@ pub struct BuiltInCall {
     pub role: Role,
     /// A person has to agree; the tool asks itself.
     pub ask: bool,
+    /// The question it was waiting for when an earlier process ended.
+    pub asked: Option<String>,
     /// The chat's workspace root.
     pub workdir: PathBuf,
     /// Names the chat for fair queueing.
@@ -64,6 +66,8 @@ pub struct BuiltInCall {
 /// A question for the queue.
 #[derive(Debug, Clone)]
 pub struct Question {
+    /// Its id, where somebody wrote it down before; the same question again is that one.
+    pub id: Option<String>,
     /// As ui-prompts §5 has it.
     pub prompt: Value,
     /// Who asks.

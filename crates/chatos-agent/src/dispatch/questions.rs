@@ -40,7 +40,7 @@ impl Asker {
 
     fn question(&self, prompt: Value, effect: Option<(&'static str, Value)>) -> Question {
         let source = format!("mcp:{}", self.server);
-        Question { prompt, owner: self.owner(), source, trace: self.trace.clone(), effect }
+        Question { id: None, prompt, owner: self.owner(), source, trace: self.trace.clone(), effect }
     }
 }
 

@@ -11,19 +11,27 @@ use tokio_util::sync::CancellationToken;
 use super::Turn;
 use crate::args::{self, Arguments};
 use crate::dispatch::{CallEnd, CallOrder, ToolRef};
+use crate::repeat;
 use crate::resume::{Decision, decide};
 use crate::stage::{CallStep, PlannedCall, Word};
 use crate::toolset::Toolset;
-use crate::transcript::Pending;
+use crate::transcript::{Pending, Transcript};
 
 /// Calls at once.
 const PARALLEL: usize = 8;
+/// How often a model is asked to send broken arguments again.
+const RESENDS: usize = 3;
 /// Calls of one answer that are made.
 const PER_ANSWER: usize = 64;
 
 impl Turn {
     /// Makes the calls that have no result yet. `made` counts all calls of the run so far.
-    pub(super) async fn calls(&self, made: usize, pending: Vec<Pending>) -> Result<(), Fault> {
+    pub(super) async fn calls(
+        &self,
+        chat: &Transcript,
+        made: usize,
+        pending: Vec<Pending>,
+    ) -> Result<(), Fault> {
         let set = self.stage.tools().await?;
         let cancel = self.steer.calls(&self.cancel);
         let over = made.saturating_sub(self.limits.calls).max(pending.len().saturating_sub(PER_ANSWER));
@@ -32,7 +40,7 @@ impl Turn {
         while let Some(first) = rest.first() {
             let together = rest.iter().take_while(|pending| self.may_share(&set, pending)).count();
             if together < 2 {
-                self.alone(&set, first.clone(), &cancel).await?;
+                self.alone(chat, &set, first.clone(), &cancel).await?;
                 rest = &rest[1..];
                 continue;
             }
@@ -40,7 +48,7 @@ impl Turn {
             rest = left;
             // Results come back in the order of the calls, whichever ends first.
             let mut ended = stream::iter(group.to_vec())
-                .map(|pending| self.make(&set, pending, &cancel, None))
+                .map(|pending| self.make(chat, &set, pending, &cancel, None))
                 .buffered(PARALLEL);
             while let Some(done) = ended.next().await {
                 let (step, pending, end) = done?;
@@ -63,6 +71,7 @@ impl Turn {
 
     async fn alone(
         &self,
+        chat: &Transcript,
         set: &Arc<Toolset>,
         pending: Pending,
         cancel: &CancellationToken,
@@ -75,12 +84,13 @@ impl Turn {
                 word => return self.stage.settle_call(pending, word == Word::Worked).await,
             },
         };
-        let (step, pending, end) = self.make(set, pending, cancel, goes_on).await?;
+        let (step, pending, end) = self.make(chat, set, pending, cancel, goes_on).await?;
         self.stage.finish_call(step, pending, end).await
     }
 
     async fn make(
         &self,
+        chat: &Transcript,
         set: &Arc<Toolset>,
         pending: Pending,
         cancel: &CancellationToken,
@@ -96,6 +106,8 @@ impl Turn {
         let (arguments, raw) = match self.arguments(set, &pending) {
             Ok(arguments) => (arguments, None),
             Err(error) if resume.is_none() => {
+                let before = repeat::resent(chat, &self.run.id, &pending.call.name, &pending.call.id);
+                let error = if before >= RESENDS { given_up(&error) } else { error };
                 let end = self.refusal(&step, set, &pending, error);
                 return Ok((step, pending, end));
             }
@@ -220,6 +232,14 @@ fn broken(at: usize, why: &str) -> ToolError {
     .hint(Text::fixed(
         "send the call again with complete, valid JSON arguments",
         "请以完整有效的 JSON 参数重新调用",
+    ))
+}
+
+/// agents §7: asked to send it again often enough; the error stands.
+fn given_up(error: &ToolError) -> ToolError {
+    ToolError::new(Reason::InvalidArgument { issues: Vec::new() }, error.message.clone()).hint(Text::fixed(
+        "the arguments of this tool were broken several times in a row; do not call it again, tell the person instead",
+        "此工具的参数已连续多次无效；请不要再次调用，请直接告知用户",
     ))
 }
 

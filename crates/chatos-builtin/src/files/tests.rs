@@ -156,6 +156,7 @@ impl Bench {
             progress: None,
             elicitor: None,
             resume: None,
+            asked: None,
             client: None,
         };
         let Reply::Done(envelope) = self.layer.call(server, request).await.unwrap() else {

@@ -231,6 +231,7 @@ impl ServerHandler for Connection {
                 progress,
                 elicitor: elicit::elicitor(&context).map(|client| Arc::new(client) as Arc<dyn Elicitor>),
                 resume,
+                asked: None,
                 client: Some(client),
             },
         );

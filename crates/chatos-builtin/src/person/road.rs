@@ -1,5 +1,6 @@
 //! The roads to a person for one question, and the race between them.
 
+use std::sync::PoisonError;
 use std::time::Duration;
 
 use chatos_prompts::response::Status;
@@ -36,7 +37,7 @@ pub(crate) async fn ask(cx: &CallCx, mut question: Question) -> Result<Agreed, T
     }
     let id = match (&resumed, roads.queue) {
         (Some(resume), _) if resume.request_id.is_some() => resume.request_id.clone(),
-        (_, true) => Some(put(cx, &owner, &question).await?),
+        (_, true) => Some(put(cx, &owner, &question, roads.form.is_none()).await?),
         (_, false) => None,
     };
     // Without the queue the question still has a name: in the result and in the log.
@@ -50,7 +51,9 @@ pub(crate) async fn ask(cx: &CallCx, mut question: Question) -> Result<Agreed, T
         // The layer answers with the form.
         return Err(cx.suspend(Suspension::Person(required)));
     }
-    cx.waiting_for(name.as_str());
+    if roads.form.is_some() || id.is_none() {
+        cx.waiting_for(name.as_str());
+    }
     let message = Text::fixed("waiting for the person", "正在等待用户回答");
     cx.progress(None, None, &message, Some(json!({ "requestId": name.as_str() })));
     let legacy = roads.form.filter(|_| roads.era == Era::Legacy);
@@ -106,19 +109,28 @@ impl Roads {
     }
 }
 
-async fn put(cx: &CallCx, owner: &Owner, question: &Question) -> Result<RequestId, ToolError> {
+/// Puts it into the queue. Where nobody but the queue can answer, whoever keeps a journal of the call hears of
+/// the question before it is there (agents §8).
+async fn put(cx: &CallCx, owner: &Owner, question: &Question, tell: bool) -> Result<RequestId, ToolError> {
+    let before = cx.asked.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let again = before.is_some();
+    let id = before.unwrap_or_else(RequestId::mint);
+    if tell {
+        cx.waiting_for(id.as_str());
+    }
     let request = AskRequest {
         owner: owner.clone(),
         source: question.source.clone(),
         prompt: question.prompt.normal.clone(),
         trace: cx.trace.clone(),
+        id: Some(id.clone()),
     };
     // Not dropped on cancel: a question that is on its way arrives, and is then withdrawn.
     let (queue, own) = (cx.queue.clone(), owner.clone());
     let (closed, shutdown) = (cx.closed.clone(), cx.shutdown.clone());
     let (told, asked) = tokio::sync::oneshot::channel();
     cx.tracker.spawn(async move {
-        let asked = queue.ask(request).await;
+        let asked = ask_once(&*queue, request, &own, again).await;
         if let Err(Ok(id)) = told.send(asked) {
             // As below: a withdrawn call is aborted, an asker that is no more is gone.
             let gone = closed.is_cancelled() || shutdown.is_cancelled();
@@ -131,9 +143,35 @@ async fn put(cx: &CallCx, owner: &Owner, question: &Question) -> Result<RequestI
         why = cx.stopped() => return Err(stopped(cx, why, None)),
     };
     match asked {
-        Ok(asked) => asked.map_err(refused),
+        Ok(asked) => {
+            let asked = asked.map_err(refused)?;
+            if tell && asked != id {
+                cx.waiting_for(asked.as_str());
+            }
+            Ok(asked)
+        }
         // The task ended without a word: it panicked.
         Err(_) => Err(ToolError::internal(&cx.call_id)),
+    }
+}
+
+/// Asks. What would be shown now may be another thing than what was asked under this id before; then the old
+/// question goes.
+async fn ask_once(
+    queue: &dyn PromptQueue,
+    request: AskRequest,
+    owner: &Owner,
+    again: bool,
+) -> Result<RequestId, QueueError> {
+    let (Some(before), true) = (request.id.clone(), again) else { return queue.ask(request).await };
+    let fresh = AskRequest { id: None, ..request.clone() };
+    match queue.ask(request).await {
+        Ok(id) => Ok(id),
+        Err(error) => {
+            tracing::info!(%error, id = %before, "the question of before is not asked again");
+            withdraw_now(queue, &before, owner, Withdraw::Aborted).await;
+            queue.ask(fresh).await
+        }
     }
 }
 

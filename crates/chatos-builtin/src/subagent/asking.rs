@@ -118,6 +118,7 @@ impl Tool for Suggest {
             let data = json!({ "agent_id": null, "reason": "nothing in the catalogue fits" });
             return Ok(Outcome::Ok(Body::new(data, "no sub-agent fits this task")));
         };
+        let found = self.0.decide(found, &wanted, cx).await?;
         let data = json!({
             "agent_id": found.agent.id, "agent_name": found.agent.name, "plugin": found.plugin.id,
             "model": found.agent.model, "command_id": found.command.map(|command| &command.id),

@@ -2,6 +2,9 @@
 
 use super::catalogue::{SubAgent, SubCommand, SubPlugin};
 
+/// Most others that a model is asked to compare.
+const NEAR: usize = 7;
+
 /// What is looked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names are those of servers §9")]
@@ -22,21 +25,40 @@ pub struct Choice<'a> {
     pub command: Option<&'a SubCommand>,
     pub score: u32,
     pub reason: String,
-    /// Another one is within 20 %.
-    pub close: bool,
+    /// Others within 20 %, best first.
+    pub near: Vec<(&'a SubPlugin, &'a SubAgent)>,
+}
+
+impl<'a> Choice<'a> {
+    /// All that come into question, the best first.
+    pub fn candidates(&self) -> impl Iterator<Item = (&'a SubPlugin, &'a SubAgent)> {
+        std::iter::once((self.plugin, self.agent)).chain(self.near.iter().copied())
+    }
+
+    /// The same choice with another of the candidates.
+    pub fn instead(self, full_id: &str, reason: String, wanted: &Wanted<'_>) -> Self {
+        let other = self.near.iter().find(|(plugin, agent)| format!("{}/{}", plugin.id, agent.id) == full_id);
+        match other.copied() {
+            Some((plugin, agent)) => {
+                Self { plugin, agent, command: command_of(plugin, wanted), reason, ..self }
+            }
+            None => Self { reason, ..self },
+        }
+    }
+}
+
+fn command_of<'a>(plugin: &'a SubPlugin, wanted: &Wanted<'_>) -> Option<&'a SubCommand> {
+    wanted.command_id.and_then(|id| plugin.commands.iter().find(|command| same(&command.id, id)))
 }
 
 /// Chooses; `None` when nothing fits.
 pub fn choose<'a>(plugins: &'a [SubPlugin], wanted: &Wanted<'_>) -> Option<Choice<'a>> {
     let all = || plugins.iter().flat_map(|plugin| plugin.agents.iter().map(move |agent| (plugin, agent)));
-    let command_of = |plugin: &'a SubPlugin| {
-        wanted.command_id.and_then(|id| plugin.commands.iter().find(|command| same(&command.id, id)))
-    };
     if let Some(id) = wanted.agent_id {
         let (plugin, agent) = all().find(|(plugin, agent)| {
             same(&agent.id, id) || same(&format!("{}/{}", plugin.id, agent.id), id)
         })?;
-        let command = command_of(plugin);
+        let command = command_of(plugin, wanted);
         if wanted.command_id.is_some() && command.is_none() {
             return None;
         }
@@ -46,26 +68,27 @@ pub fn choose<'a>(plugins: &'a [SubPlugin], wanted: &Wanted<'_>) -> Option<Choic
             command,
             score: 0,
             reason: "named by its id".to_owned(),
-            close: false,
+            near: Vec::new(),
         });
     }
     let words = words(&wanted.text);
     let mut scored: Vec<(u32, &SubPlugin, &SubAgent)> = all()
         .filter(|(plugin, _)| wanted.category.is_none_or(|category| same(&plugin.category, category)))
-        .filter(|(plugin, _)| wanted.command_id.is_none() || command_of(plugin).is_some())
+        .filter(|(plugin, _)| wanted.command_id.is_none() || command_of(plugin, wanted).is_some())
         .map(|(plugin, agent)| (score(plugin, agent, &words, wanted.skills), plugin, agent))
         .filter(|(score, ..)| *score > 0)
         .collect();
     scored.sort_by(|one, other| other.0.cmp(&one.0).then_with(|| one.2.id.cmp(&other.2.id)));
     let (best, plugin, agent) = *scored.first()?;
-    let close = scored.get(1).is_some_and(|(second, ..)| second * 5 >= best * 4);
+    let near = scored.iter().skip(1).take_while(|(score, ..)| score * 5 >= best * 4).take(NEAR);
+    let near = near.map(|(_, plugin, agent)| (*plugin, *agent)).collect();
     Some(Choice {
         plugin,
         agent,
-        command: command_of(plugin),
+        command: command_of(plugin, wanted),
         score: best,
         reason: format!("its name and description fit best (score {best})"),
-        close,
+        near,
     })
 }
 

@@ -93,6 +93,7 @@ impl Home {
             )
             .hint(Text::fixed("name one with agent_id", "请用 agent_id 指定")),
         })?;
+        let found = self.decide(found, &wanted, cx).await?;
         let command = found.command.or_else(|| {
             let id = found.agent.default_command.as_deref()?;
             found.plugin.commands.iter().find(|command| command.id == id)
@@ -106,7 +107,8 @@ impl Home {
             agent_name: found.agent.name.clone(),
             command_id: command.map(|command| command.id.clone()),
             skills,
-            models: models.into_iter().flatten().chain(args.caller_model).collect(),
+            models: models.into_iter().flatten().collect(),
+            caller_model: args.caller_model,
             mcp_allow_prefixes: args.mcp_allow_prefixes,
             dedupe_key: args.dedupe_key,
         })

@@ -38,7 +38,7 @@ pub(crate) enum Runs {
     },
     /// One run with its steps
     Show {
-        /// Its id
+        /// Its id, or a .chatosrun file
         id: String,
     },
     /// Stop a run that is under way
@@ -65,7 +65,7 @@ pub(crate) enum Runs {
     },
     /// Show what happened in a run once more; nothing is called
     Replay {
-        /// Its id
+        /// Its id, or a .chatosrun file
         id: String,
         /// How many times as fast; 0 does not wait
         #[arg(long, default_value_t = 0.0)]
@@ -100,7 +100,7 @@ pub(crate) enum Runs {
 pub(crate) enum TraceCommand {
     /// All spans of a trace, or of the trace of a run, as a tree
     Show {
-        /// The id of a trace or of a run
+        /// The id of a trace or of a run, or a .chatosrun file
         id: String,
     },
 }

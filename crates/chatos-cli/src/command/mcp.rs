@@ -8,6 +8,7 @@ mod gateway;
 mod http;
 mod list;
 mod queue;
+mod subagents;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -57,7 +58,8 @@ pub(crate) fn run(
     if let Err(fault) = http::check(options, &beside) {
         return Ok(usage_fault(output, &fault));
     }
-    let env = beside.server_env(options.write.unwrap_or(false), scope);
+    let mut env = beside.server_env(options.write.unwrap_or(false), scope);
+    env.subagents = Some(Arc::new(subagents::HostSubagents(Arc::clone(&beside))));
     let server = builtin::find_server(info.name, &env).ok_or_else(|| unknown(info.name))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| {
         Fault::new(ErrorCode::Unavailable, Text::fixed("cannot start the runtime", "无法启动运行环境"))

@@ -1,9 +1,10 @@
 //! `chatos runs`, `chatos trace` and `chatos usage`.
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use chatos_host::{Environment, ErrorCode, Fault, Text};
+use chatos_host::{Environment, ErrorCode, Fault, Reopened, Text};
 use hyper::Method;
 use serde_json::{Value, json};
 
@@ -18,6 +19,26 @@ pub(crate) fn run(
     output: &Output,
     action: Runs,
 ) -> Result<ExitCode, Fault> {
+    match &action {
+        Runs::Show { id } if is_file(id) => {
+            let opened = Reopened::read(Path::new(id))?;
+            let run = opened.run().cloned().unwrap_or_default();
+            if output.json {
+                output.json_line(&run);
+            } else {
+                show(output, &run);
+            }
+            return Ok(ExitCode::SUCCESS);
+        }
+        Runs::Replay { id, speed, step } if is_file(id) => {
+            let opened = Reopened::read(Path::new(id))?;
+            return block_on(async {
+                play(output, &opened.lines, *speed, *step).await?;
+                Ok(ExitCode::SUCCESS)
+            });
+        }
+        _ => {}
+    }
     let api = Api::connect(global, environment)?;
     block_on(async {
         let lang = output.lang;
@@ -100,8 +121,18 @@ async fn finished(api: &Api, output: &Output, id: &str) -> Result<(), Fault> {
 async fn replay(api: &Api, output: &Output, id: &str, speed: f64, step: bool) -> Result<(), Fault> {
     let path = format!("/api/v1/runs/{}/export?format=jsonl&wrap=true", encode(id));
     let exported = api.get(&path, output.lang).await?;
+    play(output, exported["lines"].as_array().map(Vec::as_slice).unwrap_or_default(), speed, step).await
+}
+
+/// An exported run instead of an id: read where it lies, nothing is taken over (agents §14).
+fn is_file(id: &str) -> bool {
+    let path = Path::new(id);
+    path.extension().is_some_and(|kind| kind == "chatosrun") || (id.contains('/') && path.is_file())
+}
+
+async fn play(output: &Output, lines: &[Value], speed: f64, step: bool) -> Result<(), Fault> {
     let mut before: Option<f64> = None;
-    for line in exported["lines"].as_array().map(Vec::as_slice).unwrap_or_default() {
+    for line in lines {
         let at = line["at"].as_f64();
         if let (Some(from), Some(to)) = (before, at)
             && speed > 0.0
@@ -221,6 +252,12 @@ pub(crate) fn trace(
     action: &TraceCommand,
 ) -> Result<ExitCode, Fault> {
     let TraceCommand::Show { id } = action;
+    if is_file(id) {
+        let opened = Reopened::read(Path::new(id))?;
+        let trace = json!({ "traceId": opened.manifest["traceId"], "spans": spans_in(&opened.trace) });
+        print_trace(output, &trace);
+        return Ok(ExitCode::SUCCESS);
+    }
     let api = Api::connect(global, environment)?;
     block_on(async {
         let lang = output.lang;
@@ -229,20 +266,28 @@ pub(crate) fn trace(
             Err(_) => id.clone(),
         };
         let trace = api.get(&format!("/api/v1/traces/{}", encode(&trace_id)), lang).await?;
-        if output.json {
-            output.json_line(&trace);
-            return Ok(ExitCode::SUCCESS);
-        }
-        let spans = trace["spans"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let known: Vec<&str> = spans.iter().filter_map(|span| span["spanId"].as_str()).collect();
-        let roots = spans
-            .iter()
-            .filter(|span| span["parentSpanId"].as_str().is_none_or(|parent| !known.contains(&parent)));
-        for root in roots {
-            tree(output, spans, root, 0);
-        }
+        print_trace(output, &trace);
         Ok(ExitCode::SUCCESS)
     })
+}
+
+fn spans_in(trace: &Value) -> &Value {
+    trace.get("spans").unwrap_or(trace)
+}
+
+fn print_trace(output: &Output, trace: &Value) {
+    if output.json {
+        output.json_line(trace);
+        return;
+    }
+    let spans = trace["spans"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let known: Vec<&str> = spans.iter().filter_map(|span| span["spanId"].as_str()).collect();
+    let roots = spans
+        .iter()
+        .filter(|span| span["parentSpanId"].as_str().is_none_or(|parent| !known.contains(&parent)));
+    for root in roots {
+        tree(output, spans, root, 0);
+    }
 }
 
 fn tree(output: &Output, spans: &[Value], span: &Value, depth: usize) {

@@ -72,6 +72,17 @@ fn a_chat_calls_a_tool_and_everything_is_written_down() {
     assert_eq!((exported.len(), roots.len()), (4, 1));
     let zip = host.ask("GET", &format!("/api/v1/runs/{id}/export?format=chatosrun"), None);
     assert!(zip.body.starts_with(b"PK\x03\x04"));
+    // Another install shows it, read-only and without the host it came from.
+    let other = chatos_testkit::Sandbox::new(env!("CARGO_BIN_EXE_chatos"));
+    let file = other.root().join("run.chatosrun");
+    std::fs::write(&file, &zip.body).unwrap();
+    let file = file.to_str().unwrap();
+    let shown = other.run(&["runs", "show", file, "--json"]).json();
+    assert_eq!((&shown["id"], &shown["traceId"]), (&run["id"], &run["traceId"]), "{shown}");
+    let replayed = other.run(&["runs", "replay", file]);
+    assert!(replayed.status == 0 && replayed.stdout.lines().count() >= 8, "{replayed:?}");
+    let traced = other.run(&["trace", "show", file]);
+    assert!(traced.status == 0 && traced.stdout.contains("meta"), "{traced:?}");
     let lines = host.ask("GET", &format!("/api/v1/runs/{id}/export?format=jsonl"), None).text();
     assert!(lines.lines().count() >= 8, "{lines}");
     let wrong = host.ask("GET", &format!("/api/v1/runs/{id}/export?format=x"), None);

@@ -1,7 +1,9 @@
 //! Chats and runs through the real program: a scripted model, a real tool server, and kills in between.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by failing")]
 
+mod boundaries;
 mod chat;
 mod faults;
 mod kill;
 mod support;
+mod trace;

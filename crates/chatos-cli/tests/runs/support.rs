@@ -9,7 +9,10 @@ use serde_json::{Value, json};
 /// Nothing here takes this long on a healthy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A server of MCP's older era with two tools: `count` has an effect, `peek` only reads.
+/// `subagent_router`.
+const ROUTER: &str = "36bb1921-66e8-4901-9739-2177349f5dd4";
+
+/// A server of MCP's older era whose tools count their calls in a file and keep the `_meta` they got.
 const COUNTER: &str = r"
 const fs = require('fs');
 const file = process.argv[2];
@@ -32,6 +35,7 @@ lines.on('line', (line) => {
     const fd = fs.openSync(file, 'a');
     fs.writeSync(fd, key + '\n');
     fs.closeSync(fd);
+    fs.appendFileSync(file + '.meta', JSON.stringify({ tool: params.name, meta: params._meta }) + '\n');
     const text = params.name === 'meta' ? JSON.stringify(params._meta) : 'counted ' + key;
     const answer = () => send({ id, result: { content: [{ type: 'text', text }] } });
     if (params.name === 'slow') setTimeout(answer, 30000); else answer();
@@ -52,6 +56,20 @@ pub(crate) struct Stand {
 impl Stand {
     /// A state with one model, one server and one agent that may use it.
     pub(crate) fn new(decide: impl Fn(&Value) -> Script + Send + Sync + 'static) -> Self {
+        Self::with(&json!({}), false, decide)
+    }
+
+    /// The same, and the person is asked before each call of this tool.
+    pub(crate) fn asking(tool: &str, decide: impl Fn(&Value) -> Script + Send + Sync + 'static) -> Self {
+        Self::with(&json!({ "ask": [tool] }), false, decide)
+    }
+
+    /// The same, and sub agents may use the server and nothing else. The router is listed for them, too.
+    pub(crate) fn with_subs(decide: impl Fn(&Value) -> Script + Send + Sync + 'static) -> Self {
+        Self::with(&json!({}), true, decide)
+    }
+
+    fn with(tools: &Value, subs: bool, decide: impl Fn(&Value) -> Script + Send + Sync + 'static) -> Self {
         let sandbox = Sandbox::new(env!("CARGO_BIN_EXE_chatos"));
         let model = ScriptedModel::start(decide);
         let counts = sandbox.root().join("counts");
@@ -72,14 +90,33 @@ impl Stand {
             "mcp-servers",
             json!({ "name": "counter", "argv": [node(), script.to_str().unwrap(), counts.to_str().unwrap()] }),
         );
+        let mut main = vec![json!({ "id": server["id"], "tools": tools })];
+        let mut sub = Vec::new();
+        if subs {
+            main.push(json!({ "id": ROUTER }));
+            sub = vec![json!({ "id": server["id"] }), json!({ "id": ROUTER })];
+        }
         let land = post(
             "land-configs",
-            json!({ "name": "counting", "main": { "mcpServers": [{ "id": server["id"] }] }, "sub": {} }),
+            json!({ "name": "counting", "main": { "mcpServers": main }, "sub": { "mcpServers": sub } }),
         );
         let agent = post("agents", json!({ "name": "counter", "mode": "flow", "landConfigId": land["id"] }));
         let agent = agent["id"].as_str().unwrap().to_owned();
         host.stop();
         Self { sandbox, model, counts, agent }
+    }
+
+    /// The `_meta` of each call of a tool, as the server got it.
+    pub(crate) fn metas(&self, tool: &str) -> Vec<Value> {
+        let kept = std::fs::read_to_string(self.counts.with_extension("meta")).unwrap_or_default();
+        let calls = kept.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        calls.filter(|call| call["tool"] == tool).map(|call| call["meta"].clone()).collect()
+    }
+
+    /// Lines of a file of the state.
+    pub(crate) fn lines(&self, file: &str) -> Vec<Value> {
+        let text = std::fs::read_to_string(self.sandbox.state().join(file)).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
     /// How often each key was counted.

@@ -184,6 +184,7 @@ impl Ports for HostPorts {
             let desk = desk.await?;
             let asked = tokio::task::spawn_blocking(move || {
                 let mut ask = Ask::new(question.owner, question.source, question.prompt);
+                ask.request_id = json!(question.id);
                 ask.run_id = json!(question.trace.run_id);
                 ask.session_id.clone_from(&question.trace.session_id);
                 ask.trace = Some(json!(question.trace));

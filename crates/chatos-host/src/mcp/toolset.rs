@@ -370,6 +370,15 @@ impl Shared {
     }
 }
 
+impl ServerDesk {
+    /// The schemas of tools that were offered to a run so far, with the tools' names.
+    pub(crate) fn offered_schemas(&self) -> Vec<(String, Value)> {
+        let sets = self.shared.sets.lock().unwrap_or_else(PoisonError::into_inner);
+        let tools = sets.values().flat_map(|cached| cached.offer.iter());
+        tools.map(|tool| (tool.tool.clone(), tool.input_schema.clone())).collect()
+    }
+}
+
 fn offer(known: &Known, tools: &[OfferedTool], word: impl Fn(&str) -> Word) -> ServerOffer {
     let tools = tools
         .iter()

@@ -11,7 +11,7 @@ use crate::fault::store_fault;
 use crate::issues::{Issues, overlay};
 
 /// Members of a model as the API gives it that nobody can set.
-const READ_ONLY: [&str; 6] = ["id", "usable", "problem", "lastTest", "createdAt", "updatedAt"];
+const READ_ONLY: [&str; 7] = ["id", "usable", "problem", "warnings", "lastTest", "createdAt", "updatedAt"];
 /// Sources a caller may name.
 const SOURCES: [&str; 3] = ["user", "detected", "import"];
 /// Headers that belong to the connection or to us.

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use chatos_model::provider::gemini::reduce;
 use chatos_store::{ModelRecord, ModelTest};
-use chatos_tool::{Fault, Text};
+use chatos_tool::{Fault, Lang, Text};
 
 use super::ModelDesk;
 use super::edit::{needs_key, secret_reference};
 use crate::fault::store_fault;
+use crate::mcp::ServerDesk;
 
 /// What is known about a model besides its record.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -16,6 +18,8 @@ pub struct ModelState {
     pub usable: bool,
     /// Why not: a class of agents §1.2 and a sentence.
     pub problem: Option<(&'static str, Text)>,
+    /// What it will not get, though it can be used.
+    pub warnings: Vec<Text>,
     /// How the last test ended.
     pub last_test: Option<ModelTest>,
 }
@@ -58,10 +62,49 @@ impl ModelDesk<'_> {
             }
             let problem = problem.map(|text| ("config", text));
             let usable = model.enabled && problem.is_none();
-            let state = ModelState { usable, problem, last_test: tests.remove(&model.id) };
+            let warnings = if model.provider == "gemini" { self.lost_keywords() } else { None };
+            let state = ModelState {
+                usable,
+                problem,
+                warnings: warnings.into_iter().collect(),
+                last_test: tests.remove(&model.id),
+            };
             states.insert(model.id.clone(), state);
         }
         Ok(states)
+    }
+}
+
+impl ModelDesk<'_> {
+    /// agents §1.2: what this vendor does not take of the schemas of our own tools and of those that were
+    /// offered to a run so far.
+    fn lost_keywords(&self) -> Option<Text> {
+        let mut schemas: Vec<(String, serde_json::Value)> = Vec::new();
+        let env = chatos_builtin::ServerEnv { write: true, ..chatos_builtin::ServerEnv::default() };
+        for server in
+            chatos_builtin::server_names().filter_map(|name| chatos_builtin::find_server(name, &env))
+        {
+            for mut tool in server.definitions(&chatos_builtin::Access::All, Lang::En) {
+                let name = tool["name"].as_str().unwrap_or_default().to_owned();
+                schemas.push((name, tool["inputSchema"].take()));
+            }
+        }
+        schemas.extend(self.host.server_cell().get().map(ServerDesk::offered_schemas).unwrap_or_default());
+        let mut keywords: BTreeMap<String, String> = BTreeMap::new();
+        for (tool, schema) in schemas {
+            for keyword in reduce(&schema).1 {
+                keywords.entry(keyword).or_insert_with(|| tool.clone());
+            }
+        }
+        let list: Vec<String> =
+            keywords.iter().take(12).map(|(keyword, tool)| format!("`{keyword}` ({tool})")).collect();
+        let list = list.join(", ");
+        (!list.is_empty()).then(|| {
+            Text::new(
+                format!("this vendor takes only a part of JSON Schema; left out of tools: {list}"),
+                format!("该提供方仅支持部分 JSON Schema；以下关键字会从工具中省略：{list}"),
+            )
+        })
     }
 }
 

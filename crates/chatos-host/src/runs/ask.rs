@@ -22,9 +22,16 @@ pub(crate) struct Said {
     pub(crate) selection: Option<String>,
 }
 
-/// Asks; blocks on the database.
-pub(crate) fn put(host: &Host, prompt: &Value, source: &str, trace: &Trace) -> Result<String, Fault> {
+/// Asks under an id that is written down already; blocks on the database. The same question again is that one.
+pub(crate) fn put(
+    host: &Host,
+    id: &str,
+    prompt: &Value,
+    source: &str,
+    trace: &Trace,
+) -> Result<String, Fault> {
     let mut ask = Ask::new(Owner::host_run(), source.to_owned(), prompt.clone());
+    ask.request_id = json!(id);
     ask.run_id = json!(trace.run_id);
     ask.session_id.clone_from(&trace.session_id);
     ask.trace = Some(json!(trace));

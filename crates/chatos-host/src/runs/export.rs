@@ -1,11 +1,14 @@
 //! A run as a file: lines, OpenTelemetry spans, or an archive that opens anywhere (agents §14).
 
 mod otlp;
+mod reopen;
 mod zip;
 
 use chatos_store::{RunRow, SessionRow, Store, StoreError, iso_from_ms, now_ms};
 use chatos_tool::{ErrorCode, Fault, Redactor, Text};
 use serde_json::{Value, json};
+
+pub use reopen::Reopened;
 
 use super::read::{spans_of, whole_run};
 use super::views::{SessionView, message_view, run_view, session_view};

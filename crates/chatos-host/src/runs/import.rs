@@ -121,19 +121,30 @@ fn read(path: &Path) -> Result<SubImport, Fault> {
             format!("/path：`{}` 不是目录", path.display()),
         )
     })?;
-    let folder = root.file_name().and_then(|name| name.to_str()).unwrap_or("sub-agents");
-    let id = slug(folder);
-    let mut reader =
-        Reader { root: root.clone(), files: Vec::new(), warnings: Vec::new(), hash: Sha256::new() };
+    let base = base_of(&root);
+    let folder = named(&root);
+    let mut reader = Reader {
+        base: base.clone(),
+        root: root.clone(),
+        files: Vec::new(),
+        warnings: Vec::new(),
+        hash: Sha256::new(),
+    };
+    // A folder may say itself what it is called.
+    let about = reader.about();
     let mut plugin = SubPlugin {
-        name: folder.to_owned(),
-        id,
+        name: text(&about, "displayName").or_else(|| text(&about, "name")).unwrap_or_else(|| folder.clone()),
+        description: text(&about, "description").unwrap_or_default(),
+        id: slug(&text(&about, "name").unwrap_or(folder)),
         enabled: true,
         source: "user".to_owned(),
         category: "imported".to_owned(),
         ..SubPlugin::default()
     };
-    for (name, front, body) in reader.documents("agents") {
+    let mut agents = reader.documents("agents");
+    agents.extend(reader.documents("agent"));
+    for (name, front, body) in agents {
+        let name = name.strip_suffix(".agent").unwrap_or(&name).to_owned();
         plugin.agents.push(SubAgent {
             id: slug(&name),
             name: text(&front, "name").unwrap_or_else(|| name.clone()),
@@ -153,7 +164,9 @@ fn read(path: &Path) -> Result<SubImport, Fault> {
             ..SubSkill::default()
         });
     }
-    for (name, front, body) in reader.documents("commands") {
+    let mut commands = reader.documents("commands");
+    commands.extend(reader.documents("command"));
+    for (name, front, body) in commands {
         plugin.commands.push(SubCommand {
             id: slug(&name),
             name: text(&front, "name").unwrap_or_else(|| name.clone()),
@@ -165,8 +178,9 @@ fn read(path: &Path) -> Result<SubImport, Fault> {
     }
     if plugin.agents.is_empty() {
         return Err(wrong(
-            "/path: there is no `agents/*.md` in this folder".to_owned(),
-            "/path：该文件夹中没有 `agents/*.md`".to_owned(),
+            "/path: there is no `agents/*.md` in this folder, nor in `.claude`, `.agents`, `.opencode` or `.github` in it"
+                .to_owned(),
+            "/path：该文件夹（及其中的 `.claude`、`.agents`、`.opencode`、`.github`）中没有 `agents/*.md`".to_owned(),
         )
         .hint(Text::fixed(
             "choose the folder that has `agents`, `skills` or `commands` in it",
@@ -177,7 +191,28 @@ fn read(path: &Path) -> Result<SubImport, Fault> {
     Ok(SubImport { plugin, files: reader.files, warnings: reader.warnings, digest, imported: false })
 }
 
+/// Where projects keep the agents of other tools, in this order; the folder itself comes first.
+const BASES: [&str; 5] = ["", ".claude", ".agents", ".opencode", ".github"];
+
+/// The folder that has `agents` in it.
+fn base_of(root: &Path) -> PathBuf {
+    let bases = BASES.iter().map(|base| if base.is_empty() { root.to_owned() } else { root.join(base) });
+    let has = |base: &PathBuf| base.join("agents").is_dir() || base.join("agent").is_dir();
+    bases.into_iter().find(has).unwrap_or_else(|| root.to_owned())
+}
+
+/// What people call a folder: of a hidden one, the project it lies in.
+fn named(root: &Path) -> String {
+    let name = |path: &Path| path.file_name().and_then(|name| name.to_str()).map(str::to_owned);
+    let own = name(root).unwrap_or_default();
+    let project = root.parent().and_then(name).filter(|_| own.starts_with('.'));
+    project.or(Some(own)).filter(|name| !name.is_empty()).unwrap_or_else(|| "sub-agents".to_owned())
+}
+
 struct Reader {
+    /// Has `agents`, `skills` and `commands` in it.
+    base: PathBuf,
+    /// Nothing outside of it is read.
     root: PathBuf,
     files: Vec<String>,
     warnings: Vec<String>,
@@ -185,10 +220,32 @@ struct Reader {
 }
 
 impl Reader {
+    /// What the folder says of itself, as plugins of other tools do.
+    fn about(&mut self) -> Value {
+        let place = self.root.join(".claude-plugin/plugin.json");
+        let Ok(real) = place.canonicalize() else { return json!({}) };
+        let small = std::fs::metadata(&real).is_ok_and(|meta| meta.len() <= FILE_BYTES);
+        if !small || !real.starts_with(&self.root) {
+            return json!({});
+        }
+        let Ok(bytes) = std::fs::read(&real) else { return json!({}) };
+        match serde_json::from_slice::<Value>(&bytes) {
+            Ok(about) => {
+                self.hash.update(&bytes);
+                self.files.push(".claude-plugin/plugin.json".to_owned());
+                about
+            }
+            Err(error) => {
+                self.warnings.push(format!(".claude-plugin/plugin.json: {error}"));
+                json!({})
+            }
+        }
+    }
+
     /// The Markdown files of a folder: name, front matter, body.
     fn documents(&mut self, folder: &str) -> Vec<(String, Value, String)> {
         let mut found = Vec::new();
-        for place in entries(&self.root.join(folder)) {
+        for place in entries(&self.base.join(folder)) {
             let name = place.file_stem().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
             if place.extension().is_some_and(|kind| kind == "md")
                 && let Some((front, body)) = self.document(&place)
@@ -201,7 +258,7 @@ impl Reader {
 
     fn skills(&mut self) -> Vec<(String, Value, String)> {
         let mut found = Vec::new();
-        for place in entries(&self.root.join("skills")) {
+        for place in entries(&self.base.join("skills")) {
             let name = place.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
             if let Some((front, body)) = self.document(&place.join("SKILL.md")) {
                 found.push((name, front, body));
@@ -352,5 +409,32 @@ mod tests {
         let (again, problems) = chatos_builtin::subagent::read_subagents(place.parent().unwrap());
         assert_eq!((again.len(), problems.len()), (1, 0), "{problems:?}");
         assert!(read(dir.path()).is_err());
+    }
+
+    #[test]
+    fn a_project_with_agents_of_another_tool_and_a_plugin_that_names_itself() {
+        let dir = tempfile::tempdir().unwrap();
+        for (project, place, file) in [
+            ("one", ".claude/agents", "helper.md"),
+            ("two", ".opencode/agent", "helper.md"),
+            ("three", ".github/agents", "helper.agent.md"),
+        ] {
+            let root = dir.path().join(project);
+            std::fs::create_dir_all(root.join(place)).unwrap();
+            std::fs::write(root.join(place).join(file), "---\ndescription: Helps.\n---\nYou help.").unwrap();
+            let found = read(&root).unwrap();
+            assert_eq!((found.plugin.id.as_str(), found.plugin.agents[0].id.as_str()), (project, "helper"));
+            assert_eq!(found.files, [format!("{place}/{file}")]);
+        }
+        // The hidden folder itself is called after its project.
+        assert_eq!(read(&dir.path().join("one/.claude")).unwrap().plugin.id, "one");
+        let root = dir.path().join("four");
+        std::fs::create_dir_all(root.join("agents")).unwrap();
+        std::fs::create_dir_all(root.join(".claude-plugin")).unwrap();
+        std::fs::write(root.join("agents/a.md"), "You are a.").unwrap();
+        let about = r#"{"name": "My Kit", "description": "Agents."}"#;
+        std::fs::write(root.join(".claude-plugin/plugin.json"), about).unwrap();
+        let found = read(&root).unwrap();
+        assert_eq!((found.plugin.id.as_str(), found.plugin.name.as_str()), ("my-kit", "My Kit"));
     }
 }

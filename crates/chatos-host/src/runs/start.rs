@@ -24,6 +24,9 @@ impl Host {
         let host = Arc::clone(self);
         // Before anybody can send: a message of this start is nobody's leftover.
         let found = host.runs().interrupted();
+        // Tests end a debug build at every write in turn (agents §16.3).
+        let halt = host.environment().get("CHATOS_TEST_HALT_AT").and_then(|at| at.parse().ok());
+        chatos_store::halt_at(halt.unwrap_or_default());
         let task = tokio::spawn(async move {
             let desk = host.runs();
             if let Err(fault) = desk.recover(found).await {
@@ -75,8 +78,8 @@ impl RunDesk {
             return Ok(());
         }
         for run in found.into_iter().filter(|run| run.kind != "sub") {
-            let id = run.id.clone();
-            let certain = self.work(move |store| Ok(!super::stage::has_uncertain(store, &id)?)).await?;
+            let (looking, found) = (Arc::clone(&host), run.clone());
+            let certain = self.work(move |_| Ok(!super::stage::has_uncertain(&looking, &found)?)).await?;
             if certain && let Err(fault) = self.resume(&run.id).await {
                 tracing::warn!(%fault, run = run.id, "an interrupted run was not continued");
             }
@@ -175,10 +178,11 @@ impl RunDesk {
         let registered = Registered { host: Arc::clone(&host), active: Arc::clone(&active) };
         let (owner, until, id) = (self.owner.clone(), self.lease(), run.id.clone());
         let continued = run.started_at.is_some();
+        let interrupted_at = continued.then_some(run.updated_at);
         let run = self.work(move |store| store.claim_run(&id, &owner, until, from)).await?;
         let begun = {
             let (host, active) = (Arc::clone(&host), Arc::clone(&active));
-            tokio::task::spawn_blocking(move || host.runs().begin(&host, run, &active))
+            tokio::task::spawn_blocking(move || host.runs().begin(&host, run, interrupted_at, &active))
                 .await
                 .map_err(|error| super::broken(&error))?
         };
@@ -241,7 +245,7 @@ impl RunDesk {
             })
             .await?;
         let (given, registered) = (Arc::clone(host), Arc::clone(&active));
-        let begun = tokio::task::spawn_blocking(move || given.runs().begin(&given, run, &registered))
+        let begun = tokio::task::spawn_blocking(move || given.runs().begin(&given, run, None, &registered))
             .await
             .map_err(|error| super::broken(&error))??;
         let made = tokio::select! {

@@ -138,26 +138,41 @@ const ACCEPTED: [&str; 16] = [
 
 /// Deepest schema that is followed; deeper parts become "any".
 const DEEPEST: usize = 24;
+/// Most parts of one reduced schema.
+const MOST_PARTS: usize = 4000;
 
 /// Reduces a JSON Schema to the accepted subset, and names the keywords that were lost.
 pub fn reduce(schema: &Value) -> (Value, Vec<String>) {
-    let mut lost = std::collections::BTreeSet::new();
+    let mut lost = Lost { keywords: std::collections::BTreeSet::new(), left: MOST_PARTS };
     let reduced = reduce_at(schema, schema, 0, &mut lost);
-    (reduced, lost.into_iter().collect())
+    (reduced, lost.keywords.into_iter().collect())
 }
 
-fn reduce_at(
-    schema: &Value,
-    root: &Value,
-    depth: usize,
-    lost: &mut std::collections::BTreeSet<String>,
-) -> Value {
+/// What a reduction lost, and how many parts it may still write.
+struct Lost {
+    keywords: std::collections::BTreeSet<String>,
+    left: usize,
+}
+
+impl Lost {
+    fn insert(&mut self, keyword: impl Into<String>) {
+        self.keywords.insert(keyword.into());
+    }
+}
+
+fn reduce_at(schema: &Value, root: &Value, depth: usize, lost: &mut Lost) -> Value {
     let Some(map) = schema.as_object().filter(|_| depth < DEEPEST) else { return json!({}) };
+    // References that refer to each other grow without end; the rest of such a schema is "any".
+    let Some(left) = lost.left.checked_sub(1) else {
+        lost.insert("$ref");
+        return json!({});
+    };
+    lost.left = left;
     if let Some(target) = map.get("$ref").and_then(Value::as_str) {
         // Only references inside the same schema; a circle ends at the depth limit.
         let found = target.strip_prefix('#').and_then(|pointer| root.pointer(pointer));
         if found.is_none() {
-            lost.insert("$ref".to_owned());
+            lost.insert("$ref");
         }
         return found.map_or_else(|| json!({}), |found| reduce_at(found, root, depth + 1, lost));
     }
@@ -172,7 +187,7 @@ fn reduce_at(
                         out.insert("type".to_owned(), first.clone());
                     }
                     if real.next().is_some() {
-                        lost.insert("type".to_owned());
+                        lost.insert("type");
                     }
                     if types.iter().any(|kind| kind.as_str() == Some("null")) {
                         out.insert("nullable".to_owned(), json!(true));
@@ -207,7 +222,7 @@ fn reduce_at(
                 out.insert(keyword.clone(), value.clone());
             }
             other => {
-                lost.insert(other.to_owned());
+                lost.insert(other);
             }
         }
     }
@@ -219,7 +234,7 @@ fn reduce_at(
         });
         let texts: Vec<_> = texts.collect();
         if out.get("type").and_then(Value::as_str).is_some_and(|kind| kind != "string") {
-            lost.insert("enum".to_owned());
+            lost.insert("enum");
             out.remove("enum");
         } else {
             out.insert("type".to_owned(), json!("string"));

@@ -34,6 +34,9 @@ pub(crate) struct ModelView {
     usable: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<ModelProblem>,
+    /// What it will not get, though it can be used.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     last_test: Option<LastTest>,
     created_at: String,
@@ -366,6 +369,7 @@ fn views(host: &Arc<Host>, models: Vec<ModelRecord>, lang: Lang) -> Result<Vec<M
         problem: state
             .problem
             .map(|(code, text)| ModelProblem { code: code.to_owned(), message: text.get(lang).to_owned() }),
+        warnings: state.warnings.iter().map(|text| text.get(lang).to_owned()).collect(),
         last_test: state.last_test.map(|test| LastTest {
             ok: test.ok,
             class: Some(test.class).filter(|class| !class.is_empty()),

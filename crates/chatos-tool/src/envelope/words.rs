@@ -47,7 +47,9 @@ fn reason(error: &ToolError, status: Status, lang: Lang) -> String {
     // Failures name their code; a canceled call is no failure.
     let code =
         if status == Status::Canceled { String::new() } else { format!("[{}] ", error.code().as_str()) };
-    if let Reason::InvalidArgument { issues } = &error.reason {
+    if let Reason::InvalidArgument { issues } = &error.reason
+        && !issues.is_empty()
+    {
         return match issues.as_slice() {
             [only] => format!("{code}{}", issue(only, lang)),
             many => {

@@ -72,6 +72,7 @@ export const runs = {
     name: 'Span',
     time: 'Time',
     none: 'This run has no trace.',
+    fields: 'Fields of the trace',
     status: 'Status',
     sizes: (input: string, output: string) => `${input} in, ${output} out`,
     collapse: 'Fold',

@@ -74,6 +74,7 @@ export const runs: typeof en = {
     name: '环节',
     time: '时间',
     none: '这个运行没有追踪记录。',
+    fields: '追踪字段',
     status: '状态',
     sizes: (input, output) => `输入 ${input}，输出 ${output}`,
     collapse: '折叠',

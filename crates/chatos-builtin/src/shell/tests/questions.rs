@@ -165,6 +165,7 @@ async fn a_secret_of_the_person_is_used_by_reference_and_shown_to_nobody() {
         source: "ui_prompter/prompt_key_values".to_owned(),
         prompt: prompt.as_object().unwrap().clone(),
         trace: crate::meta::CallMeta::read(&serde_json::Map::new(), "t").trace,
+        id: None,
     };
     let id = bench.queue.ask(request).await.unwrap();
     let masked = json!({ "status": "ok", "values": { "pw": "******" } });

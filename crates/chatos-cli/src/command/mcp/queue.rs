@@ -78,7 +78,7 @@ impl PromptQueue for Queue {
 
     fn ask(&self, request: AskRequest) -> BoxFuture<'_, Result<RequestId, QueueError>> {
         Box::pin(async move {
-            let id = RequestId::mint();
+            let id = request.id.clone().unwrap_or_else(RequestId::mint);
             let payload = question_payload(&request, Origin::here(), Some(&id));
             for _ in 0..3 {
                 if let Some(asked) = self.remote(Method::POST, "/api/v1/prompts", Some(&payload)).await {

@@ -15,7 +15,10 @@ impl Inner {
         if let Some(step) = planned.goes_on {
             let rows = kept(self.store().steps(&self.parts.run.id))?;
             let span = rows.into_iter().find(|row| row.seq == step.seq).map(|row| row.span_id);
-            return Ok(CallStep { span_id: span.unwrap_or_else(crate::runs::trace::new_span), ..step });
+            let span_id = span.unwrap_or_else(crate::runs::trace::new_span);
+            let mut spans = self.spans.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            spans.insert(span_id.clone(), (step.seq, step.call_id.clone()));
+            return Ok(CallStep { span_id, ..step });
         }
         let call = &planned.pending.call;
         let row = StepRow {

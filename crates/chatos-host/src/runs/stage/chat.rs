@@ -1,16 +1,20 @@
 //! The chat of a run as the loop reads it.
 
 use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use chatos_agent::{Entry, Speaker, StepFacts, Summary, Transcript};
 use chatos_model::{Image, Reasoning, ToolCall};
+use chatos_prompts::{ItemState, RequestId};
 use chatos_store::{MessageRow, StepRow};
 use chatos_tool::Fault;
 use serde_json::Value;
 
 use super::{Inner, kept};
+use crate::host::Host;
 
 impl Inner {
     pub(super) fn read_chat(&self) -> Result<Transcript, Fault> {
@@ -33,32 +37,14 @@ impl Inner {
             entry.run_id == run.id
                 && entry.calls.iter().any(|call| !entries.iter().any(|result| result.call_id == call.id))
         });
-        let steps = if open { self.asked_again(kept(store.steps(&run.id))?) } else { Vec::new() };
+        let steps = if open {
+            asked(&self.parts.host, kept(store.steps(&run.id))?, self.parts.interrupted_at)
+        } else {
+            Vec::new()
+        };
         let summary =
             summary.map(|row| Summary { id: row.id, to_seq: row.to_seq, run_id: row.run_id, text: row.text });
         Ok(Transcript { entries, summary, queued, steps })
-    }
-
-    /// The newest step of each call. A built-in tool that was asking the person when the host stopped, and
-    /// whose question nobody answered, has done nothing yet: it asks again, and the old question goes.
-    fn asked_again(&self, rows: Vec<StepRow>) -> Vec<StepFacts> {
-        let own: HashMap<i64, bool> =
-            rows.iter().map(|row| (row.seq, is_built_in(&row.server_identity))).collect();
-        let mut steps = facts(rows);
-        for step in &mut steps {
-            let built_in = own.get(&step.seq).copied().unwrap_or_default();
-            let Some(id) = step.request_id.clone().filter(|_| step.sent && built_in) else { continue };
-            let Ok(desk) = self.parts.host.prompts() else { continue };
-            let Ok(item) = desk.show(&id, self.parts.lang) else { continue };
-            if item["state"] == "pending" {
-                if let Ok(request) = chatos_prompts::RequestId::parse(&id) {
-                    desk.prompts().orphan(chatos_prompts::Scope::Request(&request));
-                }
-                step.sent = false;
-                step.request_id = None;
-            }
-        }
-        steps
     }
 
     fn entry(&self, row: MessageRow) -> Entry {
@@ -124,9 +110,51 @@ impl Inner {
     }
 }
 
-fn is_built_in(identity: &str) -> bool {
-    let Some(id) = identity.strip_prefix("admin:") else { return false };
-    chatos_builtin::server_names().filter_map(chatos_builtin::server_info).any(|info| info.id == id)
+/// The newest step of each call. A built-in tool that waited for a person when the host stopped has done
+/// nothing yet when nobody answered, or only after the run was interrupted: it goes on with the same
+/// question (agents §8). One that may be repeated finds the answer it had.
+pub(super) fn asked(host: &Arc<Host>, rows: Vec<StepRow>, interrupted_at: Option<i64>) -> Vec<StepFacts> {
+    let own: HashMap<i64, &'static str> =
+        rows.iter().filter_map(|row| Some((row.seq, built_in(&row.server_identity)?))).collect();
+    let mut steps = facts(rows);
+    for step in steps.iter_mut().filter(|step| step.sent) {
+        let Some(server) = own.get(&step.seq) else { continue };
+        // Tools that only ask have no other effect.
+        let only_asks = *server == "ui_prompter";
+        let Some(id) = step.request_id.clone() else {
+            step.sent = !only_asks;
+            continue;
+        };
+        let (Ok(desk), Ok(request)) = (host.prompts(), RequestId::parse(&id)) else { continue };
+        if desk.prompts().ready_within(Duration::from_secs(30)).is_err() {
+            continue;
+        }
+        // Written down and never asked: the tool had not come further.
+        let Some(item) = desk.prompts().get(&request) else {
+            step.asked = Some(id);
+            continue;
+        };
+        let harmless = step.read_only || step.idempotent || only_asks;
+        match (&item.state, &item.answer) {
+            (ItemState::Pending, _) => step.asked = Some(id),
+            // The host withdrew it when it stopped: the tool heard no yes.
+            (_, Some(answer)) if answer.by.as_deref().is_some_and(|by| by.starts_with("host:")) => {
+                (step.sent, step.request_id) = (false, None);
+            }
+            (_, Some(answer)) if harmless || interrupted_at.is_some_and(|at| answer.at >= at) => {
+                step.asked = Some(id);
+            }
+            _ => {}
+        }
+    }
+    steps
+}
+
+/// The built-in server with this identity.
+fn built_in(identity: &str) -> Option<&'static str> {
+    let id = identity.strip_prefix("admin:")?;
+    let mut all = chatos_builtin::server_names().filter_map(chatos_builtin::server_info);
+    all.find(|info| info.id == id).map(|info| info.name)
 }
 
 /// The newest step of each call, with what a person decided about it.
@@ -157,6 +185,7 @@ pub(super) fn facts(rows: Vec<StepRow>) -> Vec<StepFacts> {
             task: some(&row.task_id).map(|id| (id, cursor)),
             mcp_task: detail["mcpTask"].as_str().map(str::to_owned),
             child_run_id: some(&row.child_run_id),
+            asked: None,
             run_again: false,
         };
         newest.insert(call_id, step);

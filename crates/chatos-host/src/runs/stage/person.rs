@@ -1,6 +1,7 @@
 //! What a run asks the person itself: what became of a call, and whether to go on beyond the budget.
 
 use chatos_agent::{CallStep, Pending, PersonsWord};
+use chatos_prompts::RequestId;
 use chatos_store::{
     Kept, MessageRow, MessageWrite, NewMessage, RunWrite, StepRow, StepWrite, UsageBy, now_ms,
 };
@@ -14,18 +15,15 @@ use crate::runs::views::message_view;
 impl HostStage {
     /// agents §8, last row: nobody but a person knows. No default, no timeout.
     pub(super) async fn ask_uncertain(&self, pending: Pending) -> Result<PersonsWord, Fault> {
+        let about = pending.clone();
+        let said = self.work(move |stage| stage.said_about(&about)).await?;
+        if let Some(word) = said {
+            return Ok(word);
+        }
         let call = pending.call.id.clone();
         let asked = self.work(move |stage| stage.asked_about(&call)).await?;
         let (step, request_id) = match asked {
-            Some((step, request_id)) => {
-                let (seq, call, id) = (step.seq, step.call_id.clone(), request_id.clone());
-                self.work(move |stage| {
-                    stage.waits(seq, &call, &id, "run");
-                    Ok(())
-                })
-                .await?;
-                (step, request_id)
-            }
+            Some(open) => self.go_on_asking(open).await?,
             None => {
                 let prompt = self.uncertain_prompt(&pending);
                 let source = self.parts.agent.name.clone();
@@ -74,27 +72,45 @@ impl HostStage {
         })
     }
 
-    /// Puts a question of the run itself into the queue; its step is there before and knows its id after.
+    /// Puts a question of the run itself into the queue; the journal knows its id before.
     async fn ask(&self, prompt: Value, source: String, detail: Value) -> Result<(CallStep, String), Fault> {
-        let step = self
-            .work(move |stage| {
-                let row = StepRow { detail: detail.to_string(), ..stage.row("prompt") };
-                let step = CallStep {
-                    seq: row.seq,
-                    call_id: detail["for"].as_str().unwrap_or_default().to_owned(),
-                    span_id: row.span_id.clone(),
-                };
-                let input = kept(stage.store().keep(&prompt.to_string()))?;
-                let write =
-                    RunWrite { steps: vec![StepWrite::Plan { row: Box::new(row), input }], ..stage.moment() };
-                kept(stage.store().write_run(write))?;
+        self.work(move |stage| {
+            let request_id = RequestId::mint().to_string();
+            let row =
+                StepRow { detail: detail.to_string(), request_id: request_id.clone(), ..stage.row("prompt") };
+            let step = CallStep {
+                seq: row.seq,
+                call_id: detail["for"].as_str().unwrap_or_default().to_owned(),
+                span_id: row.span_id.clone(),
+            };
+            let input = kept(stage.store().keep(&prompt.to_string()))?;
+            let write =
+                RunWrite { steps: vec![StepWrite::Plan { row: Box::new(row), input }], ..stage.moment() };
+            kept(stage.store().write_run(write))?;
+            let trace = stage.span(&step.span_id, None);
+            ask::put(&stage.parts.host, &request_id, &prompt, &source, &trace)?;
+            stage.waits(step.seq, &step.call_id, &request_id, "run");
+            Ok((step, request_id))
+        })
+        .await
+    }
+
+    /// A question from before the host stopped: the same one is waited for, and asked where it never was.
+    async fn go_on_asking(&self, open: (CallStep, String)) -> Result<(CallStep, String), Fault> {
+        let source = self.parts.agent.name.clone();
+        self.work(move |stage| {
+            let (step, request_id) = open;
+            let rows = kept(stage.store().steps(&stage.parts.run.id))?;
+            let input = rows.iter().find(|row| row.seq == step.seq).map(|row| row.input_blob.clone());
+            let prompt = input.and_then(|blob| stage.store().kept(&blob)).unwrap_or_default();
+            if let Ok(prompt) = serde_json::from_str::<Value>(&prompt) {
                 let trace = stage.span(&step.span_id, None);
-                let request_id = ask::put(&stage.parts.host, &prompt, &source, &trace)?;
-                stage.waits(step.seq, &step.call_id, &request_id, "run");
-                Ok((step, request_id))
-            })
-            .await?;
-        Ok(step)
+                ask::put(&stage.parts.host, &request_id, &prompt, &source, &trace)?;
+            }
+            stage.waits(step.seq, &step.call_id, &request_id, "run");
+            Ok((step, request_id))
+        })
+        .await
     }
 
     async fn verdict(&self, step: &CallStep, call: &str, request_id: &str) -> Result<Option<String>, Fault> {
@@ -118,7 +134,7 @@ impl HostStage {
         let state = self.work(move |stage| stage.spent()).await?;
         // A question that was open when the host stopped is waited for, not asked again.
         let (step, request_id) = match (state.open.clone(), budget.reached(&state, state.grants)) {
-            (Some(open), _) => open,
+            (Some(open), _) => self.go_on_asking(open).await?,
             (None, None) => return Ok(true),
             (None, Some(reached)) => {
                 let prompt = reached.prompt(self.parts.lang);
@@ -143,6 +159,22 @@ pub(crate) struct Spent {
 }
 
 impl Inner {
+    /// What a person said about a call before the host stopped once more.
+    fn said_about(&self, pending: &Pending) -> Result<Option<PersonsWord>, Fault> {
+        let steps = kept(self.store().steps(&self.parts.run.id))?;
+        let since = pending.step.as_ref().map_or(0, |step| step.seq);
+        let said = steps.iter().rev().filter(|row| row.kind == "prompt" && row.seq > since).find_map(|row| {
+            let detail: Value = serde_json::from_str(&row.detail).ok()?;
+            let word = match row.status.as_str() {
+                "worked" => PersonsWord::Worked,
+                "failed" => PersonsWord::Failed,
+                _ => return None,
+            };
+            (row.state == "done" && detail["for"] == pending.call.id.as_str()).then_some(word)
+        });
+        Ok(said)
+    }
+
     /// The open question about a call, where there is one.
     fn asked_about(&self, call: &str) -> Result<Option<(CallStep, String)>, Fault> {
         let steps = kept(self.store().steps(&self.parts.run.id))?;
