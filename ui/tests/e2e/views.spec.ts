@@ -119,7 +119,6 @@ describe.each(['plugin', 'fallback'] as const)('in the %s mode', (mode) => {
     expect(tried).toMatchObject({ parent: 'SecurityError', token: 'SecurityError', api: 'TypeError', asked: 'TypeError' });
 
     // The theme changes without a reload.
-    await page.evaluate(() => (location.hash = location.hash));
     await page.emulateMedia({ colorScheme: 'dark' });
     await expect.poll(() => frame.evaluate(() => document.documentElement.dataset['theme'])).toBe('dark');
 
