@@ -4064,6 +4064,8 @@ export interface components {
             /** @description It can be asked now, as far as that is known without asking. */
             usable: boolean;
             problem?: components["schemas"]["ModelProblem"] | null;
+            /** @description What it will not get, though it can be used. */
+            warnings: string[];
             lastTest?: components["schemas"]["LastTest"] | null;
             createdAt: string;
             updatedAt: string;
