@@ -28,7 +28,11 @@ const SCENARIOS = {
 };
 
 function run(revision, scenario) {
-  const args = [SUITE, 'client', '--command', `${client} conform`, '--scenario', scenario, '--spec-version', revision];
+  return suite(['client', '--command', `${client} conform`, '--scenario', scenario, '--spec-version', revision]);
+}
+
+function suite(words) {
+  const args = [SUITE, ...words];
   return new Promise((resolve, reject) => {
     const child = spawn(recentNode(), args, { cwd: here, stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
@@ -39,7 +43,25 @@ function run(revision, scenario) {
   });
 }
 
+/** What the suite itself says a revision requires of a client. */
+async function required(revision) {
+  const { status, output } = await suite(['list', '--client', '--requirements', revision]);
+  assert.equal(status, 0, output);
+  const [, client] = output.split('Client scenarios');
+  const found = [...client.split(/\n\n/)[0].matchAll(/^ {2}- (\S+)/gm)].map(([, name]) => name);
+  assert.ok(found.length > 3, output);
+  return found;
+}
+
 for (const [revision, scenarios] of Object.entries(SCENARIOS)) {
+  const all = await required(revision);
+  const signIn = all.filter((name) => name.startsWith('auth/'));
+  // Credentials are a token, a password or headers that a person gives; nobody is sent to sign in elsewhere.
+  test(`${revision} sign-in at an authorization server`, { skip: `${signIn.length} scenarios: not offered` }, () => {});
+  test(`${revision}: nothing else that is required is left out`, () => {
+    const left = all.filter((name) => !name.startsWith('auth/') && !scenarios.includes(name));
+    assert.deepEqual(left, []);
+  });
   for (const scenario of scenarios) {
     test(`${revision} ${scenario}`, async () => {
       const { status, output } = await run(revision, scenario);

@@ -10,9 +10,30 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
 
+import { install, python } from './python.mjs';
 import { entry, freePort, here, serve } from './support.mjs';
 
 const program = process.env.CHATOS_BIN ?? join(here, '../../target/debug/chatos');
+
+/** As people write them: one file, no library, nothing but what it needs. */
+const HAND_WRITTEN = `
+import { createInterface } from 'node:readline';
+const reply = (id, result) => console.log(JSON.stringify({ jsonrpc: '2.0', id, result }));
+const tool = (name) => ({ name, description: name, inputSchema: { type: 'object' } });
+createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (method === 'initialize') {
+    console.log(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/of/its/own' }));
+    reply(id, { protocolVersion: '2024-11-05', capabilities: { tools: {} }, serverInfo: { name: 'hand', version: '0' } });
+  } else if (method === 'tools/list') {
+    reply(id, { tools: [tool('notes.say.hello'), tool('notes.fail')] });
+  } else if (method === 'tools/call' && params.name === 'notes.fail') {
+    console.log(JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32000, message: 'no notes today' } }));
+  } else if (method === 'tools/call') {
+    reply(id, { content: [{ type: 'text', text: 'hello ' + params.arguments.name }] });
+  }
+});
+`;
 
 let folder;
 let host;
@@ -109,6 +130,38 @@ test('server-filesystem and server-memory', async () => {
   const made = await call('memory', 'create_entities', { entities });
   assert.equal(made.code, 0, JSON.stringify(made));
   assert.match(await readFile(file, 'utf8'), /likes tea/);
+});
+
+test('desktop-commander: files and a process of its own', async () => {
+  const start = join(here, 'node_modules/@wonderwhy-er/desktop-commander/dist/index.js');
+  await add('commander', '--env', `HOME=${folder}`, '--', 'node', start, '--no-onboarding');
+  await writeFile(join(folder, 'b.txt'), 'second\n');
+  const read = await call('commander', 'read_file', { path: join(folder, 'b.txt') });
+  assert.match(read.text ?? '', /second/, JSON.stringify(read));
+  const echo = await call('commander', 'start_process', { command: 'echo from-a-shell', timeout_ms: 20_000 });
+  assert.match(echo.text ?? '', /from-a-shell/, JSON.stringify(echo));
+});
+
+const noPython = install();
+test('a server from PyPI: mcp-server-time', { skip: noPython ?? false }, async () => {
+  await add('time', '--', python, '-m', 'mcp_server_time', '--local-timezone', 'UTC');
+  const args = { source_timezone: 'UTC', time: '12:00', target_timezone: 'Asia/Shanghai' };
+  const converted = await call('time', 'convert_time', args);
+  assert.match(converted.text ?? '', /T20:00:00\+08:00/, JSON.stringify(converted));
+  const wrong = await call('time', 'get_current_time', { timezone: 'Nowhere/City' });
+  assert.notEqual(wrong.code, 0, JSON.stringify(wrong));
+});
+
+test('a hand-written server of 2024-11-05 without ping and with dotted names', async () => {
+  const script = join(folder, 'hand.mjs');
+  await writeFile(script, HAND_WRITTEN);
+  await add('hand', '--', 'node', script);
+  const said = await call('hand', 'notes.say.hello', { name: '世界' });
+  assert.equal(said.text, 'hello 世界', JSON.stringify(said));
+  const shown = await chatos('mcp', 'servers', 'show', 'hand');
+  assert.equal(shown.value.state.protocolVersion, '2024-11-05');
+  const failed = await call('hand', 'notes.fail');
+  assert.equal(failed.code, 1, JSON.stringify(failed));
 });
 
 test('all of them are shown as ready, with their era and tools', async () => {

@@ -15,6 +15,7 @@ mod over_pool;
 mod ports;
 mod questions;
 mod record;
+mod waits;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -34,6 +35,7 @@ pub use ports::{
 };
 pub use questions::{Asker, elicit, file_uri};
 use record::Record;
+use waits::Waits;
 
 /// Which tool is meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,6 +79,8 @@ pub struct CallOrder {
     pub extra_meta: Map<String, Value>,
     /// Where an interrupted call goes on.
     pub resume: Option<Resumed>,
+    /// Nobody waits for it any more: its result goes into the queue.
+    pub to_queue: bool,
 }
 
 /// Where an interrupted call goes on, from the journal.
@@ -88,6 +92,8 @@ pub enum Resumed {
         task_id: String,
         /// Where reading the prompt log begins.
         cursor: u64,
+        /// The id the server named in its ACK, where it minted one of its own.
+        also: Option<String>,
     },
     /// Look after a task of the server; the call is not sent again.
     McpTask {
@@ -139,6 +145,8 @@ pub enum TaskHandle {
         task_id: String,
         /// Where reading begins.
         cursor: u64,
+        /// The id the server named in its ACK, where it minted one of its own.
+        also: Option<String>,
     },
     /// A task of the server.
     McpTask {
@@ -231,31 +239,24 @@ pub struct CallEnd {
 /// Calls tools. One per host; cheap to share.
 pub struct Dispatcher {
     ports: Arc<dyn Ports>,
-    approvals: ask::Approvals,
 }
 
 /// One call on its way.
 struct Call<'a> {
     ports: &'a Arc<dyn Ports>,
-    approvals: &'a ask::Approvals,
     tool: &'a GrantedTool,
     route: &'a Arc<ServerRoute>,
     order: CallOrder,
     observer: Arc<dyn CallObserver>,
     settings: CallSettings,
     started: Instant,
-    waited_ms: std::sync::atomic::AtomicU64,
+    waits: Arc<Waits>,
 }
 
 impl Dispatcher {
     /// A dispatcher on these ports.
     pub fn new(ports: Arc<dyn Ports>) -> Self {
-        Self { ports, approvals: ask::Approvals::default() }
-    }
-
-    /// A run ended: what was allowed for its duration is forgotten.
-    pub fn forget_run(&self, run_id: &str) {
-        self.approvals.forget(run_id);
+        Self { ports }
     }
 
     /// Makes a call from its beginning to its end. Whatever happens is an envelope.
@@ -298,14 +299,13 @@ impl Dispatcher {
         };
         let call = Call {
             ports: &self.ports,
-            approvals: &self.approvals,
             tool,
             route,
             order,
             observer,
             settings,
             started,
-            waited_ms: std::sync::atomic::AtomicU64::new(0),
+            waits: Arc::default(),
         };
         // A call holds what every road needs; on the heap it costs its caller a pointer.
         Box::pin(call.run()).await
@@ -330,7 +330,11 @@ fn look_up<'a>(set: &'a Toolset, wanted: &ToolRef) -> Result<&'a GrantedTool, Re
             return Ok(granted);
         }
         if let Some(refused) = set.refused(name) {
-            let error = ToolError::denied(DenyRule::LandConfig, refused.why.clone())
+            let rule = match refused.code {
+                "tool_changed" | "tool_new" => DenyRule::ToolNotApproved,
+                _ => DenyRule::LandConfig,
+            };
+            let error = ToolError::denied(rule, refused.why.clone())
                 .data(serde_json::json!({ "code": refused.code }));
             return Err(Refused { server: refused.server.clone(), tool: refused.tool.clone(), error });
         }
@@ -361,27 +365,40 @@ fn unknown(set: &Toolset, name: &str) -> ToolError {
 
 impl Call<'_> {
     async fn run(self) -> CallEnd {
-        // The card of a long call can be left; the call itself goes on as before (mcp "tasks").
+        // The card of a long call can be left; its result comes into the queue then (mcp "tasks").
         let soft = self.settings.soft_deadline;
-        let observer = Arc::clone(&self.observer);
-        let (ports, server, tool, call_id) = (
-            Arc::clone(self.ports),
-            self.tool.server.clone(),
-            self.tool.tool.clone(),
-            self.order.call_id.clone(),
-        );
+        let (observer, waits) = (Arc::clone(&self.observer), Arc::clone(&self.waits));
+        let (ports, asker) = (Arc::clone(self.ports), self.asker());
+        let (tool, call_id) = (self.tool.tool.clone(), self.order.call_id.clone());
+        let alone = self.order.to_queue;
         let work = self.work();
         tokio::pin!(work);
-        tokio::select! {
-            biased;
-            end = &mut work => return end,
-            () = tokio::time::sleep(soft) => {
-                let elapsed_ms = u64::try_from(soft.as_millis()).unwrap_or(u64::MAX);
-                observer.background(elapsed_ms);
-                ports.event(ToolEvent::Background { call_id: &call_id, server: &server, tool: &tool, elapsed_ms });
+        // A person who thinks is not work: that time does not count.
+        let mut left = soft;
+        let early = loop {
+            tokio::select! {
+                biased;
+                end = &mut work => break Some(end),
+                () = tokio::time::sleep(left) => left = waits.left(soft),
             }
+            if left.is_zero() {
+                break None;
+            }
+        };
+        let end = match early {
+            Some(end) => end,
+            None => {
+                let elapsed_ms = answer::millis(soft);
+                observer.background(elapsed_ms);
+                let server = &asker.server;
+                ports.event(ToolEvent::Background { call_id: &call_id, server, tool: &tool, elapsed_ms });
+                work.await
+            }
+        };
+        if waits.is_for_the_queue(&end, alone, soft) {
+            questions::deliver(&ports, &asker, &tool, &end).await;
         }
-        work.await
+        end
     }
 
     async fn work(self) -> CallEnd {
@@ -396,18 +413,35 @@ impl Call<'_> {
 }
 
 impl Call<'_> {
+    /// Names the call among all: ids of models are their own only within a run.
+    fn key(&self) -> String {
+        call_key(self.order.trace.run_id.as_deref(), &self.order.call_id)
+    }
+
     /// What hooks need to know of a call on its way.
     fn context(&self) -> CallContext {
         CallContext {
-            call_id: self.order.call_id.clone(),
+            key: self.key(),
             trace: self.order.trace.clone(),
             workdir: self.order.workdir.clone(),
             lang: self.order.lang,
+            sampling: self.tool.sampling,
             observer: Arc::clone(&self.observer),
         }
+    }
+}
+
+/// Names a call among all those of this host.
+pub fn call_key(run_id: Option<&str>, call_id: &str) -> String {
+    match run_id {
+        Some(run) => format!("{run}/{call_id}"),
+        None => call_id.to_owned(),
     }
 }
 
 fn canceled() -> ToolError {
     ToolError::canceled(CanceledBy::Caller)
 }
+
+#[cfg(test)]
+mod tests;

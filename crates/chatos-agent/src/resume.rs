@@ -21,6 +21,10 @@ pub struct StepFacts {
     pub request_id: Option<String>,
     /// The AsyncTask and where its result is looked for.
     pub task: Option<(String, u64)>,
+    /// The id the server of the AsyncTask minted itself.
+    pub ack_id: Option<String>,
+    /// A modern server waits for the answer before it goes on; the call goes out again with it.
+    pub open_ask: bool,
     /// The task of the server.
     pub mcp_task: Option<String>,
     /// The run of a sub agent.
@@ -59,10 +63,17 @@ pub fn decide(step: Option<&StepFacts>) -> Decision {
         return Decision::Wait(Resumed::Asked { request_id: id.clone() });
     }
     if let Some((task_id, cursor)) = &step.task {
-        return Decision::Wait(Resumed::AsyncTask { task_id: task_id.clone(), cursor: *cursor });
+        return Decision::Wait(Resumed::AsyncTask {
+            task_id: task_id.clone(),
+            cursor: *cursor,
+            also: step.ack_id.clone(),
+        });
     }
     if let Some(task_id) = &step.mcp_task {
         return Decision::Wait(Resumed::McpTask { task_id: task_id.clone() });
+    }
+    if let (true, Some(id)) = (step.open_ask, &step.request_id) {
+        return Decision::Wait(Resumed::Prompt { request_id: id.clone() });
     }
     if step.child_run_id.is_some() {
         return Decision::Child;
@@ -91,10 +102,17 @@ mod tests {
         let wait = Decision::Wait(Resumed::Asked { request_id: "q".to_owned() });
         assert_eq!(decide(Some(&asked)), wait);
         let task = StepFacts { task: Some(("t".to_owned(), 7)), ..sent.clone() };
-        let wait = Decision::Wait(Resumed::AsyncTask { task_id: "t".to_owned(), cursor: 7 });
+        let wait = Decision::Wait(Resumed::AsyncTask { task_id: "t".to_owned(), cursor: 7, also: None });
         assert_eq!(decide(Some(&task)), wait);
         let task = StepFacts { mcp_task: Some("t".to_owned()), ..sent.clone() };
         assert_eq!(decide(Some(&task)), Decision::Wait(Resumed::McpTask { task_id: "t".to_owned() }));
+        // A modern server's question: the call went out and came back with it.
+        let open = StepFacts { request_id: Some("q".to_owned()), open_ask: true, ..sent.clone() };
+        let wait = Decision::Wait(Resumed::Prompt { request_id: "q".to_owned() });
+        assert_eq!(decide(Some(&open)), wait);
+        // An old server's question died with its connection; what the call did is unknown.
+        let gone = StepFacts { request_id: Some("q".to_owned()), ..sent.clone() };
+        assert_eq!(decide(Some(&gone)), Decision::Uncertain);
         let child = StepFacts { child_run_id: Some("r".to_owned()), ..sent.clone() };
         assert_eq!(decide(Some(&child)), Decision::Child);
         assert_eq!(decide(Some(&sent)), Decision::Uncertain);

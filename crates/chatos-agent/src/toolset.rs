@@ -41,6 +41,8 @@ pub struct GrantedTool {
     pub read_only: bool,
     /// May be repeated, by a word that counts.
     pub idempotent: bool,
+    /// Its server may ask a model, when a person agrees (ui-prompts §10.3).
+    pub sampling: bool,
 }
 
 /// Over which road a server's calls go.
@@ -153,6 +155,8 @@ pub struct ServerOffer {
     pub route: Arc<ServerRoute>,
     /// Its tools.
     pub tools: Vec<OfferedTool>,
+    /// The grant lets it ask a model.
+    pub sampling: bool,
 }
 
 /// A tool that exists but is not granted here.
@@ -221,14 +225,14 @@ impl Toolset {
                 let pair = (route.identity.clone(), tool.tool.clone());
                 let Some(name) = named.get(&pair).cloned() else { continue };
                 set.pairs.insert(pair, name.clone());
-                set.add(name, route, tool);
+                set.add(name, route, tool, offer.sampling);
             }
         }
         set.tools.insert(CURRENT_TIME.to_owned(), current_time());
         set
     }
 
-    fn add(&mut self, name: String, route: &ServerRoute, tool: OfferedTool) {
+    fn add(&mut self, name: String, route: &ServerRoute, tool: OfferedTool, sampling: bool) {
         let ask = match tool.word {
             Word::Allow => false,
             Word::Ask => true,
@@ -261,6 +265,7 @@ impl Toolset {
                 asks_itself: tool.asks_itself,
                 read_only: tool.read_only,
                 idempotent: tool.idempotent,
+                sampling,
             },
         );
     }
@@ -378,6 +383,7 @@ fn current_time() -> GrantedTool {
         asks_itself: false,
         read_only: true,
         idempotent: true,
+        sampling: false,
     }
 }
 

@@ -169,9 +169,9 @@ impl Layer {
         let prepared = call
             .authorise(&request.access, tool)
             .and_then(|()| tool.prepare(request.arguments.clone()).map_err(ToolError::invalid));
-        call.log_call(&arguments, &tool.private(&arguments), &meta.warnings);
+        call.log_call(&arguments, &tool.private(&arguments), &meta.warnings, tool.is_quick());
         let ended = match prepared {
-            Ok(prepared) => call.run(tool, prepared, request, meta).await,
+            Ok(prepared) => call.run_logged(tool, prepared, request, meta).await,
             Err(error) => Ok(Answer::failed(error)),
         };
         Ok(match ended {
@@ -195,7 +195,8 @@ struct Call<'a> {
     record: CallRecord,
     settings: Arc<ToolSettings>,
     lang: Lang,
-    // Level `error` writes the call only when it failed.
+    // Written with the end of the call: by level `error` only when it failed, by a quick tool because
+    // its end is there at once.
     held_back: Option<String>,
     finish: Finish,
     elapsed: Duration,
@@ -218,6 +219,32 @@ impl Call<'_> {
             "a person can grant it in the land_config of this agent",
             "用户可以在该智能体的 land_config 中授权",
         )))
+    }
+
+    /// Runs the tool; a quick one that is not done at once has its call logged before it goes on.
+    async fn run_logged(
+        &mut self,
+        tool: &dyn AnyTool,
+        prepared: Prepared,
+        request: CallRequest,
+        meta: CallMeta,
+    ) -> Result<Answer, Suspension> {
+        let settings = Arc::clone(&self.settings);
+        if !tool.is_quick() || settings.log.level == LogLevel::Error {
+            return self.run(tool, prepared, request, meta).await;
+        }
+        let layer = self.layer;
+        let line = self.held_back.take();
+        let mut run = Box::pin(self.run(tool, prepared, request, meta));
+        let Some(ended) = futures_util::future::poll_immediate(&mut run).await else {
+            if let (Some(log), Some(line)) = (&layer.parts.log, line) {
+                log.append(&line, settings.rotation);
+            }
+            return run.await;
+        };
+        drop(run);
+        self.held_back = line;
+        ended
     }
 
     async fn run(
@@ -346,7 +373,7 @@ impl Call<'_> {
         }
     }
 
-    fn log_call(&mut self, arguments: &Value, private: &[String], warnings: &[String]) {
+    fn log_call(&mut self, arguments: &Value, private: &[String], warnings: &[String], quick: bool) {
         let Some(log) = &self.layer.parts.log else { return };
         let rules = self.settings.log;
         if rules.level == LogLevel::Off {
@@ -360,7 +387,7 @@ impl Call<'_> {
             &self.layer.parts.redactor,
             rules,
         );
-        if rules.level == LogLevel::Error {
+        if quick || rules.level == LogLevel::Error {
             self.held_back = Some(line);
         } else {
             log.append(&line, self.settings.rotation);

@@ -31,6 +31,8 @@ pub struct ToolLog {
 
 struct Open {
     file: Arc<File>,
+    // Where our last line ended; nobody else wrote while the file ends there.
+    end: u64,
     // Lines up to this offset are counted; others may have written more.
     counted_to: u64,
     lines: u64,
@@ -81,7 +83,7 @@ impl ToolLog {
                 continue;
             }
             let size = meta.len();
-            let torn = size > 0 && last_byte(&current.file, size)? != b'\n';
+            let torn = size > 0 && size != current.end && last_byte(&current.file, size)? != b'\n';
             let added = lines.len() as u64 + 1 + u64::from(torn);
             if rotation.max_lines > 0 {
                 current.count(size)?;
@@ -105,6 +107,7 @@ impl ToolLog {
             if written < bytes.len() {
                 (&*file).write_all(&bytes[written..])?;
             }
+            current.end = size + bytes.len() as u64;
             if rotation.max_lines > 0 {
                 current.counted_to = size + bytes.len() as u64;
                 current.lines += count + u64::from(torn);
@@ -130,7 +133,7 @@ impl ToolLog {
         if meta.permissions().mode() & 0o077 != 0 {
             file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
         }
-        Ok(Open { file: Arc::new(file), counted_to: 0, lines: 0 })
+        Ok(Open { file: Arc::new(file), end: 0, counted_to: 0, lines: 0 })
     }
 
     /// Renames the file and forgets the oldest former ones. The caller holds the lock.

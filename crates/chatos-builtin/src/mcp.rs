@@ -9,6 +9,7 @@ mod door;
 mod elicit;
 mod http;
 mod offer;
+mod quick;
 mod relay;
 mod request_state;
 mod stdio;

@@ -12,6 +12,7 @@ use rustix::fs::{Mode, OFlags};
 pub struct Root {
     path: PathBuf,
     dir: OwnedFd,
+    near: bool,
 }
 
 impl Root {
@@ -20,7 +21,13 @@ impl Root {
         let path = std::fs::canonicalize(path)?;
         let dir =
             rustix::fs::open(&path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
-        Ok(Self { path, dir })
+        let near = is_near(&dir);
+        Ok(Self { path, dir, near })
+    }
+
+    /// Whether it lies on a file system of this machine, where small reads do not make anybody wait.
+    pub fn is_near(&self) -> bool {
+        self.near
     }
 
     /// The real path.
@@ -51,6 +58,26 @@ impl Root {
         let chosen = Self::open(&self.path.join(workdir)).map_err(|_| outside())?;
         if chosen.path.starts_with(&self.path) { Ok(chosen) } else { Err(outside()) }
     }
+}
+
+/// The usual local file systems of Linux by their magic numbers; everything else may be far away.
+#[cfg(target_os = "linux")]
+fn is_near(dir: &OwnedFd) -> bool {
+    const BTRFS: i64 = 0x9123_683e;
+    const EXT: i64 = 0xef53;
+    const F2FS: i64 = 0xf2f5_2010;
+    const OVERLAY: i64 = 0x794c_7630;
+    const TMPFS: i64 = 0x0102_1994;
+    const XFS: i64 = 0x5846_5342;
+    const ZFS: i64 = 0x2fc1_2fc1;
+    #[allow(clippy::unnecessary_cast, reason = "the width differs between machines")]
+    rustix::fs::fstatfs(dir)
+        .is_ok_and(|fs| [BTRFS, EXT, F2FS, OVERLAY, TMPFS, XFS, ZFS].contains(&(fs.f_type as i64)))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_near(_: &OwnedFd) -> bool {
+    false
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 use std::any::type_name;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use chatos_tool::{
@@ -50,6 +50,12 @@ pub trait Tool: Send + Sync + 'static {
     fn timeout(&self, args: &Self::Args) -> Option<Duration> {
         let _ = args;
         None
+    }
+
+    /// Whether a call asks nobody and is done at once most of the time: it may be answered where it is
+    /// read, before the next one is looked at.
+    fn is_quick(&self) -> bool {
+        false
     }
 
     /// Does the work. Must end soon after [`CallCx::stopped`] resolves; two seconds later it is dropped.
@@ -168,20 +174,20 @@ pub(crate) trait AnyTool: Send + Sync {
     fn arguments(&self) -> &Value;
     fn output(&self) -> &Value;
     fn private(&self, arguments: &Value) -> Vec<String>;
+    fn is_quick(&self) -> bool;
     fn prepare(&self, arguments: Option<Value>) -> Result<Prepared, Vec<Issue>>;
 }
 
 pub(crate) struct Registered<T> {
     tool: Arc<T>,
-    arguments: Value,
-    output: Value,
+    // Made when somebody wants to see them: a server that starts needs none.
+    arguments: OnceLock<Value>,
+    output: OnceLock<Value>,
 }
 
 impl<T: Tool> Registered<T> {
     pub(crate) fn new(tool: T) -> Self {
-        let arguments = arguments_schema::<T::Args>();
-        let output = output_schema(&schema::data(schema_of::<T::Data>()));
-        Self { tool: Arc::new(tool), arguments, output }
+        Self { tool: Arc::new(tool), arguments: OnceLock::new(), output: OnceLock::new() }
     }
 }
 
@@ -204,19 +210,23 @@ impl<T: Tool> AnyTool for Registered<T> {
     }
 
     fn arguments(&self) -> &Value {
-        &self.arguments
+        self.arguments.get_or_init(arguments_schema::<T::Args>)
     }
 
     fn output(&self) -> &Value {
-        &self.output
+        self.output.get_or_init(|| output_schema(&schema::data(schema_of::<T::Data>())))
     }
 
     fn private(&self, arguments: &Value) -> Vec<String> {
         self.tool.private(arguments)
     }
 
+    fn is_quick(&self) -> bool {
+        self.tool.is_quick()
+    }
+
     fn prepare(&self, arguments: Option<Value>) -> Result<Prepared, Vec<Issue>> {
-        let arguments = validation::check(&self.arguments, arguments)?;
+        let arguments = validation::check(self.arguments(), arguments)?;
         let args: T::Args = serde_json::from_value(Value::Object(arguments)).map_err(|error| {
             // The schema is generated from the type, so this is a contradiction between the two: a bug
             // of the tool, told as a problem of the argument because that is what can be repaired.

@@ -1,5 +1,6 @@
 //! The command line as clap reads it. Names and flags here are a contract with scripts.
 
+use std::ffi::OsString;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
@@ -33,6 +34,33 @@ pub(crate) struct Cli {
     pub(crate) global: Global,
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
+}
+
+impl Cli {
+    /// Reads the command line of this process.
+    pub(crate) fn read() -> Result<Self, clap::Error> {
+        let words: Vec<OsString> = std::env::args_os().collect();
+        // A client starts a server and waits for it: the commands it does not use are not built. What is
+        // not plainly a server is read in full, for its help and its errors.
+        if let [program, word, rest @ ..] = words.as_slice()
+            && word == "mcp"
+            && let Ok(ServerLine { global, mcp }) =
+                ServerLine::try_parse_from(std::iter::once(program).chain(rest))
+            && mcp.known.is_none()
+        {
+            return Ok(Self { global, command: Some(Command::Mcp(Box::new(mcp))) });
+        }
+        Self::try_parse_from(words)
+    }
+}
+
+/// `chatos mcp NAME …` without its second word.
+#[derive(Debug, Parser)]
+struct ServerLine {
+    #[command(flatten)]
+    global: Global,
+    #[command(flatten)]
+    mcp: Mcp,
 }
 
 /// Flags every command takes.

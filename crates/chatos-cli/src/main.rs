@@ -12,7 +12,6 @@ use std::process::ExitCode;
 
 use chatos_host::builtin_api::shell;
 use chatos_host::{LAUNCH_COMMAND, WARDEN_COMMAND, child_api};
-use clap::Parser;
 
 use crate::args::{Cli, Command, Known, Servers};
 use crate::output::Output;
@@ -23,7 +22,7 @@ fn main() -> ExitCode {
         return code;
     }
     let environment = chatos_host::Environment::read();
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::read() {
         Ok(cli) => cli,
         Err(error) => return output::usage(&error),
     };

@@ -526,3 +526,63 @@ fn results_are_cut_where_they_say_so() {
         );
     }
 }
+
+/// Small reads of an older client are answered where they are read; nobody may see a difference.
+#[test]
+fn the_short_way_of_a_read_answers_like_the_long_one() {
+    let sandbox = sandbox();
+    let root = sure(tempfile::tempdir());
+    sure(std::fs::write(root.path().join("small.txt"), "one\ntwo\n"));
+    sure(std::fs::write(root.path().join("large.txt"), "a line of a large file\n".repeat(50_000)));
+    let place = root.path().display().to_string();
+    let server = || sandbox.command(&["mcp", "project_files", "--lang", "en", "--root", &place]);
+    let calls = [
+        ("read_file", json!({"path": "small.txt"})),
+        ("read_file", json!({"path": "large.txt", "start_line": 40_000, "max_lines": 3})),
+        ("read_file", json!({"path": "missing.txt"})),
+        ("read_file", json!({"path": "../outside.txt"})),
+        ("read_file", json!({"path": "small.txt", "strat_line": 2})),
+        ("stat_path", json!({"path": "small.txt"})),
+    ];
+    let answers = |era| {
+        let (mut client, _) = McpClient::connect(server(), era, json!({}));
+        calls.clone().map(|(tool, arguments)| {
+            let mut result = client.request("tools/call", json!({"name": tool, "arguments": arguments}));
+            let chatos = &mut result["structuredContent"]["chatos"];
+            for own in ["trace", "elapsedMs", "ts"] {
+                assert!(!chatos[own].is_null(), "{chatos}");
+                chatos[own] = Value::Null;
+            }
+            ["content", "structuredContent", "isError"].map(|key| result[key].clone())
+        })
+    };
+    assert_eq!(answers(McpEra::Legacy), answers(McpEra::Modern));
+
+    // Many at once, between other requests: every one has its answer and two lines in the log.
+    let (mut client, _) = McpClient::connect(server(), McpEra::Legacy, json!({}));
+    let lines = || {
+        let log = sure(std::fs::read_to_string(sandbox.state().join("tool-log.jsonl")));
+        log.lines().map(|line| sure(serde_json::from_str::<Value>(line))).collect::<Vec<_>>()
+    };
+    let before = lines().len();
+    for n in 0..300 {
+        let path = if n % 50 == 0 { "large.txt" } else { "small.txt" };
+        let id = if n % 2 == 0 { json!(n + 1000) } else { json!(format!("call \"{n}\"")) };
+        client.send(&json!({"jsonrpc": "2.0", "id": id, "method": "tools/call",
+            "params": {"name": "read_file", "arguments": {"path": path}}}));
+        if n % 30 == 0 {
+            client.send(&json!({"jsonrpc": "2.0", "id": format!("ping {n}"), "method": "ping"}));
+        }
+    }
+    let mut seen = std::collections::BTreeSet::new();
+    while seen.len() < 310 {
+        let answer = client.message();
+        assert!(answer["error"].is_null(), "{answer}");
+        assert!(seen.insert(answer["id"].to_string()), "twice: {answer}");
+    }
+    let new = lines().split_off(before);
+    assert_eq!(new.len(), 600);
+    for kind in ["tool_call", "tool_result"] {
+        assert_eq!(new.iter().filter(|line| line["type"] == kind).count(), 300, "{kind}");
+    }
+}

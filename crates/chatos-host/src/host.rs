@@ -243,8 +243,10 @@ impl Host {
         self.tend_prompts()?;
         self.tend_plugins()?;
         self.tend_tools();
+        self.interrupt_waits();
         self.tend_runs();
         self.tend_servers();
+        self.keep_task(tokio::spawn(Arc::clone(self).pick_up_asks()));
         let host = Arc::clone(self);
         let task = tokio::spawn(async move {
             host.find_node().await;

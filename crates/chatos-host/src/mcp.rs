@@ -7,10 +7,12 @@ mod catalogue;
 mod doctor;
 mod hooks;
 mod import;
+mod left;
 mod logs;
 mod pins;
 mod ports;
 mod rows;
+mod sampling;
 mod tend;
 mod toolset;
 mod view;
@@ -57,9 +59,13 @@ pub(crate) struct Shared {
     /// Counts approvals of tools, so that toolsets notice.
     approvals: AtomicU64,
     logs: logs::Logs,
+    /// Servers that said something since pages were told; by key.
+    said: Mutex<std::collections::HashSet<ServerKey>>,
     phases: Mutex<HashMap<ServerKey, tend::PhaseNote>>,
     /// Calls on their way, so that a question of an old server finds its chat.
     calls: Mutex<HashMap<String, ports::ActiveCall>>,
+    /// Chats in which a server may ask the model without another question: (session, identity).
+    sampled: Mutex<std::collections::HashSet<(String, String)>>,
     sets: Mutex<HashMap<(String, chatos_tool::Lang), toolset::CachedOffer>>,
     // One at a time makes a catalogue.
     making: tokio::sync::Mutex<()>,
@@ -95,8 +101,10 @@ impl ServerDesk {
             poke: tokio::sync::Notify::new(),
             approvals: AtomicU64::new(0),
             logs: logs::Logs::new(host.dir().path().join("logs").join("servers")),
+            said: Mutex::default(),
             phases: Mutex::default(),
             calls: Mutex::default(),
+            sampled: Mutex::default(),
             sets: Mutex::default(),
             making: tokio::sync::Mutex::new(()),
         });
@@ -184,7 +192,7 @@ impl Shared {
         self.known.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn tell_pool(&self, made: &Catalogue) {
+    fn tell_pool(self: &Arc<Self>, made: &Catalogue) {
         let wanted: HashMap<&ServerKey, &chatos_mcp::ServerSpec> = made
             .servers
             .iter()
@@ -193,9 +201,12 @@ impl Shared {
             .collect();
         for status in self.pool.statuses() {
             if !wanted.contains_key(&status.key) {
-                let pool = self.pool.clone();
+                let shared = Arc::clone(self);
                 // Waiting for its process is not this list's business.
-                tokio::spawn(async move { pool.remove(&status.key).await });
+                tokio::spawn(async move {
+                    shared.pool.remove(&status.key).await;
+                    shared.logs.forget(status.key.as_str());
+                });
             }
         }
         for spec in wanted.into_values() {

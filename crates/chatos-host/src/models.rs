@@ -39,6 +39,12 @@ pub(crate) struct ModelShare {
 }
 
 impl ModelShare {
+    /// Kept connections.
+    #[cfg(feature = "otlp")]
+    pub(crate) fn connections(&self) -> &Connections {
+        &self.connections
+    }
+
     fn dialect(&self, record: &ModelRecord) -> SharedDialect {
         let mut dialects = self.dialects.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (record.base_url.clone(), record.model.clone());

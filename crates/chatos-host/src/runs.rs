@@ -10,6 +10,8 @@ mod emit;
 mod export;
 mod follow;
 mod import;
+#[cfg(feature = "otlp")]
+mod push;
 mod read;
 pub(crate) mod record;
 mod send;

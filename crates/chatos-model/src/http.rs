@@ -135,6 +135,31 @@ pub async fn get_local_json(
     }
 }
 
+/// Posts a JSON document without credentials to an address a person chose; on this machine too.
+pub async fn post_json(
+    connections: &Connections,
+    base_url: &str,
+    path: &str,
+    body: &Value,
+    patience: Duration,
+) -> Result<(), ModelError> {
+    let outgoing = Outgoing::post(base_url, path, body)?;
+    let asked = async {
+        let mut answer = connections.send(outgoing, Addresses::Private).await?;
+        let said = answer.body.collect(REFUSAL_BYTES, patience).await;
+        if (200..300).contains(&answer.status) {
+            return Ok(());
+        }
+        let class = ModelError::class_of_status(answer.status);
+        let said: String = String::from_utf8_lossy(&said).chars().take(200).collect();
+        Err(ModelError::new(class, said).with_status(answer.status))
+    };
+    match tokio::time::timeout(patience, asked).await {
+        Ok(answer) => answer,
+        Err(_) => Err(ModelError::new(Class::Network, "no answer came")),
+    }
+}
+
 impl Provider for HttpProvider {
     fn stream(&self, request: Request, cancel: CancellationToken) -> EventStream {
         let start = (Phase::Start(Arc::clone(&self.inner), Box::new(request)), cancel);

@@ -22,6 +22,7 @@ pub use error::{Class, ModelError};
 pub use event::{Event, Stop};
 pub use http::{
     Connections, FindSecrets, HttpParts, HttpProvider, Patience, Secrets, SharedDialect, get_local_json,
+    post_json,
 };
 pub use protocol::{Answer, Decoder, Dialect, Protocol, Wire, protocol_of};
 pub use request::{Effort, Image, Message, Params, Reasoning, Request, Tool, ToolCall};

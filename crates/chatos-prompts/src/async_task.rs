@@ -22,6 +22,9 @@ pub const MAX_POLL: Duration = Duration::from_secs(5);
 /// How long a result waits for an ACK that is still outstanding.
 const ACK_GRACE: Duration = Duration::from_secs(5);
 
+/// How long a result waits for its own line that takes it off the list.
+const CONSUME_GRACE: Duration = Duration::from_millis(5);
+
 /// An id a server says it minted itself must have this many characters.
 const ACK_ID_CHARS: std::ops::RangeInclusive<usize> = 8..=256;
 
@@ -72,6 +75,21 @@ pub struct Ack {
     pub texts: Vec<String>,
 }
 
+impl Ack {
+    /// The id the server says it minted itself, when that is not ours.
+    pub fn own_id(&self, ours: &str, task_id_key: &str) -> Option<String> {
+        let named = |value: &Value| value.get(task_id_key).and_then(Value::as_str).map(str::to_owned);
+        let from_text = || {
+            self.texts.iter().find_map(|text| {
+                let value: Value = serde_json::from_str(text.trim()).ok()?;
+                value.is_object().then(|| named(&value)).flatten()
+            })
+        };
+        let id = self.structured.as_ref().and_then(named).or_else(from_text)?;
+        (id != ours && ACK_ID_CHARS.contains(&id.chars().count())).then_some(id)
+    }
+}
+
 /// How a call ended without a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CallError<E> {
@@ -85,7 +103,6 @@ pub struct AsyncTask {
     prompts: Prompts,
     wait: ResultWait,
     id: TaskId,
-    ack_id: Option<String>,
     cursor: Cursor,
     began: Instant,
 }
@@ -100,7 +117,14 @@ impl AsyncTask {
     /// Goes on with a wait that was recorded with its cursor before a restart.
     pub fn resume(prompts: &Prompts, id: TaskId, cursor: Cursor) -> Self {
         let wait = prompts.expect_result(&spellings(id.as_str()), cursor);
-        Self { prompts: prompts.clone(), wait, id, ack_id: None, cursor, began: Instant::now() }
+        Self { prompts: prompts.clone(), wait, id, cursor, began: Instant::now() }
+    }
+
+    /// Also takes a result under this id, which the server named in its ACK.
+    pub fn also(&mut self, id: &str) {
+        for spelling in spellings(id) {
+            self.wait.also(&spelling);
+        }
     }
 
     pub fn id(&self) -> &TaskId {
@@ -113,23 +137,11 @@ impl AsyncTask {
     }
 
     /// Looks at the ACK: a server that ignores `_meta` and mints its own id names it there
-    /// (`ai-contributions §11.2` step 3). `structured` and `texts` are the content of the ACK.
-    pub fn acknowledged(&mut self, structured: Option<&Value>, texts: &[&str], task_id_key: &str) {
-        let named = |value: &Value| value.get(task_id_key).and_then(Value::as_str).map(str::to_owned);
-        let from_text = || {
-            texts.iter().find_map(|text| {
-                let value: Value = serde_json::from_str(text.trim()).ok()?;
-                value.is_object().then(|| named(&value)).flatten()
-            })
-        };
-        let Some(id) = structured.and_then(named).or_else(from_text) else { return };
-        if id == self.id.as_str() || !ACK_ID_CHARS.contains(&id.chars().count()) {
-            return;
+    /// (`ai-contributions §11.2` step 3).
+    pub fn acknowledged(&mut self, ack: &Ack, task_id_key: &str) {
+        if let Some(id) = ack.own_id(self.id.as_str(), task_id_key) {
+            self.also(&id);
         }
-        for spelling in spellings(&id) {
-            self.wait.also(&spelling);
-        }
-        self.ack_id = Some(id);
     }
 
     /// Waits until a result line appears. The first matching line in file order counts. The result is
@@ -165,8 +177,7 @@ impl AsyncTask {
             biased;
             answered = &mut ack => match answered {
                 Ok(ack) => {
-                    let texts: Vec<&str> = ack.texts.iter().map(String::as_str).collect();
-                    self.acknowledged(ack.structured.as_ref(), &texts, task_id_key);
+                    self.acknowledged(&ack, task_id_key);
                     None
                 }
                 Err(error) => return Err(CallError::Ack(error)),
@@ -189,14 +200,18 @@ impl AsyncTask {
         }
     }
 
-    // ai-contributions §11.2 steps 6 and 7.
+    // ai-contributions §11.2 steps 6 and 7. The caller does not wait for a slow disk: the line that takes
+    // the entry off the list is written beside.
     async fn consume(&self, found: ResultEntry) -> TaskResult {
         let (prompts, id) = (self.prompts.clone(), found.request_id.clone());
-        let consumed = tokio::task::spawn_blocking(move || prompts.consume_result(&id)).await;
-        if let Ok(Err(error)) = consumed {
-            // The result counts all the same; it only stays listed.
-            tracing::warn!(%error, task = %self.id, "cannot acknowledge the result of a task");
-        }
+        let consumed = tokio::task::spawn_blocking(move || {
+            if let Err(error) = prompts.consume_result(&id) {
+                // The result counts all the same; it only stays listed.
+                tracing::warn!(%error, task = %id, "cannot acknowledge the result of a task");
+            }
+        });
+        let in_time = tokio::time::timeout(CONSUME_GRACE, consumed).await.is_ok();
+        tracing::trace!(in_time, task = %self.id, "the result is taken off the list");
         let id_from_ack = !is_spelling_of(found.request_id.as_str(), self.id.as_str());
         TaskResult {
             text: ResultText::of(&found.prompt),

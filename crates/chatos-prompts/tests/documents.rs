@@ -11,7 +11,7 @@ mod common;
 
 use std::time::Duration;
 
-use chatos_prompts::async_task::{AsyncTask, is_result_of};
+use chatos_prompts::async_task::{Ack, AsyncTask, is_result_of};
 use chatos_prompts::{Ask, AskError, ItemState, Owner, Status, TaskId, View};
 use common::*;
 use serde_json::Value;
@@ -142,8 +142,8 @@ async fn the_protocol_of_async_tasks() {
             ["ack"] => {
                 let world = World::new();
                 let mut task = AsyncTask::begin(&world.prompts, TaskId::mint()).unwrap();
-                let ack = block.lines[0].to_string();
-                task.acknowledged(None, &[&ack], "taskId");
+                let ack = Ack { texts: vec![block.lines[0].to_string()], structured: None };
+                task.acknowledged(&ack, "taskId");
                 let id = block.lines[0]["taskId"].as_str().unwrap();
                 world.append(&foreign_request(id, serde_json::json!({"kind":"result","result":"by ack"})));
                 let got = task.finish(Duration::from_secs(1), Duration::from_secs(60), &never()).await;
@@ -158,6 +158,8 @@ async fn the_protocol_of_async_tasks() {
                     world.append(&text(entry));
                     let got = task.finish(Duration::from_secs(1), Duration::from_secs(60), &never()).await;
                     assert_eq!(got.unwrap().text(), "final output", "line {at}");
+                    // The caller does not wait for this line.
+                    world.eventually("the entry is taken off", |world| world.lines().len() > 1);
                     let auto = world.lines().pop().unwrap();
                     assert_eq!(auto["response"], serde_json::json!({"status":"ok","auto":true}), "line {at}");
                 }

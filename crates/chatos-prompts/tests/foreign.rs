@@ -264,7 +264,7 @@ async fn a_result_in_two_writes_split_inside_a_character_wakes_once_with_the_exa
     let got = waiting.finish(Duration::from_secs(1), Duration::from_secs(20), &never()).await.unwrap();
     writer.join().unwrap();
     assert_eq!((got.text().as_str(), got.is_error, got.id_from_ack), ("结果：完成", false, false));
-    assert_eq!(world.ids(View::Results), [""; 0], "acknowledged");
+    world.eventually("acknowledged", |world| world.ids(View::Results).is_empty());
     let auto = world.lines().pop().unwrap();
     assert_eq!(
         (&auto["response"], &auto["chatos"]["by"]),
@@ -296,7 +296,9 @@ async fn results_are_matched_by_id_twin_ack_and_cursor() {
     // A server that mints its own id says so in its ACK.
     let mut task = AsyncTask::begin(&world.prompts, TaskId::mint()).unwrap();
     world.append(&foreign_request("server-minted-1", result("theirs")));
-    task.acknowledged(None, &["noise", r#"{"status":"accepted","taskId":"server-minted-1"}"#], "taskId");
+    let named = r#"{"status":"accepted","taskId":"server-minted-1"}"#;
+    let ack = Ack { texts: vec!["noise".to_owned(), named.to_owned()], structured: None };
+    task.acknowledged(&ack, "taskId");
     let got = task.finish(Duration::from_secs(1), Duration::from_secs(20), &never()).await.unwrap();
     assert_eq!((got.text().as_str(), got.id_from_ack), ("theirs", true));
     // No text is an outcome of its own.

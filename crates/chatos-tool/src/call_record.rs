@@ -3,13 +3,19 @@
 //! This makes the lines; who writes them where is `chatos-builtin`'s business (or the host's, for
 //! servers of others).
 
-use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 
-use crate::envelope::Envelope;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::envelope::{Envelope, Status};
 use crate::limits;
 use crate::redact::Redactor;
 use crate::trace::Trace;
 use crate::truncate::compact_len;
+
+/// Characters of an id that a line shows.
+const ID_CHARS: usize = 256;
 
 /// How much is logged (`toolLogLevel`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -114,16 +120,16 @@ impl CallRecord {
         redactor: &Redactor,
         rules: LogRules,
     ) -> String {
+        let size = compact_len(arguments);
+        let shown = without(arguments, private);
         let fit = |field_chars: usize| {
-            let mut line = self.head(ts, "tool_call");
-            line.insert("transport".to_owned(), json!(self.transport.as_str()));
-            line.insert("caller".to_owned(), json!(self.caller));
-            line.insert("size".to_owned(), json!(compact_len(arguments)));
-            line.insert("args".to_owned(), redactor.value(&without(arguments, private), field_chars));
-            if !warnings.is_empty() {
-                line.insert("warnings".to_owned(), json!(warnings));
-            }
-            self.tail(line)
+            let mut line = self.line(ts, "tool_call");
+            line.transport = Some(self.transport.as_str());
+            line.caller = Some(self.caller);
+            line.size = size;
+            line.args = Some(redactor.value(&shown, field_chars));
+            line.warnings = warnings;
+            line.text()
         };
         within_limit(rules.field_chars, fit)
     }
@@ -139,63 +145,116 @@ impl CallRecord {
     ) -> String {
         let is_error = envelope.status.is_error();
         let fit = |field_chars: usize| {
-            let mut line = self.head(ts, if is_error { "tool_error" } else { "tool_result" });
-            let mut put = |key: &str, value: Value| line.insert(key.to_owned(), value);
-            put("status", json!(envelope.status));
-            put("code", json!(envelope.code));
-            put("isError", json!(is_error));
-            put("elapsedMs", json!(envelope.stamp.elapsed_ms));
-            put("queuedMs", json!(finish.queued_ms));
-            put("waitedMs", json!(finish.waited_ms));
-            put("size", json!(envelope.size));
-            if !envelope.cuts.is_empty() {
-                put("truncated", json!(true));
-            }
+            let mut line = self.line(ts, if is_error { "tool_error" } else { "tool_result" });
+            line.end = Some(End {
+                status: envelope.status,
+                code: envelope.code,
+                is_error,
+                elapsed_ms: envelope.stamp.elapsed_ms,
+                queued_ms: finish.queued_ms,
+                waited_ms: finish.waited_ms,
+            });
+            line.size = envelope.size;
+            line.truncated = !envelope.cuts.is_empty();
             if let Some(error) = envelope.error.as_ref().filter(|_| is_error) {
                 let message = redactor.trimmed(error["message"].as_str().unwrap_or_default(), field_chars);
-                put("error", json!({ "type": error["type"], "message": message }));
+                line.error = Some(json!({ "type": error["type"], "message": message }));
             }
             if rules.level == LogLevel::Debug {
-                put("data", redactor.value(&without(&envelope.data, &envelope.private), field_chars));
-                put("text", json!(redactor.trimmed(&envelope.text, field_chars)));
+                let data = without(&envelope.data, &envelope.private);
+                line.data = Some(redactor.value(&data, field_chars));
+                line.shown = Some(redactor.trimmed(&envelope.text, field_chars));
             }
-            self.tail(line)
+            line.text()
         };
         within_limit(rules.field_chars, fit)
     }
 
-    fn head(&self, ts: &str, kind: &str) -> Map<String, Value> {
-        let mut line = Map::new();
-        line.insert("v".to_owned(), json!(1));
-        line.insert("ts".to_owned(), json!(ts));
-        line.insert("type".to_owned(), json!(kind));
-        line.insert("callId".to_owned(), json!(short(&self.call_id)));
-        line.insert("runId".to_owned(), json!(self.trace.run_id.as_deref().map(short)));
-        line.insert("sessionId".to_owned(), json!(self.trace.session_id.as_deref().map(short)));
-        line.insert("server".to_owned(), json!(self.server));
-        line.insert("toolName".to_owned(), json!(self.tool));
-        line
+    /// What every line says.
+    fn line<'a>(&'a self, ts: &'a str, kind: &'static str) -> Line<'a> {
+        let trace = &self.trace;
+        Line {
+            v: 1,
+            ts,
+            kind,
+            call_id: short(&self.call_id),
+            run_id: trace.run_id.as_deref().map(short),
+            session_id: trace.session_id.as_deref().map(short),
+            server: &self.server,
+            tool_name: &self.tool,
+            transport: None,
+            caller: None,
+            end: None,
+            size: 0,
+            args: None,
+            truncated: false,
+            error: None,
+            data: None,
+            shown: None,
+            warnings: &[],
+            trace: shortened(trace),
+        }
     }
+}
 
-    fn tail(&self, mut line: Map<String, Value>) -> String {
-        let trace = Trace {
-            root_agent_id: self.trace.root_agent_id.as_deref().map(short),
-            agent_id: self.trace.agent_id.as_deref().map(short),
-            sub_agent_id: self.trace.sub_agent_id.as_deref().map(short),
-            run_id: self.trace.run_id.as_deref().map(short),
-            session_id: self.trace.session_id.as_deref().map(short),
-            ..self.trace.clone()
-        };
-        line.insert("trace".to_owned(), json!(trace));
-        // Compact JSON escapes every control character, so a line never holds a raw newline.
-        Value::Object(line).to_string()
+/// One line; its fields stand in this order (tools §8).
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Line<'a> {
+    v: u8,
+    ts: &'a str,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    call_id: &'a str,
+    run_id: Option<&'a str>,
+    session_id: Option<&'a str>,
+    server: &'a str,
+    tool_name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    transport: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    caller: Option<&'static str>,
+    #[serde(flatten)]
+    end: Option<End>,
+    size: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    args: Option<Value>,
+    #[serde(skip_serializing_if = "is_false")]
+    truncated: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data: Option<Value>,
+    #[serde(rename = "text", skip_serializing_if = "Option::is_none")]
+    shown: Option<String>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    warnings: &'a [String],
+    trace: Cow<'a, Trace>,
+}
+
+/// How a call ended.
+#[derive(Clone, Copy, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct End {
+    status: Status,
+    code: &'static str,
+    is_error: bool,
+    elapsed_ms: u64,
+    queued_ms: u64,
+    waited_ms: u64,
+}
+
+impl Line<'_> {
+    /// Compact JSON escapes every control character, so a line never holds a raw newline.
+    fn text(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
     }
 }
 
 /// The data with a marker in the places that no log may show.
-fn without<'a>(data: &'a Value, private: &[String]) -> std::borrow::Cow<'a, Value> {
+fn without<'a>(data: &'a Value, private: &[String]) -> Cow<'a, Value> {
     if private.is_empty() {
-        return std::borrow::Cow::Borrowed(data);
+        return Cow::Borrowed(data);
     }
     let mut data = data.clone();
     for pointer in private {
@@ -203,12 +262,38 @@ fn without<'a>(data: &'a Value, private: &[String]) -> std::borrow::Cow<'a, Valu
             *value = json!("[redacted:secret]");
         }
     }
-    std::borrow::Cow::Owned(data)
+    Cow::Owned(data)
 }
 
 /// Ids come from outside; one of a megabyte is no id.
-fn short(id: &str) -> String {
-    id.chars().take(256).collect()
+fn short(id: &str) -> &str {
+    if id.len() <= ID_CHARS {
+        return id;
+    }
+    id.char_indices().nth(ID_CHARS).map_or(id, |(at, _)| &id[..at])
+}
+
+/// The trace with ids that are no longer than ids are.
+fn shortened(trace: &Trace) -> Cow<'_, Trace> {
+    let given =
+        [&trace.root_agent_id, &trace.agent_id, &trace.sub_agent_id, &trace.run_id, &trace.session_id];
+    if given.into_iter().flatten().all(|id| id.len() <= ID_CHARS) {
+        return Cow::Borrowed(trace);
+    }
+    let own = |id: &Option<String>| id.as_deref().map(|id| short(id).to_owned());
+    Cow::Owned(Trace {
+        root_agent_id: own(&trace.root_agent_id),
+        agent_id: own(&trace.agent_id),
+        sub_agent_id: own(&trace.sub_agent_id),
+        run_id: own(&trace.run_id),
+        session_id: own(&trace.session_id),
+        ..trace.clone()
+    })
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks this way")]
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// Shortens the strings until the record is at most 64 KiB; the last resort drops the payload and

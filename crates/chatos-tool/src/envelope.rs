@@ -5,7 +5,7 @@ mod output;
 mod words;
 
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::content::Content;
 use crate::error_code::ErrorCode;
@@ -231,26 +231,7 @@ impl Envelope {
 
     /// The structured part.
     pub fn structured(&self) -> Value {
-        let mut chatos = json!({
-            "server": self.stamp.server,
-            "tool": self.stamp.tool,
-            "trace": self.stamp.trace,
-            "elapsedMs": self.stamp.elapsed_ms,
-            "size": self.size,
-            "ts": self.stamp.ts,
-        });
-        if !self.cuts.is_empty() {
-            chatos["truncated"] = json!(self.cuts);
-        }
-        let mut map = Map::new();
-        map.insert("status".to_owned(), json!(self.status));
-        map.insert("code".to_owned(), json!(self.code));
-        map.insert("data".to_owned(), self.data.clone());
-        if let Some(error) = &self.error {
-            map.insert("error".to_owned(), error.clone());
-        }
-        map.insert("chatos".to_owned(), chatos);
-        Value::Object(map)
+        json!(self.parts_of_result().structured_content)
     }
 
     /// The text, then the other parts.
@@ -261,12 +242,83 @@ impl Envelope {
 
     /// The whole result of `tools/call`.
     pub fn result(&self) -> Value {
-        json!({
-            "content": self.content(),
-            "isError": self.status.is_error(),
-            "structuredContent": self.structured(),
-        })
+        json!(self.parts_of_result())
     }
+
+    /// The whole result of `tools/call` as compact JSON, without building it first.
+    pub fn write_result(&self, out: &mut Vec<u8>) -> serde_json::Result<()> {
+        serde_json::to_writer(out, &self.parts_of_result())
+    }
+
+    fn parts_of_result(&self) -> CallResult<'_> {
+        let text = Block::Text(TextBlock { kind: "text", text: &self.text });
+        let stamp = &self.stamp;
+        CallResult {
+            content: std::iter::once(text).chain(self.parts.iter().map(Block::Part)).collect(),
+            structured_content: Structured {
+                status: self.status,
+                code: self.code,
+                data: &self.data,
+                error: self.error.as_ref(),
+                chatos: Context {
+                    server: &stamp.server,
+                    tool: &stamp.tool,
+                    trace: &stamp.trace,
+                    elapsed_ms: stamp.elapsed_ms,
+                    size: self.size,
+                    ts: &stamp.ts,
+                    truncated: &self.cuts,
+                },
+            },
+            is_error: self.status.is_error(),
+        }
+    }
+}
+
+/// The result of `tools/call` as it goes out (tools §5).
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct CallResult<'a> {
+    content: Vec<Block<'a>>,
+    structured_content: Structured<'a>,
+    is_error: bool,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Block<'a> {
+    Text(TextBlock<'a>),
+    Part(&'a Content),
+}
+
+#[derive(Serialize)]
+struct TextBlock<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    text: &'a str,
+}
+
+#[derive(Serialize)]
+struct Structured<'a> {
+    status: Status,
+    code: &'static str,
+    data: &'a Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a Value>,
+    chatos: Context<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Context<'a> {
+    server: &'a str,
+    tool: &'a str,
+    trace: &'a Trace,
+    elapsed_ms: u64,
+    size: usize,
+    ts: &'a str,
+    #[serde(skip_serializing_if = "<[Cut]>::is_empty")]
+    truncated: &'a [Cut],
 }
 
 /// `{type, message, retryable, hint?, details?}`.

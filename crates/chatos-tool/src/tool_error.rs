@@ -142,6 +142,8 @@ words! {
         NoPerson => "no_person",
         /// The file's mode or owner forbids it.
         FileMode => "file_mode",
+        /// The tool is new or changed, and no person approved it since.
+        ToolNotApproved => "tool_not_approved",
     }
 }
 

@@ -1,11 +1,5 @@
 //! The question before a call that the land_config wants asked: once, for this run, or no (agents §2).
 
-use std::collections::HashSet;
-use std::sync::atomic::Ordering;
-use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
-
-use chatos_contribution::ServerIdentity;
 use chatos_prompts::{Owner, RequestId};
 use chatos_tool::{CanceledBy, Fault, Lang, Needed, Phase, Text, ToolError};
 use serde_json::{Value, json};
@@ -17,26 +11,6 @@ use super::{Call, Resumed, WaitKind, canceled};
 /// Most characters of the arguments in a question; the whole call is in the tool log.
 const ARGUMENT_CHARS: usize = 8_000;
 
-/// What was allowed for the rest of a run.
-#[derive(Debug, Default)]
-pub(super) struct Approvals(Mutex<HashSet<(String, ServerIdentity, String)>>);
-
-impl Approvals {
-    fn has(&self, run: &str, identity: &ServerIdentity, tool: &str) -> bool {
-        let key = (run.to_owned(), identity.clone(), tool.to_owned());
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(&key)
-    }
-
-    fn add(&self, run: &str, identity: &ServerIdentity, tool: &str) {
-        let key = (run.to_owned(), identity.clone(), tool.to_owned());
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key);
-    }
-
-    pub(super) fn forget(&self, run: &str) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|(known, ..)| known != run);
-    }
-}
-
 impl Call<'_> {
     /// Asks when the land_config says so and the tool does not ask itself.
     pub(super) async fn approve(&self) -> Result<(), ToolError> {
@@ -44,7 +18,16 @@ impl Call<'_> {
             return Ok(());
         }
         let run = self.order.trace.run_id.as_deref();
-        if run.is_some_and(|run| self.approvals.has(run, &self.tool.identity, &self.tool.tool)) {
+        if let Some(run) = run {
+            let known =
+                self.ports.approved(run.to_owned(), self.tool.identity.clone(), self.tool.tool.clone());
+            if known.await {
+                return Ok(());
+            }
+        }
+        let resumed = matches!(self.order.resume, Some(Resumed::Prompt { .. }));
+        if resumed && self.ports.open_ask(self.key()).await.is_some() {
+            // It was allowed and sent; what is open is its server's own question.
             return Ok(());
         }
         // It was past this question when it stopped.
@@ -62,7 +45,10 @@ impl Call<'_> {
         match (verdict.status.as_str(), allowed) {
             ("ok", true) => {
                 if let (Some(run), "run") = (run, chosen) {
-                    self.approvals.add(run, &self.tool.identity, &self.tool.tool);
+                    let (identity, tool) = (self.tool.identity.clone(), self.tool.tool.clone());
+                    if let Err(fault) = self.ports.keep_approval(run.to_owned(), identity, tool).await {
+                        tracing::warn!(%fault, "an approval is not remembered; it is asked again");
+                    }
                 }
                 Ok(())
             }
@@ -157,13 +143,13 @@ impl Call<'_> {
 
     /// Waits for the answer to a question that is in the queue.
     async fn wait_for(&self, request_id: String, owner: Owner) -> Result<Verdict, ToolError> {
-        let began = Instant::now();
+        self.waits.begin();
         self.ports.event(ToolEvent::Waiting { request_id: &request_id, trace: &self.order.trace });
         let verdict = tokio::select! {
             verdict = self.ports.verdict(request_id.clone(), owner) => verdict.map_err(|fault| queue_failed(&fault)),
             () = self.order.cancel.cancelled() => Err(canceled()),
         };
-        self.waited_ms.fetch_add(millis(began.elapsed()), Ordering::Relaxed);
+        self.waits.end();
         let status = verdict.as_ref().map_or("canceled", |verdict| verdict.status.as_str());
         self.observer.answered(&request_id, status);
         verdict

@@ -1,8 +1,6 @@
 //! Calls of the built-in servers: in this process, through their layer, which validates, logs and
 //! envelopes them (tools §16.1).
 
-use std::sync::atomic::Ordering;
-
 use chatos_tool::{Fault, Needed, ToolError, Transport};
 use tokio::sync::mpsc;
 
@@ -81,7 +79,7 @@ impl Call<'_> {
             &self.tool.tool,
             Transport::InProcess,
         );
-        let waited = self.waited_ms.load(Ordering::Relaxed);
+        let waited = self.waits.over();
         record.finish(Ended::failed(error), self.started.elapsed(), waited)
     }
 }

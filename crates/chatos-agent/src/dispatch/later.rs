@@ -68,19 +68,22 @@ impl Call<'_> {
             return no_queue(&fault);
         }
         let meta = meta::build(self.route, &self.order, &self.settings, Some((config, &task_id)));
+        let _app = self.hold_app();
         let ack = async {
             match self.through(key, &meta, Some((task_id.clone(), cursor))).await {
                 Ok(Sent::Done(result)) if result.is_error => Err(NoAck::Ended(result.into())),
                 Ok(Sent::Done(result)) => {
-                    let handle = TaskHandle::AsyncTask { task_id: task_id.clone(), cursor };
-                    if let Err(fault) = self.observer.task(handle).await {
-                        tracing::warn!(%fault, "a wait will not survive a restart");
-                    }
                     let texts = result.content.iter().filter_map(|block| match block {
                         Block::Text(text) => Some(text.clone()),
                         _ => None,
                     });
-                    Ok(Ack { texts: texts.collect(), structured: result.structured.clone() })
+                    let ack = Ack { texts: texts.collect(), structured: result.structured.clone() };
+                    let also = ack.own_id(&task_id, &config.task_id_key);
+                    let handle = TaskHandle::AsyncTask { task_id: task_id.clone(), cursor, also };
+                    if let Err(fault) = self.observer.task(handle).await {
+                        tracing::warn!(%fault, "a wait will not survive a restart");
+                    }
+                    Ok(ack)
                 }
                 Ok(Sent::Task(state)) => Err(NoAck::Task(state)),
                 Err(ended) => Err(NoAck::Ended(ended)),
@@ -112,7 +115,13 @@ impl Call<'_> {
     }
 
     /// Goes on waiting for a task of an earlier process, from where reading began then.
-    pub(super) async fn wait_again(&self, key: &ServerKey, task_id: &str, cursor: u64) -> Ended {
+    pub(super) async fn wait_again(
+        &self,
+        key: &ServerKey,
+        task_id: &str,
+        cursor: u64,
+        also: Option<&str>,
+    ) -> Ended {
         let prompts = match self.ports.prompts().await {
             Ok(prompts) => prompts,
             Err(fault) => return no_queue(&fault),
@@ -125,6 +134,10 @@ impl Call<'_> {
             return no_queue(&fault);
         }
         let mut task = AsyncTask::resume(&prompts, id.clone(), Cursor::from_offset(cursor));
+        if let Some(also) = also {
+            task.also(also);
+        }
+        let _app = self.hold_app();
         let (ended, state) = match task.finish(poll, timeout, &self.order.cancel).await {
             Ok(result) => (self.result(&result), if result.is_error { "failed" } else { "done" }),
             Err(error) => {
@@ -137,7 +150,14 @@ impl Call<'_> {
         ended
     }
 
+    /// host-api §3: the app stays mounted while somebody waits for its task.
+    fn hold_app(&self) -> Option<Box<dyn std::any::Any + Send + Sync>> {
+        let app = self.route.app.as_ref()?;
+        self.ports.hold_app(app, &self.order.call_id)
+    }
+
     fn result(&self, result: &TaskResult) -> Ended {
+        self.waits.came_through_log();
         let mut warnings = Vec::new();
         if result.is_empty() {
             warnings.push(format!("the task of call {} finished without a text", self.order.call_id));
@@ -247,12 +267,12 @@ impl Call<'_> {
                 TaskStatus::Cancelled => return Ok(Ended::failed(ToolError::canceled(CanceledBy::Caller))),
                 TaskStatus::InputRequired(requests) => {
                     let asker = self.asker();
-                    let open = questions::ask_all(self.ports, &asker, requests)
-                        .await
-                        .map_err(|detail| Failure::Protocol { detail })?;
+                    let wrong = |detail| Failure::Protocol { detail };
+                    let open = questions::plan(requests).map_err(wrong)?;
+                    questions::ask_all(self.ports, &asker, &open).await.map_err(wrong)?;
                     let root = self.order.workdir.to_string_lossy();
                     let answers = tokio::select! {
-                        answers = questions::answers(self.ports, &asker, &open, &root) => answers,
+                        answers = questions::answers(self.ports, &asker, &open, &root, &self.order.cancel) => answers,
                         () = self.order.cancel.cancelled() => {
                             questions::withdraw(self.ports, &asker, &open, "aborted").await;
                             return Err(Failure::Canceled);

@@ -2,8 +2,6 @@
 //! the server asks is asked, what it does later is waited for.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::time::Instant;
 
 use chatos_mcp::{
     CallError, CallOutcome, CallRequest, Failure, InputRequest, InputRequired, Progress, Resume, ServerKey,
@@ -13,7 +11,7 @@ use chatos_tool::{Needed, Text, ToolError};
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 
-use super::answer::{self, Ended, millis};
+use super::answer::{self, Ended};
 use super::ports::{OpenAsk, ToolEvent};
 use super::questions::{self, Asker, Open};
 use super::record::Record;
@@ -46,15 +44,15 @@ impl Call<'_> {
             Ok(()) => Box::pin(self.send(key)).await,
             Err(error) => Ended::failed(error),
         };
-        self.ports.end(&self.order.call_id);
-        let waited = self.waited_ms.load(Ordering::Relaxed);
+        self.ports.end(&self.key());
+        let waited = self.waits.over();
         record.finish(ended, self.started.elapsed(), waited)
     }
 
     async fn send(&self, key: &ServerKey) -> Ended {
         match &self.order.resume {
-            Some(Resumed::AsyncTask { task_id, cursor }) => {
-                return self.wait_again(key, task_id, *cursor).await;
+            Some(Resumed::AsyncTask { task_id, cursor, also }) => {
+                return self.wait_again(key, task_id, *cursor, also.as_deref()).await;
             }
             Some(Resumed::McpTask { task_id }) => return self.look_after(key, task_id.clone()).await,
             Some(Resumed::Prompt { .. } | Resumed::Asked { .. }) | None => {}
@@ -98,15 +96,13 @@ impl Call<'_> {
     async fn answer(&self, meta: &Map<String, Value>, required: InputRequired) -> Result<Resume, Ended> {
         let InputRequired { requests, request_state, raw } = required;
         let asker = self.asker();
-        let open = questions::ask_all(self.ports, &asker, requests)
-            .await
-            .map_err(|reason| self.protocol(&reason))?;
+        let open = questions::plan(requests).map_err(|reason| self.protocol(&reason))?;
         let prompts: Map<String, Value> = open
             .iter()
             .filter_map(|open| Some((open.key.clone(), Value::from(open.prompt.clone()?))))
             .collect();
         let kept = OpenAsk {
-            call_id: self.order.call_id.clone(),
+            key: self.key(),
             run_id: self.order.trace.run_id.clone(),
             identity: self.tool.identity.as_str().to_owned(),
             method: "tools/call".to_owned(),
@@ -118,14 +114,19 @@ impl Call<'_> {
         if let Err(fault) = self.ports.keep_ask(kept).await {
             tracing::warn!(%fault, "a question of a server will not survive a restart");
         }
+        // Written down first: whoever sees the question can answer it after a restart.
+        if let Err(reason) = questions::ask_all(self.ports, &asker, &open).await {
+            self.ports.end_ask(self.key()).await;
+            return Err(self.protocol(&reason));
+        }
         self.gather(&asker, open, request_state).await
     }
 
     /// Goes on with a question that an earlier process asked.
     async fn continue_asking(&self) -> Result<Option<Resume>, Ended> {
-        let Some(kept) = self.ports.open_ask(self.order.call_id.clone()).await else { return Ok(None) };
+        let Some(kept) = self.ports.open_ask(self.key()).await else { return Ok(None) };
         let requests = kept.input_requests.as_object().cloned().unwrap_or_default();
-        let open = requests
+        let open: Vec<Open> = requests
             .iter()
             .map(|(key, request)| Open {
                 key: key.clone(),
@@ -133,7 +134,10 @@ impl Call<'_> {
                 prompt: kept.prompts.get(key).and_then(Value::as_str).map(str::to_owned),
             })
             .collect();
-        self.gather(&self.asker(), open, kept.request_state).await.map(Some)
+        let asker = self.asker();
+        // The process may have ended between writing it down and asking.
+        questions::ask_all(self.ports, &asker, &open).await.map_err(|reason| self.protocol(&reason))?;
+        self.gather(&asker, open, kept.request_state).await.map(Some)
     }
 
     async fn gather(
@@ -142,18 +146,19 @@ impl Call<'_> {
         open: Vec<Open>,
         request_state: Option<String>,
     ) -> Result<Resume, Ended> {
-        let began = Instant::now();
+        self.waits.begin();
         let root = self.order.workdir.to_string_lossy();
         let answers = tokio::select! {
-            answers = questions::answers(self.ports, asker, &open, &root) => answers,
+            answers = questions::answers(self.ports, asker, &open, &root, &self.order.cancel) => answers,
             () = self.order.cancel.cancelled() => {
+                self.waits.end();
                 questions::withdraw(self.ports, asker, &open, "aborted").await;
-                self.ports.end_ask(self.order.call_id.clone()).await;
+                self.ports.end_ask(self.key()).await;
                 return Err(Ended::failed(canceled()));
             }
         };
-        self.waited_ms.fetch_add(millis(began.elapsed()), Ordering::Relaxed);
-        self.ports.end_ask(self.order.call_id.clone()).await;
+        self.waits.end();
+        self.ports.end_ask(self.key()).await;
         let answers = answers.map_err(|reason| {
             Ended::failed(ToolError::unavailable(
                 Needed::Host,
@@ -218,7 +223,7 @@ impl Call<'_> {
             before_send: Some(Box::pin(async move {
                 observer.sending(sending).await.map_err(|fault| fault.message.en.into_owned())
             })),
-            tag: Some(self.order.call_id.clone()),
+            tag: Some(self.key()),
         };
         let work = self.ports.pool().call(key, request);
         tokio::pin!(work);
@@ -242,6 +247,7 @@ impl Call<'_> {
             server: self.tool.server.clone(),
             trace: self.order.trace.clone(),
             lang: self.order.lang,
+            sampling: self.tool.sampling,
             observer: Arc::clone(&self.observer),
         }
     }

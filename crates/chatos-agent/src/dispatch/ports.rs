@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use chatos_contribution::ServerIdentity;
 use chatos_mcp::{Later, Pool, Progress};
 use chatos_policy::Role;
 use chatos_prompts::{Owner, Prompts};
@@ -12,7 +13,8 @@ use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::CallObserver;
+use super::{Asker, CallObserver};
+use crate::toolset::AppPlace;
 
 /// The settings in force when a call begins.
 #[derive(Debug, Clone)]
@@ -84,14 +86,16 @@ pub struct Question {
 /// A call on its way, for questions of its server.
 #[derive(Clone)]
 pub struct CallContext {
-    /// Names it.
-    pub call_id: String,
+    /// Names it among all.
+    pub key: String,
     /// Where it belongs.
     pub trace: Trace,
     /// The chat's workspace root.
     pub workdir: PathBuf,
     /// The language of texts.
     pub lang: Lang,
+    /// The grant of its server allows it to ask a model.
+    pub sampling: bool,
     /// Who hears of it.
     pub observer: Arc<dyn CallObserver>,
 }
@@ -129,8 +133,8 @@ pub struct TaskRow {
 /// A modern server's question that outlives this process (mcp "elicitation").
 #[derive(Debug, Clone, PartialEq)]
 pub struct OpenAsk {
-    /// The call it belongs to.
-    pub call_id: String,
+    /// The call it belongs to, named among all.
+    pub key: String,
     /// The run, where there is one.
     pub run_id: Option<String>,
     /// The server.
@@ -218,15 +222,32 @@ pub trait Ports: Send + Sync + 'static {
     /// Keeps a modern server's question over a restart. Durable when it returns.
     fn keep_ask(&self, ask: OpenAsk) -> Later<Result<(), Fault>>;
     /// The question is answered or withdrawn.
-    fn end_ask(&self, call_id: String) -> Later<()>;
-    /// A model's answer for a server; the parameters are those of `sampling/createMessage`.
-    fn sample(&self, identity: String, params: Value, trace: Trace) -> Later<Result<Value, String>>;
+    fn end_ask(&self, key: String) -> Later<()>;
+    /// A model's answer for a server, when the person agrees; the parameters are those of
+    /// `sampling/createMessage`, the error is what the server is told.
+    fn sample(
+        &self,
+        asker: Asker,
+        params: Value,
+        canceled: CancellationToken,
+    ) -> Later<Result<Value, String>>;
+    /// Whether a person allowed this tool for the rest of the run.
+    fn approved(&self, run_id: String, identity: ServerIdentity, tool: String) -> Later<bool>;
+    /// Remembers that. Durable when it returns.
+    fn keep_approval(
+        &self,
+        run_id: String,
+        identity: ServerIdentity,
+        tool: String,
+    ) -> Later<Result<(), Fault>>;
+    /// Keeps an app mounted until the value is dropped.
+    fn hold_app(&self, app: &AppPlace, call_id: &str) -> Option<Box<dyn std::any::Any + Send + Sync>>;
     /// The question of a call that an earlier process asked.
-    fn open_ask(&self, call_id: String) -> Later<Option<OpenAsk>>;
+    fn open_ask(&self, key: String) -> Later<Option<OpenAsk>>;
     /// A call of the pool begins; its server may ask something.
     fn begin(&self, call: CallContext);
     /// It is over.
-    fn end(&self, call_id: &str);
+    fn end(&self, key: &str);
     /// One record for the audit chain. Must not wait.
     fn audit(&self, kind: &'static str, details: Value);
 }

@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use chatos_mcp::{ElicitAnswer, Elicitation, InputRequest};
 use chatos_prompts::{Owner, elicitation};
-use chatos_tool::{Lang, Trace};
+use chatos_tool::{ErrorCode, Lang, Trace};
 use serde_json::{Map, Value, json};
+use tokio_util::sync::CancellationToken;
 
 use super::WaitKind;
 use super::ports::{Ports, Question, ToolEvent, Verdict};
-use super::{CallObserver, NoObserver};
+use super::{CallEnd, CallObserver, NoObserver};
 
 /// Who asks, and where the question belongs.
 #[derive(Clone)]
@@ -24,6 +25,8 @@ pub struct Asker {
     pub trace: Trace,
     /// The language of our own words.
     pub lang: Lang,
+    /// The grant of the call allows the server to ask a model.
+    pub sampling: bool,
     /// Who hears of it.
     pub observer: Arc<dyn CallObserver>,
 }
@@ -31,14 +34,16 @@ pub struct Asker {
 impl Asker {
     /// A server that asks outside any call.
     pub fn alone(identity: String, server: String, trace: Trace, lang: Lang) -> Self {
-        Self { identity, server, trace, lang, observer: Arc::new(NoObserver) }
+        Self { identity, server, trace, lang, sampling: false, observer: Arc::new(NoObserver) }
     }
 
-    fn owner(&self) -> Owner {
+    /// In whose name it asks.
+    pub fn owner(&self) -> Owner {
         Owner::mcp(&self.identity)
     }
 
-    fn question(&self, prompt: Value, effect: Option<(&'static str, Value)>) -> Question {
+    /// A question of it; `effect` is what an answer decides.
+    pub fn question(&self, prompt: Value, effect: Option<(&'static str, Value)>) -> Question {
         let source = format!("mcp:{}", self.server);
         Question { id: None, prompt, owner: self.owner(), source, trace: self.trace.clone(), effect }
     }
@@ -175,6 +180,28 @@ pub async fn elicit(
     }
 }
 
+/// The result of a call whose card the person may have left, as an entry to read (ui-prompts §5).
+pub(super) async fn deliver(ports: &Arc<dyn Ports>, asker: &Asker, tool: &str, end: &CallEnd) {
+    let server = &asker.server;
+    let title = match (asker.lang, end.is_error) {
+        (Lang::En, false) => format!("{tool} of {server} is done"),
+        (Lang::En, true) => format!("{tool} of {server} failed"),
+        (Lang::Zh, false) => format!("{server} 的 {tool} 已完成"),
+        (Lang::Zh, true) => format!("{server} 的 {tool} 失败"),
+    };
+    let text = ports.redactor().text(&end.envelope.text).into_owned();
+    let mut prompt = json!({ "kind": "result", "title": title, "markdown": text });
+    if end.is_error {
+        prompt["isError"] = json!(true);
+    }
+    let mut question = asker.question(prompt, None);
+    question.owner = Owner::host_run();
+    question.source = format!("{server}/{tool}");
+    if let Err(fault) = ports.ask(question).await {
+        tracing::warn!(%fault, tool, "the result of a long call is not in the queue");
+    }
+}
+
 pub(super) fn tell_waiting(ports: &Arc<dyn Ports>, asker: &Asker, request_id: &str, kind: WaitKind) {
     asker.observer.waiting(request_id, kind);
     ports.event(ToolEvent::Waiting { request_id, trace: &asker.trace });
@@ -187,31 +214,36 @@ pub(super) struct Open {
     pub(super) prompt: Option<String>,
 }
 
-/// Puts every question into the queue. What needs no person has no prompt.
-pub(super) async fn ask_all(
-    ports: &Arc<dyn Ports>,
-    asker: &Asker,
-    requests: Vec<(String, InputRequest)>,
-) -> Result<Vec<Open>, String> {
-    // Nothing is asked when one of them cannot be.
-    let mut questions = Vec::new();
-    for (key, request) in requests {
-        let question = match &request {
-            InputRequest::Elicitation(ask) => Some(prompt_of(asker, ask)?),
+/// The questions with the ids they will have in the queue. What needs no person has no prompt. Nothing
+/// is asked when one of them cannot be.
+pub(super) fn plan(requests: Vec<(String, InputRequest)>) -> Result<Vec<Open>, String> {
+    let named = requests.into_iter().map(|(key, request)| {
+        let prompt = match &request {
+            InputRequest::Elicitation(_) => Some(uuid::Uuid::now_v7().to_string()),
             InputRequest::Sampling(_) | InputRequest::Roots => None,
             InputRequest::Unknown(_) => return Err(format!("it asks for something unknown in `{key}`")),
         };
-        questions.push((key, request, question));
+        Ok(Open { key, request, prompt })
+    });
+    named.collect()
+}
+
+/// Puts every planned question into the queue. One that is there already stays as it is.
+pub(super) async fn ask_all(ports: &Arc<dyn Ports>, asker: &Asker, open: &[Open]) -> Result<(), String> {
+    let mut questions = Vec::new();
+    for Open { request, prompt, .. } in open {
+        if let (InputRequest::Elicitation(ask), Some(id)) = (request, prompt) {
+            questions.push(Question { id: Some(id.clone()), ..prompt_of(asker, ask)? });
+        }
     }
-    let mut open = Vec::new();
-    for (key, request, question) in questions {
-        let prompt = match question {
-            None => None,
-            Some(question) => Some(ports.ask(question).await.map_err(|fault| fault.message.en.into_owned())?),
-        };
-        open.push(Open { key, request, prompt });
+    for question in questions {
+        match ports.ask(question).await {
+            Ok(_) => {}
+            Err(fault) if fault.class == ErrorCode::Conflict => {}
+            Err(fault) => return Err(fault.message.en.into_owned()),
+        }
     }
-    Ok(open)
+    Ok(())
 }
 
 /// Waits for every answer; gives them by the server's keys.
@@ -220,6 +252,7 @@ pub(super) async fn answers(
     asker: &Asker,
     open: &[Open],
     root: &str,
+    cancel: &CancellationToken,
 ) -> Result<Map<String, Value>, String> {
     let mut answers = Map::new();
     for Open { key, request, prompt } in open {
@@ -233,7 +266,7 @@ pub(super) async fn answers(
             }
             (InputRequest::Roots, _) => json!({ "roots": [{ "uri": file_uri(root) }] }),
             (InputRequest::Sampling(params), _) => {
-                ports.sample(asker.identity.clone(), params.clone(), asker.trace.clone()).await?
+                ports.sample(asker.clone(), params.clone(), cancel.clone()).await?
             }
             _ => return Err(format!("`{key}` cannot be answered")),
         };

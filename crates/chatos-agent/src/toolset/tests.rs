@@ -43,14 +43,20 @@ fn tools_are_named_sorted_and_looked_up_exactly() {
             ServerOffer {
                 route: route("app:p/x", "p.x", "p_x"),
                 tools: vec![tool("z.dotted", Word::Allow), tool("a", Word::Ask), tool("hidden", refuse())],
+                sampling: true,
             },
-            ServerOffer { route: route("admin:7", "code", "code"), tools: vec![tool("a", Word::Allow)] },
+            ServerOffer {
+                route: route("admin:7", "code", "code"),
+                tools: vec![tool("a", Word::Allow)],
+                sampling: false,
+            },
         ],
         Vec::new(),
     );
     let names: Vec<&str> = set.specs().map(|tool| tool.name.as_str()).collect();
     assert_eq!(names, ["get_current_time", "mcp_code_a", "mcp_p_x_a", "mcp_p_x_z_dotted"]);
     let asked = set.get("mcp_p_x_a").unwrap();
+    assert!(asked.sampling && !set.get("mcp_code_a").unwrap().sampling, "of this server only");
     assert!(asked.ask && asked.description == "[p.x] Title. does a");
     assert_eq!(set.name_of("p.x", "z.dotted"), Some("mcp_p_x_z_dotted"));
     assert_eq!(set.name_of("7", "a"), Some("mcp_code_a"));
@@ -68,6 +74,7 @@ fn a_refused_tool_keeps_its_place_among_the_names() {
             vec![ServerOffer {
                 route: route("app:p/x", "p.x", "p"),
                 tools: vec![tool("a b", word), tool("a_b", Word::Allow)],
+                sampling: false,
             }],
             Vec::new(),
         )

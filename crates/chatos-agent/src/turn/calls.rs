@@ -126,6 +126,7 @@ impl Turn {
             cancel: cancel.clone(),
             extra_meta: Map::new(),
             resume,
+            to_queue: false,
         };
         let observer = self.stage.observer(&step);
         let end = self.stage.call(Arc::clone(set), order, observer).await;

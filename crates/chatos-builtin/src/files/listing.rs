@@ -274,8 +274,12 @@ impl Tool for StatPath {
         &STAT
     }
 
+    fn is_quick(&self) -> bool {
+        true
+    }
+
     async fn call(&self, args: PathArgs, cx: &CallCx) -> Result<Outcome<StatData>, ToolError> {
-        let facts = self.0.job(cx, move |job| list::stat(&job.root, &job.cache, &args.path, job)).await?;
+        let facts = self.0.quick(cx, move |job| list::stat(&job.root, &job.cache, &args.path, job)).await?;
         let path = facts.rel;
         let Some(there) = facts.there else {
             let text = match cx.lang {
@@ -304,7 +308,7 @@ impl Tool for StatPath {
             mtime: Some(there.mtime),
             mode: Some(there.mode),
             target: there.target,
-            sha256: there.scan.as_ref().map(|scan| scan.sha256.as_str().to_owned()),
+            sha256: there.scan.as_ref().and_then(|scan| scan.hex()),
             line_count: text_file.map(|scan| scan.line_count),
             binary: there.scan.as_ref().map(|scan| scan.binary),
             path,

@@ -48,7 +48,8 @@ pub(super) struct RawArgs {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct RawData {
     path: String,
-    sha256: String,
+    /// Of the whole file; null for one larger than 50 MiB
+    sha256: Option<String>,
     size_bytes: u64,
     encoding: &'static str,
     truncated: bool,
@@ -62,11 +63,15 @@ impl Tool for ReadFileRaw {
         &RAW
     }
 
+    fn is_quick(&self) -> bool {
+        true
+    }
+
     async fn call(&self, args: RawArgs, cx: &CallCx) -> Result<Outcome<RawData>, ToolError> {
         let offset = args.offset;
         let (part, room) = self
             .0
-            .job(cx, move |job| {
+            .quick(cx, move |job| {
                 let room = (job.text.result_chars.saturating_sub(300).max(200)) as u64;
                 let max = args.max_bytes.unwrap_or(u64::MAX).min(job.settings.max_file_bytes).min(room);
                 // Four bytes are the longest character; less could never move on.
@@ -97,7 +102,7 @@ impl Tool for ReadFileRaw {
         }
         let data = RawData {
             path: part.rel,
-            sha256: part.scan.sha256.as_str().to_owned(),
+            sha256: part.scan.hex(),
             size_bytes: part.scan.size_bytes,
             encoding: encoding_word(part.scan.encoding),
             truncated,
@@ -146,7 +151,8 @@ pub(super) struct RangeData {
     start_line: u64,
     end_line: u64,
     total_lines: u64,
-    sha256: String,
+    /// Of the whole file; null for one larger than 50 MiB
+    sha256: Option<String>,
 }
 
 impl Tool for ReadFileRange {
@@ -165,15 +171,17 @@ impl Tool for ReadFileRange {
         vec![Issue::new("/start_line", IssueCode::Range, message)]
     }
 
+    fn is_quick(&self) -> bool {
+        true
+    }
+
     async fn call(&self, args: RangeArgs, cx: &CallCx) -> Result<Outcome<RangeData>, ToolError> {
         let ReadText { rel, scan, lines } = self
             .0
-            .job(cx, move |job| {
+            .quick(cx, move |job| {
                 let limits = limits(job, None, args.with_line_numbers);
-                let (_, scan) = read::scan(&job.root, &job.cache, &args.path, job)?;
-                let start = args.start_line.min(scan.line_count.max(1));
-                let range = LineRange { start, end: Some(args.end_line.max(start)) };
-                read::read_lines(&job.root, &job.cache, &args.path, range, &limits, job)
+                let range = LineRange { start: args.start_line, end: Some(args.end_line) };
+                read::read_clamped(&job.root, &job.cache, &args.path, range, &limits, job)
             })
             .await?;
         let header = format!("# {rel} (lines {}-{} of {})", lines.start, lines.end, scan.line_count);
@@ -184,7 +192,7 @@ impl Tool for ReadFileRange {
             start_line: lines.start,
             end_line: lines.end,
             total_lines: scan.line_count,
-            sha256: scan.sha256.as_str().to_owned(),
+            sha256: scan.hex(),
         };
         Ok(Outcome::Ok(Body::content(data, text).truncated(cuts)))
     }

@@ -70,7 +70,8 @@ pub(super) struct Data {
     line_count: u64,
     start_line: u64,
     end_line: u64,
-    sha256: String,
+    /// Of the whole file; null for one larger than 50 MiB
+    sha256: Option<String>,
     encoding: &'static str,
     eol: &'static str,
     bom: bool,
@@ -160,10 +161,14 @@ impl Tool for ReadFile {
         }
     }
 
+    fn is_quick(&self) -> bool {
+        true
+    }
+
     async fn call(&self, args: Args, cx: &CallCx) -> Result<Outcome<Data>, ToolError> {
         let ReadText { rel, scan, lines } = self
             .0
-            .job(cx, move |job| {
+            .quick(cx, move |job| {
                 let range = LineRange { start: args.start_line, end: args.end_line };
                 let limits = limits(job, args.max_lines, args.with_line_numbers);
                 read::read_lines(&job.root, &job.cache, &args.path, range, &limits, job)
@@ -181,14 +186,18 @@ impl Tool for ReadFile {
         if !text.ends_with('\n') {
             text.push('\n');
         }
-        text.push_str(&format!("[sha256: {}]", scan.sha256));
+        match &scan.sha256 {
+            Some(digest) => text.push_str(&format!("[sha256: {digest}]")),
+            None => text
+                .push_str(Text::fixed("[sha256: larger than 50 MiB]", "[sha256：超过 50 MiB]").get(cx.lang)),
+        }
         let data = Data {
             path: rel,
             size_bytes: scan.size_bytes,
             line_count: scan.line_count,
             start_line: lines.start,
             end_line: lines.end,
-            sha256: scan.sha256.as_str().to_owned(),
+            sha256: scan.hex(),
             encoding: encoding_word(scan.encoding),
             eol: eol_word(scan.eol),
             bom: scan.bom,

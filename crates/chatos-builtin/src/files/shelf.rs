@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use chatos_tool::{DenyRule, Text, TextLimits, ToolError};
@@ -40,10 +40,28 @@ pub(super) struct Job {
     pub(super) settings: FileSettings,
     pub(super) text: TextLimits,
     stop: Arc<AtomicU8>,
+    // Steps that may still be done on the thread of the runtime; `None` beside it, where all may.
+    steps: Option<AtomicUsize>,
+}
+
+/// Steps (chunks of a file, directories) of work that is done at once rather than handed to another
+/// thread: handing it over costs more than it does.
+const QUICK_STEPS: usize = 1;
+
+impl Job {
+    /// Whether the work turned out too large for the thread of the runtime.
+    fn too_large(&self) -> bool {
+        self.steps.as_ref().is_some_and(|left| left.load(Ordering::Relaxed) == 0)
+    }
 }
 
 impl Stop for Job {
     fn stopped(&self) -> Option<Stopped> {
+        if let Some(left) = &self.steps
+            && left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_err()
+        {
+            return Some(Stopped::Canceled);
+        }
         match self.stop.load(Ordering::Relaxed) {
             0 => None,
             1 => Some(Stopped::Canceled),
@@ -54,9 +72,11 @@ impl Stop for Job {
 
 impl Shelf {
     pub(super) fn new(home: &FileHome) -> Arc<Self> {
+        let mut protected = home.protected.clone();
+        protected.extend(home.state_dir.clone().filter(|dir| !home.protected.contains(dir)));
         Arc::new(Self {
             journal_dir: home.state_dir.as_ref().map(|dir| dir.join("fs-journal")),
-            protected: Protected::new(home.protected.iter().cloned().chain(home.state_dir.clone())),
+            protected: Protected::new(protected),
             changes: home.changes.clone(),
             write: home.write,
             cache: Arc::default(),
@@ -69,12 +89,26 @@ impl Shelf {
         self.write && self.journal_dir.is_some()
     }
 
-    /// Does something with files for a call; a call that has to stop waits for its end, which is soon.
-    pub(super) async fn job<T: Send + 'static>(
+    /// Looks at something that is small most of the time: at once when it is, beside the runtime when
+    /// it turns out not to be or when the disk is not this machine's own.
+    pub(super) async fn quick<T: Send + 'static>(
         self: &Arc<Self>,
         cx: &CallCx,
-        work: impl FnOnce(&Job) -> Result<T, FileError> + Send + 'static,
+        work: impl Fn(&Job) -> Result<T, FileError> + Send + 'static,
     ) -> Result<T, ToolError> {
+        if cx.root.as_ref().is_some_and(|root| root.is_near()) {
+            let mut job = self.open(cx)?;
+            job.steps = Some(AtomicUsize::new(QUICK_STEPS));
+            self.settle(&job);
+            match work(&job) {
+                Err(FileError::Stopped(_)) if job.too_large() => {}
+                done => return done.map_err(explain),
+            }
+        }
+        self.job(cx, work).await
+    }
+
+    fn open(&self, cx: &CallCx) -> Result<Job, ToolError> {
         let Some(own) = &cx.root else {
             return Err(ToolError::denied(
                 DenyRule::OutsideRoot,
@@ -85,14 +119,24 @@ impl Shelf {
             if cx.settings.files.follow_links_out { SymlinkPolicy::Allow } else { SymlinkPolicy::Deny };
         let root = Root::from_handle(own.dir(), own.path(), policy, self.protected.clone())
             .map_err(|error| explain(FileError::os("open", ".", error)))?;
-        let stop = Arc::new(AtomicU8::new(0));
-        let job = Job {
+        Ok(Job {
             root,
             cache: self.cache.clone(),
             settings: cx.settings.files,
             text: cx.settings.text,
-            stop: stop.clone(),
-        };
+            stop: Arc::new(AtomicU8::new(0)),
+            steps: None,
+        })
+    }
+
+    /// Does something with files for a call; a call that has to stop waits for its end, which is soon.
+    pub(super) async fn job<T: Send + 'static>(
+        self: &Arc<Self>,
+        cx: &CallCx,
+        work: impl FnOnce(&Job) -> Result<T, FileError> + Send + 'static,
+    ) -> Result<T, ToolError> {
+        let job = self.open(cx)?;
+        let stop = Arc::clone(&job.stop);
         let shelf = self.clone();
         let mut task = tokio::task::spawn_blocking(move || {
             shelf.settle(&job);

@@ -293,7 +293,7 @@ pub fn stat(root: &Root, cache: &ScanCache, path: &str, stop: &dyn Stop) -> Resu
         .map(|target| target.to_string_lossy().into_owned());
     let scan = if kind == Kind::File && size_of(&stat) <= STAT_HASH_BYTES {
         match read::scan(root, cache, path, stop) {
-            Ok((_, scan)) => Some(scan),
+            Ok((scan, _)) => Some(scan),
             // Facts are known without reading what may not be read.
             Err(FileError::Denied { .. } | FileError::NotFound { .. }) => None,
             Err(error) => return Err(error),

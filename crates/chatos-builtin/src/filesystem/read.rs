@@ -14,6 +14,7 @@ pub use cache::ScanCache;
 pub use lines::{Lines, RangeLimits};
 pub use scan::{CHUNK, Scan, Stamp};
 
+use super::digest::Digest;
 use super::entry::size_of;
 use super::error::{FileError, Result};
 use super::root::{Opened, Root};
@@ -22,6 +23,9 @@ use super::text::{Encoding, SNIFF_BYTES, decode_utf16, is_binary};
 
 /// The largest UTF-16 file that is decoded; it has to be in memory as a whole.
 const MAX_UTF16_BYTES: u64 = 64 << 20;
+/// A read tells the digest of files up to this size, as `stat_path` does. Larger ones cannot be changed
+/// by the tools that would ask for it, and it would cost most of the time of the read.
+pub const DIGEST_BYTES: u64 = 50 << 20;
 /// How often a file that changes while it is read is read again.
 const ATTEMPTS: usize = 3;
 
@@ -58,19 +62,47 @@ pub struct ReadBytes {
     pub next: u64,
 }
 
-/// Looks at a whole regular file. Binary files are looked at too; the caller decides.
-pub fn scan(root: &Root, cache: &ScanCache, path: &str, stop: &dyn Stop) -> Result<(Opened, Arc<Scan>)> {
-    let mut last = None;
-    for _ in 0..ATTEMPTS {
-        let opened = root.open_file(path)?;
-        let scan = cache.get_or_scan(&opened, stop)?;
-        if scan.stamp.still(&opened.file) {
-            return Ok((opened, scan));
+/// Looks at a whole regular file, its digest included. Binary files are looked at too; the caller decides.
+pub fn scan(root: &Root, cache: &ScanCache, path: &str, stop: &dyn Stop) -> Result<(Arc<Scan>, Digest)> {
+    let opened = root.open_file(path)?;
+    let Looked { scan, .. } = look(root, cache, path, opened, u64::MAX, stop)?;
+    let digest = scan.sha256.clone().ok_or_else(|| FileError::changed(path, None, None))?;
+    Ok((scan, digest))
+}
+
+/// A file with what was seen of it.
+struct Looked {
+    opened: Opened,
+    scan: Arc<Scan>,
+    /// The bytes of a small file: it is read once.
+    whole: Option<Vec<u8>>,
+}
+
+fn look(
+    root: &Root,
+    cache: &ScanCache,
+    path: &str,
+    mut opened: Opened,
+    digest_up_to: u64,
+    stop: &dyn Stop,
+) -> Result<Looked> {
+    let mut attempt = 1;
+    loop {
+        let size = size_of(&opened.stat);
+        let looked = if size <= CHUNK as u64 {
+            let (scan, bytes) = scan::whole(&opened, stop)?;
+            Looked { opened, scan: Arc::new(scan), whole: Some(bytes) }
+        } else {
+            let scan = cache.get_or_scan(&opened, size <= digest_up_to, stop)?;
+            Looked { opened, scan, whole: None }
+        };
+        // It changes faster than it is read (a log, say): what was read is a consistent beginning.
+        if looked.scan.stamp.still(&looked.opened.file) || attempt == ATTEMPTS {
+            return Ok(looked);
         }
-        last = Some((opened, scan));
+        attempt += 1;
+        opened = root.open_file(path)?;
     }
-    // It changes faster than it is read (a log, say): what was read is a consistent beginning.
-    last.ok_or_else(|| FileError::changed(path, None, None))
 }
 
 /// Reads lines of a text file (servers §4 `read_file`).
@@ -82,7 +114,26 @@ pub fn read_lines(
     limits: &RangeLimits,
     stop: &dyn Stop,
 ) -> Result<ReadText> {
-    let (opened, scan) = scan_text(root, cache, path, stop)?;
+    take(look_text(root, cache, path, stop)?, range, limits, stop)
+}
+
+/// Reads lines of a text file; a range beyond its end is moved into it (servers §5 `read_file_range`).
+pub fn read_clamped(
+    root: &Root,
+    cache: &ScanCache,
+    path: &str,
+    range: LineRange,
+    limits: &RangeLimits,
+    stop: &dyn Stop,
+) -> Result<ReadText> {
+    let looked = look_text(root, cache, path, stop)?;
+    let start = range.start.min(looked.scan.line_count.max(1));
+    let range = LineRange { start, end: range.end.map(|end| end.max(start)) };
+    take(looked, range, limits, stop)
+}
+
+fn take(looked: Looked, range: LineRange, limits: &RangeLimits, stop: &dyn Stop) -> Result<ReadText> {
+    let Looked { opened, scan, whole } = looked;
     let total = scan.line_count;
     if range.start > total.max(1) {
         return Err(FileError::invalid(
@@ -93,7 +144,10 @@ pub fn read_lines(
     }
     let end = range.end.unwrap_or(total).min(total);
     let lines = if matches!(scan.encoding, Encoding::Utf8 | Encoding::Unknown8Bit) {
-        lines::from_file(&opened, &scan, range.start, end, limits, stop)?
+        match whole {
+            Some(bytes) => lines::from_bytes(&bytes, &scan, range.start, end, limits),
+            None => lines::from_file(&opened, &scan, range.start, end, limits, stop)?,
+        }
     } else {
         lines::from_text(&decoded(&opened, &scan)?, range.start, end, limits)
     };
@@ -109,7 +163,7 @@ pub fn read_raw(
     max_bytes: u64,
     stop: &dyn Stop,
 ) -> Result<ReadBytes> {
-    let (opened, scan) = scan_text(root, cache, path, stop)?;
+    let Looked { opened, scan, whole } = look_text(root, cache, path, stop)?;
     let size = scan.size_bytes;
     if offset > size {
         return Err(FileError::invalid(
@@ -127,11 +181,21 @@ pub fn read_raw(
         return Ok(ReadBytes { rel: opened.rel, scan, text: text[start..end].to_owned(), next });
     }
     let wanted = max_bytes.min(size - offset);
-    let mut bytes = vec![0; usize::try_from(wanted).unwrap_or(0)];
-    let read = scan::read_at(&opened.file, &mut bytes, offset)
-        .map_err(|error| FileError::os("read", path, error))?;
-    bytes.truncate(read);
-    if offset + (read as u64) < size {
+    let mut bytes = match whole {
+        Some(whole) => {
+            let start = usize::try_from(offset).unwrap_or(usize::MAX).min(whole.len());
+            let end = start.saturating_add(usize::try_from(wanted).unwrap_or(usize::MAX)).min(whole.len());
+            whole[start..end].to_vec()
+        }
+        None => {
+            let mut bytes = vec![0; usize::try_from(wanted).unwrap_or(0)];
+            let read = scan::read_at(&opened.file, &mut bytes, offset)
+                .map_err(|error| FileError::os("read", path, error))?;
+            bytes.truncate(read);
+            bytes
+        }
+    };
+    if offset + (bytes.len() as u64) < size {
         bytes.truncate(whole_characters(&bytes));
     }
     let next = offset + bytes.len() as u64;
@@ -170,21 +234,23 @@ pub fn read_whole(opened: &Opened, limit: u64) -> Result<Vec<u8>> {
 }
 
 /// Looks at a text file; a binary one is refused by its head, however large it is.
-fn scan_text(root: &Root, cache: &ScanCache, path: &str, stop: &dyn Stop) -> Result<(Opened, Arc<Scan>)> {
+fn look_text(root: &Root, cache: &ScanCache, path: &str, stop: &dyn Stop) -> Result<Looked> {
     let refused = |opened: &Opened| FileError::Unsupported {
         path: opened.rel.clone(),
         what: "a binary file",
         size: Some(size_of(&opened.stat)),
     };
     let opened = root.open_file(path)?;
-    let mut head = [0; SNIFF_BYTES];
-    let read =
-        scan::read_at(&opened.file, &mut head, 0).map_err(|error| FileError::os("read", path, error))?;
-    if is_binary(&head[..read]) {
-        return Err(refused(&opened));
+    if size_of(&opened.stat) > CHUNK as u64 {
+        let mut head = [0; SNIFF_BYTES];
+        let read =
+            scan::read_at(&opened.file, &mut head, 0).map_err(|error| FileError::os("read", path, error))?;
+        if is_binary(&head[..read]) {
+            return Err(refused(&opened));
+        }
     }
-    let (opened, scan) = scan(root, cache, path, stop)?;
-    if scan.binary { Err(refused(&opened)) } else { Ok((opened, scan)) }
+    let looked = look(root, cache, path, opened, DIGEST_BYTES, stop)?;
+    if looked.scan.binary { Err(refused(&looked.opened)) } else { Ok(looked) }
 }
 
 fn decoded(opened: &Opened, scan: &Scan) -> Result<String> {

@@ -131,65 +131,7 @@ impl Connection {
         Ok(InputRequiredResult::new(Some(requests), state))
     }
 
-    fn client(&self, context: &RequestContext<RoleServer>) -> Door {
-        let severity = *self.severity.lock().unwrap_or_else(PoisonError::into_inner);
-        Door::new(context, self.endpoint.features.logging.then_some(severity))
-    }
-}
-
-pub(super) fn bug(error: &dyn std::error::Error) -> ErrorData {
-    tracing::error!(%error, "a definition or form cannot be built");
-    ErrorData::internal_error("internal", None)
-}
-
-/// A method that this endpoint does not have.
-fn unknown(method: &'static str) -> ErrorData {
-    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None)
-}
-
-/// Every list is one page; a cursor can only be somebody else's.
-fn one_page(request: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
-    if request.and_then(|request| request.cursor).is_some_and(|cursor| !cursor.is_empty()) {
-        return Err(ErrorData::invalid_params("unknown cursor", None));
-    }
-    Ok(())
-}
-
-fn is_modern(context: &RequestContext<RoleServer>) -> bool {
-    context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
-}
-
-// The older era still has logging levels and subscriptions of single documents.
-#[expect(deprecated, reason = "both eras are answered")]
-impl ServerHandler for Connection {
-    fn get_info(&self) -> ServerConfig {
-        let lang = self.endpoint.layer.settings().lang;
-        let info = self.endpoint.server.info();
-        ServerConfig::new(offer::capabilities(&self.endpoint.features))
-            .with_server_info(
-                Implementation::new(&self.endpoint.name, &self.endpoint.version)
-                    .with_title(info.title.get(lang)),
-            )
-            .with_instructions(info.instructions.get(lang))
-    }
-
-    async fn list_tools(
-        &self,
-        request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
-    ) -> Result<ListToolsResult, ErrorData> {
-        one_page(request)?;
-        let tools = match &self.endpoint.relay {
-            Some(relay) => relay::tools(relay, self.endpoint.layer.settings().lang).await?,
-            None => self.tools()?.as_ref().clone(),
-        };
-        let mut list = ListToolsResult::with_all_items(tools);
-        list.ttl_ms = Some(LIST_TTL_MS);
-        list.cache_scope = Some(CacheScope::Private);
-        Ok(list)
-    }
-
-    async fn call_tool(
+    async fn call(
         &self,
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
@@ -264,6 +206,73 @@ impl ServerHandler for Connection {
                 Err(ErrorData::invalid_params(message, None))
             }
         }
+    }
+
+    fn client(&self, context: &RequestContext<RoleServer>) -> Door {
+        let severity = *self.severity.lock().unwrap_or_else(PoisonError::into_inner);
+        Door::new(context, self.endpoint.features.logging.then_some(severity))
+    }
+}
+
+pub(super) fn bug(error: &dyn std::error::Error) -> ErrorData {
+    tracing::error!(%error, "a definition or form cannot be built");
+    ErrorData::internal_error("internal", None)
+}
+
+/// A method that this endpoint does not have.
+fn unknown(method: &'static str) -> ErrorData {
+    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None)
+}
+
+/// Every list is one page; a cursor can only be somebody else's.
+fn one_page(request: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
+    if request.and_then(|request| request.cursor).is_some_and(|cursor| !cursor.is_empty()) {
+        return Err(ErrorData::invalid_params("unknown cursor", None));
+    }
+    Ok(())
+}
+
+fn is_modern(context: &RequestContext<RoleServer>) -> bool {
+    context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
+}
+
+// The older era still has logging levels and subscriptions of single documents.
+#[expect(deprecated, reason = "both eras are answered")]
+impl ServerHandler for Connection {
+    fn get_info(&self) -> ServerConfig {
+        let lang = self.endpoint.layer.settings().lang;
+        let info = self.endpoint.server.info();
+        ServerConfig::new(offer::capabilities(&self.endpoint.features))
+            .with_server_info(
+                Implementation::new(&self.endpoint.name, &self.endpoint.version)
+                    .with_title(info.title.get(lang)),
+            )
+            .with_instructions(info.instructions.get(lang))
+    }
+
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        one_page(request)?;
+        let tools = match &self.endpoint.relay {
+            Some(relay) => relay::tools(relay, self.endpoint.layer.settings().lang).await?,
+            None => self.tools()?.as_ref().clone(),
+        };
+        let mut list = ListToolsResult::with_all_items(tools);
+        list.ttl_ms = Some(LIST_TTL_MS);
+        list.cache_scope = Some(CacheScope::Private);
+        Ok(list)
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        // The task of a request has room for the largest of its futures and is moved several times.
+        Box::pin(self.call(request, context)).await
     }
 
     /// A standard method arrives here only when its parameters cannot be read.

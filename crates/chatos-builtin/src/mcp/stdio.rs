@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Endpoint;
 use super::connection::Connection;
+use super::quick::QuickCalls;
 use super::wire::{Lines, Sink, Source};
 
 /// Why serving ended.
@@ -36,7 +37,8 @@ pub enum Ended {
 pub async fn serve_stdio(endpoint: Arc<Endpoint>, stop: CancellationToken) -> io::Result<Ended> {
     let closed = CancellationToken::new();
     let connection = Connection::new(Arc::clone(&endpoint), Transport::Stdio, closed.clone());
-    let transport = Lines::new(Input::open()?, Output::open()?, closed.clone());
+    let quick = QuickCalls::new(&endpoint, &connection);
+    let transport = Lines::new(Input::open()?, Output::open()?, closed.clone(), quick);
     // Calls learn that their asker is gone before the connection cancels them one by one.
     let service = CancellationToken::new();
     let serving = async {

@@ -19,6 +19,8 @@ use serde_json::value::RawValue;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
+use super::quick::QuickCalls;
+
 /// Bytes asked for at a time. A message of this size needs one read.
 const CHUNK: usize = 64 * 1024;
 
@@ -51,9 +53,10 @@ pub(super) struct Lines<S, W> {
     out: Arc<Out<W>>,
     // Told as soon as the client is gone, before anything else happens.
     closed: CancellationToken,
+    quick: Option<QuickCalls>,
 }
 
-struct Out<W> {
+pub(super) struct Out<W> {
     sink: W,
     queue: Mutex<Queue>,
     moved: Notify,
@@ -69,7 +72,7 @@ struct Queue {
 }
 
 impl<S: Source, W: Sink> Lines<S, W> {
-    pub(super) fn new(source: S, sink: W, closed: CancellationToken) -> Self {
+    pub(super) fn new(source: S, sink: W, closed: CancellationToken, quick: Option<QuickCalls>) -> Self {
         let out = Out { sink, queue: Mutex::default(), moved: Notify::new() };
         Self {
             source,
@@ -80,6 +83,7 @@ impl<S: Source, W: Sink> Lines<S, W> {
             opened: false,
             out: Arc::new(out),
             closed,
+            quick,
         }
     }
 
@@ -223,6 +227,9 @@ impl<S: Source, W: Sink> Transport<RoleServer> for Lines<S, W> {
                 self.closed.cancel();
                 return None;
             };
+            if self.quick.as_mut().is_some_and(|quick| quick.answers(&line, &self.out)) {
+                continue;
+            }
             if let Some(message) = self.parse(&line) {
                 return Some(message);
             }
@@ -240,11 +247,21 @@ impl<W: Sink> Out<W> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether the client is behind with reading.
+    pub(super) fn is_behind(&self) -> bool {
+        !self.queue().waiting.is_empty()
+    }
+
     /// Writes a message with one write where it fits; gives its end when some of it has to wait.
     fn send(&self, message: &ServerJsonRpcMessage) -> io::Result<Option<u64>> {
         let mut bytes = Vec::with_capacity(1024);
         serde_json::to_writer(&mut bytes, message)?;
         bytes.push(b'\n');
+        self.send_line(&bytes)
+    }
+
+    /// The same for a message that is written already, its newline included.
+    pub(super) fn send_line(&self, bytes: &[u8]) -> io::Result<Option<u64>> {
         let mut queue = self.queue();
         if queue.failed {
             return Err(io::ErrorKind::BrokenPipe.into());
@@ -275,7 +292,7 @@ impl<W: Sink> Out<W> {
     }
 
     /// Resolves when everything up to `end` is written. One of the waiters writes for all.
-    async fn flushed(&self, end: u64) -> io::Result<()> {
+    pub(super) async fn flushed(&self, end: u64) -> io::Result<()> {
         loop {
             let moved = self.moved.notified();
             match self.turn(end)? {

@@ -127,7 +127,7 @@ impl Stand {
 
 /// Where Node is; sandboxes have a search path of their own.
 #[expect(clippy::disallowed_methods, reason = "the sandbox hides the machine's PATH; this looks it up")]
-fn node() -> String {
+pub(crate) fn node() -> String {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&path).map(|dir| dir.join("node")).find(|program| program.is_file());
     found.unwrap().to_str().unwrap().to_owned()

@@ -2,6 +2,7 @@
 //! server process each, spoken to through the host's one call path.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on ends")]
 
+mod faults;
 mod support;
 
 use chatos_testkit::Sandbox;

@@ -79,8 +79,16 @@ impl AgentDesk<'_> {
             }
             Err(error) => return Err(store_fault(&error)),
         }
-        self.host.events().publish("admin", "land_configs_changed", &json!({ "id": id }));
+        self.told(id);
         Ok(())
+    }
+
+    /// Pages look again; and a server may now be told that it may ask the model, or no longer.
+    fn told(&self, id: &str) {
+        self.host.events().publish("admin", "land_configs_changed", &json!({ "id": id }));
+        if let Some(servers) = self.host.server_cell().get() {
+            servers.changed();
+        }
     }
 
     fn write_land(
@@ -93,7 +101,7 @@ impl AgentDesk<'_> {
             StoreErrorKind::Conflict => name_taken(&name),
             _ => store_fault(&error),
         })?;
-        self.host.events().publish("admin", "land_configs_changed", &json!({ "id": id }));
+        self.told(&id);
         Ok((self.land_config(&id)?, warnings))
     }
 }

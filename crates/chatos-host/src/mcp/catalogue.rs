@@ -1,6 +1,7 @@
 //! Every server this host knows, from three places: the program itself, the rows a person or an import
 //! made, and the apps of plugins. Made anew when one of them changed.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,6 +12,7 @@ use chatos_contribution::{AsyncTask, Endpoint as Contributed, ServerIdentity, cm
 use chatos_manifest::{AppId, AppRef, PluginId, Slot, parse_layer};
 use chatos_mcp::{Addresses, CommandLine, Endpoint, Offers, ServerKey, ServerSpec, Times, child_environment};
 use chatos_plugins::UiApps;
+use chatos_policy::{AppEntry, LandConfig};
 use chatos_store::{ServerRow, ServerSource, Store, StoreError};
 use chatos_tool::{ErrorCode, Fault, Text, Transport};
 use serde_json::{Map, Value, json};
@@ -136,7 +138,8 @@ pub(super) fn make(host: &Host, node: Option<&NodeInfo>) -> Result<Catalogue, Fa
     desk.refresh_names();
     let snapshot = desk.snapshot();
     let rows = host.store().mcp_servers().map_err(|error| store_fault(&error))?;
-    let making = Making { host, node };
+    let sampling = may_sample(&host.store().land_configs().map_err(|error| store_fault(&error))?);
+    let making = Making { host, sampling, node };
     let mut servers = Vec::new();
     for name in chatos_builtin::server_names() {
         let Some(info) = chatos_builtin::server_info(name) else { continue };
@@ -168,8 +171,18 @@ pub(super) fn make(host: &Host, node: Option<&NodeInfo>) -> Result<Catalogue, Fa
     Ok(Catalogue { revision: snapshot.revision, settings, servers })
 }
 
+/// Servers that some land_config lets ask the model, by row id or identity.
+fn may_sample(lands: &[LandConfig]) -> HashSet<String> {
+    let flows = || lands.iter().flat_map(|land| [&land.main, &land.sub]);
+    let servers = flows().flat_map(|flow| &flow.mcp_servers).filter(|entry| entry.sampling);
+    let apps = flows().flat_map(|flow| &flow.apps).filter(|entry| entry.sampling);
+    let of_app = |entry: &AppEntry| format!("app:{}/{}", entry.plugin_id, entry.app_id);
+    servers.map(|entry| entry.id.clone()).chain(apps.map(of_app)).collect()
+}
+
 struct Making<'a> {
     host: &'a Host,
+    sampling: HashSet<String>,
     node: Option<&'a NodeInfo>,
 }
 
@@ -365,13 +378,14 @@ impl Making<'_> {
             Err(fault) => (None, Some(fault)),
         };
         let usable = parts.enabled && parts.trusted;
+        let sampling = self.sampling.contains(&parts.id) || self.sampling.contains(key.as_str());
         let spec = endpoint.filter(|_| usable).map(|endpoint| ServerSpec {
             key,
             name: parts.name,
             endpoint,
             digest: parts.digest,
-            // Nobody answers sampling yet, so nobody is told that somebody would.
-            offers: Offers { elicitation: true, sampling: false, roots: true, tasks: true, views: true },
+            // A server is told that it may ask the model only where somebody granted it that.
+            offers: Offers { elicitation: true, sampling, roots: true, tasks: true, views: true },
             times: self.times(parts.timeout_ms, parts.max_timeout_ms),
             idle: Some(super::IDLE),
         });

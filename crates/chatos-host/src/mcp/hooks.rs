@@ -44,9 +44,7 @@ impl Hooks for HostHooks {
         let identity = asked.server.as_str().to_owned();
         let server = name_of(&shared, &asked.server);
         let asker = match Self::context(&shared, &asked) {
-            Some(call) => {
-                Asker { identity, server, trace: call.trace, lang: call.lang, observer: call.observer }
-            }
+            Some(call) => asker(identity, server, call),
             None => Asker::alone(identity, server, empty_trace(), host.lang()),
         };
         let canceled = asked.canceled.clone();
@@ -59,8 +57,14 @@ impl Hooks for HostHooks {
         let Some(host) = self.host.upgrade() else { return Box::pin(async { Err("stopping".to_owned()) }) };
         let desk = host.servers();
         let (shared, ports) = (Arc::clone(desk.shared()), desk.ports());
-        let trace = Self::context(&shared, &asked).map_or_else(empty_trace, |call| call.trace);
-        ports.sample(asked.server.as_str().to_owned(), params, trace)
+        let identity = asked.server.as_str().to_owned();
+        let server = name_of(&shared, &asked.server);
+        let asker = match Self::context(&shared, &asked) {
+            Some(call) => asker(identity, server, call),
+            // Outside any call nobody granted it anything.
+            None => Asker::alone(identity, server, empty_trace(), host.lang()),
+        };
+        ports.sample(asker, params, asked.canceled)
     }
 
     fn roots(&self, asked: Asked) -> Later<Vec<Root>> {
@@ -78,6 +82,7 @@ impl Hooks for HostHooks {
         let Some(desk) = host.server_cell().get() else { return };
         let text = host.redactor().text(&line.text).into_owned();
         desk.shared().logs.add(server.as_str(), &now_iso(), &line, &text);
+        desk.shared().has_said(server);
     }
 
     fn tools_changed(&self, server: &ServerKey) {
@@ -99,8 +104,14 @@ impl Hooks for HostHooks {
     }
 }
 
+/// The server of a call, as who asks.
+fn asker(identity: String, server: String, call: CallContext) -> Asker {
+    let CallContext { trace, lang, sampling, observer, .. } = call;
+    Asker { identity, server, trace, lang, sampling, observer }
+}
+
 /// A question that belongs to no call.
-fn empty_trace() -> Trace {
+pub(super) fn empty_trace() -> Trace {
     Trace {
         trace_id: None,
         span_id: None,

@@ -88,6 +88,18 @@ impl Logs {
         self.folder.join(format!("{safe}.jsonl"))
     }
 
+    /// A server does not run any more: its file is closed, its newest lines stay.
+    pub(super) fn close(&self, identity: &str) {
+        if let Some(log) = self.lock().get_mut(identity) {
+            log.file = None;
+        }
+    }
+
+    /// A server is not known any more; its file stays.
+    pub(super) fn forget(&self, identity: &str) {
+        self.lock().remove(identity);
+    }
+
     pub(super) fn flush(&self) {
         for log in self.lock().values_mut() {
             log.file = None;

@@ -6,16 +6,20 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use chatos_agent::{
-    BuiltInCall, CallContext, CallSettings, OpenAsk, Ports, Question, TaskRow, ToolEvent, Verdict,
+    AppPlace, Asker, BuiltInCall, CallContext, CallSettings, OpenAsk, Ports, Question, TaskRow, ToolEvent,
+    Verdict,
 };
 use chatos_builtin::{ToolLog, ToolSettings};
+use chatos_contribution::ServerIdentity;
+use chatos_manifest::{AppId, PluginId};
 use chatos_mcp::{Later, Pool};
 use chatos_prompts::{Ask, Effect, Owner, Prompts};
 use chatos_store::{AsyncTaskRow, OpenAskRow, Store, StoreError, now_ms};
-use chatos_tool::{Envelope, ErrorCode, Fault, Redactor, Text, Trace};
+use chatos_tool::{Envelope, ErrorCode, Fault, Redactor, Text};
 use serde_json::{Map, Value, json};
+use tokio_util::sync::CancellationToken;
 
-use super::Shared;
+use super::{Shared, sampling};
 use crate::events::EventHub;
 use crate::fault::store_fault;
 use crate::host::Host;
@@ -293,7 +297,7 @@ impl Ports for HostPorts {
     fn keep_ask(&self, ask: OpenAsk) -> Later<Result<(), Fault>> {
         self.at_store(move |store| {
             store.keep_open_ask(OpenAskRow {
-                call_id: ask.call_id,
+                call_id: ask.key,
                 run_id: ask.run_id.unwrap_or_default(),
                 identity: ask.identity,
                 method: ask.method,
@@ -305,30 +309,65 @@ impl Ports for HostPorts {
         })
     }
 
-    fn end_ask(&self, call_id: String) -> Later<()> {
-        self.forget(move |store| store.end_open_ask(&call_id))
+    fn end_ask(&self, key: String) -> Later<()> {
+        self.forget(move |store| store.end_open_ask(&key))
     }
 
-    fn open_ask(&self, call_id: String) -> Later<Option<OpenAsk>> {
+    fn open_ask(&self, key: String) -> Later<Option<OpenAsk>> {
         let rows = self.at_store(|store| store.open_asks());
         Box::pin(async move {
-            let row = rows.await.ok()?.into_iter().find(|row| row.call_id == call_id)?;
+            let row = rows.await.ok()?.into_iter().find(|row| row.call_id == key)?;
             Some(open_ask(row))
         })
     }
 
-    fn sample(&self, identity: String, params: Value, trace: Trace) -> Later<Result<Value, String>> {
-        drop((identity, params, trace));
-        Box::pin(async { Err("sampling is not allowed".to_owned()) })
+    fn sample(
+        &self,
+        asker: Asker,
+        params: Value,
+        canceled: CancellationToken,
+    ) -> Later<Result<Value, String>> {
+        let Some(host) = self.host.upgrade() else { return Box::pin(async { Err("stopping".to_owned()) }) };
+        let (shared, ports) = (Arc::clone(&self.shared), host.servers().ports());
+        Box::pin(async move { sampling::sample(&host, &shared, &ports, asker, params, canceled).await })
+    }
+
+    fn approved(&self, run_id: String, identity: ServerIdentity, tool: String) -> Later<bool> {
+        let known = self.at_store(move |store| store.approval(&run_id, identity.as_str(), &tool));
+        Box::pin(async move {
+            match known.await {
+                Ok(decision) => decision.as_deref() == Some("allow"),
+                Err(fault) => {
+                    tracing::warn!(%fault, "approvals cannot be read; the person is asked again");
+                    false
+                }
+            }
+        })
+    }
+
+    fn keep_approval(
+        &self,
+        run_id: String,
+        identity: ServerIdentity,
+        tool: String,
+    ) -> Later<Result<(), Fault>> {
+        self.at_store(move |store| store.put_approval(&run_id, identity.as_str(), &tool, "allow"))
+    }
+
+    fn hold_app(&self, app: &AppPlace, call_id: &str) -> Option<Box<dyn std::any::Any + Send + Sync>> {
+        let host = self.host.upgrade()?;
+        let plugin = PluginId::parse(&app.plugin_id).ok()?;
+        let app = AppId::parse(&app.app_id).ok()?;
+        Some(Box::new(host.need_app(&plugin, &app, "async_task", call_id)))
     }
 
     fn begin(&self, call: CallContext) {
         let mut calls = self.shared.calls.lock().unwrap_or_else(PoisonError::into_inner);
-        calls.insert(call.call_id.clone(), call);
+        calls.insert(call.key.clone(), call);
     }
 
-    fn end(&self, call_id: &str) {
-        self.shared.calls.lock().unwrap_or_else(PoisonError::into_inner).remove(call_id);
+    fn end(&self, key: &str) {
+        self.shared.calls.lock().unwrap_or_else(PoisonError::into_inner).remove(key);
     }
 
     fn audit(&self, kind: &'static str, details: Value) {
@@ -342,7 +381,7 @@ impl Ports for HostPorts {
 pub(super) fn open_ask(row: OpenAskRow) -> OpenAsk {
     let read = |text: &str| serde_json::from_str(text).unwrap_or(Value::Null);
     OpenAsk {
-        call_id: row.call_id,
+        key: row.call_id,
         run_id: Some(row.run_id).filter(|run| !run.is_empty()),
         identity: row.identity,
         method: row.method,

@@ -175,6 +175,7 @@ impl ServerDesk {
         gone.map_err(|error| failed(&error))?.map_err(|error| store_fault(&error))?;
         if let Some(key) = known.key() {
             self.pool().remove(key).await;
+            self.shared().logs.forget(key.as_str());
         }
         self.changed();
         let host = self.shared().host()?;

@@ -50,6 +50,7 @@ async fn follow(host: Weak<Host>, shared: Arc<Shared>, stop: CancellationToken) 
         }
         let Some(host) = host.upgrade() else { return };
         shared.tell_changes(&host);
+        shared.tell_logs(&host);
         drop(host);
         tokio::select! {
             () = stop.cancelled() => return,
@@ -63,6 +64,22 @@ impl Shared {
         self.phases.lock().unwrap_or_else(PoisonError::into_inner).get(key).copied()
     }
 
+    /// A server has a new line; pages are told soon, however many there are.
+    pub(crate) fn has_said(&self, server: &ServerKey) {
+        let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        if said.insert(server.clone()) {
+            self.poke.notify_one();
+        }
+    }
+
+    fn tell_logs(&self, host: &Arc<Host>) {
+        let said = std::mem::take(&mut *self.said.lock().unwrap_or_else(PoisonError::into_inner));
+        let Some(known) = self.last_known() else { return };
+        for server in said.iter().filter_map(|key| known.by_key(key)) {
+            host.events().publish("servers", "server_log", &json!({ "id": server.id }));
+        }
+    }
+
     fn tell_changes(&self, host: &Arc<Host>) {
         let statuses = self.pool.statuses();
         let changed: Vec<ServerStatus> = {
@@ -74,6 +91,9 @@ impl Shared {
         let Some(known) = self.last_known() else { return };
         for status in changed {
             let Some(server) = known.by_key(&status.key) else { continue };
+            if matches!(status.phase, Phase::Idle | Phase::Stopped | Phase::Failed) {
+                self.logs.close(status.key.as_str());
+            }
             let state = self.state(host, server, host.lang());
             host.events().publish("servers", "server_state", &json!({ "id": server.id, "state": state }));
             if let (Phase::Ready, Some(peer), Some(spec)) = (status.phase, &status.peer, &server.spec) {

@@ -100,7 +100,7 @@ impl ServerDesk {
                 });
             } else {
                 let tools = self.shared().built_in_tools(&host, known, order.lang)?;
-                offers.push(offer(known, &tools, |tool| word(order.outcome, grant, tool)));
+                offers.push(offer(known, &tools, grant.sampling, |tool| word(order.outcome, grant, tool)));
             }
         }
         let deadline = tokio::time::Instant::now() + order.patience;
@@ -110,7 +110,8 @@ impl ServerDesk {
             match listed {
                 Ok(Ok((tools, dropped))) => {
                     problems.extend(dropped);
-                    offers.push(offer(&known, &tools, |tool| word(order.outcome, grant, tool)));
+                    offers
+                        .push(offer(&known, &tools, grant.sampling, |tool| word(order.outcome, grant, tool)));
                 }
                 Ok(Err(error)) => problems.push(did_not_start(&host, &known, &error)),
                 Err(_) => problems.push(late(&known)),
@@ -150,7 +151,8 @@ impl ServerDesk {
                 .await
                 .map_err(|error| start_fault(&host, known, &error))?,
         };
-        let mut offer = offer(known, &tools, |_| Word::Allow);
+        // Nobody granted a server the model here; by hand it gets none (ui-prompts §10.3).
+        let mut offer = offer(known, &tools, false, |_| Word::Allow);
         // A person may call what its server keeps from models.
         for tool in &mut offer.tools {
             if matches!(tool.word, Word::Refuse { code: views::APP_ONLY, .. }) {
@@ -210,7 +212,7 @@ impl ServerDesk {
                 let names = by_server.get(identity.as_str());
                 names.into_iter().flatten().map(|tool| named(tool)).collect()
             };
-            offers.push(ServerOffer { route: Arc::clone(&known.route), tools });
+            offers.push(ServerOffer { route: Arc::clone(&known.route), tools, sampling: false });
         }
         Ok(offers)
     }
@@ -379,7 +381,7 @@ impl ServerDesk {
     }
 }
 
-fn offer(known: &Known, tools: &[OfferedTool], word: impl Fn(&str) -> Word) -> ServerOffer {
+fn offer(known: &Known, tools: &[OfferedTool], sampling: bool, word: impl Fn(&str) -> Word) -> ServerOffer {
     let tools = tools
         .iter()
         .map(|tool| match &tool.word {
@@ -388,7 +390,7 @@ fn offer(known: &Known, tools: &[OfferedTool], word: impl Fn(&str) -> Word) -> S
             _ => OfferedTool { word: word(&tool.tool), ..tool.clone() },
         })
         .collect();
-    ServerOffer { route: Arc::clone(&known.route), tools }
+    ServerOffer { route: Arc::clone(&known.route), tools, sampling }
 }
 
 pub(super) fn word(outcome: &Outcome, grant: &Grant, tool: &str) -> Word {

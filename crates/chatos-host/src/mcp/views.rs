@@ -115,7 +115,8 @@ impl ServerDesk {
             };
             OfferedTool { word: said, ..tool.clone() }
         });
-        let offer = ServerOffer { route: Arc::clone(&known.route), tools: tools.collect() };
+        let sampling = false;
+        let offer = ServerOffer { route: Arc::clone(&known.route), tools: tools.collect(), sampling };
         Ok(Toolset::build(vec![offer], Vec::new()))
     }
 

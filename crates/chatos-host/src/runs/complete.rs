@@ -26,6 +26,12 @@ pub struct CompleteOrder {
     pub temperature: Option<f64>,
     /// Who asks, for the sums.
     pub agent_id: String,
+    /// The run it is charged to, where there is one.
+    pub run_id: String,
+    /// The run at the root of that one.
+    pub root_run_id: String,
+    /// Its chat.
+    pub session_id: String,
 }
 
 /// What it said.
@@ -105,6 +111,9 @@ impl RunDesk {
         let row = UsageRow {
             id: uuid::Uuid::now_v7().to_string(),
             agent_id: order.agent_id,
+            run_id: order.run_id,
+            root_run_id: order.root_run_id,
+            session_id: order.session_id,
             model_id: record.id.clone(),
             input: usage.input as i64,
             output: usage.output as i64,

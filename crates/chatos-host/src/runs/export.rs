@@ -1,6 +1,6 @@
 //! A run as a file: lines, OpenTelemetry spans, or an archive that opens anywhere (agents §14).
 
-mod otlp;
+pub(super) mod otlp;
 mod reopen;
 mod zip;
 
@@ -49,9 +49,8 @@ impl RunDesk {
                 let content = host.settings().text("otlpContent") == "on";
                 let bytes = self
                     .work(move |store| {
-                        let spans = spans_of(store, &redactor, &run.trace_id)?;
-                        let models = store.models()?;
-                        Ok(otlp::document(&spans, &models, content).to_string().into_bytes())
+                        let document = otlp::of_trace(store, &redactor, &run.trace_id, content)?;
+                        Ok(document.to_string().into_bytes())
                     })
                     .await?;
                 Ok(Exported { name: format!("{name}.otlp.json"), mime: "application/json", bytes })

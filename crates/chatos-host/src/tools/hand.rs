@@ -107,6 +107,7 @@ fn order(
         cancel,
         extra_meta: meta,
         resume: None,
+        to_queue: false,
     })
 }
 

@@ -42,6 +42,15 @@ describe('servers', () => {
     await vi.waitFor(() => expect(api.list).toHaveBeenCalledTimes(2));
   });
 
+  test('tell whoever shows a log that it has grown', () => {
+    const { servers, event } = setup();
+    const before = servers.said('s1');
+    event('server_log', { id: 's1' });
+    event('server_log', { id: 's2' });
+    event('server_log', null);
+    expect(servers.said('s1')).toBe(before + 1);
+  });
+
   test('nothing is read for an event about what nobody looked at', () => {
     const { api, event } = setup();
     event('tools_changed', { id: 's1' });

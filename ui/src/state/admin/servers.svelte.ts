@@ -4,6 +4,7 @@
 import type { ServerAction, ServersApi } from '../../api/servers';
 import type { EventFrame } from '../../protocol';
 import type { Server, ServerInput, ServerState, ServerTool, ToolPin } from '../../protocol/admin';
+import { SvelteMap } from 'svelte/reactivity';
 import { Resource } from '../resource.svelte';
 import { asObject } from '../tools/fields';
 import { waitingPins } from './pins';
@@ -19,6 +20,7 @@ export class Servers {
   readonly pins: Resource<ToolPin[]>;
   readonly #api: ServersApi;
   readonly #tools = new Map<string, Resource<ServerTools>>();
+  readonly #said = new SvelteMap<string, number>();
 
   constructor(api: ServersApi) {
     this.#api = api;
@@ -37,6 +39,11 @@ export class Servers {
   /** Tools that wait for a person, by the identity of their server. */
   get waiting(): Map<string, ToolPin[]> {
     return waitingPins(this.pins.data ?? []);
+  }
+
+  /** Counts how often a server was told to have written something; changes when its log does. */
+  said(id: string): number {
+    return this.#said.get(id) ?? 0;
   }
 
   tools(id: string): Resource<ServerTools> {
@@ -89,6 +96,8 @@ export class Servers {
       else void this.list.refresh();
       // A server that has just come up may have other tools than before.
       if (id !== null && state?.phase === 'ready' && known?.state.phase !== 'ready') void this.#tools.get(id)?.refresh();
+    } else if (type === 'server_log') {
+      if (id !== null) this.#said.set(id, this.said(id) + 1);
     } else if (type === 'server_changed' || type === 'server_removed') {
       void this.list.refresh();
     } else if (type === 'tools_changed') {

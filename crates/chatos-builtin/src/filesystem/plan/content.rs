@@ -187,9 +187,9 @@ fn load(
     stop: &dyn Stop,
 ) -> Result<(Before, Eol, bool)> {
     if place.stat.as_ref().map_or(0, size_of) > HOLD_BYTES {
-        let (_, scan) = read::scan(root, cache, path, stop)?;
+        let (scan, digest) = read::scan(root, cache, path, stop)?;
         let bom = scan.bom && scan.encoding == crate::filesystem::text::Encoding::Utf8;
-        return Ok((Before::Large(scan.sha256.clone(), scan.size_bytes), scan.eol, bom));
+        return Ok((Before::Large(digest, scan.size_bytes), scan.eol, bom));
     }
     let opened = root.open_file(path)?;
     let bytes = read::read_whole(&opened, HOLD_BYTES * 2)?;

@@ -66,9 +66,9 @@ pub fn delete_path(
     }
     let digest = match (place.kind(), expected) {
         (Some(Kind::File), Some(expected)) => {
-            let (_, scan) = read::scan(root, &read::ScanCache::default(), path, stop)?;
-            if scan.sha256 != *expected {
-                let (expected, found) = (expected.as_str().to_owned(), scan.sha256.as_str().to_owned());
+            let (_, found) = read::scan(root, &read::ScanCache::default(), path, stop)?;
+            if found != *expected {
+                let (expected, found) = (expected.as_str().to_owned(), found.as_str().to_owned());
                 return Err(FileError::changed(rel, Some(expected), Some(found)));
             }
             Some(expected.clone())
@@ -82,9 +82,7 @@ pub fn delete_path(
         }
         // A small file's content is part of what a person agrees to.
         (Some(Kind::File), None) if measure.bytes <= 16 << 20 => {
-            read::scan(root, &read::ScanCache::default(), path, stop)
-                .ok()
-                .map(|(_, scan)| scan.sha256.clone())
+            read::scan(root, &read::ScanCache::default(), path, stop).ok().map(|(_, digest)| digest)
         }
         _ => None,
     };

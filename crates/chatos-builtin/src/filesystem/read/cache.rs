@@ -18,19 +18,22 @@ pub struct ScanCache {
 }
 
 impl ScanCache {
-    pub(super) fn get_or_scan(&self, opened: &Opened, stop: &dyn Stop) -> Result<Arc<Scan>> {
+    /// With a digest when `digest` says so; one that is known already is always given.
+    pub(super) fn get_or_scan(&self, opened: &Opened, digest: bool, stop: &dyn Stop) -> Result<Arc<Scan>> {
         let stamp = Stamp::of(&opened.stat);
         {
             let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
             let found = kept.iter().position(|scan| scan.stamp.settled() && scan.stamp.same(&stamp));
+            let found = found.filter(|at| !digest || kept[*at].sha256.is_some());
             if let Some(scan) = found.and_then(|at| kept.remove(at)) {
                 kept.push_front(scan.clone());
                 return Ok(scan);
             }
         }
-        let scan = Arc::new(scan::scan(opened, stop)?);
+        let scan = Arc::new(scan::scan(opened, digest, stop)?);
         if scan.size_bytes > CHUNK as u64 && stamp.settled() && scan.stamp.still(&opened.file) {
             let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+            kept.retain(|old| !old.stamp.same(&stamp));
             kept.push_front(scan.clone());
             kept.truncate(ENTRIES);
         }

@@ -58,6 +58,14 @@ pub(super) fn from_text(text: &str, start: u64, end: u64, limits: &RangeLimits) 
     taker.finish()
 }
 
+/// Takes lines out of a small file that is in memory.
+pub(super) fn from_bytes(bytes: &[u8], scan: &Scan, start: u64, end: u64, limits: &RangeLimits) -> Lines {
+    let mut taker = Taker::new(start, end, limits);
+    let rest = bytes.strip_prefix(BOM).unwrap_or(bytes);
+    taker.chunk(rest, bytes.len() as u64, scan, end);
+    taker.finish()
+}
+
 /// Takes lines out of a file, from the nearest mark before the first of them.
 pub(super) fn from_file(
     opened: &Opened,
@@ -87,16 +95,7 @@ pub(super) fn from_file(
             bytes = &bytes[BOM.len()..];
         }
         offset += read as u64;
-        while !bytes.is_empty() && !done {
-            let cut = memchr::memchr(b'\n', bytes).map_or(bytes.len(), |at| at + 1);
-            done = !taker.piece(&bytes[..cut]);
-            if taker.full {
-                // Only the size of the rest is still of interest; it begins with this piece.
-                taker.lines.omitted_bytes = remaining(scan, offset - bytes.len() as u64, end);
-                done = true;
-            }
-            bytes = &bytes[cut..];
-        }
+        done = taker.chunk(bytes, offset, scan, end);
     }
     Ok(taker.finish())
 }
@@ -147,6 +146,24 @@ impl<'a> Taker<'a> {
             beyond: 0,
             full: false,
         }
+    }
+
+    /// Takes what is wanted of a chunk that ends at `offset` of the file; true when that was all.
+    fn chunk(&mut self, mut bytes: &[u8], offset: u64, scan: &Scan, end: u64) -> bool {
+        while !bytes.is_empty() {
+            let cut = memchr::memchr(b'\n', bytes).map_or(bytes.len(), |at| at + 1);
+            let more = self.piece(&bytes[..cut]);
+            if self.full {
+                // Only the size of the rest is still of interest; it begins with this piece.
+                self.lines.omitted_bytes = remaining(scan, offset - bytes.len() as u64, end);
+                return true;
+            }
+            bytes = &bytes[cut..];
+            if !more {
+                return true;
+            }
+        }
+        false
     }
 
     /// Takes a piece; false when nothing more is wanted.

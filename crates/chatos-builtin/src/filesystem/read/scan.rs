@@ -25,8 +25,8 @@ pub struct Scan {
     pub stamp: Stamp,
     /// Bytes looked at: the size when the look began.
     pub size_bytes: u64,
-    /// SHA-256 of those bytes.
-    pub sha256: Digest,
+    /// SHA-256 of those bytes, where it was wanted.
+    pub sha256: Option<Digest>,
     /// Lines; a last line without an end counts.
     pub line_count: u64,
     /// The encoding.
@@ -39,6 +39,13 @@ pub struct Scan {
     pub binary: bool,
     /// Number of LF before byte `index * CHUNK`; one entry per chunk.
     pub(super) marks: Vec<u64>,
+}
+
+impl Scan {
+    /// The digest in hex.
+    pub fn hex(&self) -> Option<String> {
+        self.sha256.as_ref().map(|digest| digest.as_str().to_owned())
+    }
 }
 
 /// What tells an unchanged file from a changed one.
@@ -84,11 +91,24 @@ impl Stamp {
     }
 }
 
+/// Looks at a small file and keeps what it read.
+pub(super) fn whole(opened: &Opened, stop: &dyn Stop) -> Result<(Scan, Vec<u8>)> {
+    stop.check()?;
+    let stamp = Stamp::of(&opened.stat);
+    let mut bytes = vec![0; usize::try_from(stamp.size).unwrap_or(0)];
+    let read = read_at(&opened.file, &mut bytes, 0)
+        .map_err(|error| FileError::os("read", opened.rel.clone(), error))?;
+    bytes.truncate(read);
+    let mut pass = Pass::new(true);
+    pass.chunk(&bytes);
+    Ok((pass.finish(stamp, read as u64, opened)?, bytes))
+}
+
 /// Looks at the whole file.
-pub(super) fn scan(opened: &Opened, stop: &dyn Stop) -> Result<Scan> {
+pub(super) fn scan(opened: &Opened, digest: bool, stop: &dyn Stop) -> Result<Scan> {
     let stamp = Stamp::of(&opened.stat);
     let size = stamp.size;
-    let mut pass = Pass::default();
+    let mut pass = Pass::new(digest);
     let mut buffer = vec![0; usize::try_from(size).unwrap_or(CHUNK).clamp(1, CHUNK)];
     let mut offset = 0;
     while offset < size {
@@ -107,7 +127,7 @@ pub(super) fn scan(opened: &Opened, stop: &dyn Stop) -> Result<Scan> {
 
 #[derive(Default)]
 struct Pass {
-    hasher: Sha256,
+    hasher: Option<Sha256>,
     head: Vec<u8>,
     marks: Vec<u64>,
     newlines: u64,
@@ -119,12 +139,18 @@ struct Pass {
 }
 
 impl Pass {
+    fn new(digest: bool) -> Self {
+        Self { hasher: digest.then(Sha256::new), ..Self::default() }
+    }
+
     fn chunk(&mut self, bytes: &[u8]) {
         if self.head.len() < SNIFF_BYTES {
             let take = bytes.len().min(SNIFF_BYTES - self.head.len());
             self.head.extend_from_slice(&bytes[..take]);
         }
-        self.hasher.update(bytes);
+        if let Some(hasher) = &mut self.hasher {
+            hasher.update(bytes);
+        }
         self.marks.push(self.newlines);
         self.newlines += memchr::memchr_iter(b'\n', bytes).count() as u64;
         if self.last == b'\r' && bytes.first() == Some(&b'\n') {
@@ -177,7 +203,7 @@ impl Pass {
         Ok(Scan {
             stamp,
             size_bytes: size,
-            sha256: Digest::finish(self.hasher),
+            sha256: self.hasher.map(Digest::finish),
             line_count,
             encoding,
             eol,

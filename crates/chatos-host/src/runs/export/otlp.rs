@@ -1,13 +1,48 @@
 //! OpenTelemetry's JSON: one span per span of the trace, `gen_ai.*` and `chatos.*` attributes.
 
-use chatos_store::{ModelRecord, parse_time};
+use std::collections::HashMap;
+
+use chatos_store::{ModelRecord, Store, StoreError, parse_time};
+use chatos_tool::Redactor;
 use serde_json::{Value, json};
 
-use crate::runs::read::SpanView;
+use crate::runs::read::{SpanView, spans_of};
 
-/// The document. Contents of messages and arguments are never in it unless asked for, and redacted then.
-pub(super) fn document(spans: &[SpanView], models: &[ModelRecord], _content: bool) -> Value {
-    let spans: Vec<Value> = spans.iter().map(|span| one(span, models)).collect();
+/// Most characters of a content.
+const CONTENT_CHARS: usize = 6_000;
+
+/// What a span read and wrote, by its id.
+type Contents = HashMap<String, (String, String)>;
+
+/// The document of a trace. Texts of people, models and tools are in it only when asked for, and always
+/// redacted.
+pub(crate) fn of_trace(
+    store: &Store,
+    redactor: &Redactor,
+    trace_id: &str,
+    content: bool,
+) -> Result<Value, StoreError> {
+    let spans = spans_of(store, redactor, trace_id)?;
+    let contents = if content { Some(contents(store, redactor, trace_id)?) } else { None };
+    Ok(document(&spans, &store.models()?, contents.as_ref()))
+}
+
+fn contents(store: &Store, redactor: &Redactor, trace_id: &str) -> Result<Contents, StoreError> {
+    let mut all = Contents::new();
+    let shown = |column: &str| {
+        store.kept(column).map(|text| redactor.trimmed(&text, CONTENT_CHARS)).unwrap_or_default()
+    };
+    for run in store.runs_of_trace(trace_id)? {
+        all.insert(run.span_id.clone(), (redactor.trimmed(&run.task, CONTENT_CHARS), String::new()));
+        for step in store.steps(&run.id)? {
+            all.insert(step.span_id, (shown(&step.input_blob), shown(&step.output_blob)));
+        }
+    }
+    Ok(all)
+}
+
+fn document(spans: &[SpanView], models: &[ModelRecord], contents: Option<&Contents>) -> Value {
+    let spans: Vec<Value> = spans.iter().map(|span| one(span, models, contents)).collect();
     json!({
         "resourceSpans": [{
             "resource": { "attributes": [
@@ -18,7 +53,7 @@ pub(super) fn document(spans: &[SpanView], models: &[ModelRecord], _content: boo
     })
 }
 
-fn one(span: &SpanView, models: &[ModelRecord]) -> Value {
+fn one(span: &SpanView, models: &[ModelRecord], contents: Option<&Contents>) -> Value {
     let mut attributes = Vec::new();
     let operation = match span.kind.as_str() {
         "run" => Some("invoke_agent"),
@@ -57,6 +92,17 @@ fn one(span: &SpanView, models: &[ModelRecord]) -> Value {
             attributes.push(text(&format!("chatos.{key}"), value));
         }
     }
+    if let Some((read, wrote)) = contents.and_then(|all| all.get(&span.span_id)) {
+        let keys = match span.kind.as_str() {
+            "tool" => ("gen_ai.tool.call.arguments", "gen_ai.tool.call.result"),
+            _ => ("gen_ai.input.messages", "gen_ai.output.messages"),
+        };
+        for (key, value) in [(keys.0, read), (keys.1, wrote)] {
+            if !value.is_empty() {
+                attributes.push(text(key, value));
+            }
+        }
+    }
     attributes.push(text("chatos.kind", &span.kind));
     attributes.push(text("chatos.status", &span.status));
     let failed =
@@ -70,6 +116,8 @@ fn one(span: &SpanView, models: &[ModelRecord]) -> Value {
         "traceId": span.trace["traceId"], "spanId": span.span_id,
         "parentSpanId": span.parent_span_id.clone().unwrap_or_default(),
         "name": match operation {
+            // The name of a person's run is the beginning of what they wrote: content.
+            Some(operation) if span.kind == "run" && span.trace["subAgentId"].is_null() => operation.to_owned(),
             Some(operation) => format!("{operation} {}", span.name),
             None => span.name.clone(),
         },

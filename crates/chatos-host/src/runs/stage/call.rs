@@ -249,7 +249,9 @@ impl CallObserver for Watch {
         let seq = self.step.seq;
         self.stage.work(move |stage| {
             let (task_id, detail): (String, Value) = match handle {
-                TaskHandle::AsyncTask { task_id, cursor } => (task_id, json!({ "cursor": cursor })),
+                TaskHandle::AsyncTask { task_id, cursor, also } => {
+                    (task_id, json!({ "cursor": cursor, "ackId": also }))
+                }
                 TaskHandle::McpTask { task_id } => (String::new(), json!({ "mcpTask": task_id })),
             };
             stage.tasks.lock().unwrap_or_else(std::sync::PoisonError::into_inner).insert(seq);

@@ -116,7 +116,9 @@ impl Inner {
 pub(super) fn asked(host: &Arc<Host>, rows: Vec<StepRow>, interrupted_at: Option<i64>) -> Vec<StepFacts> {
     let own: HashMap<i64, &'static str> =
         rows.iter().filter_map(|row| Some((row.seq, built_in(&row.server_identity)?))).collect();
+    let run_id = rows.first().map(|row| row.run_id.clone()).unwrap_or_default();
     let mut steps = facts(rows);
+    mark_open_asks(host.store(), &run_id, &mut steps);
     for step in steps.iter_mut().filter(|step| step.sent) {
         let Some(server) = own.get(&step.seq) else { continue };
         // Tools that only ask have no other effect.
@@ -157,6 +159,22 @@ fn built_in(identity: &str) -> Option<&'static str> {
     all.find(|info| info.id == id).map(|info| info.name)
 }
 
+/// Which calls wait for an answer that a modern server gets with the call sent again.
+pub(super) fn mark_open_asks(store: &chatos_store::Store, run_id: &str, steps: &mut [StepFacts]) {
+    let open = match store.open_asks() {
+        Ok(open) => open,
+        Err(error) => {
+            // Without them such a call is asked about, never repeated.
+            tracing::warn!(%error, "open questions of servers cannot be read");
+            return;
+        }
+    };
+    for step in steps {
+        let key = chatos_agent::call_key(Some(run_id), &step.call_id);
+        step.open_ask = open.iter().any(|row| row.call_id == key);
+    }
+}
+
 /// The newest step of each call, with what a person decided about it.
 pub(super) fn facts(rows: Vec<StepRow>) -> Vec<StepFacts> {
     let mut newest: HashMap<String, StepFacts> = HashMap::new();
@@ -183,6 +201,8 @@ pub(super) fn facts(rows: Vec<StepRow>) -> Vec<StepFacts> {
             attempt: row.attempt,
             request_id: some(&row.request_id),
             task: some(&row.task_id).map(|id| (id, cursor)),
+            ack_id: detail["ackId"].as_str().map(str::to_owned),
+            open_ask: false,
             mcp_task: detail["mcpTask"].as_str().map(str::to_owned),
             child_run_id: some(&row.child_run_id),
             asked: None,

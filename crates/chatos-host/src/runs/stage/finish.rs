@@ -129,6 +129,10 @@ impl Inner {
             }
         }
         emitter.line("run_finished", line);
+        #[cfg(feature = "otlp")]
+        if self.parts.run.kind != "sub" {
+            crate::runs::push::trace(&self.parts.host, self.parts.run.trace_id.clone());
+        }
     }
 
     /// The host stops: the run is left as it is, to be continued.

@@ -1,0 +1,258 @@
+//! The dispatcher with a host that only writes down what it is asked for.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use chatos_mcp::{Later, NoHooks, Pool, PoolOptions};
+use chatos_prompts::{Owner, Prompts};
+use chatos_tool::{Answer, Envelope, LogLevel, LogRules, Redactor, Stamp, TextLimits};
+use serde_json::json;
+
+use super::*;
+use crate::toolset::{AppPlace, OfferedTool, ServerOffer, Word};
+
+/// A host without anything behind it.
+struct Recorder {
+    pool: Pool,
+    work: Duration,
+    built_in: Mutex<Vec<BuiltInCall>>,
+    asked: Mutex<Vec<Question>>,
+    approved: bool,
+}
+
+impl Recorder {
+    fn new(work: Duration) -> Arc<Self> {
+        Arc::new(Self {
+            pool: Pool::new(PoolOptions::new(Arc::new(NoHooks))),
+            work,
+            built_in: Mutex::default(),
+            asked: Mutex::default(),
+            approved: true,
+        })
+    }
+}
+
+fn none<T: Send + 'static>(value: T) -> Later<T> {
+    Box::pin(async move { value })
+}
+
+fn refused() -> Fault {
+    Fault::new(chatos_tool::ErrorCode::Unavailable, Text::same("not here"))
+}
+
+impl Ports for Recorder {
+    fn pool(&self) -> &Pool {
+        &self.pool
+    }
+
+    fn settings(&self) -> CallSettings {
+        CallSettings {
+            soft_deadline: Duration::from_millis(50),
+            idle: Duration::from_secs(60),
+            total: Duration::from_secs(60),
+            text: TextLimits { result_chars: 10_000, line_chars: 2_000 },
+            log: LogRules { level: LogLevel::Off, ..LogRules::default() },
+            confirm_timeout: None,
+            state_dir: "/state".into(),
+            session_root: "/home".into(),
+        }
+    }
+
+    fn redactor(&self) -> Arc<Redactor> {
+        Arc::default()
+    }
+
+    fn built_in(&self, call: BuiltInCall) -> Later<Result<Envelope, Fault>> {
+        let stamp = Stamp {
+            server: call.server.clone(),
+            tool: call.tool.clone(),
+            trace: serde_json::from_value(json!({})).unwrap(),
+            elapsed_ms: u64::try_from(self.work.as_millis()).unwrap(),
+            ts: String::new(),
+        };
+        let error = ToolError::new(Reason::Canceled { by: CanceledBy::Person }, Text::same("no"));
+        let error = if self.work.is_zero() { error } else { ToolError::timeout(1, chatos_tool::Phase::Run) };
+        let envelope = Envelope::seal(Answer::failed(error), stamp, self.settings().text, Lang::En);
+        self.built_in.lock().unwrap_or_else(PoisonError::into_inner).push(call);
+        let work = self.work;
+        Box::pin(async move {
+            tokio::time::sleep(work).await;
+            Ok(envelope)
+        })
+    }
+
+    fn prompts(&self) -> Later<Result<Prompts, Fault>> {
+        none(Err(refused()))
+    }
+
+    fn ask(&self, question: Question) -> Later<Result<String, Fault>> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).push(question);
+        none(Ok("q".to_owned()))
+    }
+
+    fn verdict(&self, _: String, _: Owner) -> Later<Result<Verdict, Fault>> {
+        none(Err(refused()))
+    }
+
+    fn withdraw(&self, _: String, _: Owner, _: &'static str) -> Later<()> {
+        none(())
+    }
+
+    fn log(&self, _: String) {}
+
+    fn event(&self, _: ToolEvent<'_>) {}
+
+    fn keep_task(&self, _: TaskRow) -> Later<Result<(), Fault>> {
+        none(Ok(()))
+    }
+
+    fn end_task(&self, _: String, _: &'static str) -> Later<()> {
+        none(())
+    }
+
+    fn keep_ask(&self, _: OpenAsk) -> Later<Result<(), Fault>> {
+        none(Ok(()))
+    }
+
+    fn end_ask(&self, _: String) -> Later<()> {
+        none(())
+    }
+
+    fn sample(&self, _: Asker, _: Value, _: CancellationToken) -> Later<Result<Value, String>> {
+        none(Err("no".to_owned()))
+    }
+
+    fn approved(&self, run_id: String, identity: ServerIdentity, tool: String) -> Later<bool> {
+        none(
+            self.approved
+                && (run_id.as_str(), identity.as_str(), tool.as_str()) == ("run_7", "admin:3", "read"),
+        )
+    }
+
+    fn keep_approval(&self, _: String, _: ServerIdentity, _: String) -> Later<Result<(), Fault>> {
+        none(Ok(()))
+    }
+
+    fn hold_app(&self, _: &AppPlace, _: &str) -> Option<Box<dyn std::any::Any + Send + Sync>> {
+        None
+    }
+
+    fn open_ask(&self, _: String) -> Later<Option<OpenAsk>> {
+        none(None)
+    }
+
+    fn begin(&self, _: CallContext) {}
+
+    fn end(&self, _: &str) {}
+
+    fn audit(&self, _: &'static str, _: Value) {}
+}
+
+fn set() -> Toolset {
+    let route = ServerRoute {
+        identity: ServerIdentity::admin("3"),
+        name: "project_files".to_owned(),
+        normalized: "project_files".to_owned(),
+        road: Road::BuiltIn,
+        transport: Transport::InProcess,
+        app: None,
+        call_meta: None,
+        async_task: None,
+        idle: None,
+        total: None,
+    };
+    let tool = |name: &str, word| OfferedTool {
+        tool: name.to_owned(),
+        title: None,
+        description: String::new(),
+        input_schema: json!({ "type": "object" }),
+        annotations: Value::Null,
+        word,
+        asks_itself: false,
+        read_only: true,
+        idempotent: true,
+    };
+    let changed = Word::Refuse { code: "tool_changed", why: Text::same("changed") };
+    let tools = vec![tool("read", Word::Ask), tool("changed", changed)];
+    let offer = ServerOffer { route: Arc::new(route), tools, sampling: false };
+    Toolset::build(vec![offer], Vec::new())
+}
+
+fn order(tool: &str) -> CallOrder {
+    let trace = json!({
+        "traceId": "4bf92f3577b34da6a3ce929d0e0e4736", "spanId": "00f067aa0ba902b7",
+        "parentSpanId": "b7ad6b7169203331", "rootAgentId": "ag_1", "agentId": "ag_1", "subAgentId": null,
+        "runId": "run_7", "sessionId": "ses_3", "toolName": null,
+    });
+    CallOrder {
+        tool: ToolRef::Direct { server: "project_files".to_owned(), tool: tool.to_owned() },
+        arguments: json!({ "path": "a" }).as_object().cloned().unwrap(),
+        raw_arguments: None,
+        trace: serde_json::from_value(trace).unwrap(),
+        call_id: "call_2".to_owned(),
+        user_message_id: Some("msg_9".to_owned()),
+        role: Role::Main,
+        workdir: "/home/u/work/shop".into(),
+        lang: Lang::En,
+        cancel: CancellationToken::new(),
+        extra_meta: Map::new(),
+        resume: None,
+        to_queue: false,
+    }
+}
+
+async fn call(ports: &Arc<Recorder>, order: CallOrder) -> CallEnd {
+    let dispatcher = Dispatcher::new(Arc::clone(ports) as Arc<dyn Ports>);
+    dispatcher.call(&set(), order, Arc::new(NoObserver)).await
+}
+
+/// ai-contributions §10, for a server of this process: no app, and the workspace as its directory.
+#[tokio::test]
+async fn a_built_in_server_receives_exactly_this() {
+    let ports = Recorder::new(Duration::ZERO);
+    call(&ports, order("read")).await;
+    let received = ports.built_in.lock().unwrap();
+    assert_eq!(
+        Value::Object(received[0].meta.clone()),
+        json!({
+            "workdir": "/home/u/work/shop", "sessionId": "ses_3", "runId": "run_7",
+            "userMessageId": "msg_9", "user_message_id": "msg_9",
+            "toolCallId": "call_2", "tool_call_id": "call_2",
+            "chatos": { "trace": {
+                "traceId": "4bf92f3577b34da6a3ce929d0e0e4736", "spanId": "00f067aa0ba902b7",
+                "parentSpanId": "b7ad6b7169203331", "rootAgentId": "ag_1", "agentId": "ag_1",
+                "subAgentId": null, "runId": "run_7", "sessionId": "ses_3", "toolName": "read",
+            } },
+            "traceparent": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+        })
+    );
+    assert_eq!(Value::Object(received[0].arguments.clone()), json!({ "path": "a" }), "never changed");
+    assert!(ports.asked.lock().unwrap().is_empty(), "allowed for this run, and taken back: nothing to read");
+}
+
+#[tokio::test]
+async fn what_worked_past_the_soft_deadline_is_delivered_once() {
+    let ports = Recorder::new(Duration::from_millis(120));
+    let end = call(&ports, order("read")).await;
+    let asked = ports.asked.lock().unwrap();
+    assert_eq!(asked.len(), 1);
+    assert_eq!(
+        (&asked[0].prompt["kind"], asked[0].source.as_str()),
+        (&json!("result"), "project_files/read")
+    );
+    assert_eq!(asked[0].prompt["markdown"], json!(end.envelope.text));
+    assert_eq!(asked[0].prompt["isError"], true);
+}
+
+#[tokio::test]
+async fn a_changed_tool_is_refused_by_a_rule_of_its_own() {
+    let ports = Recorder::new(Duration::ZERO);
+    let end = call(&ports, order("changed")).await;
+    let error = end.envelope.error.unwrap();
+    assert_eq!(
+        (end.envelope.code, &error["rule"]),
+        ("permission_denied", &json!("tool_not_approved")),
+        "{error}"
+    );
+    assert!(ports.built_in.lock().unwrap().is_empty());
+}
