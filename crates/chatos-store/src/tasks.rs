@@ -181,7 +181,7 @@ impl Store {
         limit: u32,
         offset: u32,
     ) -> Result<(Vec<Task>, u64, u64), StoreError> {
-        self.read(|connection| {
+        self.read_at_once(|connection| {
             let (condition, mut values) = condition(filter);
             let total = count(connection, filter, false)?;
             let open = count(connection, filter, true)?;
