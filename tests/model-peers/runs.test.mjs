@@ -105,6 +105,7 @@ for (const model of ['openai', 'anthropic']) {
 
   for (const [fault, chaos] of [
     ['errors', { dropRate: 1 }],
+    ['rate limits', { rateLimitRate: 1 }],
     ['malformed answers', { malformedRate: 1 }],
     ['broken connections', { disconnectRate: 1 }],
   ]) {

@@ -175,6 +175,19 @@ impl Store {
         result
     }
 
+    /// As [`Store::read`] for several statements that have to see one and the same state.
+    pub(crate) fn read_at_once<T>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.read(|connection| {
+            let snapshot = connection.unchecked_transaction()?;
+            let value = work(&snapshot)?;
+            snapshot.commit()?;
+            Ok(value)
+        })
+    }
+
     /// As [`Store::read`] for work that takes as long as the database is large: [`Store::stop_checks`]
     /// ends it with an error.
     pub(crate) fn read_long<T>(

@@ -141,7 +141,7 @@ impl Store {
         limit: u32,
         offset: u32,
     ) -> Result<(Vec<JournalEntry>, u64), StoreError> {
-        self.read(|connection| {
+        self.read_at_once(|connection| {
             let (condition, mut values) = condition(root, tag, query);
             let total = if tag.is_empty() && query.is_empty() {
                 entries_of(connection, root)?
@@ -190,7 +190,7 @@ impl Store {
         root: &str,
         iterations: u32,
     ) -> Result<(Option<ProjectInfo>, Vec<ProjectIteration>, u64), StoreError> {
-        self.read(|connection| {
+        self.read_at_once(|connection| {
             let total = connection
                 .prepare_cached("SELECT count(*) FROM project_iterations WHERE root = ?1")?
                 .query_row([root], |row| row.get::<_, i64>(0))? as u64;

@@ -98,6 +98,8 @@ pub struct TaskFilter {
     /// Exact.
     pub status: String,
     /// Exact.
+    pub priority: String,
+    /// Exact.
     pub tag: String,
     /// In title or details, ignoring case.
     pub query: String,
@@ -112,7 +114,7 @@ pub struct TaskFilter {
 impl TaskFilter {
     /// Whether the kept counts answer it.
     fn is_counted(&self) -> bool {
-        self.status.is_empty() && self.tag.is_empty() && self.query.is_empty()
+        self.status.is_empty() && self.priority.is_empty() && self.tag.is_empty() && self.query.is_empty()
     }
 }
 
@@ -181,7 +183,7 @@ impl Store {
         limit: u32,
         offset: u32,
     ) -> Result<(Vec<Task>, u64, u64), StoreError> {
-        self.read(|connection| {
+        self.read_at_once(|connection| {
             let (condition, mut values) = condition(filter);
             let total = count(connection, filter, false)?;
             let open = count(connection, filter, true)?;
@@ -460,6 +462,7 @@ fn condition(filter: &TaskFilter) -> (String, Vec<Sql>) {
         ("run_id", &filter.run_id),
         ("session_id", &filter.session_id),
         ("status", &filter.status),
+        ("priority", &filter.priority),
     ];
     for (column, value) in exact {
         if !value.is_empty() {
