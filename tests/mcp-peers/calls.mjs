@@ -16,6 +16,8 @@ const WRITES = [
   ['delete_path', () => ({ path: 'new.txt' })],
 ];
 
+const NO_HOST = { status: 'error', isError: true };
+
 export const CALLS = {
   project_files: FILES,
   code_writer: [...FILES, ...WRITES],
@@ -57,6 +59,15 @@ export const CALLS = {
     ['set_project_info', () => ({ summary: 'A project' })],
     ['get_project_info', () => ({})],
     ['add_project_iteration', () => ({ title: 'First' })],
+  ],
+  // Sub-agents run in a host; alone the server says that there is none.
+  subagent_router: [
+    ['get_sub_agent', () => ({ agent_id: 'reviewer' }), NO_HOST],
+    ['suggest_sub_agent', () => ({ task: 'Review the change' }), NO_HOST],
+    ['run_sub_agent', () => ({ task: 'Review the change' }), NO_HOST],
+    ['start_sub_agent_async', () => ({ task: 'Review the change' }), NO_HOST],
+    ['get_sub_agent_status', () => ({ job_id: 'job-1' }), NO_HOST],
+    ['cancel_sub_agent_job', () => ({ job_id: 'job-1' }), NO_HOST],
   ],
   ui_prompter: [
     ['prompt_choices', () => ({ options: [{ value: 'a' }], timeout_ms: 1000 }), { status: 'timeout', isError: true }],

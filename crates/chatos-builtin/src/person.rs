@@ -86,6 +86,8 @@ pub struct AskRequest {
 pub enum Reach {
     /// A host runs: its hub, its page, its notifications.
     Host,
+    /// No host, but the command that calls shows the question in its own terminal.
+    Terminal,
     /// Nobody looks, but the store is there: `chatos prompts answer` can answer.
     Store,
     /// The store cannot be used either.
@@ -244,16 +246,16 @@ pub(crate) const FORM_KEY: &str = "answer";
 /// `denied`/no_person (tools §15): nobody can be reached, so nothing happens.
 fn no_person(reason: Option<&Text>) -> ToolError {
     let mut message = Text::fixed(
-        "a person has to be asked and none can be reached: no ChatOS host runs and the client cannot ask",
-        "需要询问用户，但无法联系到任何人：没有运行中的 ChatOS 主机，客户端也无法询问",
+        "a person has to be asked and none can be reached: no ChatOS host runs, and there is no terminal and no client that can ask",
+        "需要询问用户，但无法联系到任何人：没有运行中的 ChatOS 主机，也没有可以询问的终端或客户端",
     );
     if let Some(reason) = reason {
         message =
             Text::new(format!("{} ({})", message.en, reason.en), format!("{}（{}）", message.zh, reason.zh));
     }
     ToolError::denied(DenyRule::NoPerson, message).hint(Text::fixed(
-        "start `chatos serve`, or set uiPromptBackend to `file` to wait in the queue, where `chatos prompts answer` can answer",
-        "请启动 `chatos serve`，或将 uiPromptBackend 设为 `file`，在队列中等待 `chatos prompts answer` 的回答",
+        "start `chatos serve`, or call it in a terminal with `chatos tools call`, or set uiPromptBackend to `file` to wait in the queue, where `chatos prompts answer` can answer",
+        "请启动 `chatos serve`，或在终端中使用 `chatos tools call`，或将 uiPromptBackend 设为 `file`，在队列中等待 `chatos prompts answer` 的回答",
     ))
 }
 

@@ -17,7 +17,7 @@ pub(crate) use agents::{AddModel, Agent, AgentFields, Land, Models, RoleArg};
 pub(crate) use mcp::{ConfigClient, Gateway, Known, Mcp};
 pub(crate) use runs::{Chat, Runs, TraceCommand, Usage};
 pub(crate) use servers::{Import, ServerParts, Servers};
-pub(crate) use tools::Tools;
+pub(crate) use tools::{Tools, ToolsCall};
 
 /// A local-first host for AI plugin apps.
 #[derive(Debug, Parser)]

@@ -64,6 +64,18 @@ impl Api {
         Ok(Self::Embedded(LocalApi::new(host)))
     }
 
+    /// Says that this command shows the questions of its calls to the person at its terminal.
+    pub(crate) fn attend(&self) {
+        if let Self::Embedded(api) = self {
+            api.host().attend();
+        }
+    }
+
+    /// A running host answers, with a page and a queue of its own.
+    pub(crate) fn is_remote(&self) -> bool {
+        matches!(self, Self::Remote(_))
+    }
+
     /// Ends what the call started in this process: servers and their processes.
     pub(crate) async fn finish(&self) {
         if let Self::Embedded(api) = self {

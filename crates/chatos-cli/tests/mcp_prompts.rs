@@ -443,7 +443,11 @@ fn a_change_is_confirmed_in_the_client_when_no_host_runs() {
     let mut client = asking(&sandbox, "code_writer", McpEra::Legacy, &more);
     for (path, reply, status) in [
         ("yes.txt", json!({ "action": "accept", "content": { "remark": "fine" } }), "ok"),
+        ("bare.txt", json!({ "action": "accept" }), "ok"),
         ("no.txt", json!({ "action": "decline" }), "canceled"),
+        // Nobody else could answer: the call ends with the form, not with the time limit.
+        ("closed.txt", json!({ "action": "cancel" }), "canceled"),
+        ("odd.txt", json!({ "action": "accept", "content": "yes" }), "canceled"),
     ] {
         let id = client.begin_call("write_file", write(path));
         let asked = client.message_with("method");
@@ -460,6 +464,26 @@ fn a_change_is_confirmed_in_the_client_when_no_host_runs() {
         let item = closed(&sandbox, data["request_id"].as_str().unwrap());
         assert_eq!(item["by"], "person:client", "an answer is recorded like any other: {item}");
     }
+    // A client that said it could ask, and cannot.
+    let id = client.begin_call("write_file", write("error.txt"));
+    let asked = client.message_with("method");
+    let error = json!({ "code": -32603, "message": "no window" });
+    client.send(&json!({ "jsonrpc": "2.0", "id": asked["id"], "error": error }));
+    assert_eq!(client.answer(id)["structuredContent"]["status"], "canceled");
+    drop(client);
+
+    // Modern: a closed form ends the call too.
+    let mut client = asking(&sandbox, "code_writer", McpEra::Modern, &more);
+    let first = client.call("write_file", write("closed.txt"));
+    let closed_form = json!({
+        "name": "write_file", "arguments": write("closed.txt"), "requestState": first["requestState"],
+        "inputResponses": { "answer": { "action": "cancel" } },
+    });
+    let done = client.request("tools/call", closed_form);
+    assert_eq!(done["structuredContent"]["status"], "canceled", "{done}");
+    assert!(!root.join("closed.txt").exists() && !root.join("error.txt").exists());
+    let left = sandbox.run(&["prompts", "list", "--json"]).json();
+    assert_eq!(left["items"], json!([]), "nothing stays in the queue");
     drop(client);
 
     // Modern: what was shown is what happens, or nothing.

@@ -25,8 +25,8 @@ pub trait DeskOwner: Send + Sync + 'static {
     fn desk(&self) -> Result<&PromptDesk, Fault>;
     /// Who would see a question there. Blocks.
     fn reach(&self) -> Reach;
-    /// Names the asking process in its questions, so that they close when it is gone.
-    fn origin(&self) -> Option<Origin>;
+    /// Names the asking process in the questions of this run, so that they close when it is gone.
+    fn origin(&self, run: Option<&str>) -> Option<Origin>;
 }
 
 impl DeskOwner for Host {
@@ -38,7 +38,7 @@ impl DeskOwner for Host {
         Reach::Host
     }
 
-    fn origin(&self) -> Option<Origin> {
+    fn origin(&self, _run: Option<&str>) -> Option<Origin> {
         None
     }
 }
@@ -58,7 +58,7 @@ impl DeskOwner for Beside {
         }
     }
 
-    fn origin(&self) -> Option<Origin> {
+    fn origin(&self, _run: Option<&str>) -> Option<Origin> {
         Origin::here()
     }
 }
@@ -95,7 +95,11 @@ impl<D: DeskOwner> DeskQueue<D> {
 
     /// Asks with an id of the caller's choice.
     pub async fn ask_as(&self, request: &AskRequest, id: &RequestId) -> Result<RequestId, QueueError> {
-        self.put(payload(request, self.0.origin(), Some(id)), request.source.clone()).await
+        self.put(
+            payload(request, self.0.origin(request.trace.run_id.as_deref()), Some(id)),
+            request.source.clone(),
+        )
+        .await
     }
 
     async fn put(&self, payload: Value, source: String) -> Result<RequestId, QueueError> {
@@ -128,7 +132,8 @@ impl<D: DeskOwner> PromptQueue for DeskQueue<D> {
 
     fn ask(&self, request: AskRequest) -> BoxFuture<'_, Result<RequestId, QueueError>> {
         Box::pin(async move {
-            let payload = payload(&request, self.0.origin(), request.id.as_ref());
+            let payload =
+                payload(&request, self.0.origin(request.trace.run_id.as_deref()), request.id.as_ref());
             self.put(payload, request.source).await
         })
     }

@@ -91,7 +91,7 @@ pub use runs::{
     ToolCallView, TraceView, UsageView, decode_base64, encode_base64,
 };
 pub use state::{BackupOrder, RecoverChoice, Recovery, RestoreOrder, examine_damage, restore};
-pub use tools::{ToolCall, ToolDesk, ToolLogFilter, ToolLogPage};
+pub use tools::{CallState, ToolCall, ToolDesk, ToolLogFilter, ToolLogPage};
 
 /// The version of ChatOS, the one number every surface shows.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

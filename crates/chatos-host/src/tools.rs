@@ -3,10 +3,11 @@
 
 mod hand;
 mod log_pages;
+mod running;
 mod tail;
 mod watch;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;
@@ -30,6 +31,8 @@ use crate::host::{Host, Notice};
 use crate::prompts::PromptDesk;
 
 pub use log_pages::{ToolLogFilter, ToolLogPage};
+pub use running::CallState;
+use running::{Registered, Running};
 
 /// How long calls may take to end when the host stops (tools §16.2).
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -39,7 +42,7 @@ pub struct ToolDesk {
     layer: Arc<Layer>,
     env: ServerEnv,
     servers: Mutex<BTreeMap<&'static str, Arc<Server>>>,
-    running: Arc<Mutex<HashMap<String, CancellationToken>>>,
+    running: Running,
     events: EventHub,
     host: Weak<Host>,
     log: PathBuf,
@@ -151,7 +154,7 @@ impl ToolDesk {
             layer: Arc::new(layer),
             env,
             servers: Mutex::default(),
-            running: Arc::default(),
+            running: Running::default(),
             events,
             host: Arc::downgrade(host),
             log,
@@ -264,22 +267,22 @@ impl ToolDesk {
     }
 
     fn register(&self, call_id: &str, cancel: &CancellationToken) -> Result<Registered, Fault> {
-        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        if running.contains_key(call_id) {
-            return Err(Fault::new(
-                ErrorCode::Conflict,
-                Text::new(format!("a call `{call_id}` runs already"), format!("调用 `{call_id}` 正在进行")),
-            )
-            .hint(Text::fixed("choose another call id", "请换一个调用编号")));
-        }
-        running.insert(call_id.to_owned(), cancel.clone());
-        Ok(Registered { running: Arc::clone(&self.running), call_id: call_id.to_owned() })
+        self.running.register(call_id, cancel)
     }
 
     /// Asks a running call to stop; `false` when there is none of this id.
     pub fn cancel(&self, call_id: &str) -> bool {
-        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        running.get(call_id).map(CancellationToken::cancel).is_some()
+        self.running.cancel(call_id)
+    }
+
+    /// How a call by hand stands, as soon as it asked more than `after` questions or ended, or after `limit`.
+    pub async fn call_state(&self, call_id: &str, after: usize, limit: Duration) -> CallState {
+        self.running.state(call_id, after, limit).await
+    }
+
+    /// A call waits for the answer to this question.
+    pub(crate) fn call_waits(&self, call_id: &str, request_id: &str) {
+        self.running.waits(call_id, request_id);
     }
 
     /// A page of the tool log, newest first.
@@ -290,18 +293,6 @@ impl ToolDesk {
     /// Ends all calls and what they left behind.
     pub(crate) async fn close(&self) {
         self.layer.close(PATIENCE).await;
-    }
-}
-
-/// A running call in the list of running calls.
-struct Registered {
-    running: Arc<Mutex<HashMap<String, CancellationToken>>>,
-    call_id: String,
-}
-
-impl Drop for Registered {
-    fn drop(&mut self) {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.call_id);
     }
 }
 
@@ -416,9 +407,12 @@ impl DeskOwner for HostDesk {
         let Some(host) = self.host.upgrade() else {
             return Reach::None(Text::fixed("the host is stopping", "主机正在停止"));
         };
-        // A command that opened the state for a moment shows nobody a question, unless it says so.
-        if host.is_serving() || host.is_attended() {
+        if host.is_serving() {
             return Reach::Host;
+        }
+        // A command that opened the state for a moment shows nobody a question, unless it says so.
+        if host.is_attended() {
+            return Reach::Terminal;
         }
         match self.desk() {
             Ok(_) => Reach::Store,
@@ -426,8 +420,11 @@ impl DeskOwner for HostDesk {
         }
     }
 
-    fn origin(&self) -> Option<chatos_prompts::Origin> {
-        None
+    fn origin(&self, run: Option<&str>) -> Option<chatos_prompts::Origin> {
+        // The question of a call by hand is closed by whoever looks at the queue next when its command was
+        // killed; a run is continued, and its questions wait for that (agents §8).
+        let host = self.host.upgrade()?;
+        if host.is_serving() || run.is_some() { None } else { chatos_prompts::Origin::here() }
     }
 }
 

@@ -98,6 +98,8 @@ pub struct TaskFilter {
     /// Exact.
     pub status: String,
     /// Exact.
+    pub priority: String,
+    /// Exact.
     pub tag: String,
     /// In title or details, ignoring case.
     pub query: String,
@@ -112,7 +114,7 @@ pub struct TaskFilter {
 impl TaskFilter {
     /// Whether the kept counts answer it.
     fn is_counted(&self) -> bool {
-        self.status.is_empty() && self.tag.is_empty() && self.query.is_empty()
+        self.status.is_empty() && self.priority.is_empty() && self.tag.is_empty() && self.query.is_empty()
     }
 }
 
@@ -460,6 +462,7 @@ fn condition(filter: &TaskFilter) -> (String, Vec<Sql>) {
         ("run_id", &filter.run_id),
         ("session_id", &filter.session_id),
         ("status", &filter.status),
+        ("priority", &filter.priority),
     ];
     for (column, value) in exact {
         if !value.is_empty() {

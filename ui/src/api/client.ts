@@ -6,6 +6,7 @@ import type {
   HostStatus,
   InstallResult,
   JournalPage,
+  JournalProjects,
   JsonValue,
   NewTask,
   Operation,
@@ -22,6 +23,27 @@ import type {
 import type { Http } from './http';
 
 const V1 = '/api/v1';
+
+/** Which tasks; what is absent narrows nothing. */
+export interface TaskQuery {
+  q?: string;
+  status?: string;
+  priority?: string;
+  tag?: string;
+  scope?: string;
+  open?: boolean;
+  limit: number;
+  cursor?: string;
+}
+
+/** Which entries of which journal; without a root, that of the host's project. */
+export interface JournalQuery {
+  q?: string;
+  tag?: string;
+  projectRoot?: string;
+  limit: number;
+  cursor?: string;
+}
 
 export class Client {
   constructor(readonly http: Http) {}
@@ -114,8 +136,8 @@ export class Client {
     return this.http.blob(`${pluginPath(pluginId)}/apps/${encodeURIComponent(appId)}/icon`);
   }
 
-  tasks(query: { q: string; limit: number }): Promise<TaskPage> {
-    return this.http.get(`${V1}/tasks`, { query });
+  tasks(query: TaskQuery): Promise<TaskPage> {
+    return this.http.get(`${V1}/tasks`, { query: { ...query } });
   }
 
   addTask(task: NewTask): Promise<Task> {
@@ -134,8 +156,12 @@ export class Client {
     return this.http.post(`${V1}/tasks/clear`, { mode });
   }
 
-  journal(query: { q: string; limit: number }): Promise<JournalPage> {
-    return this.http.get(`${V1}/journal`, { query });
+  journal(query: JournalQuery): Promise<JournalPage> {
+    return this.http.get(`${V1}/journal`, { query: { ...query } });
+  }
+
+  journalProjects(): Promise<JournalProjects> {
+    return this.http.get(`${V1}/journal/projects`);
   }
 
   cancelOperation<T>(id: string): Promise<Operation<T>> {

@@ -62,6 +62,12 @@ class I18n {
     return `${new Intl.NumberFormat(this.tag, { maximumFractionDigits: digits }).format(size)} ${units[unit]}`;
   }
 
+  /** The day alone, with its weekday. */
+  day(moment: string | number | Date): string {
+    const make = () => new Intl.DateTimeFormat(this.tag, { dateStyle: 'full' });
+    return once(`day ${this.tag}`, make).format(new Date(moment));
+  }
+
   dateTime(moment: string | number | Date): string {
     const make = () => new Intl.DateTimeFormat(this.tag, { dateStyle: 'medium', timeStyle: 'medium' });
     return once(`dateTime ${this.tag}`, make).format(new Date(moment));

@@ -112,6 +112,7 @@ export type TaskChange = Schemas['TaskChange'];
 export type NewTask = Pick<Schemas['TaskInput'], 'title'> & Partial<Schemas['TaskInput']>;
 export type JournalEntry = Schemas['EntryView'];
 export type JournalPage = Schemas['EntryList'];
+export type JournalProjects = Schemas['Projects'];
 
 // ---- events ----
 

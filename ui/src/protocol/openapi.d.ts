@@ -913,6 +913,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/tools/calls/{callId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How a call by hand stands: whether it runs, and what it asked a person */
+        get: operations["getToolsCallsCallId"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/tools/calls/{callId}/cancel": {
         parameters: {
             query?: never;
@@ -3064,6 +3081,13 @@ export interface components {
              * @default null
              */
             agent: string | null;
+        };
+        /** @description How a call by hand stands. */
+        CallStateView: {
+            /** @description false: it has ended, or there never was one. */
+            running: boolean;
+            /** @description The questions it asked a person, in the order of asking. */
+            questions: string[];
         };
         /** @description Whether there was a call to cancel. */
         CancelResult: {
@@ -6401,6 +6425,8 @@ export interface operations {
                 runId?: string;
                 /** @description todo, doing, blocked or done */
                 status?: string;
+                /** @description high, medium or low */
+                priority?: string;
                 /** @description exact */
                 tag?: string;
                 /** @description in title or details */
@@ -6757,6 +6783,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CallResult"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getToolsCallsCallId: {
+        parameters: {
+            query?: {
+                /** @description questions known already */
+                after?: string;
+                /** @description wait this long for another, at most 25000 */
+                waitMs?: string;
+            };
+            header?: never;
+            path: {
+                callId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How a call by hand stands: whether it runs, and what it asked a person */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallStateView"];
                 };
             };
             /** @description The error object */

@@ -1,26 +1,61 @@
 // Tasks and the project journal, read again whenever the host says that they changed.
 
-import type { Client } from '../api/client';
-import type { EventFrame, JournalPage, NewTask, Task, TaskChange, TaskPage } from '../protocol';
+import type { Client, JournalQuery, TaskQuery } from '../api/client';
+import type { EventFrame, JournalPage, JournalProjects, NewTask, Task, TaskChange, TaskPage } from '../protocol';
 import { Resource } from './resource.svelte';
 
 export const STATUSES = ['todo', 'doing', 'blocked', 'done'] as const;
 export const PRIORITIES = ['high', 'medium', 'low'] as const;
+export const SCOPES = ['default', 'cli', 'chat'] as const;
 export type TaskStatus = (typeof STATUSES)[number];
 
+/** The most a host gives at once, and how many more a person gets with one press. */
+const PAGE = 200;
+const JOURNAL_PAGE = 50;
+
+/** What the list is narrowed to. */
+export interface TaskFilters {
+  q: string;
+  status: string;
+  priority: string;
+  tag: string;
+  scope: string;
+  /** Finished ones are left out. */
+  open: boolean;
+}
+
+export const ALL_TASKS: Readonly<TaskFilters> = { q: '', status: '', priority: '', tag: '', scope: '', open: false };
+
 export class Tasks {
-  /** What the list is narrowed to; a change is followed by `list.load()`. */
-  query = $state('');
+  filters: TaskFilters = $state({ ...ALL_TASKS });
   readonly list: Resource<TaskPage>;
   readonly #client: Client;
+  #pages = 1;
 
   constructor(client: Client) {
     this.#client = client;
-    this.list = new Resource(() => client.tasks({ q: this.query, limit: 200 }));
+    this.list = new Resource(() => this.#fetch({ ...this.filters }, this.#pages));
   }
 
   get all(): Task[] {
     return this.list.data?.items ?? [];
+  }
+
+  get filtered(): boolean {
+    return Object.values(this.filters).some((value) => value !== '' && value !== false);
+  }
+
+  /** Narrows the list, from its beginning. */
+  narrow(change: Partial<TaskFilters>): void {
+    this.filters = { ...this.filters, ...change };
+    this.#pages = 1;
+    void this.list.load();
+  }
+
+  /** Shows as many again. */
+  async more(): Promise<void> {
+    this.#pages += 1;
+    await this.list.load();
   }
 
   async add(task: NewTask): Promise<void> {
@@ -57,7 +92,16 @@ export class Tasks {
   }
 
   clear(): void {
+    this.filters = { ...ALL_TASKS };
+    this.#pages = 1;
     this.list.clear();
+  }
+
+  async #fetch(filters: TaskFilters, pages: number): Promise<TaskPage> {
+    const query: TaskQuery = { limit: PAGE };
+    for (const key of ['q', 'status', 'priority', 'tag', 'scope'] as const) if (filters[key] !== '') query[key] = filters[key];
+    if (filters.open) query.open = true;
+    return joined(pages, (cursor) => this.#client.tasks(cursor === null ? query : { ...query, cursor }));
   }
 
   #keep(task: Task): void {
@@ -69,19 +113,82 @@ export class Tasks {
 
 export class Journal {
   query = $state('');
+  tag = $state('');
+  /** Another project than the host's; empty for that one. */
+  root = $state('');
   readonly page: Resource<JournalPage>;
+  readonly projects: Resource<JournalProjects>;
+  readonly #client: Client;
+  #pages = 1;
 
   constructor(client: Client) {
-    this.page = new Resource(() => client.journal({ q: this.query, limit: 100 }));
+    this.#client = client;
+    this.page = new Resource(() => this.#fetch(this.#pages));
+    this.projects = new Resource(() => client.journalProjects());
+  }
+
+  /** Narrows the timeline, from its newest entry. */
+  narrow(change: { query?: string; tag?: string; root?: string }): void {
+    this.query = change.query ?? this.query;
+    this.tag = change.tag ?? this.tag;
+    this.root = change.root ?? this.root;
+    this.#pages = 1;
+    void this.page.load();
+  }
+
+  async more(): Promise<void> {
+    this.#pages += 1;
+    await this.page.load();
   }
 
   onEvent(frame: EventFrame): void {
-    if (frame.type === 'journal_changed') void this.page.refresh();
+    if (frame.type !== 'journal_changed') return;
+    void this.page.refresh();
+    void this.projects.refresh();
   }
 
   clear(): void {
+    [this.query, this.tag, this.root] = ['', '', ''];
+    this.#pages = 1;
     this.page.clear();
+    this.projects.clear();
   }
+
+  #fetch(pages: number): Promise<JournalPage> {
+    const query: JournalQuery = { limit: JOURNAL_PAGE };
+    if (this.query !== '') query.q = this.query;
+    if (this.tag !== '') query.tag = this.tag;
+    if (this.root !== '') query.projectRoot = this.root;
+    return joined(pages, (cursor) => this.#client.journal(cursor === null ? query : { ...query, cursor }));
+  }
+}
+
+interface Page {
+  items: { id: string }[];
+  nextCursor?: string | null;
+}
+
+/** So many pages as one. What moved from one to the next while they were read is there once. */
+export async function joined<P extends Page>(pages: number, get: (cursor: string | null) => Promise<P>): Promise<P> {
+  let whole = await get(null);
+  for (let page = 1; page < pages && whole.nextCursor; page += 1) {
+    const next = await get(whole.nextCursor);
+    const known = new Set(whole.items.map((item) => item.id));
+    whole = { ...next, items: [...whole.items, ...next.items.filter((item) => !known.has(item.id))] };
+  }
+  return whole;
+}
+
+/** Entries by the day they were written, in the order they came. `day` names the day of a moment. */
+export function byDay<Entry extends { ts: string }>(entries: Entry[], day: (ts: string) => string): { day: string; entries: Entry[] }[] {
+  const days: { day: string; entries: Entry[] }[] = [];
+  for (const entry of entries) {
+    const name = day(entry.ts);
+    const last = days.at(-1);
+    if (last?.day === name) last.entries.push(entry);
+    else days.push({ day: name, entries: [entry] });
+  }
+  return days;
 }
 
 /** A note is added to a task, it is not a field of it. */

@@ -41,6 +41,74 @@ describe('tasks', () => {
     await expect.poll(() => other.getByRole('button', { name: 'Read them twice' }).count()).toBe(0);
   });
 
+  test('are filtered by status, priority, tag and origin, and changed in place', async ({ open, host }) => {
+    const make = (title: string, more: object = {}) => host.api('POST', 'tasks', { title, ...more });
+    await make('Paint the fence', { priority: 'high', tags: ['garden'] });
+    await make('Mow the lawn', { tags: ['garden', 'weekend'], status: 'done' });
+    await make('Answer the mail', { priority: 'low', scope: 'chat' });
+    const page = await open({ at: '#/tasks/list' });
+    const row = (title: string) => page.getByRole('button', { name: title, exact: true });
+    const shown = async (titles: string[]) => {
+      for (const title of ['Paint the fence', 'Mow the lawn', 'Answer the mail']) await expect.poll(() => row(title).count(), title).toBe(titles.includes(title) ? 1 : 0);
+    };
+    await shown(['Paint the fence', 'Mow the lawn', 'Answer the mail']);
+    await page.getByLabel('Hide finished').check();
+    await shown(['Paint the fence', 'Answer the mail']);
+    await page.getByRole('group', { name: 'Filters' }).getByLabel('Priority').selectOption('low');
+    await shown(['Answer the mail']);
+    await page.getByRole('button', { name: 'Clear filters' }).click();
+    await page.getByRole('button', { name: 'garden' }).first().click();
+    await shown(['Paint the fence', 'Mow the lawn']);
+    await page.getByRole('group', { name: 'Filters' }).getByLabel('Status').selectOption('done');
+    await shown(['Mow the lawn']);
+    await page.getByRole('tab', { name: 'Board' }).click();
+    await shown(['Mow the lawn']);
+    await page.getByRole('button', { name: 'Clear filters' }).click();
+    await page.getByRole('group', { name: 'Filters' }).getByLabel('From').selectOption('chat');
+    await shown(['Answer the mail']);
+    await page.getByRole('button', { name: 'Clear filters' }).click();
+
+    await page.getByRole('tab', { name: 'List' }).click();
+    await page.getByRole('listitem').filter({ hasText: 'Answer the mail' }).getByRole('button', { name: 'Rename' }).click();
+    await page.getByLabel('Title').fill('Answer nobody');
+    await page.getByLabel('Title').press('Escape');
+    await row('Answer the mail').waitFor();
+    await page.getByRole('listitem').filter({ hasText: 'Answer the mail' }).getByRole('button', { name: 'Rename' }).click();
+    await page.getByLabel('Title').fill('Answer all the mail');
+    await page.getByLabel('Title').press('Enter');
+    await row('Answer all the mail').waitFor();
+    await page.getByLabel('Priority: Answer all the mail').selectOption('high');
+    const kept = () => host.api<{ items: { priority: string }[] }>('GET', 'tasks?q=Answer%20all').then(({ items }) => items[0]?.priority);
+    await expect.poll(kept).toBe('high');
+  });
+
+  test('beyond a page are a press away', async ({ open, host }) => {
+    const title = (number: number) => `Task number ${String(number).padStart(3, '0')}`;
+    for (let number = 1; number <= 205; number += 1) await host.api('POST', 'tasks', { title: title(number) });
+    const page = await open({ at: '#/tasks/list' });
+    await page.getByText('200 of 205 are shown').waitFor();
+    expect(await page.getByRole('button', { name: title(1), exact: true }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Show more' }).click();
+    await page.getByRole('button', { name: title(1), exact: true }).waitFor();
+  });
+
+  test('the journal is a timeline by days that is searched, narrowed by tag and grows', async ({ open, host }) => {
+    const write = (summary: string, tags: string[] = []) => host.api('POST', 'journal', { title: summary.slice(0, 20), summary, tags });
+    await write('The parser lives in its own crate', ['refactoring']);
+    await write('搜索找到了中文', ['search']);
+    const page = await open({ at: '#/tasks/journal' });
+    await page.getByRole('heading', { level: 2 }).filter({ hasText: String(new Date().getFullYear()) }).first().waitFor();
+    await page.getByLabel('Search the journal').fill('中文');
+    await expect.poll(() => page.getByRole('heading', { level: 3 }).count()).toBe(1);
+    await page.getByLabel('Search the journal').fill('');
+    await page.getByRole('button', { name: 'refactoring' }).click();
+    await expect.poll(() => page.getByRole('heading', { level: 3 }).count()).toBe(1);
+    await page.getByRole('button', { name: 'No longer only with the tag refactoring' }).click();
+    await expect.poll(() => page.getByRole('heading', { level: 3 }).count()).toBe(2);
+    await write('Written while somebody looks');
+    await expect.poll(() => page.getByRole('heading', { level: 3 }).count()).toBe(3);
+  });
+
   test('hostile texts are shown, not run', async ({ open, host }) => {
     await host.api('POST', 'tasks', { title: '<img src=x onerror=alert(1)>\u202e evil', tags: ['<b>'] });
     await host.api('POST', 'journal', { summary: '![x](http://127.0.0.1:9/x.png) <script>alert(1)</script>' });

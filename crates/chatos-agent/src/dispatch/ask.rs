@@ -1,7 +1,7 @@
 //! The question before a call that the land_config wants asked: once, for this run, or no (agents §2).
 
 use chatos_prompts::{Owner, RequestId};
-use chatos_tool::{CanceledBy, Fault, Lang, Needed, Phase, Text, ToolError};
+use chatos_tool::{CanceledBy, DenyRule, ErrorCode, Fault, Lang, Needed, Phase, Text, ToolError};
 use serde_json::{Value, json};
 
 use super::answer::millis;
@@ -157,7 +157,11 @@ impl Call<'_> {
 }
 
 fn queue_failed(fault: &Fault) -> ToolError {
-    let mut error = ToolError::unavailable(Needed::Host, fault.message.clone());
+    let mut error = match fault.class {
+        // tools §15: nobody can be reached, which is a no.
+        ErrorCode::PermissionDenied => ToolError::denied(DenyRule::NoPerson, fault.message.clone()),
+        _ => ToolError::unavailable(Needed::Host, fault.message.clone()),
+    };
     error.hint = fault.hint.clone();
     error
 }

@@ -106,19 +106,25 @@ pub(super) fn input_request(form: &Form) -> Result<InputRequest, serde_json::Err
 /// What a client brought back.
 pub(super) fn from_json(result: &Value) -> Elicited {
     match result["action"].as_str() {
-        Some("accept") => match result.get("content") {
-            Some(Value::Object(content)) => Elicited::Accept(content.clone()),
-            _ => Elicited::Dismissed,
-        },
+        Some("accept") => accepted(result.get("content").cloned()),
         Some("decline") => Elicited::Decline,
         _ => Elicited::Dismissed,
     }
 }
 
 fn elicited(action: &ElicitationAction, content: Option<Value>) -> Elicited {
-    match (action, content) {
-        (ElicitationAction::Accept, Some(Value::Object(content))) => Elicited::Accept(content),
-        (ElicitationAction::Decline, _) => Elicited::Decline,
+    match action {
+        ElicitationAction::Accept => accepted(content),
+        ElicitationAction::Decline => Elicited::Decline,
         _ => Elicited::Dismissed,
+    }
+}
+
+/// A form in which nothing had to be filled in may come back without content.
+fn accepted(content: Option<Value>) -> Elicited {
+    match content {
+        Some(Value::Object(content)) => Elicited::Accept(content),
+        None | Some(Value::Null) => Elicited::Accept(serde_json::Map::new()),
+        Some(_) => Elicited::Dismissed,
     }
 }

@@ -88,12 +88,13 @@ impl Roads {
             .and_then(|elicitor| form::of(&question.prompt, cx.lang).filter(|form| elicitor.can_ask(form)));
         let era = elicitor.map_or(Era::Legacy, |elicitor| elicitor.era());
         let reach = match backend {
-            PromptBackend::Auto | PromptBackend::File => cx.unless_stopped(cx.queue.reach()).await?,
-            PromptBackend::Tty | PromptBackend::Elicitation => Reach::Store,
+            PromptBackend::Auto | PromptBackend::File | PromptBackend::Tty => {
+                cx.unless_stopped(cx.queue.reach()).await?
+            }
+            PromptBackend::Elicitation => Reach::Store,
         };
         let queue = match (&reach, backend) {
-            (Reach::Host, PromptBackend::Auto | PromptBackend::File)
-            | (Reach::Store, PromptBackend::File) => true,
+            _ if answered_elsewhere(&reach, backend) => true,
             // An answer of the client is recorded like any other where that is possible.
             (Reach::Store, PromptBackend::Auto) => form.is_some(),
             _ => false,
@@ -107,6 +108,16 @@ impl Roads {
         }
         Ok(Self { queue, form, era })
     }
+}
+
+/// Whether somebody other than the connected client can still answer a question in the queue.
+fn answered_elsewhere(reach: &Reach, backend: PromptBackend) -> bool {
+    matches!(
+        (reach, backend),
+        (Reach::Host, PromptBackend::Auto | PromptBackend::File)
+            | (Reach::Terminal, PromptBackend::Auto | PromptBackend::File | PromptBackend::Tty)
+            | (Reach::Store, PromptBackend::File)
+    )
 }
 
 /// Puts it into the queue. Where nobody but the queue can answer, whoever keeps a journal of the call hears of
@@ -236,8 +247,8 @@ async fn race(
     }
 }
 
-/// An answer of the connected client. `None`: it was only dismissed there, and the question is still
-/// open in the queue.
+/// An answer of the connected client. `None`: it gave none, and somebody else can still give one in the
+/// queue. Where nobody can, a form that was closed is a question that was canceled.
 async fn from_client(
     cx: &CallCx,
     question: &Question,
@@ -251,7 +262,7 @@ async fn from_client(
         Elicited::Accept(content) => form::answer(&question.prompt, &content),
         Elicited::Decline => json!({ "status": "canceled", "declined": true }),
         // Closing a form is no answer while the question can be answered elsewhere.
-        Elicited::Dismissed if id.is_some() => return Ok(None),
+        Elicited::Dismissed if id.is_some() && open_elsewhere(cx).await? => return Ok(None),
         Elicited::Dismissed => json!({ "status": "canceled" }),
     };
     let Some(id) = id else {
@@ -272,10 +283,20 @@ async fn from_client(
         Err(QueueError::Invalid(issues)) => {
             // The client's form did not keep its own schema; the question stays open elsewhere.
             tracing::warn!(problems = issues.len(), "the client's answer does not fit the question");
-            Ok(None)
+            if open_elsewhere(cx).await? {
+                return Ok(None);
+            }
+            withdraw(cx, Some(id), owner, Withdraw::Aborted);
+            Err(ToolError::invalid(issues))
         }
         Err(error) => Err(refused(error)),
     }
+}
+
+/// Asked anew: a host may have come or gone since the question was put.
+async fn open_elsewhere(cx: &CallCx) -> Result<bool, ToolError> {
+    let reach = cx.unless_stopped(cx.queue.reach()).await?;
+    Ok(answered_elsewhere(&reach, cx.settings.backend))
 }
 
 /// From the verdict to what the tool gets.

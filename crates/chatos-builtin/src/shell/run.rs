@@ -4,7 +4,7 @@ mod follow;
 mod report;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use chatos_tool::{Annotations, Confirm, Issue, Needed, Reason, Text, ToolError, ToolSpec};
@@ -192,13 +192,12 @@ impl Shop {
                 Places { root: &root, temp: &temp, variables: &self.variables, protected: &self.protected };
             sandbox::boundary(&cx.settings.shell, kernel, places, terms.network)
         });
-        let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64);
         let job = Job {
             argv: shell.argv(&wanted.command),
             env: env.into_iter().collect(),
             temp,
             // A process with several threads uses several seconds in one.
-            cpu_seconds: wanted.cpu.map(|cpu| (cpu.as_secs() + 1) * cores),
+            cpu_seconds: wanted.cpu.map(|cpu| (cpu.as_secs() + 1) * cores()),
             boundary,
         };
         Ok(Prepared { command: wanted.command, dir, shell, checked, terms, consent, job, token })
@@ -217,6 +216,12 @@ impl Shop {
         };
         check::check(text, place)
     }
+}
+
+/// How many cores there are. Asked once: the answer is in half a dozen files.
+fn cores() -> u64 {
+    static CORES: OnceLock<u64> = OnceLock::new();
+    *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64))
 }
 
 /// What is known of a command that was not run.

@@ -68,6 +68,9 @@ impl<'a> Terminal<'a> {
         };
         let session = session["id"].as_str().unwrap_or_default().to_owned();
         let interactive = std::io::stdin().is_terminal() && std::io::stdout().is_terminal() && !output.json;
+        if interactive {
+            api(desk)?.attend();
+        }
         let mut terminal = Self { desk, output, session, since: 0, interactive };
         let page = terminal.events(0).await?;
         terminal.since = page["next"].as_u64().unwrap_or_default();

@@ -185,7 +185,7 @@ fn unknown(name: &str) -> Fault {
 }
 
 /// Ctrl-C, a polite kill and a closed terminal all end in the same clean stop.
-fn watch_signals() -> Result<CancellationToken, Fault> {
+pub(crate) fn watch_signals() -> Result<CancellationToken, Fault> {
     use tokio::signal::unix::{SignalKind, signal};
     let stop = CancellationToken::new();
     for kind in [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()] {

@@ -10,6 +10,7 @@ mod task_editor;
 mod watch;
 
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 use chatos_host::{Environment, ErrorCode, Fault, Text, Visit};
 use serde_json::{Value, json};
@@ -19,13 +20,27 @@ use crate::client::block_on;
 use crate::output::Output;
 pub(crate) use desk::Desk;
 
-/// Asks one question of a chat in this terminal; left open when the person leaves it.
-pub(crate) async fn answer_here(desk: &Desk, output: &Output, id: &str) -> Result<(), Fault> {
-    let item = desk.show(id, output.lang).await?;
-    if let form::Outcome::Sent(done) = form::ask(desk, output, id, item, None, None).await? {
-        answer::told(output, id, &done);
+/// How long a question may take into the queue after it was announced.
+const ON_ITS_WAY: Duration = Duration::from_secs(10);
+
+/// Asks one question of a chat or a call in this terminal; `false` when the person leaves it open.
+pub(crate) async fn answer_here(desk: &Desk, output: &Output, id: &str) -> Result<bool, Fault> {
+    // Whoever waits for it may have said so before it was in the queue.
+    let since = Instant::now();
+    let item = loop {
+        match desk.show(id, output.lang).await {
+            Err(fault) if fault.code == "unknown_request" && since.elapsed() < ON_ITS_WAY => {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+            shown => break shown?,
+        }
+    };
+    match form::ask(desk, output, id, item, None, None).await? {
+        form::Outcome::Sent(done) => answer::told(output, id, &done),
+        form::Outcome::Closed => {}
+        form::Outcome::Left => return Ok(false),
     }
-    Ok(())
+    Ok(true)
 }
 
 pub(crate) fn run(

@@ -1,16 +1,16 @@
 //! `chatos tools`: every built-in tool in a terminal, called through the host's one path.
 
-use std::io::Read as _;
-use std::path::Path;
+mod call;
+
 use std::process::ExitCode;
 
 use chatos_host::{Environment, ErrorCode, Fault, Text};
 use hyper::Method;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use crate::args::{Global, Tools};
 use crate::client::{Api, block_on, encode};
-use crate::output::{Output, Paint, pad, usage_fault, visible, width};
+use crate::output::{Output, Paint, pad, visible, width};
 
 pub(crate) fn run(
     global: &Global,
@@ -47,32 +47,7 @@ pub(crate) fn run(
             show(output, &found, tool.as_deref())?;
             Ok(ExitCode::SUCCESS)
         }
-        Tools::Call { server, tool, pairs, args, meta, session, agent, root } => {
-            let here = environment.current_dir().to_owned();
-            let body = match body(&pairs, args.as_deref(), meta.as_deref()) {
-                Ok(body) => body,
-                Err(fault) => return Ok(usage_fault(output, &fault)),
-            };
-            let root = root.or_else(|| global.project.clone());
-            let mut body = with_place(body, root.as_deref(), &here, session);
-            if let Some(agent) = agent {
-                body["agent"] = Value::from(agent);
-            }
-            let api = Api::connect(global, environment)?;
-            let path = format!("/api/v1/tools/{}/{}/call", encode(&server), encode(&tool));
-            let result = block_on(async {
-                let result = tokio::select! {
-                    result = api.call_patiently(Method::POST, &path, Some(&body), output.lang) => result,
-                    _ = tokio::signal::ctrl_c() => Err(Fault::new(
-                        ErrorCode::Canceled,
-                        Text::fixed("the call was canceled", "调用已取消"),
-                    )),
-                };
-                api.finish().await;
-                result
-            })?;
-            Ok(print_result(output, &result))
-        }
+        Tools::Call(wanted) => call::run(global, environment, output, wanted),
         Tools::Log { server, tool, errors, run, limit } => {
             let api = Api::connect(global, environment)?;
             let mut path = format!("/api/v1/tool-log?limit={limit}");
@@ -117,102 +92,6 @@ fn print_toolset(output: &Output, list: &Value) {
         let message = problem["message"].as_str().unwrap_or_default();
         output.line(&output.paint(Paint::Warn, &visible(message)));
     }
-}
-
-/// The arguments and `_meta` as a person wrote them.
-fn body(pairs: &[String], args: Option<&str>, meta: Option<&str>) -> Result<Map<String, Value>, Fault> {
-    let arguments = match args {
-        None => from_pairs(pairs)?,
-        Some("-") => {
-            let mut text = String::new();
-            std::io::stdin().read_to_string(&mut text).map_err(|error| unreadable("-", &error))?;
-            object("--args", &text)?
-        }
-        Some(named) if named.starts_with('@') => {
-            let text =
-                std::fs::read_to_string(&named[1..]).map_err(|error| unreadable(&named[1..], &error))?;
-            object("--args", &text)?
-        }
-        Some(text) => object("--args", text)?,
-    };
-    let mut body = Map::new();
-    body.insert("arguments".to_owned(), Value::Object(arguments));
-    if let Some(meta) = meta {
-        body.insert("meta".to_owned(), Value::Object(object("--meta", meta)?));
-    }
-    Ok(body)
-}
-
-fn with_place(
-    mut body: Map<String, Value>,
-    root: Option<&Path>,
-    here: &Path,
-    session: Option<String>,
-) -> Value {
-    // The running host may have been started elsewhere; the person means the directory they are in.
-    let root = root.map_or_else(|| here.to_owned(), |root| here.join(root));
-    body.insert("root".to_owned(), Value::from(root.to_string_lossy().into_owned()));
-    if let Some(session) = session {
-        let meta = body.entry("meta").or_insert_with(|| json!({}));
-        if meta["sessionId"].is_null() {
-            meta["sessionId"] = Value::from(session.clone());
-        }
-        body.insert("session".to_owned(), Value::from(session));
-    }
-    Value::Object(body)
-}
-
-fn from_pairs(pairs: &[String]) -> Result<Map<String, Value>, Fault> {
-    let mut arguments = Map::new();
-    for pair in pairs {
-        let Some((name, value)) = pair.split_once('=').filter(|(name, _)| !name.is_empty()) else {
-            return Err(Fault::new(
-                ErrorCode::InvalidArgument,
-                Text::new(format!("`{pair}` is not name=value"), format!("`{pair}` 不是 name=value 形式")),
-            )
-            .hint(Text::fixed(
-                "write for example path=src/main.rs, or give --args with a JSON object",
-                "例如写 path=src/main.rs，或用 --args 给出 JSON 对象",
-            )));
-        };
-        // The tool's own checks turn "12" into 12 and "true" into true; only lists and objects are JSON.
-        let structured = value.starts_with('[') || value.starts_with('{');
-        let value = structured.then(|| serde_json::from_str(value).ok()).flatten();
-        let value = value.unwrap_or_else(|| Value::from(&pair[name.len() + 1..]));
-        if arguments.insert(name.to_owned(), value).is_some() {
-            return Err(Fault::new(
-                ErrorCode::InvalidArgument,
-                Text::new(format!("`{name}` is given twice"), format!("`{name}` 重复给出")),
-            )
-            .hint(Text::fixed("write a list as name=[…]", "列表请写作 name=[…]")));
-        }
-    }
-    Ok(arguments)
-}
-
-fn object(flag: &str, text: &str) -> Result<Map<String, Value>, Fault> {
-    let wrong = |reason: String| {
-        Fault::new(
-            ErrorCode::InvalidArgument,
-            Text::new(
-                format!("{flag} is not a JSON object: {reason}"),
-                format!("{flag} 不是 JSON 对象：{reason}"),
-            ),
-        )
-    };
-    match serde_json::from_str(text) {
-        Ok(Value::Object(map)) => Ok(map),
-        Ok(_) => Err(wrong("another value".to_owned())),
-        Err(error) => Err(wrong(error.to_string())),
-    }
-}
-
-fn unreadable(path: &str, error: &std::io::Error) -> Fault {
-    Fault::new(
-        ErrorCode::InvalidArgument,
-        Text::new(format!("the arguments cannot be read: {path}"), format!("无法读取参数：{path}")),
-    )
-    .caused_by(error)
 }
 
 fn print_servers(output: &Output, list: &Value) {
@@ -308,20 +187,6 @@ fn show(output: &Output, server: &Value, wanted: Option<&str>) -> Result<(), Fau
         output.line(&format!("  {}  {facts}\n      {description}", visible(name)));
     }
     Ok(())
-}
-
-/// The text, or the whole result; a tool that failed is exit 1.
-fn print_result(output: &Output, result: &Value) -> ExitCode {
-    if output.json {
-        output.json_line(result);
-    } else {
-        for block in result["content"].as_array().into_iter().flatten() {
-            output.line(&visible(block["text"].as_str().unwrap_or_default()));
-        }
-    }
-    let status = result["structuredContent"]["status"].as_str().unwrap_or_default();
-    let failed = result["isError"] == true || status == "canceled";
-    if failed { ExitCode::from(1) } else { ExitCode::SUCCESS }
 }
 
 fn print_log(output: &Output, page: &Value) {

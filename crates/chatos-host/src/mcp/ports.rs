@@ -9,11 +9,11 @@ use chatos_agent::{
     AppPlace, Asker, BuiltInCall, CallContext, CallSettings, OpenAsk, Ports, Question, TaskRow, ToolEvent,
     Verdict,
 };
-use chatos_builtin::{ToolLog, ToolSettings};
+use chatos_builtin::{PromptBackend, ToolLog, ToolSettings};
 use chatos_contribution::ServerIdentity;
 use chatos_manifest::{AppId, PluginId};
 use chatos_mcp::{Later, Pool};
-use chatos_prompts::{Ask, Effect, Owner, Prompts};
+use chatos_prompts::{Ask, Effect, Origin, Owner, Prompts};
 use chatos_store::{AsyncTaskRow, OpenAskRow, Store, StoreError, now_ms};
 use chatos_tool::{Envelope, ErrorCode, Fault, Redactor, Text};
 use serde_json::{Map, Value, json};
@@ -184,7 +184,17 @@ impl Ports for HostPorts {
 
     fn ask(&self, question: Question) -> Later<Result<String, Fault>> {
         let desk = self.desk();
+        let (host, backend) = (self.host(), self.snapshot().0.backend);
         Box::pin(async move {
+            let host = host?;
+            // tools §15: a question that nobody would see is not asked.
+            let seen = host.is_serving() || host.is_attended() || backend == PromptBackend::File;
+            if !seen {
+                return Err(nobody());
+            }
+            // A run is continued and its questions wait for that; the question of a call by hand is over
+            // with the command that asked.
+            let own = !host.is_serving() && question.trace.run_id.is_none();
             let desk = desk.await?;
             let asked = tokio::task::spawn_blocking(move || {
                 let mut ask = Ask::new(question.owner, question.source, question.prompt);
@@ -192,6 +202,7 @@ impl Ports for HostPorts {
                 ask.run_id = json!(question.trace.run_id);
                 ask.session_id.clone_from(&question.trace.session_id);
                 ask.trace = Some(json!(question.trace));
+                ask.origin = if own { Origin::here() } else { None };
                 ask.effect =
                     question.effect.map(|(name, material)| Effect { name: name.to_owned(), material });
                 desk.ask(&ask)
@@ -209,6 +220,10 @@ impl Ports for HostPorts {
                 let limit = desk.prompts().next_expiry().map_or(STEP, |left| STEP.min(left));
                 let state = desk.wait(&request_id, limit, &stop).await?;
                 if state["state"] != "closed" {
+                    // A command without a serving host keeps the clock itself.
+                    let keeping = Arc::clone(&desk);
+                    let closed = tokio::task::spawn_blocking(move || keeping.expire()).await;
+                    closed.map_err(|error| super::pins::failed(&error))??;
                     continue;
                 }
                 let mut response = state["response"].as_object().cloned().unwrap_or_default();
@@ -415,6 +430,21 @@ fn audit_writer(host: Weak<Host>) -> SyncSender<Audited> {
         }
     });
     sender
+}
+
+fn nobody() -> Fault {
+    Fault::new(
+        ErrorCode::PermissionDenied,
+        Text::fixed(
+            "a person has to be asked and none can be reached: no ChatOS host runs and there is no terminal",
+            "需要询问用户，但无法联系到任何人：没有运行中的 ChatOS 主机，也没有终端",
+        ),
+    )
+    .code("no_person")
+    .hint(Text::fixed(
+        "start `chatos serve`, or call it in a terminal, or set uiPromptBackend to `file`",
+        "请启动 `chatos serve`，或在终端中调用，或将 uiPromptBackend 设为 `file`",
+    ))
 }
 
 fn stopping() -> Fault {

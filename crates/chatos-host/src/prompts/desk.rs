@@ -259,9 +259,9 @@ impl PromptDesk {
         }
     }
 
-    /// Closes what has expired, for a process that keeps the clock itself because no host runs.
+    /// Closes what has expired, for a process that keeps the clock itself because no host serves.
     pub fn expire(&self) -> Result<(), Fault> {
-        if self.lock.is_none() || self.prompts.next_expiry().is_none_or(|left| !left.is_zero()) {
+        if self.store.is_none() || self.prompts.next_expiry().is_none_or(|left| !left.is_zero()) {
             return Ok(());
         }
         let _moment = self.moment()?;

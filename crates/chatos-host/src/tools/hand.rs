@@ -1,8 +1,8 @@
 //! Calls by hand: `POST tools/call` and `chatos tools call`, through the same dispatcher as every agent's.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
-use chatos_agent::{CallEnd, CallOrder, NoObserver, ToolRef, Toolset};
+use chatos_agent::{CallEnd, CallObserver, CallOrder, ToolRef, Toolset, WaitKind};
 use chatos_mcp::Block;
 use chatos_policy::Role;
 use chatos_tool::{ErrorCode, Fault, IdSource, Text, Trace};
@@ -35,13 +35,28 @@ pub(super) async fn call_with(
     let order = order(host, call, call_id.clone(), direct, cancel.clone())?;
     // Whoever goes away withdraws the call; it still ends in order and is logged.
     let gone = cancel.drop_guard();
+    let observer = Caller { host: Arc::downgrade(host), call_id: call_id.clone() };
     let dispatcher = Arc::clone(host.servers().dispatcher());
-    let work = tokio::spawn(async move { dispatcher.call(&set, order, Arc::new(NoObserver)).await });
+    let work = tokio::spawn(async move { dispatcher.call(&set, order, Arc::new(observer)).await });
     let ended = work.await;
     drop(gone.disarm());
     let ended = ended
         .map_err(|error| Fault::new(ErrorCode::Internal, Text::same("the call failed")).caused_by(&error))?;
     Ok(result(&ended, &call_id))
+}
+
+/// Whoever called by hand can be told what the call waits for.
+struct Caller {
+    host: Weak<Host>,
+    call_id: String,
+}
+
+impl CallObserver for Caller {
+    fn waiting(&self, request_id: &str, _kind: WaitKind) {
+        if let Some(host) = self.host.upgrade() {
+            host.tools().call_waits(&self.call_id, request_id);
+        }
+    }
 }
 
 async fn toolset(host: &Arc<Host>, call: &ToolCall) -> Result<Toolset, Fault> {

@@ -26,6 +26,7 @@ impl Observer for Told {
                 let data = json!({ "callId": call_id, "requestId": request_id, "trace": trace });
                 self.0.publish("logs", "tool_waiting", &data);
                 if let Some(host) = self.1.upgrade() {
+                    host.tools().call_waits(&call_id, &request_id);
                     host.runs().tool_waits(&trace, &request_id);
                 }
             }

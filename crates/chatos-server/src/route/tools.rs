@@ -1,5 +1,7 @@
 //! Tools by hand: what there is, calling one through the host's one path, and the log of calls.
 
+use std::time::Duration;
+
 use axum::Json;
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, Method};
@@ -16,6 +18,9 @@ use crate::app::App;
 
 /// Arguments of a call: a file to be written may be large.
 const CALL_BYTES: usize = 150 << 20;
+
+/// The longest single wait for news of a call.
+const MAX_WAIT_MS: u64 = 25_000;
 
 /// All servers, or the tools of an agent.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -160,6 +165,25 @@ pub(crate) struct CancelResult {
     canceled: bool,
 }
 
+/// How a call by hand stands.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct CallStateView {
+    /// false: it has ended, or there never was one.
+    running: bool,
+    /// The questions it asked a person, in the order of asking.
+    questions: Vec<String>,
+}
+
+/// Which news of a call are waited for.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CallNews {
+    #[serde(default)]
+    after: usize,
+    #[serde(default)]
+    wait_ms: u64,
+}
+
 /// Records of the tool log, newest first.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -213,6 +237,12 @@ pub(crate) fn add(routes: &mut Routes) {
         "Call a tool named in the body",
         200,
         post(call_named),
+    );
+    routes.read::<CallStateView>(
+        "/api/v1/tools/calls/{callId}",
+        "How a call by hand stands: whether it runs, and what it asked a person",
+        &[("after", "questions known already"), ("waitMs", "wait this long for another, at most 25000")],
+        get(call_state),
     );
     routes.write::<Empty, CancelResult>(
         Method::POST,
@@ -361,6 +391,16 @@ async fn run(
         lang,
     };
     Ok(Json(typed(app.host().tools().call(call).await?)?))
+}
+
+async fn call_state(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Query(news): Query<CallNews>,
+) -> Json<CallStateView> {
+    let limit = Duration::from_millis(news.wait_ms.min(MAX_WAIT_MS));
+    let state = app.host().tools().call_state(&id, news.after, limit).await;
+    Json(CallStateView { running: state.running, questions: state.questions })
 }
 
 async fn cancel(

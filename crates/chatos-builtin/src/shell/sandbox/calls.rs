@@ -2,6 +2,7 @@
 //! has no network (servers §3.1).
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
@@ -53,8 +54,13 @@ pub(super) fn available() -> bool {
 
 /// Applies the filter to the calling thread.
 pub(super) fn refuse(network: bool) -> Result<(), String> {
-    let program = program(network).map_err(|error| error.to_string())?;
-    seccompiler::apply_filter(&program).map_err(|error| error.to_string())
+    // Made once for each of the two: a supervisor starts many commands.
+    static OPEN: OnceLock<Result<BpfProgram, String>> = OnceLock::new();
+    static CLOSED: OnceLock<Result<BpfProgram, String>> = OnceLock::new();
+    let made = if network { &OPEN } else { &CLOSED };
+    let program = made.get_or_init(|| program(network).map_err(|error| error.to_string()));
+    let program = program.as_ref().map_err(String::clone)?;
+    seccompiler::apply_filter(program).map_err(|error| error.to_string())
 }
 
 fn program(network: bool) -> Result<BpfProgram, seccompiler::BackendError> {

@@ -58,17 +58,27 @@ pub(in crate::shell) fn boundary(
             vec![PathBuf::from("/")]
         }
         SafetyMode::Strict => {
-            let mut read: Vec<PathBuf> = SYSTEM.iter().map(PathBuf::from).collect();
+            // Where they really lie, each once: `/bin` is often in `/usr`, and search paths repeat
+            // themselves. Every grant is made anew for every command.
+            let mut read: Vec<PathBuf> = Vec::new();
+            let mut add = |path: PathBuf| {
+                if !read.iter().any(|known| path.starts_with(known)) {
+                    read.push(path);
+                }
+            };
+            SYSTEM.iter().filter_map(|path| std::fs::canonicalize(path).ok()).for_each(&mut add);
             let path = places.variables.get("PATH").map(String::as_str).unwrap_or_default();
-            let named = path.split(':').map(PathBuf::from).filter(|path| path.is_absolute());
+            let named = path.split(':').map(Path::new).filter(|path| path.is_absolute());
             // A search path that is the home directory, or holds it, would open all of it.
-            read.extend(named.filter(|path| {
-                let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
-                path != Path::new("/") && home.as_ref().is_none_or(|home| !home.starts_with(path))
-            }));
-            read.push(PathBuf::from("/proc"));
+            named
+                .filter_map(|path| std::fs::canonicalize(path).ok())
+                .filter(|path| {
+                    path != Path::new("/") && home.as_ref().is_none_or(|home| !home.starts_with(path))
+                })
+                .for_each(&mut add);
+            add(PathBuf::from("/proc"));
             // Name lookup reads a file that often lies in /run; the link itself is in /etc.
-            read.extend(std::fs::canonicalize("/etc/resolv.conf"));
+            std::fs::canonicalize("/etc/resolv.conf").into_iter().for_each(&mut add);
             read
         }
     };

@@ -289,3 +289,68 @@ async fn without_the_boundary_the_same_commands_reach_out() {
     assert_eq!(result.0["data"]["stdout"]["text"], "outside-content\nstate-content\n", "{}", result.1);
     assert!(bench.dir.path().join("outside/new").exists());
 }
+
+/// servers §13, row 6: commands that pass a look at their words.
+const SMUGGLERS: [(&str, &str); 7] = [
+    ("rm -rf ~", "delete_everything"),
+    ("cd && rm -rf Documents", "recursive_delete"),
+    ("tar -C/ -xf a.tar", "write_outside"),
+    ("cp a -t/etc", "write_outside"),
+    ("curl -o/etc/cron.d/chatos-x file:///etc/hostname", "write_outside"),
+    ("python3 -c \"print(open('../outside/secret.txt').read())\"", "inline_code"),
+    ("cat esc/secret.txt", "outside_path"),
+];
+
+/// What those commands are after: a home with documents, an archive that unpacks into `/`, a link out.
+fn prize(bench: &Bench) {
+    std::fs::create_dir_all(bench.dir.path().join("home/Documents")).unwrap();
+    std::fs::write(bench.dir.path().join("home/Documents/thesis"), "years\n").unwrap();
+    std::fs::write(bench.path("a"), "chatos-row-6\n").unwrap();
+    std::os::unix::fs::symlink(bench.dir.path().join("outside"), bench.path("esc")).unwrap();
+}
+
+#[tokio::test]
+async fn row_6_of_the_defects_reach_nothing_outside() {
+    let Some(_) = here() else { return };
+    let mut settings = quiet();
+    // Nobody stops them: what is refused here, the kernel refuses.
+    settings.shell.mode = SafetyMode::Strict;
+    let bench = Bench::new(settings);
+    prize(&bench);
+    bench.run("mkdir -p etc && echo x > etc/chatos-row-6 && tar -cf a.tar etc/chatos-row-6").await;
+    for (command, id) in SMUGGLERS {
+        let result = bench.run(command).await;
+        let refused = code(&result) == "permission_denied/shell_blocked";
+        assert!(refused || ids(&result).contains(&id.to_owned()), "{command}: {}", result.1);
+        let output = result.0["data"]["stdout"]["text"].as_str().unwrap_or_default();
+        assert!(!output.contains("outside-content"), "{command}: {}", result.1);
+    }
+    assert!(bench.dir.path().join("home/Documents/thesis").exists());
+    for written in ["/etc/a", "/etc/chatos-row-6", "/etc/cron.d/chatos-x"] {
+        assert!(!Path::new(written).exists(), "{written}");
+    }
+}
+
+#[tokio::test]
+async fn row_6_of_the_defects_ask_where_there_is_no_sandbox() {
+    let bench = Bench::with(quiet(), Some(Kernel::NONE));
+    prize(&bench);
+    for (command, id) in SMUGGLERS {
+        let answer = async {
+            let (request, entry) = bench.queue.asked().await;
+            assert_eq!(entry.request.prompt["command"], command);
+            bench.queue.reply(&request, json!({ "status": "canceled" }), "person:ui", None);
+        };
+        let asked = bench.run(command);
+        tokio::pin!(asked);
+        let result = tokio::select! {
+            result = &mut asked => result,
+            () = answer => asked.await,
+        };
+        // What nobody should do is refused without a question; all others ask.
+        let expected =
+            if id == "delete_everything" { "permission_denied/shell_blocked" } else { "canceled:canceled" };
+        assert_eq!(code(&result), expected, "{command}: {}", result.1);
+    }
+    assert!(bench.dir.path().join("home/Documents/thesis").exists());
+}

@@ -297,3 +297,27 @@ async fn a_program_that_never_reads_does_not_swallow_input_without_end() {
     assert_eq!(refused.as_deref(), Some("resource_exhausted/output"));
     bench.call("session_kill", json!({ "session": "deaf" })).await;
 }
+
+#[tokio::test]
+async fn an_ended_session_is_kept_for_a_week_and_then_removed() {
+    let bench = Bench::new(quiet());
+    for name in ["young", "old"] {
+        bench.call("session_run", json!({ "command": "echo x", "session": name })).await;
+        bench.call("session_kill", json!({ "session": name })).await;
+    }
+    let base = bench.dir.path().join("state/shell");
+    let old =
+        super::super::sessions::all(&base).into_iter().find(|found| found.record.name == "old").unwrap();
+    let eight_days_ago = std::time::SystemTime::now() - Duration::from_secs(8 * 24 * 3600);
+    let meta = std::fs::File::options().write(true).open(old.dir.join("meta.json")).unwrap();
+    meta.set_modified(eight_days_ago).unwrap();
+    let listed = bench.call("session_list", json!({})).await;
+    let names: Vec<&str> = listed.0["data"]["sessions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|session| session["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["young"], "{}", listed.1);
+    assert!(!old.dir.exists(), "its files are gone too");
+}

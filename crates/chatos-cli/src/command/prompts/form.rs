@@ -40,7 +40,7 @@ pub(super) async fn ask(
         }
         show::item(output, &item, show::Diff::None);
         tell_errors(output, &errors);
-        let reply = match fill(output, &item, remark) {
+        let reply = match at_terminal(output, &item, remark).await {
             Ok(reply) => reply,
             Err(error) => {
                 let fault = Fault::new(
@@ -75,6 +75,18 @@ pub(super) async fn ask(
             Err(fault) => return Err(fault),
         }
     }
+}
+
+/// The form on a thread of its own: meanwhile this process may be the host that keeps the question, and
+/// whoever waits for the form may stop waiting.
+async fn at_terminal(output: &Output, item: &Value, remark: Option<&str>) -> std::io::Result<Reply> {
+    let (output, item, remark) = (output.clone(), item.clone(), remark.map(str::to_owned));
+    let (filled, reply) = tokio::sync::oneshot::channel();
+    std::thread::Builder::new().name("form".to_owned()).spawn(move || {
+        // Nobody waits for it any more when this fails.
+        filled.send(fill(&output, &item, remark.as_deref())).ok();
+    })?;
+    reply.await.unwrap_or_else(|_| Err(std::io::Error::other("the form failed")))
 }
 
 fn tell_errors(output: &Output, errors: &Value) {

@@ -48,10 +48,19 @@ pub(super) fn heed_interrupts(watching: bool) {
 
 fn restore(terminal: &Terminal) {
     if let Some(before) = &terminal.before {
-        // There is nobody to tell; the program ends.
+        // There is nobody to tell: the question is over.
         tcsetattr(io::stdin(), OptionalActions::Now, before).ok();
     }
     writeln!(io::stdout()).ok();
+}
+
+/// The question on the screen is over without a line from the person: the terminal is as it was.
+pub(crate) fn abandon() {
+    let mut terminal = terminal();
+    if terminal.asking {
+        restore(&terminal);
+        terminal.before = None;
+    }
 }
 
 /// Says that a question is on the screen while it lives.

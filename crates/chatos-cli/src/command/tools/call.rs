@@ -1,0 +1,269 @@
+//! `chatos tools call`: one call from its arguments to its exit status. What it asks a person is asked in
+//! this terminal, whether or not a host runs; without a terminal it is said where the question waits.
+
+use std::io::{IsTerminal, Read as _, Write as _};
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use chatos_host::prompts_api::RequestId;
+use chatos_host::{Environment, ErrorCode, Fault, Text};
+use hyper::Method;
+use serde_json::{Map, Value, json};
+
+use crate::args::{Global, ToolsCall};
+use crate::client::{Api, block_on, encode};
+use crate::command::mcp::watch_signals;
+use crate::command::prompts::{Desk, answer_here, input};
+use crate::output::{Output, usage_fault, visible};
+
+/// How long one look for questions stays open.
+const WAIT_MS: u32 = 20_000;
+/// Between two looks at a call that has not begun or is just ending.
+const PAUSE: Duration = Duration::from_millis(50);
+/// How long a canceled call may take to say so (tools §12, cli: Ctrl-C within 3 s).
+const ENDING: Duration = Duration::from_millis(2_500);
+
+pub(super) fn run(
+    global: &Global,
+    environment: Environment,
+    output: &Output,
+    wanted: ToolsCall,
+) -> Result<ExitCode, Fault> {
+    let here = environment.current_dir().to_owned();
+    let body = match body(&wanted.pairs, wanted.args.as_deref(), wanted.meta.as_deref()) {
+        Ok(body) => body,
+        Err(fault) => return Ok(usage_fault(output, &fault)),
+    };
+    let root = wanted.root.or_else(|| global.project.clone());
+    let mut body = with_place(body, root.as_deref(), &here, wanted.session);
+    if let Some(agent) = wanted.agent {
+        body["agent"] = Value::from(agent);
+    }
+    let call_id = RequestId::mint().to_string();
+    body["callId"] = Value::from(call_id.as_str());
+    let api = Api::connect(global, environment.clone())?;
+    let asks_here = std::io::stdin().is_terminal() && std::io::stdout().is_terminal() && !output.json;
+    if asks_here {
+        api.attend();
+    }
+    let path = format!("/api/v1/tools/{}/{}/call", encode(&wanted.server), encode(&wanted.tool));
+    let desk = Desk::over(api, global, environment);
+    let result = block_on(async {
+        let api =
+            desk.api().ok_or_else(|| Fault::new(ErrorCode::Internal, Text::same("the call has no host")))?;
+        let call = Call { desk: &desk, api, output, call_id: &call_id, asks_here };
+        let result = call.run(&path, &body).await;
+        api.finish().await;
+        result
+    })?;
+    Ok(print_result(output, &result))
+}
+
+/// One call and who waits for it.
+struct Call<'a> {
+    desk: &'a Desk,
+    api: &'a Api,
+    output: &'a Output,
+    call_id: &'a str,
+    asks_here: bool,
+}
+
+impl Call<'_> {
+    async fn run(&self, path: &str, body: &Value) -> Result<Value, Fault> {
+        let result = self.api.call_patiently(Method::POST, path, Some(body), self.output.lang);
+        // The person interrupts, the terminal hangs up, or the process is asked to end.
+        let stop = watch_signals()?;
+        tokio::pin!(result);
+        let mut asked = 0;
+        loop {
+            let question = tokio::select! {
+                biased;
+                done = &mut result => return done,
+                () = stop.cancelled() => break,
+                question = self.question(asked) => question,
+            };
+            asked += 1;
+            if !self.asks_here {
+                self.tell_where(&question);
+                continue;
+            }
+            let answered = tokio::select! {
+                biased;
+                answered = answer_here(self.desk, self.output, &question) => answered?,
+                () = stop.cancelled() => {
+                    input::abandon();
+                    break;
+                }
+                // Answered elsewhere, or its time was over.
+                done = &mut result => {
+                    input::abandon();
+                    return done;
+                }
+            };
+            // Where a host serves the queue the question can be answered there; else nobody is left to.
+            if !answered && !self.api.is_remote() {
+                break;
+            }
+            if !answered {
+                self.tell_where(&question);
+            }
+        }
+        self.cancel().await;
+        match tokio::time::timeout(ENDING, &mut result).await {
+            Ok(done) => done,
+            Err(_) => {
+                Err(Fault::new(ErrorCode::Canceled, Text::fixed("the call was canceled", "调用已取消")))
+            }
+        }
+    }
+
+    /// The next question of this call. A call that has not begun, or a host that does not answer, is
+    /// looked at again until the call itself says how it ended.
+    async fn question(&self, asked: usize) -> String {
+        let path = format!("/api/v1/tools/calls/{}?after={asked}&waitMs={WAIT_MS}", encode(self.call_id));
+        loop {
+            let state = self.api.get(&path, self.output.lang).await.unwrap_or_default();
+            if let Some(id) = state["questions"][asked].as_str() {
+                return id.to_owned();
+            }
+            if state["running"] != true {
+                tokio::time::sleep(PAUSE).await;
+            }
+        }
+    }
+
+    async fn cancel(&self) {
+        let path = format!("/api/v1/tools/calls/{}/cancel", encode(self.call_id));
+        if let Err(fault) = self.api.call(Method::POST, &path, Some(&json!({})), self.output.lang).await {
+            // The call ends with this process all the same.
+            self.output.fault(&fault);
+        }
+    }
+
+    fn tell_where(&self, id: &str) {
+        if self.output.quiet {
+            return;
+        }
+        let text = Text::new(
+            format!("waiting for an answer: `chatos prompts answer {id}`, or in the page of the host"),
+            format!("正在等待回答：`chatos prompts answer {id}`，或在主机页面中回答"),
+        );
+        // There is nothing to be done when nobody reads it.
+        writeln!(std::io::stderr(), "{}", text.get(self.output.lang)).ok();
+    }
+}
+
+/// The arguments and `_meta` as a person wrote them.
+fn body(pairs: &[String], args: Option<&str>, meta: Option<&str>) -> Result<Map<String, Value>, Fault> {
+    let arguments = match args {
+        None => from_pairs(pairs)?,
+        Some("-") => {
+            let mut text = String::new();
+            std::io::stdin().read_to_string(&mut text).map_err(|error| unreadable("-", &error))?;
+            object("--args", &text)?
+        }
+        Some(named) if named.starts_with('@') => {
+            let text =
+                std::fs::read_to_string(&named[1..]).map_err(|error| unreadable(&named[1..], &error))?;
+            object("--args", &text)?
+        }
+        Some(text) => object("--args", text)?,
+    };
+    let mut body = Map::new();
+    body.insert("arguments".to_owned(), Value::Object(arguments));
+    if let Some(meta) = meta {
+        body.insert("meta".to_owned(), Value::Object(object("--meta", meta)?));
+    }
+    Ok(body)
+}
+
+fn with_place(
+    mut body: Map<String, Value>,
+    root: Option<&Path>,
+    here: &Path,
+    session: Option<String>,
+) -> Value {
+    // The running host may have been started elsewhere; the person means the directory they are in.
+    let root = root.map_or_else(|| here.to_owned(), |root| here.join(root));
+    body.insert("root".to_owned(), Value::from(root.to_string_lossy().into_owned()));
+    if let Some(session) = session {
+        let meta = body.entry("meta").or_insert_with(|| json!({}));
+        if meta["sessionId"].is_null() {
+            meta["sessionId"] = Value::from(session.clone());
+        }
+        body.insert("session".to_owned(), Value::from(session));
+    }
+    Value::Object(body)
+}
+
+fn from_pairs(pairs: &[String]) -> Result<Map<String, Value>, Fault> {
+    let mut arguments = Map::new();
+    for pair in pairs {
+        let Some((name, value)) = pair.split_once('=').filter(|(name, _)| !name.is_empty()) else {
+            return Err(Fault::new(
+                ErrorCode::InvalidArgument,
+                Text::new(format!("`{pair}` is not name=value"), format!("`{pair}` 不是 name=value 形式")),
+            )
+            .hint(Text::fixed(
+                "write for example path=src/main.rs, or give --args with a JSON object",
+                "例如写 path=src/main.rs，或用 --args 给出 JSON 对象",
+            )));
+        };
+        // The tool's own checks turn "12" into 12 and "true" into true; only lists and objects are JSON.
+        let structured = value.starts_with('[') || value.starts_with('{');
+        let value = structured.then(|| serde_json::from_str(value).ok()).flatten();
+        let value = value.unwrap_or_else(|| Value::from(&pair[name.len() + 1..]));
+        if arguments.insert(name.to_owned(), value).is_some() {
+            return Err(Fault::new(
+                ErrorCode::InvalidArgument,
+                Text::new(format!("`{name}` is given twice"), format!("`{name}` 重复给出")),
+            )
+            .hint(Text::fixed("write a list as name=[…]", "列表请写作 name=[…]")));
+        }
+    }
+    Ok(arguments)
+}
+
+fn object(flag: &str, text: &str) -> Result<Map<String, Value>, Fault> {
+    let wrong = |reason: String| {
+        Fault::new(
+            ErrorCode::InvalidArgument,
+            Text::new(
+                format!("{flag} is not a JSON object: {reason}"),
+                format!("{flag} 不是 JSON 对象：{reason}"),
+            ),
+        )
+    };
+    match serde_json::from_str(text) {
+        Ok(Value::Object(map)) => Ok(map),
+        Ok(_) => Err(wrong("another value".to_owned())),
+        Err(error) => Err(wrong(error.to_string())),
+    }
+}
+
+fn unreadable(path: &str, error: &std::io::Error) -> Fault {
+    Fault::new(
+        ErrorCode::InvalidArgument,
+        Text::new(format!("the arguments cannot be read: {path}"), format!("无法读取参数：{path}")),
+    )
+    .caused_by(error)
+}
+
+/// The text, or the whole result, and the exit status: a refusal is 3, any other failure 1.
+fn print_result(output: &Output, result: &Value) -> ExitCode {
+    if output.json {
+        output.json_line(result);
+    } else {
+        for block in result["content"].as_array().into_iter().flatten() {
+            output.line(&visible(block["text"].as_str().unwrap_or_default()));
+        }
+    }
+    let own = result["structuredContent"]["status"].as_str();
+    match own.or(result["_meta"]["chatos"]["status"].as_str()) {
+        Some("denied") => ExitCode::from(3),
+        Some("canceled") => ExitCode::from(1),
+        _ if result["isError"] == true => ExitCode::from(1),
+        _ => ExitCode::SUCCESS,
+    }
+}
