@@ -4,16 +4,20 @@
 mod backends;
 mod capabilities;
 mod complete;
+mod events;
 mod fault;
 mod frames;
 mod need;
 mod open;
+mod views;
 
 pub use backends::BackendCall;
 pub use capabilities::{CapabilityState, CapabilityView, GrantChange, GrantView};
 pub use frames::{FrameAsset, FramePolicy, Looked, Revision, frame_hash};
 pub use need::AppNeed;
 pub use open::{OpenOrder, Opened, Surface};
+pub(crate) use views::UiMeta;
+pub use views::{OpenedView, ToolWithView, View, ViewHosts, ViewOrder};
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -22,6 +26,7 @@ use chatos_manifest::{AppId, PluginId};
 use chatos_plugins::Touched;
 use chatos_plugins::backend::Backends;
 use frames::Revisions;
+use views::Views;
 
 use crate::host::Host;
 
@@ -29,6 +34,7 @@ use crate::host::Host;
 #[derive(Default)]
 pub struct AppDesk {
     revisions: Mutex<Revisions>,
+    views: Mutex<Views>,
     backends: OnceLock<Backends>,
     /// For work that files and plugins cause on threads without one.
     runtime: OnceLock<tokio::runtime::Handle>,

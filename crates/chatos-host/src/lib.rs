@@ -38,7 +38,8 @@ pub use agents::{
 };
 pub use apps::{
     AppDesk, AppNeed, BackendCall, CapabilityState, CapabilityView, FrameAsset, FramePolicy, GrantChange,
-    GrantView, Looked, OpenOrder, Opened, Revision, Surface, frame_hash,
+    GrantView, Looked, OpenOrder, Opened, OpenedView, Revision, Surface, ToolWithView, View, ViewHosts,
+    ViewOrder, frame_hash,
 };
 pub use asker::{
     DeskOwner, DeskQueue, asked_id, payload as question_payload, queue_error, taken_part, verdict,

@@ -16,6 +16,7 @@ mod sampling;
 mod tend;
 mod toolset;
 mod view;
+mod views;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -13,7 +13,7 @@ mod import;
 #[cfg(feature = "otlp")]
 mod push;
 mod read;
-mod record;
+pub(crate) mod record;
 mod send;
 mod sessions;
 mod stage;

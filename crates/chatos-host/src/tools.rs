@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
-use chatos_agent::BuiltInCall;
+use chatos_agent::{BuiltInCall, Toolset};
 use chatos_builtin::{
     Access, CallRequest, Caller, Layer, LayerParts, ProgressReport, ProgressSink, Reach, Reply, Root, Server,
     ServerEnv, SettingsSource, StoreHandle, ToolLog, ToolSettings, find_server, nearest_server, server_names,
@@ -199,6 +199,12 @@ impl ToolDesk {
     pub async fn call(&self, call: ToolCall) -> Result<Value, Fault> {
         let host = self.host.upgrade().ok_or_else(stopping)?;
         hand::call(&host, self, call).await
+    }
+
+    /// As [`ToolDesk::call`], of a set of tools that was made for the caller.
+    pub(crate) async fn call_with(&self, set: Toolset, call: ToolCall) -> Result<Value, Fault> {
+        let host = self.host.upgrade().ok_or_else(stopping)?;
+        hand::call_with(&host, self, set, call).await
     }
 
     /// A call of a built-in server, through its layer.

@@ -101,8 +101,16 @@ fn capabilities(offers: Offers, era: Era) -> Value {
     if offers.roots {
         all.insert("roots".to_owned(), json!({}));
     }
+    let mut extensions = Map::new();
     if offers.tasks && era == Era::Modern {
-        all.insert("extensions".to_owned(), json!({ "io.modelcontextprotocol/tasks": {} }));
+        extensions.insert("io.modelcontextprotocol/tasks".to_owned(), json!({}));
+    }
+    if offers.views {
+        let kinds = json!({ "mimeTypes": ["text/html;profile=mcp-app"] });
+        extensions.insert("io.modelcontextprotocol/ui".to_owned(), kinds);
+    }
+    if !extensions.is_empty() {
+        all.insert("extensions".to_owned(), Value::Object(extensions));
     }
     Value::Object(all)
 }

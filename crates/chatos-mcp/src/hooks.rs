@@ -64,6 +64,8 @@ pub struct Offers {
     pub roots: bool,
     /// Long work as a task (`io.modelcontextprotocol/tasks`); only for a caller that keeps tasks.
     pub tasks: bool,
+    /// Results may come with a page that shows them (`io.modelcontextprotocol/ui`).
+    pub views: bool,
 }
 
 /// A folder a server is told about.

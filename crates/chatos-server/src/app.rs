@@ -107,9 +107,27 @@ impl App {
         &self.inner.options
     }
 
+    /// Asks the program itself whether apps are kept apart (security T4); nothing is served before.
+    pub async fn self_test(&self) -> Result<(), chatos_host::Fault> {
+        frames::self_test(self).await
+    }
+
     /// Answers a request from the network: admission first, then routing, then the headers that
     /// every answer carries.
-    pub(crate) async fn answer(&self, mut request: Request) -> Response {
+    pub(crate) async fn answer(&self, request: Request) -> Response {
+        if !tracing::enabled!(tracing::Level::DEBUG) {
+            return self.admit_and_answer(request).await;
+        }
+        // Who asked for what, and what came of it. No query, no token: paths hold neither.
+        let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+        let (host, origin) = (said(request.headers(), header::HOST), said(request.headers(), header::ORIGIN));
+        let response = self.admit_and_answer(request).await;
+        let status = response.status().as_u16();
+        tracing::debug!(%method, path, host, origin, status, "answered");
+        response
+    }
+
+    async fn admit_and_answer(&self, mut request: Request) -> Response {
         let lang = lang_of(request.headers(), self.inner.host.lang());
         let is_api = request.uri().path().starts_with("/api");
         let (method, uri) = (request.method().clone(), request.uri().clone());
@@ -190,6 +208,11 @@ impl App {
     }
 }
 
+/// The value of a header, for the log.
+fn said(headers: &axum::http::HeaderMap, name: header::HeaderName) -> String {
+    headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or("-").to_owned()
+}
+
 fn extension(caller: AppCaller) -> axum::http::Extensions {
     let mut extensions = axum::http::Extensions::new();
     extensions.insert(caller);
@@ -213,6 +236,7 @@ pub(crate) fn routes() -> Routes {
     route::servers::add(&mut routes);
     route::plugins::add(&mut routes);
     route::apps::add(&mut routes);
+    route::views::add(&mut routes);
     route::operations::add(&mut routes);
     route::journal::add(&mut routes);
     route::secrets::add(&mut routes);

@@ -4,6 +4,7 @@
 mod page;
 mod path;
 mod policy;
+mod self_test;
 
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use axum::body::Body;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use chatos_host::{FrameAsset, Looked, Revision};
+use chatos_host::{FrameAsset, Looked, Revision, View};
 use sha2::{Digest, Sha256};
 
 use crate::api::bare;
@@ -19,6 +20,7 @@ use crate::app::App;
 use crate::assets;
 use path::{Asked, Shared};
 pub(crate) use policy::Place;
+pub(crate) use self_test::run as self_test;
 
 /// Files under a revision never change; what is under development is never kept.
 const KEEP: &str = "private, max-age=31536000, immutable";
@@ -29,13 +31,22 @@ const PROBE_SCRIPT: &str = "parent.postMessage({ chatos: 'probe', v: 1 }, '*');\
 /// An answer before its policy is known to fit.
 struct Reply {
     response: Response,
-    /// Decides the policy; `None` for what belongs to no revision.
-    revision: Option<Arc<Revision>>,
+    whose: Whose,
+}
+
+/// Decides the policy of an answer.
+enum Whose {
+    /// What belongs to no revision: the host's own files, and refusals.
+    Nobody,
+    /// Files of a plugin.
+    Plugin(Arc<Revision>),
+    /// A page of a tool server.
+    View(Arc<View>),
 }
 
 impl Reply {
     fn bare(status: StatusCode) -> Self {
-        Self { response: bare(status), revision: None }
+        Self { response: bare(status), whose: Whose::Nobody }
     }
 }
 
@@ -50,7 +61,7 @@ pub(crate) async fn serve(app: &App, place: &Place, request: &Parts) -> Response
             reply.response.headers_mut().insert(header::CONTENT_LENGTH, length);
         }
     }
-    policy::add_headers(place, reply.revision.as_deref(), reply.response.headers_mut());
+    policy::add_headers(place, &reply.whose, reply.response.headers_mut());
     reply.response
 }
 
@@ -63,25 +74,37 @@ async fn answer(app: &App, place: &Place, request: &Parts) -> Reply {
     };
     if place.is_probe() {
         return match asked {
-            Asked::Probe => Reply { response: typed(PROBE, "text/html; charset=utf-8"), revision: None },
-            Asked::ProbeScript => {
-                Reply { response: typed(PROBE_SCRIPT, "text/javascript; charset=utf-8"), revision: None }
+            Asked::Probe => {
+                Reply { response: typed(PROBE, "text/html; charset=utf-8"), whose: Whose::Nobody }
             }
+            Asked::ProbeScript => Reply {
+                response: typed(PROBE_SCRIPT, "text/javascript; charset=utf-8"),
+                whose: Whose::Nobody,
+            },
             _ => Reply::bare(StatusCode::NOT_FOUND),
         };
     }
     match asked {
         Asked::Probe | Asked::ProbeScript => Reply::bare(StatusCode::NOT_FOUND),
         Asked::Shared(shared) => match app.host().frame_plugin_trusted(place.hash()) {
-            Ok(Some(true)) => Reply { response: shared_module(app, request, &shared), revision: None },
+            Ok(Some(true)) => Reply { response: shared_module(app, request, &shared), whose: Whose::Nobody },
             Ok(Some(false)) => Reply::bare(StatusCode::FORBIDDEN),
             Ok(None) => Reply::bare(StatusCode::NOT_FOUND),
             Err(fault) => failed(&fault),
         },
+        Asked::View(id) => match app.host().apps().view(place.hash(), &id) {
+            Some(view) if place.belongs_to(&view.ui_origin) => {
+                let mut response = typed(view.html.clone(), "text/html; charset=utf-8");
+                cache(&mut response, true);
+                Reply { response, whose: Whose::View(view) }
+            }
+            // Whoever looks for one that is not open learns nothing about those that are.
+            _ => Reply::bare(StatusCode::GONE),
+        },
         Asked::Revised { rev, path } => match app.host().frame_revision(place.hash(), &rev) {
             Ok(Looked::Found(revision)) if place.serves(&revision) => {
                 let response = revised(app, request, &revision, &path).await;
-                Reply { response, revision: Some(revision) }
+                Reply { response, whose: Whose::Plugin(revision) }
             }
             Ok(Looked::Found(_) | Looked::Gone) => Reply::bare(StatusCode::GONE),
             Ok(Looked::Untrusted) => Reply::bare(StatusCode::FORBIDDEN),

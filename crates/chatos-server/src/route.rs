@@ -24,6 +24,7 @@ pub(crate) mod subagents;
 pub(crate) mod system_prompts;
 pub(crate) mod tasks;
 pub(crate) mod tools;
+pub(crate) mod views;
 
 use axum::response::{IntoResponse, Response};
 

@@ -4,6 +4,7 @@
 //! own connections. Callers get typed methods per subject, never SQL. What the host decides
 //! (which directory, which environment values, which key file) is passed in.
 
+mod agent_makers;
 mod agents;
 mod app_rows;
 mod archive;

@@ -21,6 +21,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { version: 4, name: "runs", sql: include_str!("migrations/0004_runs.sql") },
     Migration { version: 5, name: "servers", sql: include_str!("migrations/0005_servers.sql") },
     Migration { version: 6, name: "lists", sql: include_str!("migrations/0006_lists.sql") },
+    Migration { version: 7, name: "agent_makers", sql: include_str!("migrations/0007_agent_makers.sql") },
 ];
 
 /// The schema this binary reads and writes.

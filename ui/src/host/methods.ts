@@ -63,7 +63,7 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
 ]);
 
 export const FIRES: ReadonlyMap<string, Fire> = new Map<string, Fire>([
-  ['ui.navigate', ([menu], { app, surface, services }) => services.navigate(parseMenu(menu), { app, surface: surface() })],
+  ['ui.navigate', ([menu], { app, appName, surface, services }) => services.navigate(parseMenu(menu), { app, appName, surface: surface() })],
   ['uiPrompts.open', (_args, { services }) => services.hub('open')],
   ['uiPrompts.close', (_args, { services }) => services.hub('close')],
   ['uiPrompts.toggle', (_args, { services }) => services.hub('toggle')],

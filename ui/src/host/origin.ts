@@ -19,6 +19,14 @@ export async function findMode(place: Location, reach: (url: string, limitMs: nu
   return (await reach(`http://p-probe.localhost:${place.port}/__chatos/probe`, PROBE_MS)) ? 'plugin' : 'fallback';
 }
 
+let found: Promise<OriginMode> | null = null;
+
+/** The answer for this page, asked for when it is first needed. */
+export function pageMode(): Promise<OriginMode> {
+  found ??= findMode(location);
+  return found;
+}
+
 /** A hidden frame on the probe's address posts one word when its page could be loaded. */
 function reachByFrame(url: string, limitMs: number): Promise<boolean> {
   return new Promise((resolve) => {

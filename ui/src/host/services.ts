@@ -46,7 +46,7 @@ export interface Services {
   onEvent: (listener: (frame: EventFrame) => void) => () => void;
   /** The stream had a gap: what was read before may be out of date. */
   onResync: (listener: () => void) => () => void;
-  navigate: (menu: Menu, from: { app: AppRef; surface: Surface }) => void;
+  navigate: (menu: Menu, from: { app: AppRef; appName: string; surface: Surface }) => void;
   hub: (action: 'open' | 'close' | 'toggle') => void;
   /** What frames are told at their start; later changes come through `Stage.push`. */
   look: () => { theme: 'light' | 'dark'; lang: 'zh' | 'en'; hostVersion: string };

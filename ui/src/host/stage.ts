@@ -4,7 +4,7 @@
 
 import type { Snapshot } from '../frame/wire';
 import { AppFrame } from './frame';
-import { findMode, type OriginMode } from './origin';
+import { type OriginMode, pageMode } from './origin';
 import { Follower, hide } from './place';
 import { type AppRef, keyOf, type Services, type Surface } from './services';
 import { AppStorage } from './storage';
@@ -155,7 +155,7 @@ export class Stage {
     const actor = { id: this.#nextId, frame, place: null, needed: false, seenAt: 0, follower: new Follower(), entry: facts.entry };
     this.#nextId += 1;
     this.#actors.push(actor);
-    this.#mode ??= (this.#options.mode ?? (() => findMode(location)))();
+    this.#mode ??= (this.#options.mode ?? pageMode)();
     void frame.open(this.#mode);
     return actor;
   }

@@ -1530,6 +1530,58 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/views": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tools of a server that have a view, as far as they were listed */
+        get: operations["getViews"];
+        put?: never;
+        /** Read the view of a tool from its server, to be shown in a frame */
+        post: operations["postViews"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/views/{view}/call": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Call a tool of a view's own server */
+        post: operations["postViewsViewCall"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/views/{view}/read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Read a resource of a view's own server */
+        post: operations["postViewsViewRead"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/operations": {
         parameters: {
             query?: never;
@@ -3827,6 +3879,87 @@ export interface components {
             /** @description `granted`, `withdrawn`, or `default` to forget the decision. */
             state: string;
         };
+        /** @description Tools with a view. */
+        ViewList: {
+            items: components["schemas"]["ToolWithView"][];
+        };
+        /** @description A tool that has a view. */
+        ToolWithView: {
+            /** @description The server's own name of it. */
+            tool: string;
+            /** @description The resource that shows its results. */
+            uri: string;
+        };
+        /** @description Which view to show. */
+        OpenView: {
+            /** @description The server's identity, row id or name. */
+            server: string;
+            /** @description The tool whose result it shows. */
+            tool: string;
+            /**
+             * @description The agent whose grants count for what the view calls; a person by hand when absent.
+             * @default null
+             */
+            agent: string | null;
+            /**
+             * @description A person allowed the hosts the view asks for.
+             * @default false
+             */
+            allowHosts: boolean;
+        };
+        /** @description Where a view is, and what the page needs to talk to it. */
+        OpenedView: {
+            /** @description Names it in calls. */
+            id: string;
+            /** @description On an origin of its server. */
+            frameUrl: string;
+            /** @description Below the page's own origin, for a sandbox without an origin. */
+            fallbackUrl: string;
+            /** @description The origin of `frameUrl`. */
+            origin: string;
+            /** @description What people call the server. */
+            server: string;
+            /** @description The resource. */
+            uri: string;
+            /** @description The tool as its server describes it. */
+            tool: unknown;
+            /** @description Hosts it asks for. */
+            asks: components["schemas"]["ViewHosts"];
+            /** @description Hosts it may reach now. */
+            allowed: components["schemas"]["ViewHosts"];
+            /** @description It wants a border; absent when it does not care. */
+            prefersBorder?: boolean | null;
+        };
+        /** @description Hosts a view may load from, each list for one purpose. */
+        ViewHosts: {
+            /** @description Requests. */
+            connectDomains: string[];
+            /** @description Scripts, styles, images, fonts, media. */
+            resourceDomains: string[];
+            /** @description Frames inside it. */
+            frameDomains: string[];
+            /** @description Bases of relative addresses. */
+            baseUriDomains: string[];
+        };
+        /** @description A call of a tool by a view. */
+        ViewCall: {
+            /** @description The server's own name of the tool. */
+            tool: string;
+            /**
+             * @description Its arguments.
+             * @default null
+             */
+            arguments: unknown;
+            /**
+             * @description The chat the view is shown in.
+             * @default null
+             */
+            session: string | null;
+        };
+        /** @description A resource a view wants. */
+        ViewRead: {
+            uri: string;
+        };
         /** @description All known operations, newest first. */
         OperationList: {
             items: components["schemas"]["OperationView"][];
@@ -4095,6 +4228,8 @@ export interface components {
             uiApps: components["schemas"]["UiApp"][];
             /** @description Things it refers to that are gone or may not be used. */
             problems: components["schemas"]["Reason"][];
+            /** @description The plugin whose app made it. */
+            madeBy?: string | null;
             createdAt: string;
             updatedAt: string;
         };
@@ -8026,6 +8161,141 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["GrantList"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getViews: {
+        parameters: {
+            query?: {
+                /** @description The server's identity, row id or name */
+                server?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Tools of a server that have a view, as far as they were listed */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ViewList"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postViews: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OpenView"];
+            };
+        };
+        responses: {
+            /** @description Read the view of a tool from its server, to be shown in a frame */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenedView"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postViewsViewCall: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                view: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ViewCall"];
+            };
+        };
+        responses: {
+            /** @description Call a tool of a view's own server */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postViewsViewRead: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                view: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ViewRead"];
+            };
+        };
+        responses: {
+            /** @description Read a resource of a view's own server */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
                 };
             };
             /** @description The error object */

@@ -18,6 +18,9 @@ const FLAGS = [
   '--disable-sync',
 ];
 
+/** The tool would let every page open windows by itself; a person's browser does not. */
+const OMITTED = ['--disable-popup-blocking'];
+
 export interface OpenOptions extends BrowserContextOptions {
   language?: 'zh' | 'en';
   theme?: 'light' | 'dark';
@@ -44,7 +47,7 @@ export const test = base.extend<Fixtures>({
   browser: [
     // eslint-disable-next-line no-empty-pattern -- vitest reads the fixture's needs from this pattern
     async ({}, use) => {
-      const browser = await chromium.launch({ executablePath: chromiumBinary(), args: FLAGS });
+      const browser = await chromium.launch({ executablePath: chromiumBinary(), args: FLAGS, ignoreDefaultArgs: OMITTED });
       await use(browser);
       await browser.close();
     },
@@ -85,7 +88,7 @@ export const test = base.extend<Fixtures>({
         ...rest,
       };
       const context = lasting
-        ? await chromium.launchPersistentContext(join((other ?? host).home, `profile-${task.id}-${contexts.length}`), { executablePath: chromiumBinary(), args: FLAGS, ...settings })
+        ? await chromium.launchPersistentContext(join((other ?? host).home, `profile-${task.id}-${contexts.length}`), { executablePath: chromiumBinary(), args: FLAGS, ignoreDefaultArgs: OMITTED, ...settings })
         : await browser.newContext(settings);
       contexts.push(context);
       // Snapshots of the page are enough to see what went wrong; a film of it costs a core.

@@ -3,8 +3,10 @@
 import type { Frame, Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
 import { appFiles, install, openApp, WEBRTC } from './app-plugins';
+import { CallingModel } from './calling-model';
 import { type OpenOptions, test } from './fixtures';
 import type { Host } from './host';
+import { CountingModel } from './model';
 
 const ID = 'com.test.worker';
 /** Refusals the tests provoke; the browser mentions the status of each. */
@@ -204,4 +206,124 @@ test('the explorer tries everything that changes little, and nothing is refused'
   await frame.getByRole('button', { name: 'Try everything that changes little' }).click();
   await expect.poll(() => frame.locator('.state').textContent()).toMatch(/answered/);
   expect(await frame.locator('.state').textContent()).toMatch(/^\d+ answered, 0 refused$/);
+});
+
+test('agents: an app changes and removes those it made, and never picks the frame they work in', async ({ host, open }) => {
+  const { frame } = await start(host, open);
+  const made = (await ask(frame, 'chat.agents.create', { name: 'Mine', landConfigId: 'lc_developer', mode: 'flow' })) as unknown as { ok: boolean; agent: { id: string; landConfigId: string; mode: string; madeBy: string } };
+  expect(made).toMatchObject({ ok: true, agent: { landConfigId: 'lc_safe_default', mode: 'custom', madeBy: ID } });
+  const changed = (await ask(frame, 'chat.agents.update', made.agent.id, { name: 'Still mine', landConfigId: 'lc_developer' })) as unknown as { agent: { name: string; landConfigId: string } };
+  expect(changed.agent).toMatchObject({ name: 'Still mine', landConfigId: 'lc_safe_default' });
+  const theirs = await host.api<{ id: string }>('POST', 'agents', { name: 'The person’s', mode: 'custom' });
+  expect(await ask(frame, 'chat.agents.update', theirs.id, { name: 'Taken' })).toMatch(/^permission_denied /);
+  expect(await ask(frame, 'chat.agents.delete', theirs.id)).toMatch(/^permission_denied /);
+  expect(await ask(frame, 'chat.agents.delete', 'no-such-agent')).toMatch(/^not_found /);
+  expect((await host.api<{ name: string }>('GET', `agents/${theirs.id}`)).name).toBe('The person’s');
+  expect(await ask(frame, 'chat.agents.delete', made.agent.id)).toEqual({ ok: true, removed: true });
+});
+
+test('runs: own ones are stopped, others are not; a running chat takes no second message', async ({ host, open }) => {
+  const model = await CountingModel.start();
+  try {
+    const theirs = await model.chatOn(host);
+    const { frame } = await start(host, open);
+    const { session } = (await ask(frame, 'chat.sessions.ensureDefault', { agentId: undefined })) as unknown as { session: { id: string } };
+    expect(session.id).toBe(theirs);
+    expect((await ask(frame, 'chat.sessions.ensureDefault')) as unknown).toEqual({ ok: true, session: expect.objectContaining({ id: theirs }) });
+    await host.api('POST', `sessions/${theirs}/send`, { text: 'count' });
+    await expect.poll(async () => ((await ask(frame, 'chat.sessions.list')) as unknown as { sessions: { id: string; running: boolean }[] }).sessions.find(({ id }) => id === theirs)?.running).toBe(true);
+    expect(await ask(frame, 'chat.abort', { sessionId: theirs })).toMatch(/^permission_denied /);
+    expect(await ask(frame, 'chat.send', { sessionId: theirs, text: 'me too' })).toMatch(/^conflict /);
+    await host.api('POST', `sessions/${theirs}/abort`, {});
+    await expect.poll(async () => ((await ask(frame, 'chat.sessions.list')) as unknown as { sessions: { id: string; running: boolean }[] }).sessions.find(({ id }) => id === theirs)?.running).toBe(false);
+
+    // Each listener has its own filter.
+    await frame.evaluate((id) => {
+      const heard: Record<string, string[]> = { all: [], ends: [], other: [] };
+      (globalThis as { heard?: typeof heard }).heard = heard;
+      const { subscribe } = chatos.host.chat.events;
+      subscribe({ sessionId: id }, (event) => heard['all']?.push(event.type));
+      subscribe({ types: ['assistant_aborted'] }, (event) => heard['ends']?.push(event.type));
+      subscribe({ sessionId: 'another' }, (event) => heard['other']?.push(event.type));
+    }, theirs);
+    expect(await ask(frame, 'chat.send', { sessionId: theirs, content: 'count for me' })).toMatchObject({ ok: true });
+    const heard = () => frame.evaluate(() => (globalThis as unknown as { heard: Record<string, string[]> }).heard);
+    await expect.poll(async () => (await heard())['all']).toContain('assistant_delta');
+    expect(await ask(frame, 'chat.abort', { sessionId: theirs })).toEqual({ ok: true });
+    await expect.poll(async () => (await heard())['ends']).toEqual(['assistant_aborted']);
+    expect((await heard())['other']).toEqual([]);
+
+    const picture = 'data:image/png;base64,iVBORw0KGgo=';
+    expect(await ask(frame, 'chat.send', { sessionId: theirs, text: 'see', images: Array.from({ length: 5 }, () => picture) })).toMatch(/^invalid_argument /);
+    expect(await ask(frame, 'chat.send', { sessionId: theirs, text: 'see', attachments: ['https://example.com/x.png'] })).toMatch(/^invalid_argument /);
+    expect(await ask(frame, 'chat.send', { sessionId: theirs, text: 'see', attachments: [{ dataUrl: picture }] })).toMatch(/^not_supported /);
+    expect(await ask(frame, 'chat.messages.list', { sessionId: theirs, limit: 0 })).toMatch(/^invalid_argument /);
+    const page = (await ask(frame, 'chat.messages.list', { sessionId: theirs, limit: 1 })) as unknown as { messages: unknown[]; hasMore: boolean };
+    expect([page.messages.length, page.hasMore]).toEqual([1, true]);
+  } finally {
+    await model.stop();
+  }
+});
+
+test('the hub is opened, closed and toggled without taking the focus; events are told without what was said', async ({ host, open }) => {
+  const { page, frame } = await start(host, open);
+  const hub = page.locator('[data-hub="open"]').or(page.getByRole('dialog')).or(page.getByRole('complementary'));
+  const focused = () => page.evaluate(() => document.activeElement?.tagName);
+  const before = await focused();
+  expect(await frame.evaluate(() => chatos.host.uiPrompts.toggle())).toEqual({ ok: true });
+  await hub.first().waitFor();
+  expect(await focused()).toBe(before);
+  expect(await frame.evaluate(() => chatos.host.uiPrompts.toggle())).toEqual({ ok: true });
+  await hub.first().waitFor({ state: 'detached' });
+  const { data } = (await ask(frame, 'admin.state')) as unknown as { data: { events: { seq: number; type: string; payload: object }[] } };
+  expect(data.events.length).toBeGreaterThan(0);
+  expect(data.events.length).toBeLessThanOrEqual(200);
+  expect(data.events[0]?.seq).toBeGreaterThan(data.events.at(-1)?.seq ?? 0);
+  expect(JSON.stringify(data.events)).not.toContain('count for me');
+});
+
+test('secrets have a name and no digits', async ({ host, open }) => {
+  await host.api('PUT', 'secrets/LAB_KEY', { value: 'canary-4711', description: 'of the lab' });
+  const { frame } = await start(host, open);
+  const secrets = (await ask(frame, 'admin.secrets.list')) as unknown as { name: string; value: string; hasValue: boolean }[];
+  expect(secrets.find(({ name }) => name === 'LAB_KEY')).toMatchObject({ value: '********', hasValue: true });
+  expect(JSON.stringify([secrets, await ask(frame, 'admin.state')])).not.toContain('canary');
+  const models = (await ask(frame, 'admin.models.list')) as unknown as Record<string, unknown>[];
+  for (const key of ['id', 'name', 'provider', 'model', 'description', 'isDefault', 'supportsVision', 'supportsReasoning']) expect(models[0]).toHaveProperty(key);
+});
+
+test('a page that leaves an unsaved form asks the person first', async ({ host, open }) => {
+  const { page, frame } = await start(host, open);
+  await page.evaluate(() => (location.hash = '#/agents/agents/new'));
+  await page.getByLabel(/^Name/).first().fill('Half an agent');
+  await frame.evaluate(() => chatos.host.ui.navigate('apps/home'));
+  const dialog = page.getByRole('alertdialog').or(page.getByRole('dialog'));
+  await dialog.getByText('wants to leave this page').waitFor();
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  expect(page.url()).toContain('#/agents');
+  expect(await page.getByLabel(/^Name/).first().inputValue()).toBe('Half an agent');
+  await frame.evaluate(() => chatos.host.ui.navigate('apps/home'));
+  await dialog.getByRole('button', { name: 'Leave' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Apps' }).waitFor();
+});
+
+test('a backend asks a model, with the tools of its own server and no others', async ({ host, open }) => {
+  const model = await CallingModel.start('double', { number: 21 });
+  try {
+    const modelId = await model.addTo(host);
+    await install(host, appFiles('thinker'));
+    const page = await open({ at: '#/apps', expectConsole: REFUSALS });
+    const frame = await openApp(page, 'com.test.thinker');
+    const plain = (await ask(frame, 'backend.invoke', 'think', { input: 'double 21', modelId })) as unknown as { ok: boolean; model: string; content: string };
+    expect(plain).toEqual({ ok: true, model: 'Caller', content: 'There is nothing to call.' });
+    expect(model.offered).toEqual([]);
+    const tooled = (await ask(frame, 'backend.invoke', 'think', { prompt: 'double 21', modelName: 'Caller', disableTools: false })) as unknown as { content: string; toolTrace: { tool: string; args: object; result: string }[] };
+    expect(tooled.content).toBe('The tool said: 42');
+    expect(tooled.toolTrace).toMatchObject([{ args: { number: 21 }, result: '42' }]);
+    expect(new Set(model.offered.map((name) => name.slice(-6)))).toEqual(new Set(['double']));
+    expect(await ask(frame, 'backend.invoke', 'think', {})).toBe('invalid_argument input is required');
+    expect(await ask(frame, 'backend.invoke', 'think', { input: 'x', modelId: 'none' })).toBe('not_found modelId not found: none');
+  } finally {
+    await model.stop();
+  }
 });

@@ -1,6 +1,7 @@
 // sdk/host.d.ts, the frame's object and the page's answers describe the same members: none is missing in any.
 
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
@@ -75,6 +76,19 @@ describe('the Host API', () => {
       return '';
     };
     for (const [path, { kind }] of Object.entries(MEMBERS)) expect([path, typed(path).startsWith('Promise<')]).toEqual([path, kind === 'call']);
+  });
+
+  test('every member is called in a real browser', () => {
+    const root = fileURLToPath(new URL('../e2e/', HERE));
+    const names = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) => /\.(ts|mjs)$/.test(name));
+    const text = names.map((name) => readFileSync(join(root, name), 'utf8')).join('\n');
+    // Either by its whole path, or taken off its group: `const { get } = host.context`.
+    const called = (path: string) => {
+      const cut = path.lastIndexOf('.');
+      const [group, name] = [path.slice(0, cut), path.slice(cut + 1)];
+      return text.includes(`'${path}'`) || text.includes(`host.${path}`) || new RegExp(`\\{[^}]*\\b${name}\\b[^}]*\\} = (?:chatos\\.)?host\\.${group.replaceAll('.', '\\.')};`).test(text);
+    };
+    expect(Object.keys(MEMBERS).filter((path) => !called(path))).toEqual([]);
   });
 
   test('error codes and capabilities are the documented ones', () => {

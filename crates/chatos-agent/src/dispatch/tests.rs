@@ -250,7 +250,7 @@ async fn a_changed_tool_is_refused_by_a_rule_of_its_own() {
     let end = call(&ports, order("changed")).await;
     let error = end.envelope.error.unwrap();
     assert_eq!(
-        (end.envelope.code, &error["rule"]),
+        (end.envelope.code, &error["details"]["rule"]),
         ("permission_denied", &json!("tool_not_approved")),
         "{error}"
     );

@@ -64,6 +64,7 @@ async fn serve(output: &Output, options: Serve, host: std::sync::Arc<Host>) -> R
             ui_dir: options.ui_dir.clone(),
         },
     );
+    app.self_test().await?;
     let announcement = Announcement::of_this_process(
         server.port(),
         app.url(),

@@ -367,3 +367,70 @@ fn without_a_usable_node_it_is_said_which_was_found() {
     give_node(&sandbox);
     result(&host, PLUGIN, "ping", Value::Null);
 }
+
+/// Three ways to hang, side by side because each has to be waited for.
+#[test]
+fn what_hangs_is_ended_in_its_time_and_harms_no_other() {
+    let (sandbox, host) = start(GOOD);
+    let (blocked, endless, stubborn) = ("com.hang.blocked", "com.hang.factory", "com.hang.dispose");
+    with_backend(
+        &sandbox,
+        blocked,
+        "export const createUiAppsBackend = () => ({ methods: { ok: () => 'ok',
+           block() { Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0); } } });",
+    );
+    with_backend(
+        &sandbox,
+        endless,
+        "export const createUiAppsBackend = () => new Promise(() => setInterval(() => {}, 1e6));",
+    );
+    with_backend(
+        &sandbox,
+        stubborn,
+        "process.on('SIGTERM', () => {});
+         export const createUiAppsBackend = () => ({ methods: { pid: () => process.pid }, dispose: () => new Promise(() => setInterval(() => {}, 1e6)) });",
+    );
+    for id in [blocked, endless, stubborn] {
+        trust(&host, id);
+    }
+    std::thread::scope(|scope| {
+        let block = scope.spawn(|| failure(&invoke(&host, blocked, "block", Value::Null)));
+        let factory = scope.spawn(|| failure(&invoke(&host, endless, "any", Value::Null)));
+        // dispose() has 3 s, TERM 2 s more; then it is killed.
+        let pid = result(&host, stubborn, "pid", Value::Null).as_u64().unwrap();
+        let untrusted = host.ask("POST", &format!("/api/v1/plugins/{stubborn}/untrust"), Some(&json!({})));
+        assert_eq!(untrusted.status, 200);
+        eventually("a backend that ignores dispose and TERM is gone", || !lives(pid));
+        // Others work meanwhile.
+        assert_eq!(result(&host, PLUGIN, "no", Value::Null)["ok"], false);
+        let (code, message) = factory.join().unwrap();
+        assert_eq!(code, "timeout", "{message}");
+        let (code, message) = block.join().unwrap();
+        assert_eq!(
+            (code.as_str(), message.contains("no answer for 30 s")),
+            ("unavailable", true),
+            "{message}"
+        );
+    });
+    assert_eq!(result(&host, blocked, "ok", Value::Null), "ok");
+}
+
+/// A grandchild that keeps the output open does not keep the caller waiting.
+#[test]
+fn a_killed_backend_with_children_on_its_output_fails_its_calls_at_once() {
+    let source = GOOD.replace(
+        "stdio: ['ignore', 'pipe', 'ignore'], detached: true",
+        "stdio: ['ignore', 'pipe', 'inherit'], detached: true",
+    );
+    let (_sandbox, host) = start(&source);
+    let pid = result(&host, PLUGIN, "pid", Value::Null).as_u64().unwrap();
+    result(&host, PLUGIN, "child", Value::Null);
+    let call = std::thread::scope(|scope| {
+        let call = scope.spawn(|| failure(&invoke(&host, PLUGIN, "wait", Value::Null)));
+        eventually("the call is under way", || state(&host)["inFlight"] == 1);
+        kill(pid);
+        call.join().unwrap()
+    });
+    assert_eq!(call.0, "unavailable", "{}", call.1);
+    assert_eq!(result(&host, PLUGIN, "no", Value::Null)["ok"], false);
+}

@@ -120,12 +120,12 @@ fn tool_text(host: &RunningHost, chat: &str) -> String {
 fn the_result_of_a_long_call_comes_into_the_queue() {
     let stand = stand(&json!({}));
     let host = stand.sandbox.serve();
+    let chat = session(&host, &stand.agent);
+    let run = send(&host, &chat, "slow short");
+    until(&host, &run, &["done"]);
+    assert_eq!(results(&host), Vec::<Value>::new(), "within the deadline it is shown on its card only");
     let set = host.ask("PUT", "/api/v1/settings/mcpSoftDeadlineMs", Some(&json!({ "value": 1000 })));
     assert!(set.status < 300, "{}", set.text());
-    let chat = session(&host, &stand.agent);
-    let run = send(&host, &chat, "echo short");
-    until(&host, &run, &["done"]);
-    assert_eq!(results(&host), Vec::<Value>::new(), "a short call is shown on its card only");
     let run = send(&host, &chat, "slow one");
     until(&host, &run, &["done"]);
     let found = results(&host);

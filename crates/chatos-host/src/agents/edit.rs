@@ -22,7 +22,10 @@ const REFERENCES: usize = 200;
 const EXTRA_BYTES: usize = 16 * 1024;
 
 /// Members of an agent as the API gives it that nobody can set.
-const READ_ONLY: [&str; 6] = ["id", "createdAt", "updatedAt", "problems", "cleared", "landConfig"];
+const READ_ONLY: [&str; 7] = ["id", "createdAt", "updatedAt", "problems", "cleared", "landConfig", "madeBy"];
+/// What only a person decides: an app neither picks nor changes the frame its agents work in
+/// (host-api §6.4: they get the safe default).
+const NOT_FOR_APPS: [&str; 2] = ["landConfigId", "mode"];
 
 impl AgentDesk<'_> {
     /// The agent a patch would make, checked, without saving it. `base`: the saved one.
@@ -83,8 +86,56 @@ impl AgentDesk<'_> {
         self.save(agent, false)
     }
 
-    /// Removes an agent for an app: not while chats talk to it (host-api §6.4); a person may.
-    pub fn remove_for_app(&self, id: &str) -> Result<(), Fault> {
+    /// Makes an agent for an app; it is this plugin's from then on.
+    pub fn create_for_app(&self, plugin: &str, mut patch: Map<String, Value>) -> Result<AgentRecord, Fault> {
+        for key in NOT_FOR_APPS {
+            patch.remove(key);
+        }
+        let mut agent = self.drafted(None, patch)?;
+        SAFE_DEFAULT.clone_into(&mut agent.land_config_id);
+        let made = self.save(agent, true)?;
+        self.host.store().set_agent_maker(&made.id, plugin).map_err(|error| store_fault(&error))?;
+        Ok(made)
+    }
+
+    /// Changes an agent for an app, if its plugin made it.
+    pub fn update_for_app(
+        &self,
+        plugin: &str,
+        id: &str,
+        mut patch: Map<String, Value>,
+    ) -> Result<AgentRecord, Fault> {
+        self.made_by(plugin, id)?;
+        for key in NOT_FOR_APPS {
+            patch.remove(key);
+        }
+        self.update(id, patch)
+    }
+
+    /// host-api §5: an app changes only agents its plugin made.
+    fn made_by(&self, plugin: &str, id: &str) -> Result<(), Fault> {
+        self.agent(id)?;
+        let maker = self.host.store().agent_maker(id).map_err(|error| store_fault(&error))?;
+        if maker.as_deref() == Some(plugin) {
+            return Ok(());
+        }
+        Err(Fault::new(
+            ErrorCode::PermissionDenied,
+            Text::new(
+                format!("this agent was not made by {plugin}"),
+                format!("此智能体不是由 {plugin} 创建的"),
+            ),
+        )
+        .code("not_owner")
+        .hint(Text::fixed(
+            "an app changes only the agents it made itself; a person can change all of them on the Agents page",
+            "应用只能更改自己创建的智能体；用户可在智能体页面更改全部",
+        )))
+    }
+
+    /// Removes an agent for an app that made it: not while chats talk to it (host-api §6.4); a person may.
+    pub fn remove_for_app(&self, plugin: &str, id: &str) -> Result<(), Fault> {
+        self.made_by(plugin, id)?;
         let chats = self.host.store().sessions_of_agent(id).map_err(|error| store_fault(&error))?;
         if chats > 0 {
             return Err(Fault::new(

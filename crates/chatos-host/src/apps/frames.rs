@@ -93,7 +93,7 @@ pub fn frame_hash(plugin: &str) -> String {
     hex(&Sha256::digest(plugin.as_bytes())[..10])
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

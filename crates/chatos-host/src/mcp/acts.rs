@@ -104,6 +104,10 @@ impl ServerDesk {
         let items = tools.iter().map(|tool| {
             let (state, why) = match &tool.word {
                 Word::Refuse { code: "tool_changed", why } => ("changed", Some(why.get(lang).to_owned())),
+                // Approved, and callable by hand; only models are not offered it.
+                Word::Refuse { code: super::views::APP_ONLY, why } => {
+                    ("approved", Some(why.get(lang).to_owned()))
+                }
                 Word::Refuse { why, .. } => ("new", Some(why.get(lang).to_owned())),
                 _ => ("approved", None),
             };

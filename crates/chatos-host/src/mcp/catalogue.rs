@@ -385,7 +385,7 @@ impl Making<'_> {
             endpoint,
             digest: parts.digest,
             // A server is told that it may ask the model only where somebody granted it that.
-            offers: Offers { elicitation: true, sampling, roots: true, tasks: true },
+            offers: Offers { elicitation: true, sampling, roots: true, tasks: true, views: true },
             times: self.times(parts.timeout_ms, parts.max_timeout_ms),
             idle: Some(super::IDLE),
         });

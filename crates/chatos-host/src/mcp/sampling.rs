@@ -65,6 +65,7 @@ pub(super) async fn sample(
     let (run_id, root_run_id, session_id) =
         run.map(|run| (run.id, run.root_run_id, run.session_id)).unwrap_or_default();
     let order = CompleteOrder {
+        tools: Vec::new(),
         system: wanted.system.into_iter().collect(),
         messages: wanted.messages,
         model_id: Some(model.id),

@@ -17,7 +17,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::pins::{self, failed};
-use super::{Catalogue, Known, ServerDesk, Shared};
+use super::{Catalogue, Known, ServerDesk, Shared, views};
+use crate::apps::UiMeta;
 use crate::host::Host;
 
 /// The first model call waits this long for servers (agents §5.5).
@@ -69,6 +70,13 @@ pub(crate) struct CachedOffer {
     approvals: u64,
     settings: u64,
     offer: Arc<Vec<OfferedTool>>,
+}
+
+impl CachedOffer {
+    /// The list it was made of; built-in servers have none.
+    pub(super) fn list(&self) -> Option<Arc<ToolList>> {
+        self.list.clone()
+    }
 }
 
 impl ServerDesk {
@@ -144,7 +152,14 @@ impl ServerDesk {
                 .map_err(|error| start_fault(&host, known, &error))?,
         };
         // Nobody granted a server the model here; by hand it gets none (ui-prompts §10.3).
-        Ok(Toolset::build(vec![offer(known, &tools, false, |_| Word::Allow)], dropped))
+        let mut offer = offer(known, &tools, false, |_| Word::Allow);
+        // A person may call what its server keeps from models.
+        for tool in &mut offer.tools {
+            if matches!(tool.word, Word::Refuse { code: views::APP_ONLY, .. }) {
+                tool.word = Word::Allow;
+            }
+        }
+        Ok(Toolset::build(vec![offer], dropped))
     }
 
     /// Names of tools that exist but are not granted, so that a call by name is answered with the reason.
@@ -305,7 +320,12 @@ impl Shared {
                     annotations: tool.annotations.clone().unwrap_or(Value::Null),
                     word: off
                         .get(&tool.name)
-                        .map_or(Word::Allow, |state| unapproved(known, &tool.name, *state)),
+                        .map(|state| unapproved(known, &tool.name, *state))
+                        .or_else(|| {
+                            let hidden = !UiMeta::of(tool).for_model();
+                            hidden.then(|| views::app_only(known, &tool.name))
+                        })
+                        .unwrap_or(Word::Allow),
                     asks_itself: false,
                     read_only: hint("readOnlyHint"),
                     idempotent: hint("idempotentHint") || hint("readOnlyHint"),
@@ -373,7 +393,7 @@ fn offer(known: &Known, tools: &[OfferedTool], sampling: bool, word: impl Fn(&st
     ServerOffer { route: Arc::clone(&known.route), tools, sampling }
 }
 
-fn word(outcome: &Outcome, grant: &Grant, tool: &str) -> Word {
+pub(super) fn word(outcome: &Outcome, grant: &Grant, tool: &str) -> Word {
     match grant.tool(tool) {
         ToolDecision::Allow => Word::Allow,
         ToolDecision::Ask => Word::Ask,

@@ -1,6 +1,6 @@
 //! One answer of a model without a chat: what plugin backends ask for (host-api §9.3).
 
-use chatos_model::{Answer, Event, Message, Params, Request, Usage};
+use chatos_model::{Answer, Event, Message, Params, Reasoning, Request, Tool, ToolCall, Usage};
 use chatos_store::{UsageRow, now_ms};
 use chatos_tool::{ErrorCode, Fault, Text};
 use futures_util::StreamExt;
@@ -16,6 +16,8 @@ pub struct CompleteOrder {
     pub system: Vec<String>,
     /// The conversation.
     pub messages: Vec<Message>,
+    /// What it may call; the caller makes the calls.
+    pub tools: Vec<Tool>,
     /// The default model when absent.
     pub model_id: Option<String>,
     /// Longest answer.
@@ -37,6 +39,10 @@ pub struct CompleteOrder {
 pub struct Completion {
     /// The text.
     pub text: String,
+    /// What it wants called.
+    pub tool_calls: Vec<ToolCall>,
+    /// Thinking that goes back with the answers to those.
+    pub reasoning: Vec<Reasoning>,
     /// Why it ended.
     pub stop: &'static str,
     /// Which model.
@@ -46,7 +52,7 @@ pub struct Completion {
 }
 
 impl RunDesk {
-    /// Asks a model once. No tools, no history; counted like every call.
+    /// Asks a model once. No history, and tools are only named back; counted like every call.
     pub async fn complete(
         &self,
         order: CompleteOrder,
@@ -66,7 +72,7 @@ impl RunDesk {
         let request = Request {
             system: order.system,
             messages: order.messages,
-            tools: Vec::new(),
+            tools: order.tools,
             params: Params {
                 model: model.model.clone(),
                 max_output_tokens: order.max_output_tokens.or(model.max_output_tokens),
@@ -125,6 +131,7 @@ impl RunDesk {
             Some(chatos_model::Stop::ContentFilter) => "content_filter",
             _ => "end",
         };
-        Ok(Completion { text: answer.text, stop, model_id: record.id, usage })
+        let Answer { text, tool_calls, reasoning, .. } = answer;
+        Ok(Completion { text, tool_calls, reasoning, stop, model_id: record.id, usage })
     }
 }

@@ -109,20 +109,24 @@ impl Writer {
 
 /// The number of the last whole line, so that numbers go on over starts.
 fn last_seq(path: &Path) -> u64 {
+    newest(path, 256 * 1024, 1).first().and_then(|line| line.get("seq")?.as_u64()).unwrap_or_default()
+}
+
+/// The newest whole lines among the last `bytes` of the file, newest first. No file has no lines.
+pub(crate) fn newest(path: &Path, bytes: u64, most: usize) -> Vec<Value> {
     use std::io::{Read, Seek, SeekFrom};
     let tail = (|| {
         let mut file = File::open(path).ok()?;
         let size = file.metadata().ok()?.len();
-        file.seek(SeekFrom::Start(size.saturating_sub(256 * 1024))).ok()?;
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).ok()?;
-        Some(bytes)
+        file.seek(SeekFrom::Start(size.saturating_sub(bytes))).ok()?;
+        let mut tail = Vec::new();
+        file.read_to_end(&mut tail).ok()?;
+        Some(tail)
     })();
     let tail = tail.unwrap_or_default();
-    tail.split(|byte| *byte == b'\n')
-        .rev()
-        .find_map(|line| serde_json::from_slice::<Value>(line).ok()?.get("seq")?.as_u64())
-        .unwrap_or_default()
+    let lines = tail.split(|byte| *byte == b'\n').rev();
+    let whole = lines.filter_map(|line| serde_json::from_slice::<Value>(line).ok());
+    whole.filter(|line| line["seq"].is_u64()).take(most).collect()
 }
 
 fn rotate(path: &Path) -> std::io::Result<()> {

@@ -15,6 +15,16 @@ use crate::mcp::ToolsetOrder;
 
 pub(super) async fn call(host: &Arc<Host>, desk: &ToolDesk, call: ToolCall) -> Result<Value, Fault> {
     let set = toolset(host, &call).await?;
+    call_with(host, desk, set, call).await
+}
+
+/// As [`call`], with tools that were chosen already.
+pub(super) async fn call_with(
+    host: &Arc<Host>,
+    desk: &ToolDesk,
+    set: Toolset,
+    call: ToolCall,
+) -> Result<Value, Fault> {
     let direct = ToolRef::Direct { server: call.server.clone(), tool: call.tool.clone() };
     if call.agent.is_none() && set.name_of(&call.server, &call.tool).is_none() {
         return Err(unknown(&set, &call));

@@ -59,7 +59,7 @@ pub(crate) fn spec(key: &str, endpoint: Endpoint) -> ServerSpec {
         name: key.to_owned(),
         endpoint,
         digest: String::new(),
-        offers: Offers { elicitation: true, sampling: true, roots: true, tasks: true },
+        offers: Offers { elicitation: true, sampling: true, roots: true, tasks: true, views: false },
         times: times(),
         idle: None,
     }

@@ -15,7 +15,7 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::net::UnixStream;
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use super::channel::{Lines, write};
@@ -72,6 +72,28 @@ struct Health {
     busy: u64,
     /// Why it is being killed.
     verdict: Option<&'static str>,
+}
+
+/// What is to be done about a process.
+#[derive(Debug, PartialEq, Eq)]
+enum Standing {
+    Fine,
+    /// Its loop is blocked.
+    Silent,
+    /// Nobody needs it.
+    Idle,
+}
+
+impl Health {
+    fn standing(&self, now: Instant, calls: usize) -> Standing {
+        if self.waiting_since.is_some_and(|(_, since)| now - since >= limits::SILENCE) {
+            Standing::Silent
+        } else if calls == 0 && self.busy == 0 && now - self.last_used >= limits::IDLE {
+            Standing::Idle
+        } else {
+            Standing::Fine
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -440,19 +462,19 @@ impl Process {
                 () = sleep(limits::PING_EVERY) => {}
                 _ = self.wait_for_end() => return,
             }
-            let now = Instant::now();
-            let (silent, idle) = {
-                let health = lock(&self.health);
-                let silent = health.waiting_since.is_some_and(|(_, since)| now - since >= limits::SILENCE);
-                (silent, health.busy == 0 && now - health.last_used >= limits::IDLE)
-            };
-            if silent {
-                self.kill_for("no answer for 30 s");
-                return;
-            }
-            if idle && self.calls() == 0 {
-                self.stop(false).await;
-                return;
+            let calls = self.calls();
+            let standing = lock(&self.health).standing(Instant::now(), calls);
+            match standing {
+                Standing::Silent => {
+                    self.kill_for("no answer for 30 s");
+                    return;
+                }
+                Standing::Idle => {
+                    self.log.line("host", "not used for 15 minutes; the next call starts it again");
+                    self.stop(false).await;
+                    return;
+                }
+                Standing::Fine => {}
             }
             if lock(&self.health).waiting_since.is_none() {
                 let process = Arc::clone(&self);
@@ -496,18 +518,20 @@ impl Keeper {
             () = self.process.kill.cancelled() => Event::Kill,
             () = self.process.stop.cancelled() => Event::Stop,
         };
+        // One time for all of it: whoever waits for an answer hears of the end at once.
+        let last_words = Instant::now() + limits::LAST_WORDS;
         let end = match event {
             Event::Exit(status) => {
                 // What it said before it died still counts, unless a grandchild holds the line.
                 if !self.reader.is_finished() {
-                    timeout(limits::LAST_WORDS, &mut self.reader).await.ok();
+                    timeout_at(last_words, &mut self.reader).await.ok();
                 }
-                self.crashed(&how(status)).await
+                self.crashed(&how(status), last_words).await
             }
-            Event::Lost(reason) => match timeout(limits::LAST_WORDS, self.started.wait()).await {
-                Ok(status) => self.crashed(&how(status)).await,
+            Event::Lost(reason) => match timeout_at(last_words, self.started.wait()).await {
+                Ok(status) => self.crashed(&how(status), last_words).await,
                 Err(_) => {
-                    let end = self.crashed(&reason).await;
+                    let end = self.crashed(&reason, last_words).await;
                     self.kill().await;
                     end
                 }
@@ -515,7 +539,7 @@ impl Keeper {
             Event::Kill => {
                 let why = lock(&self.process.health).verdict.unwrap_or("killed");
                 self.started.signal(Signal::KILL);
-                let end = self.crashed(why).await;
+                let end = self.crashed(why, last_words).await;
                 self.kill().await;
                 end
             }
@@ -533,10 +557,10 @@ impl Keeper {
         end
     }
 
-    async fn crashed(&mut self, how: &str) -> Ended {
+    async fn crashed(&mut self, how: &str, last_words: Instant) -> Ended {
         for output in &mut self.outputs {
             if !output.is_finished() {
-                timeout(limits::LAST_WORDS, output).await.ok();
+                timeout_at(last_words, output).await.ok();
             }
         }
         let plugin = self.process.plugin.as_str();
@@ -560,7 +584,7 @@ impl Keeper {
         let line = to_line(&json!({ "jsonrpc": "2.0", "id": id, "method": "dispose" }));
         self.process.out.try_send(line).ok();
         self.process.close(&stopped);
-        if tokio::time::timeout_at(end, self.started.wait()).await.is_ok() {
+        if timeout_at(end, self.started.wait()).await.is_ok() {
             return;
         }
         self.process.log.line("host", "dispose() took longer than 3 s");
@@ -620,5 +644,35 @@ async fn drain<R: AsyncRead + Unpin>(mut stream: R, source: &'static str, log: A
     }
     if !line.is_empty() {
         finish(&mut line, &mut cut);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_blocked_loop_is_silent_and_an_unused_one_idle() {
+        let start = Instant::now();
+        let health = |waiting: bool, busy| Health {
+            last_used: start,
+            waiting_since: waiting.then_some((1, start)),
+            busy,
+            verdict: None,
+        };
+        let later = |seconds| start + Duration::from_secs(seconds);
+        let minutes = 60;
+        for (health, seconds, calls, expected) in [
+            (health(true, 0), 29, 1, Standing::Fine),
+            (health(true, 0), 30, 1, Standing::Silent),
+            (health(true, 0), 30, 0, Standing::Silent),
+            (health(false, 0), 14 * minutes, 0, Standing::Fine),
+            (health(false, 0), 15 * minutes, 0, Standing::Idle),
+            // A call under way, a timer or a socket is use.
+            (health(false, 0), 20 * minutes, 1, Standing::Fine),
+            (health(false, 2), 20 * minutes, 0, Standing::Fine),
+        ] {
+            assert_eq!(health.standing(later(seconds), calls), expected, "{seconds} s, {calls} calls");
+        }
     }
 }

@@ -16,6 +16,8 @@ pub(super) enum Asked {
     ProbeScript,
     /// `/common/ui/*` and `/r/common/ui/*`.
     Shared(Shared),
+    /// `/view/<id>`: a page of a tool server.
+    View(String),
     /// `/r/<rev>/<path>`.
     Revised {
         /// The revision.
@@ -41,6 +43,7 @@ pub(super) fn parse(path: &str) -> Option<Asked> {
         ["common", "ui", name @ ..] | ["r", "common", "ui", name @ ..] if !name.is_empty() => {
             Some(Asked::Shared(Shared { name: name.join("/") }))
         }
+        ["view", id] => Some(Asked::View((*id).to_owned())),
         ["r", rev, path @ ..] if !path.is_empty() => {
             Some(Asked::Revised { rev: (*rev).to_owned(), path: path.join("/") })
         }
@@ -79,6 +82,7 @@ mod tests {
         assert_eq!(parse("/common/ui/tree.mjs"), shared());
         assert_eq!(parse("/r/common/ui/tree.mjs"), shared());
         assert_eq!(parse("/__chatos/probe"), Some(Asked::Probe));
+        assert_eq!(parse("/view/abc"), Some(Asked::View("abc".to_owned())));
         for bad in [
             "",
             "/",
@@ -100,6 +104,9 @@ mod tests {
             "/common/ui/",
             "/common/ui",
             "/index.html",
+            "/view",
+            "/view/",
+            "/view/a/b",
             "/api/v1/status",
             "/__chatos/frame.html",
             "r/1-a/x",

@@ -1,7 +1,9 @@
 //! Where a frame is served from, and the headers that keep it there (host-api §2.1, §2.3).
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
-use chatos_host::Revision;
+use chatos_host::{Revision, View};
+
+use super::Whose;
 
 /// What an opaque frame may do; the same words without an origin of its own (security T4).
 const SANDBOX: &str = "allow-scripts allow-forms allow-modals allow-downloads allow-popups";
@@ -61,7 +63,32 @@ impl Place {
 
     /// A revision belongs to one page; below another page's name it is nobody's.
     pub(super) fn serves(&self, revision: &Revision) -> bool {
-        !self.fallback || self.origin == revision.ui_origin
+        self.belongs_to(&revision.ui_origin)
+    }
+
+    /// See [`Place::serves`]; of everything that one page opened.
+    pub(super) fn belongs_to(&self, ui_origin: &str) -> bool {
+        !self.fallback || self.origin == ui_origin
+    }
+
+    /// The policy of a page of a tool server (extension `io.modelcontextprotocol/ui`): what is written in
+    /// it may run, nothing else, and hosts only where a person allowed them.
+    fn view_policy(&self, view: &View) -> String {
+        let list = |hosts: &[String]| hosts.iter().map(|host| format!(" {host}")).collect::<String>();
+        let or_none = |hosts: &[String]| if hosts.is_empty() { "'none'".to_owned() } else { hosts.join(" ") };
+        let resources = list(&view.hosts.resource_domains);
+        let connect = or_none(&view.hosts.connect_domains);
+        let frames = or_none(&view.hosts.frame_domains);
+        let base = or_none(&view.hosts.base_uri_domains);
+        let sandbox = if self.fallback { format!("; sandbox {SANDBOX}") } else { String::new() };
+        let ancestors = self.ancestors(Some(&view.ui_origin));
+        format!(
+            "default-src 'none'; script-src 'unsafe-inline' 'wasm-unsafe-eval'{resources}; \
+             style-src 'unsafe-inline'{resources}; img-src data: blob:{resources}; font-src data:{resources}; \
+             media-src data: blob:{resources}; connect-src {connect}; worker-src blob:; frame-src {frames}; \
+             object-src 'none'; form-action 'none'; base-uri {base}; webrtc 'block'; \
+             frame-ancestors {ancestors}{sandbox}"
+        )
     }
 
     /// The address of a file of a revision.
@@ -93,7 +120,7 @@ impl Place {
         // `'self'` would be the page's own origin there.
         let connect = if self.fallback { own.as_str() } else { "'self'" };
         let sandbox = if self.fallback { format!("; sandbox {SANDBOX}") } else { String::new() };
-        let ancestors = self.ancestors(revision);
+        let ancestors = self.ancestors(revision.map(|revision| revision.ui_origin.as_str()));
         format!(
             "default-src 'none'; script-src {own} 'wasm-unsafe-eval'{eval}; style-src {own} 'unsafe-inline'; \
              img-src {own} data: blob:{added}; font-src {own} data:; media-src {own} data: blob:; \
@@ -102,9 +129,8 @@ impl Place {
         )
     }
 
-    fn ancestors(&self, revision: Option<&Revision>) -> String {
-        let ui =
-            if self.fallback { Some(self.origin.as_str()) } else { revision.map(|r| r.ui_origin.as_str()) };
+    fn ancestors(&self, ui_origin: Option<&str>) -> String {
+        let ui = if self.fallback { Some(self.origin.as_str()) } else { ui_origin };
         match ui {
             // The grammar of CSP has no IPv6 addresses; every origin on this port is this host.
             Some(ui) if ui.contains('[') => format!("http://*:{}", self.port),
@@ -124,7 +150,7 @@ fn port_suffix(port: u16) -> String {
 }
 
 /// Every answer of a frame route carries them, whatever it is.
-pub(super) fn add_headers(place: &Place, revision: Option<&Revision>, headers: &mut HeaderMap) {
+pub(super) fn add_headers(place: &Place, whose: &Whose, headers: &mut HeaderMap) {
     let resource = if place.fallback() { "cross-origin" } else { "same-origin" };
     let fixed = [
         ("x-content-type-options", "nosniff"),
@@ -137,10 +163,14 @@ pub(super) fn add_headers(place: &Place, revision: Option<&Revision>, headers: &
         headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
     }
     let allowed = if place.fallback() || place.is_probe() { "*" } else { place.origin.as_str() };
-    for (name, value) in [
-        (header::CONTENT_SECURITY_POLICY, place.policy(revision)),
-        (header::ACCESS_CONTROL_ALLOW_ORIGIN, allowed.to_owned()),
-    ] {
+    let policy = match whose {
+        Whose::Nobody => place.policy(None),
+        Whose::Plugin(revision) => place.policy(Some(revision)),
+        Whose::View(view) => place.view_policy(view),
+    };
+    for (name, value) in
+        [(header::CONTENT_SECURITY_POLICY, policy), (header::ACCESS_CONTROL_ALLOW_ORIGIN, allowed.to_owned())]
+    {
         if let Ok(value) = HeaderValue::from_str(&value) {
             headers.insert(name, value);
         }

@@ -5,7 +5,9 @@ use axum::http::{HeaderMap, Method, StatusCode};
 use axum::routing::{get, post};
 use axum::{Extension, Json};
 use chatos_host::policy_api::{Mode, PromptLang, Role, UiApp};
-use chatos_host::{AgentExplanation, AgentRecord, ErrorCode, Fault, Host, Lang, Reason, Text, iso_from_ms};
+use chatos_host::{
+    AgentExplanation, AgentRecord, ErrorCode, Fault, Host, Lang, Reason, Text, iso_from_ms, store_fault,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -29,6 +31,9 @@ pub(crate) struct AgentView {
     agent: AgentRecord,
     /// Things it refers to that are gone or may not be used.
     problems: Vec<Reason>,
+    /// The plugin whose app made it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    made_by: Option<String>,
     created_at: String,
     updated_at: String,
 }
@@ -113,10 +118,19 @@ async fn read(
 async fn create(
     State(app): State<App>,
     headers: HeaderMap,
+    caller: Option<Extension<AppCaller>>,
     Body(body): Body<Map<String, Value>>,
 ) -> Result<(StatusCode, Json<AgentView>), ApiError> {
     let lang = lang_of(&headers, app.host().lang());
-    let view = blocking(&app, move |host| view(host, host.agents().create(body)?, lang)).await?;
+    let view = blocking(&app, move |host| {
+        let agents = host.agents();
+        let made = match caller {
+            Some(Extension(caller)) => agents.create_for_app(&caller.plugin_id, body)?,
+            None => agents.create(body)?,
+        };
+        view(host, made, lang)
+    })
+    .await?;
     Ok((StatusCode::CREATED, Json(view)))
 }
 
@@ -124,10 +138,20 @@ async fn update(
     State(app): State<App>,
     Path(id): Path<String>,
     headers: HeaderMap,
+    caller: Option<Extension<AppCaller>>,
     Body(body): Body<Map<String, Value>>,
 ) -> Result<Json<AgentView>, ApiError> {
     let lang = lang_of(&headers, app.host().lang());
-    Ok(Json(blocking(&app, move |host| view(host, host.agents().update(&id, body)?, lang)).await?))
+    let view = blocking(&app, move |host| {
+        let agents = host.agents();
+        let changed = match caller {
+            Some(Extension(caller)) => agents.update_for_app(&caller.plugin_id, &id, body)?,
+            None => agents.update(&id, body)?,
+        };
+        view(host, changed, lang)
+    })
+    .await?;
+    Ok(Json(view))
 }
 
 async fn remove(
@@ -135,10 +159,12 @@ async fn remove(
     Path(id): Path<String>,
     caller: Option<Extension<AppCaller>>,
 ) -> Result<Json<Done>, ApiError> {
-    let by_app = caller.is_some();
     blocking(&app, move |host| {
         let agents = host.agents();
-        if by_app { agents.remove_for_app(&id) } else { agents.remove(&id) }
+        match caller {
+            Some(Extension(caller)) => agents.remove_for_app(&caller.plugin_id, &id),
+            None => agents.remove(&id),
+        }
     })
     .await?;
     Ok(Json(Done { ok: true }))
@@ -192,5 +218,6 @@ async fn preview(
 fn view(host: &Host, agent: AgentRecord, lang: Lang) -> Result<AgentView, Fault> {
     let problems = host.agents().problems(&agent, lang)?;
     let (created_at, updated_at) = (iso_from_ms(agent.created_at), iso_from_ms(agent.updated_at));
-    Ok(AgentView { agent, problems, created_at, updated_at })
+    let made_by = host.store().agent_maker(&agent.id).map_err(|error| store_fault(&error))?;
+    Ok(AgentView { agent, problems, made_by, created_at, updated_at })
 }

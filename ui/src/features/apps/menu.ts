@@ -4,6 +4,7 @@ import type { AdminSection, Menu } from '../../frame/menus';
 import type { AppRef, Surface } from '../../host/services';
 import { type PageName, router } from '../../router';
 import { panel } from '../../state';
+import { unsaved } from '../../state/unsaved.svelte';
 
 /** Where each section of the older hosts' administration is on this page. */
 const SECTIONS: Record<AdminSection, [page: PageName, ...rest: string[]]> = {
@@ -17,7 +18,25 @@ const SECTIONS: Record<AdminSection, [page: PageName, ...rest: string[]]> = {
   lsp: ['settings'],
 };
 
-export function goTo(menu: Menu, from: { app: AppRef; surface: Surface }): void {
+export interface From {
+  app: AppRef;
+  appName: string;
+  surface: Surface;
+}
+
+/** Unsaved forms ask first. What stays in the panel leaves nothing. */
+export function goTo(menu: Menu, from: From): void {
+  const stays = from.surface === 'compact' && (menu.page === 'apps' || (menu.page === 'app' && !same(menu, from.app)));
+  if (stays) {
+    go(menu, from);
+    return;
+  }
+  void unsaved.mayLeave(from.appName).then((leave) => {
+    if (leave) go(menu, from);
+  });
+}
+
+function go(menu: Menu, from: From): void {
   switch (menu.page) {
     case 'chat':
       router.go('chat');

@@ -119,10 +119,15 @@ const send: Call = async ([payload], { app, services, work }, signal) => {
   const text = optionalText(given, 'text') ?? optionalText(given, 'content') ?? '';
   if (text.trim() === '' && attachments.length === 0) refuse('text is required');
   const agentId = optionalText(given, 'agentId');
-  const answer = await services.request<{ userMessageId: string; assistantMessageId: string }>(
-    app, 'POST', `sessions/${encodeURIComponent(sessionId)}/send`,
-    { body: { text, ...(attachments.length > 0 ? { attachments } : {}), ...(agentId === undefined ? {} : { agentId }) }, signal },
-  );
+  const body = { text, ...(attachments.length > 0 ? { attachments } : {}), ...(agentId === undefined ? {} : { agentId }) };
+  const answer = await services
+    .request<{ userMessageId: string; assistantMessageId: string }>(app, 'POST', `sessions/${encodeURIComponent(sessionId)}/send`, { body, signal })
+    .catch((thrown: unknown) => {
+      const error = toHostError(thrown);
+      // host-api §6.4: a model that does not see is no mistake in the arguments.
+      const blind = (error.data as { reason?: unknown } | undefined)?.reason === 'no_vision';
+      throw blind ? new HostError('not_supported', error.message, error.data) : error;
+    });
   work.runStarted(sessionId);
   return { ok: true, userMessageId: answer.userMessageId, assistantMessageId: answer.assistantMessageId };
 };

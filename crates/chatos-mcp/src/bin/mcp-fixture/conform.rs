@@ -34,7 +34,7 @@ async fn visit(url: &str) -> io::Result<()> {
         name: "conformance".to_owned(),
         endpoint: Endpoint::remote(url, &Auth::default(), Addresses::Private).map_err(io::Error::other)?,
         digest: String::new(),
-        offers: Offers { elicitation: true, sampling: true, roots: true, tasks: false },
+        offers: Offers { elicitation: true, sampling: true, roots: true, tasks: false, views: false },
         times: Times::default(),
         idle: None,
     });

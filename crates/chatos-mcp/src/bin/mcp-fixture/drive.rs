@@ -106,7 +106,7 @@ fn spec(name: &str, endpoint: Endpoint) -> ServerSpec {
         name: name.to_owned(),
         endpoint,
         digest: String::new(),
-        offers: Offers { elicitation: true, sampling: true, roots: true, tasks: true },
+        offers: Offers { elicitation: true, sampling: true, roots: true, tasks: true, views: false },
         times: Times::default(),
         idle: None,
     }

@@ -1,0 +1,170 @@
+//! What views of servers need of them: the tools that have one, the resource itself, and the tools a view
+//! may call (extension `io.modelcontextprotocol/ui`). Only ever of the one server the view belongs to.
+
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use chatos_agent::{OfferedTool, ServerOffer, Toolset, Word};
+use chatos_mcp::{ConnectError, Tool, ToolList};
+use chatos_policy::{Outcome, Role};
+use chatos_tool::{ErrorCode, Fault, Lang, Text};
+use serde_json::{Map, Value};
+
+use super::pins::failed;
+use super::toolset::{start_fault, usable, word};
+use super::{Known, ServerDesk};
+use crate::apps::UiMeta;
+
+/// The code of a tool that only views may call.
+pub(super) const APP_ONLY: &str = "app_only";
+
+/// A tool whose server keeps it from models.
+pub(super) fn app_only(known: &Known, tool: &str) -> Word {
+    let server = known.name();
+    Word::Refuse {
+        code: APP_ONLY,
+        why: Text::new(
+            format!("`{tool}` of `{server}` is for its own view only"),
+            format!("`{server}` 的 `{tool}` 只供其自身的视图使用"),
+        ),
+    }
+}
+
+impl ServerDesk {
+    /// The lists of a server's tools that were read so far; it is not started.
+    pub(crate) async fn listed(&self, server: &str) -> Result<Vec<Arc<ToolList>>, Fault> {
+        let catalogue = self.shared().catalogue().await?;
+        let identity = catalogue.wanted(server)?.identity().as_str().to_owned();
+        let sets = self.shared().sets.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_it = sets.iter().filter(|((known, _), _)| *known == identity);
+        Ok(of_it.filter_map(|(_, cached)| cached.list()).collect())
+    }
+
+    /// A tool that is approved, of a server that may be used: identity and name of the server, the tool.
+    pub(crate) async fn usable_tool(
+        &self,
+        server: &str,
+        tool: &str,
+        lang: Lang,
+    ) -> Result<(String, String, Tool), Fault> {
+        let (known, list, offered) = self.offer_of(server, lang).await?;
+        let missing = || {
+            let name = known.name();
+            Fault::new(
+                ErrorCode::NotFound,
+                Text::new(format!("`{name}` has no tool `{tool}`"), format!("`{name}` 没有工具 `{tool}`")),
+            )
+        };
+        let found = list.tools.iter().find(|listed| listed.name == tool).ok_or_else(missing)?;
+        match offered.iter().find(|offered| offered.tool == tool).map(|offered| &offered.word) {
+            Some(Word::Refuse { code, why }) if *code != APP_ONLY => {
+                return Err(Fault::new(ErrorCode::PermissionDenied, why.clone()).code(*code));
+            }
+            _ => {}
+        }
+        Ok((known.identity().as_str().to_owned(), known.name().to_owned(), found.clone()))
+    }
+
+    /// `resources/read`, for a view and by a view.
+    pub(crate) async fn read_resource(
+        &self,
+        identity: &str,
+        uri: &str,
+        within: Duration,
+    ) -> Result<Value, Fault> {
+        let catalogue = self.shared().catalogue().await?;
+        let known = catalogue.wanted(identity)?;
+        usable(known)?;
+        let host = self.shared().host()?;
+        let key = known.key().ok_or_else(|| no_resources(known))?;
+        let _lease = self.pool().lease(key);
+        let told = |error: &ConnectError| start_fault(&host, known, error);
+        let connection = self.pool().connect(key).await.map_err(|error| told(&error))?;
+        let mut params = Map::new();
+        params.insert("uri".to_owned(), Value::from(uri));
+        let answer = connection.request("resources/read", params, within).await;
+        answer.map_err(|failure| told(&ConnectError { failure, stderr: connection.stderr(30) }))
+    }
+
+    /// What a view may call: the tools of its own server that are meant for views, with the word an agent
+    /// has for each, or all of them for a person.
+    pub(crate) async fn toolset_of_view(
+        &self,
+        identity: &str,
+        agent: Option<String>,
+        lang: Lang,
+    ) -> Result<Toolset, Fault> {
+        let (known, list, offered) = self.offer_of(identity, lang).await?;
+        let outcome = match agent {
+            None => None,
+            Some(agent) => Some(self.outcome_of(agent).await?),
+        };
+        let tools = offered.iter().map(|tool| {
+            let listed = list.tools.iter().find(|listed| listed.name == tool.tool);
+            let for_view = listed.is_some_and(|listed| UiMeta::of(listed).for_view());
+            let said = match &tool.word {
+                Word::Refuse { code, .. } if *code != APP_ONLY => tool.word.clone(),
+                _ if !for_view => Word::Refuse {
+                    code: "model_only",
+                    why: Text::new(
+                        format!("`{}` of `{}` may not be called by a view", tool.tool, known.name()),
+                        format!("视图不能调用 `{}` 的 `{}`", known.name(), tool.tool),
+                    ),
+                },
+                _ => said_to(outcome.as_ref(), &known, &tool.tool),
+            };
+            OfferedTool { word: said, ..tool.clone() }
+        });
+        let sampling = false;
+        let offer = ServerOffer { route: Arc::clone(&known.route), tools: tools.collect(), sampling };
+        Ok(Toolset::build(vec![offer], Vec::new()))
+    }
+
+    async fn offer_of(
+        &self,
+        server: &str,
+        lang: Lang,
+    ) -> Result<(Arc<Known>, Arc<ToolList>, Arc<Vec<OfferedTool>>), Fault> {
+        let catalogue = self.shared().catalogue().await?;
+        let known = Arc::clone(catalogue.wanted(server)?);
+        usable(&known)?;
+        let host = self.shared().host()?;
+        let key = known.key().ok_or_else(|| no_resources(&known))?;
+        let told = |error: ConnectError| start_fault(&host, &known, &error);
+        let (offered, _) = self.shared().offered(&known, key, lang).await.map_err(told)?;
+        let list = self.pool().tools(key).await.map_err(told)?;
+        Ok((known, list, offered))
+    }
+
+    async fn outcome_of(&self, agent: String) -> Result<Outcome, Fault> {
+        let host = self.shared().host()?;
+        let work = tokio::task::spawn_blocking(move || {
+            let agents = host.agents();
+            agents.outcome(&agents.find(&agent)?, Role::Main)
+        });
+        work.await.map_err(|error| failed(&error))?
+    }
+}
+
+/// The word an agent's grants have for a tool; without an agent a person has looked at the tool.
+fn said_to(outcome: Option<&Outcome>, known: &Known, tool: &str) -> Word {
+    let Some(outcome) = outcome else { return Word::Allow };
+    match outcome.grants.get(known.identity()) {
+        Some(grant) => word(outcome, grant, tool),
+        None => Word::Refuse {
+            code: "not_granted",
+            why: Text::new(
+                format!("{} is not granted by “{}”.", known.name(), outcome.land),
+                format!("「{}」未授权 {}。", outcome.land, known.name()),
+            ),
+        },
+    }
+}
+
+fn no_resources(known: &Known) -> Fault {
+    let name = known.name();
+    Fault::new(
+        ErrorCode::NotSupported,
+        Text::new(format!("`{name}` has no views"), format!("`{name}` 没有视图")),
+    )
+}

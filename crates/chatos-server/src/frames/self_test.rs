@@ -1,0 +1,60 @@
+//! What must be true before the first frame is served (security T4): no byte of the page or the API under
+//! a plugin's name, no byte of a plugin under the page's name outside `/plugin-frame/`, and there only in
+//! a sandbox. Asked of the running program itself, by the road every request takes.
+
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::{StatusCode, header};
+use chatos_host::{ErrorCode, Fault, Text, frame_hash};
+
+use crate::app::App;
+
+/// Asks, and says what is wrong.
+pub(crate) async fn run(app: &App) -> Result<(), Fault> {
+    // Any name does: nothing of a plugin is looked for, so that a broken one cannot keep the host from
+    // starting.
+    let (id, hash) = ("com.chatos.notes", frame_hash("com.chatos.notes"));
+    let port = app.port();
+    let (page, own) = (format!("127.0.0.1:{port}"), format!("p-{hash}.localhost:{port}"));
+    for path in ["/", "/index.html", "/api/v1/status", "/api/v1/openapi.json", "/healthz", "/favicon.svg"] {
+        let (status, _) = ask(app, &own, path).await;
+        expect(status == StatusCode::NOT_FOUND, &own, path)?;
+    }
+    for path in
+        [format!("/r/x/{id}"), format!("/{id}/plugin.json"), format!("/{hash}/plugin.json"), "/view/x".into()]
+    {
+        let (status, _) = ask(app, &page, &path).await;
+        expect(status == StatusCode::NOT_FOUND, &page, &path)?;
+    }
+    let below = format!("/plugin-frame/{hash}/index.html");
+    let (status, policy) = ask(app, &page, &below).await;
+    let sandboxed = policy.split(';').any(|part| part.trim().starts_with("sandbox "));
+    let opaque = sandboxed && !policy.contains("allow-same-origin");
+    expect(!status.is_success() && opaque, &page, &below)
+}
+
+async fn ask(app: &App, host: &str, path: &str) -> (StatusCode, String) {
+    let request = Request::builder().uri(path).header(header::HOST, host).body(Body::empty());
+    let Ok(request) = request else { return (StatusCode::BAD_REQUEST, String::new()) };
+    let response = app.answer(request).await;
+    let policy = response.headers().get(header::CONTENT_SECURITY_POLICY);
+    (response.status(), policy.and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned())
+}
+
+fn expect(holds: bool, host: &str, path: &str) -> Result<(), Fault> {
+    if holds {
+        return Ok(());
+    }
+    Err(Fault::new(
+        ErrorCode::Internal,
+        Text::new(
+            format!("apps would not be kept apart: http://{host}{path} answers what it must not"),
+            format!("应用无法被隔离：http://{host}{path} 的回答不符合要求"),
+        ),
+    )
+    .code("isolation_self_test")
+    .hint(Text::fixed(
+        "the host does not start like this; please report it with this address",
+        "主机不会在此状态下启动；请附上该地址报告",
+    )))
+}

@@ -1,0 +1,3 @@
+export async function createUiAppsBackend() {
+  return { methods: { think: (payload, { llm }) => llm.complete(payload) } };
+}
