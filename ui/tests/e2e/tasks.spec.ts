@@ -49,7 +49,7 @@ describe('tasks', () => {
     const page = await open({ at: '#/tasks/list' });
     const row = (title: string) => page.getByRole('button', { name: title, exact: true });
     const shown = async (titles: string[]) => {
-      for (const title of ['Paint the fence', 'Mow the lawn', 'Answer the mail']) await expect.poll(() => row(title).count(), title).toBe(titles.includes(title) ? 1 : 0);
+      for (const title of ['Paint the fence', 'Mow the lawn', 'Answer the mail']) await expect.poll(() => row(title).count(), { message: title }).toBe(titles.includes(title) ? 1 : 0);
     };
     await shown(['Paint the fence', 'Mow the lawn', 'Answer the mail']);
     await page.getByLabel('Hide finished').check();

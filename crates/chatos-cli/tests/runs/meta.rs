@@ -215,7 +215,10 @@ fn servers_receive_exactly_what_is_documented() {
                 },
                 "io.modelcontextprotocol/clientCapabilities": {
                     "elicitation": { "form": {}, "url": {} }, "roots": {},
-                    "extensions": { "io.modelcontextprotocol/tasks": {} },
+                    "extensions": {
+                        "io.modelcontextprotocol/tasks": {},
+                        "io.modelcontextprotocol/ui": { "mimeTypes": ["text/html;profile=mcp-app"] },
+                    },
                 },
                 "progressToken": "<token>",
             },

@@ -239,6 +239,10 @@ impl Run {
             Some(Report::Exited { code, signal, left }) => {
                 self.ended = Some((code, signal));
                 self.left = left;
+                // What ended by itself asked nothing that mattered; what had to be ended still says why.
+                if self.ending.is_none() {
+                    self.hint = None;
+                }
                 self.elapsed = self.began.elapsed();
             }
             Some(Report::TooMany { limit }) => {
@@ -265,10 +269,9 @@ impl Run {
         let bytes = self.out.total() + self.err.total();
         let silent = self.printed_at.elapsed();
         let last = [&self.out, &self.err].map(|capture| capture.last_bytes(512));
-        self.hint = match self.ended {
-            None => last.iter().find_map(|bytes| prompting::hint(bytes, silent)),
-            Some(_) => None,
-        };
+        if self.ended.is_none() {
+            self.hint = last.iter().find_map(|bytes| prompting::hint(bytes, silent));
+        }
         let seconds = self.began.elapsed().as_secs();
         let message = match &self.hint {
             Some(hint) => Text::new(
