@@ -98,7 +98,7 @@ export const test = base.extend<Fixtures>({
         if (!expectConsole?.test(text)) problems.push(text);
       };
       page.on('console', (message) => {
-        if (message.type() === 'error' || message.type() === 'warning') note(message.text());
+        if (message.type() === 'error' || message.type() === 'warning') note(`${message.text()} (${message.location().url})`);
       });
       page.on('pageerror', (error) => note(error.message));
       if (at === false) return page;

@@ -31,10 +31,15 @@ pub(super) fn app_only(known: &Known, tool: &str) -> Word {
 }
 
 impl ServerDesk {
-    /// The lists of a server's tools that were read so far; it is not started.
+    /// The lists of a server's tools that were read so far; it is not started. A server that is gone, or
+    /// is no server (the host's own tools), has none.
     pub(crate) async fn listed(&self, server: &str) -> Result<Vec<Arc<ToolList>>, Fault> {
         let catalogue = self.shared().catalogue().await?;
-        let identity = catalogue.wanted(server)?.identity().as_str().to_owned();
+        let identity = match catalogue.wanted(server) {
+            Ok(known) => known.identity().as_str().to_owned(),
+            Err(fault) if fault.class == ErrorCode::NotFound => return Ok(Vec::new()),
+            Err(fault) => return Err(fault),
+        };
         let sets = self.shared().sets.lock().unwrap_or_else(PoisonError::into_inner);
         let of_it = sets.iter().filter(|((known, _), _)| *known == identity);
         Ok(of_it.filter_map(|(_, cached)| cached.list()).collect())
