@@ -32,11 +32,6 @@ const AFTER_KILL: Duration = Duration::from_secs(3);
 const HELD: Duration = Duration::from_millis(500);
 const READ_BYTES: usize = 256 << 10;
 const TICK: Duration = Duration::from_millis(500);
-/// After this much output a command is a flood. It is read in large pieces: waking up for each of its
-/// small writes would take the processor from it.
-const FLOOD_BYTES: u64 = 1 << 20;
-const FLOOD_PIECE: usize = 128 << 10;
-const FLOOD_REST: Duration = Duration::from_millis(1);
 
 /// How a command went.
 pub(in crate::shell) struct Followed {
@@ -163,17 +158,11 @@ impl Run {
         let mut tick = tokio::time::interval(TICK);
         tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let mut held_until: Option<Instant> = None;
-        let mut rest_until: Option<Instant> = None;
         loop {
             let (Some(pipes), Some(link)) = (&mut self.pipes, &mut guard.link) else { return Ok(()) };
             let Pipes { stdout, stderr } = pipes;
             tokio::select! {
-                () = at_some(rest_until), if rest_until.is_some() => rest_until = None,
-                read = stdout.read(&mut one), if self.out_open && rest_until.is_none() => {
-                    let small = read.as_ref().is_ok_and(|count| *count < FLOOD_PIECE);
-                    if small && self.out.total() > FLOOD_BYTES && self.ended.is_none() {
-                        rest_until = Some(Instant::now() + FLOOD_REST);
-                    }
+                read = stdout.read(&mut one), if self.out_open => {
                     self.out_open = take(read, &one, &mut self.out);
                     self.printed_at = Instant::now();
                 }
