@@ -39,6 +39,11 @@ impl Cut<'_> {
             let path = format!("/api/v1/runs?sessionId={chat}&limit=5");
             let ended =
                 host.try_ask("GET", &path, None).is_ok_and(|runs| runs.json()["items"][0]["state"] == "done");
+            // The last write of a run is seen by others a moment before this process ends after it.
+            let moment = Instant::now();
+            while ended && host.is_running() && moment.elapsed() < Duration::from_secs(3) {
+                std::thread::sleep(Duration::from_millis(10));
+            }
             if ended && host.is_running() {
                 self.check(&host, chat, &key, place);
                 host.stop();
