@@ -4,9 +4,8 @@
 
 use std::io::Write;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
-use chatos_testkit::{McpClient, McpEra, RunningHost, Sandbox};
+use chatos_testkit::{McpClient, McpEra, RunningHost, Sandbox, eventually};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -28,17 +27,6 @@ fn connect(sandbox: &Sandbox, era: McpEra, more: &[&str]) -> McpClient {
 
 fn question() -> Value {
     json!({ "title": "Where?", "options": [{ "value": "a" }, { "value": "b", "label": "Bee" }] })
-}
-
-fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let began = Instant::now();
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(began.elapsed() < Duration::from_secs(60), "never came: {what}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
 }
 
 /// The id of the one question that waits, as the terminal or the host's API sees it.

@@ -9,6 +9,7 @@ mod model;
 mod process;
 mod random;
 mod terminal;
+mod wait;
 mod wire;
 pub mod zips;
 
@@ -17,4 +18,5 @@ pub use model::{Script, ScriptedModel};
 pub use process::{Outcome, RunningHost, Sandbox, child, make_dir};
 pub use random::Random;
 pub use terminal::Terminal;
+pub use wait::eventually;
 pub use wire::{Answer, Wire};

@@ -236,8 +236,7 @@ impl Envelope {
 
     /// The text, then the other parts.
     pub fn content(&self) -> Vec<Value> {
-        let text = json!({ "type": "text", "text": self.text });
-        std::iter::once(text).chain(self.parts.iter().map(|part| json!(part))).collect()
+        self.parts_of_result().content.iter().map(|block| json!(block)).collect()
     }
 
     /// The whole result of `tools/call`.

@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use chatos_testkit::{RunningHost, Script};
+use chatos_testkit::{RunningHost, Script, eventually};
 use serde_json::{Value, json};
 
 use crate::plugin::{Plugged, post};
@@ -97,17 +97,6 @@ fn answer(host: &RunningHost, asked: &Value, response: &Value) {
 fn results(host: &RunningHost) -> Vec<Value> {
     let list = host.ask("GET", "/api/v1/prompts?view=results", None).json();
     list["items"].as_array().unwrap().clone()
-}
-
-fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let began = Instant::now();
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(began.elapsed() < Duration::from_secs(90), "never happened: {what}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }
 
 fn tool_text(host: &RunningHost, chat: &str) -> String {

@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::path::Path;
 use std::process::{Child, Stdio};
-use std::time::{Duration, Instant};
 
+pub(crate) use chatos_testkit::eventually as until;
 use chatos_testkit::{Outcome, Sandbox, make_dir};
 use serde_json::{Value, json};
 
@@ -82,18 +82,6 @@ pub(crate) fn ended(child: Child) -> Outcome {
 pub(crate) fn append(path: &Path, text: &str) {
     let mut file = std::fs::OpenOptions::new().append(true).create(true).open(path).unwrap();
     file.write_all(text.as_bytes()).unwrap();
-}
-
-/// Looks until it is so; a slow machine only takes longer.
-pub(crate) fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let began = Instant::now();
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(began.elapsed() < Duration::from_secs(90), "never happened: {what}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }
 
 /// Waits until a process is gone, or is only a corpse nobody reaped.
