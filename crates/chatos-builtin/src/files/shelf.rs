@@ -236,6 +236,18 @@ impl ChangeLog for Log {
             None => Err("no store".to_owned()),
         }
     }
+
+    fn keep_ahead(&self, change: &FileChange) {
+        if let Some(changes) = &self.changes {
+            changes.keep_ahead(change);
+        }
+    }
+
+    fn give_up(&self, change: &FileChange) {
+        if let Some(changes) = &self.changes {
+            changes.give_up(change);
+        }
+    }
 }
 
 /// What a question says above the diff.
