@@ -220,7 +220,9 @@ impl Plan {
             engine.commit(self.steps, stop, &mut removed)
         });
         if committed.is_err() {
-            changes.iter().for_each(|change| log.give_up(change));
+            for change in &changes {
+                log.give_up(change);
+            }
         }
         let committed = committed?;
         for change in changes {
