@@ -91,6 +91,8 @@ export class Transcript {
   #doubt = -1;
   #runMark = 0;
   #runSeq = -1;
+  /** Runs whose end this page has seen. */
+  readonly #over = new Set<string>();
   #reading: Promise<void> | null = null;
   #again = false;
   #gapPlanned = false;
@@ -460,6 +462,7 @@ export class Transcript {
     }
     this.run = run;
     if (!ACTIVE.has(run.state)) {
+      this.#over.add(run.id);
       this.stopping = false;
       this.retry = null;
       this.asked = [];
@@ -493,7 +496,8 @@ export class Transcript {
     try {
       const input = { text: item.text, mode: item.mode, ...(item.attachments.length > 0 ? { attachments: item.attachments } : {}) };
       const receipt = await this.#api.send(this.id, input);
-      if (!receipt.queued && !this.active) {
+      // A quick run may be over before the answer that it began is here.
+      if (!receipt.queued && !this.active && !this.#over.has(receipt.runId)) {
         this.#setRun({ id: receipt.runId, state: 'running', reason: null, startedAt: Date.now(), traceId: null, error: null });
       }
       // With the event here already there is nothing to read; without it (no connection) there is.
