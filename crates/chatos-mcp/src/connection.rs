@@ -328,6 +328,10 @@ enum Road {
 }
 
 async fn open_link(connect: &Connect, road: Road, router: &Arc<Router>) -> Result<Link, Failure> {
+    if let Some(keeper) = connect.endpoint.as_remote().and_then(|remote| remote.keeper.as_ref()) {
+        // Somebody may have signed in or out since the last connection.
+        keeper.reread().await;
+    }
     match (&connect.endpoint, road) {
         (Endpoint::Command(command), _) => {
             stdio::open(command, &connect.spawning, router, connect.times).await
@@ -375,7 +379,11 @@ async fn listen(session: Session, params: Map<String, Value>) {
             ended = session.ask(ask) => ended,
             () = closed.cancelled() => return,
         };
-        if let Err(Ended { failure: Failure::Rpc(_) | Failure::AuthRefused { .. }, .. }) = ended {
+        if let Err(Ended {
+            failure: Failure::Rpc(_) | Failure::AuthRefused { .. } | Failure::SignInNeeded { .. },
+            ..
+        }) = ended
+        {
             return;
         }
         tokio::select! {
