@@ -338,7 +338,7 @@ async fn open_link(connect: &Connect, road: Road, router: &Arc<Router>) -> Resul
         }
         (Endpoint::Http(remote), Road::First) => http::Http::open(remote, router).map(Link::Http),
         (Endpoint::Http(remote), Road::OldSse) => {
-            old_sse::OldSse::open(remote, router).await.map(Link::OldSse)
+            Box::pin(old_sse::OldSse::open(remote, router)).await.map(Link::OldSse)
         }
         (Endpoint::WebSocket(remote), _) => ws::open(remote, router).await,
         (Endpoint::InProcess(server), _) => Ok(in_process::open(server.as_ref(), router)),

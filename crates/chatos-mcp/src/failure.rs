@@ -95,8 +95,8 @@ pub enum Failure {
     },
     /// It wants somebody to sign in at its authorization server; only a person can.
     SignInNeeded {
-        /// What it said about it.
-        challenge: Challenge,
+        /// What it said about it. Rare, and not to make every other failure larger.
+        challenge: Box<Challenge>,
         /// Somebody had signed in, and it is not (or no longer) enough.
         had_grant: bool,
     },

@@ -61,14 +61,14 @@ pub async fn begin(
     before: Option<&Grant>,
 ) -> Result<Pending, SignInError> {
     let web = Web::of(remote).await?;
-    let resource = discovery::resource(&web, remote, challenge).await?;
+    let resource = discovery::resource(web, remote, challenge).await?;
     let issuer = resource.issuer(before.map(Grant::issuer))?.to_owned();
-    let server = discovery::authorization_server(&web, &issuer).await?;
-    server.check(&web).await?;
+    let server = discovery::authorization_server(web, &issuer).await?;
+    server.check(web).await?;
     // A grant belongs to the issuer that gave it: with another one nothing of it is used, neither its
     // scopes nor the client it was given to (SEP-2352).
     let before_here = before.filter(|grant| grant.issuer() == issuer);
-    let registration = registration::client(&web, &server, options, before, before_here).await?;
+    let registration = registration::client(web, &server, options, before, before_here).await?;
     let scopes = discovery::scopes(&resource, &server, options, challenge, before_here);
     authorize::pending(remote, options, resource, server, registration, scopes)
 }
@@ -78,11 +78,11 @@ pub async fn begin(
 pub async fn finish(remote: &Remote, pending: Pending, query: &str) -> Result<Grant, SignInError> {
     let code = match pending.answer(remote, query)? {
         Answer::Code(code) => code,
-        Answer::Error { error, description } => return Err(SignInError::refused(&error, description)),
+        Answer::Error { error } => return Err(SignInError::refused(&error, None)),
     };
     let web = Web::of(remote).await?;
     let exchange = pending.exchange(&code);
-    let tokens = token::request(&web, &pending.grant, exchange, Document::Token).await?;
+    let tokens = token::request(web, &pending.grant, exchange, Document::Token).await?;
     Ok(pending.granted(tokens))
 }
 
@@ -90,5 +90,5 @@ pub async fn finish(remote: &Remote, pending: Pending, query: &str) -> Result<Gr
 /// server that does not end by themselves.
 pub async fn revoke(remote: &Remote, grant: &Grant) -> Result<bool, SignInError> {
     let web = Web::of(remote).await?;
-    token::revoke(&web, grant).await
+    token::revoke(web, grant).await
 }

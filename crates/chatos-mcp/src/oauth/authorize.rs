@@ -46,7 +46,10 @@ impl fmt::Debug for Pending {
 /// What the authorization server says by the browser.
 pub(super) enum Answer {
     Code(Secret),
-    Error { error: String, description: Option<String> },
+    /// One of the protocol's words; its sentence is left out, because anybody can write into a query.
+    Error {
+        error: String,
+    },
 }
 
 /// The beginning of a sign-in.
@@ -156,8 +159,9 @@ impl Pending {
             }
         }
         if let Some(error) = one("error")? {
-            let description = one("error_description")?.map(str::to_owned);
-            return Ok(Answer::Error { error: error.to_owned(), description });
+            let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            let error = if error.len() <= 64 && error.chars().all(word) { error } else { "error" };
+            return Ok(Answer::Error { error: error.to_owned() });
         }
         match one("code")? {
             Some(code) if !code.is_empty() && code.len() <= CODE_BYTES => Ok(Answer::Code(Secret::new(code))),

@@ -33,6 +33,12 @@ impl Challenge {
         self.error.as_deref() == Some("insufficient_scope")
     }
 
+    /// The scopes the refused request needs, each on its own.
+    pub fn scopes(&self) -> Vec<String> {
+        let scope = self.scope.as_deref().unwrap_or_default();
+        super::discovery::clean(scope.split(' ').map(str::to_owned).collect())
+    }
+
     fn parse(value: &str) -> Option<Self> {
         let mut found: Option<Self> = None;
         for item in Items(value) {

@@ -63,16 +63,16 @@ impl Resource {
 /// Whether a server says anywhere where to sign in. For refusals that do not say it themselves.
 pub(crate) async fn offers_sign_in(remote: &Remote) -> bool {
     let Ok(web) = Web::of(remote).await else { return false };
-    match published(&web, remote).await {
+    match published(web, remote).await {
         Ok(Some(_)) | Err(SignInError::OtherResource { .. }) => true,
-        Ok(None) => authorization_server(&web, &origin_of(&remote.uri)).await.is_ok(),
+        Ok(None) => authorization_server(web, &origin_of(&remote.uri)).await.is_ok(),
         Err(_) => false,
     }
 }
 
 /// The server's description. The challenge says where it is; otherwise it is looked for.
 pub(super) async fn resource(
-    web: &Web,
+    web: Web,
     remote: &Remote,
     challenge: Option<&Challenge>,
 ) -> Result<Resource, SignInError> {
@@ -96,7 +96,7 @@ pub(super) async fn resource(
 }
 
 /// The description at its usual places: below the server's path, then at its root.
-async fn published(web: &Web, remote: &Remote) -> Result<Option<Resource>, SignInError> {
+async fn published(web: Web, remote: &Remote) -> Result<Option<Resource>, SignInError> {
     let path = remote.uri.path().trim_end_matches('/');
     let well_known = "/.well-known/oauth-protected-resource";
     let mut places = vec![format!("{well_known}{path}"), well_known.to_owned()];
@@ -123,7 +123,7 @@ async fn published(web: &Web, remote: &Remote) -> Result<Option<Resource>, SignI
     Ok(None)
 }
 
-fn described(web: &Web, remote: &Remote, json: &Map<String, Value>) -> Result<Resource, SignInError> {
+fn described(web: Web, remote: &Remote, json: &Map<String, Value>) -> Result<Resource, SignInError> {
     let missing = || SignInError::unusable(Document::Resource, "`resource` is missing");
     let resource = json.get("resource").and_then(Value::as_str).ok_or_else(missing)?;
     if !is_about(resource, &remote.uri) {
@@ -169,7 +169,7 @@ fn is_about(resource: &str, server: &Uri) -> bool {
 }
 
 /// The authorization server's description, from the places the revisions know, in their order.
-pub(super) async fn authorization_server(web: &Web, issuer: &str) -> Result<Server, SignInError> {
+pub(super) async fn authorization_server(web: Web, issuer: &str) -> Result<Server, SignInError> {
     let uri = web.address(issuer, Document::Resource, "authorization_servers")?;
     let path = uri.path().trim_end_matches('/');
     let mut places = vec![
@@ -194,7 +194,7 @@ pub(super) async fn authorization_server(web: &Web, issuer: &str) -> Result<Serv
     Err(SignInError::unusable(Document::Server, seen))
 }
 
-fn server(web: &Web, issuer: &str, json: &Map<String, Value>) -> Result<Server, SignInError> {
+fn server(web: Web, issuer: &str, json: &Map<String, Value>) -> Result<Server, SignInError> {
     let text = |field: &str| json.get(field).and_then(Value::as_str);
     // Compared as text: whoever normalises here can be talked into another issuer (RFC 8414 §3.3).
     match text("issuer") {
@@ -227,7 +227,7 @@ fn server(web: &Web, issuer: &str, json: &Map<String, Value>) -> Result<Server, 
 
 impl Server {
     /// What must hold before anything is sent there or the person is.
-    pub(super) async fn check(&self, web: &Web) -> Result<(), SignInError> {
+    pub(super) async fn check(&self, web: Web) -> Result<(), SignInError> {
         if !self.pkce {
             return Err(SignInError::NoPkce);
         }
@@ -254,10 +254,8 @@ pub(super) fn scopes(
     challenge: Option<&Challenge>,
     before: Option<&Grant>,
 ) -> Vec<String> {
-    let challenged = challenge.and_then(|challenge| challenge.scope.as_deref()).unwrap_or_default();
-    let challenged: Vec<String> = challenged.split(' ').map(str::to_owned).collect();
+    let challenged = challenge.map(Challenge::scopes).unwrap_or_default();
     let more = challenge.is_some_and(Challenge::wants_more);
-    let challenged = clean(challenged);
     let mut wanted = match &options.scopes {
         Some(own) if more => [own.clone(), challenged].concat(),
         Some(own) => own.clone(),

@@ -31,7 +31,7 @@ pub(crate) struct Keeper {
 enum Known {
     /// Nobody looked since the last connection began.
     Unread,
-    Read(Option<Grant>),
+    Read(Option<Box<Grant>>),
 }
 
 /// A token as it is sent.
@@ -66,7 +66,7 @@ impl Keeper {
         {
             let mut known = self.known.lock().await;
             if matches!(*known, Known::Unread) {
-                *known = Known::Read(self.load().await?);
+                *known = Known::Read(self.load().await?.map(Box::new));
             }
             let Known::Read(grant) = &*known else { return Ok(None) };
             let Some(grant) = grant else { return Ok(None) };
@@ -108,10 +108,10 @@ impl Keeper {
         let stored = self.load().await?;
         let held = match std::mem::replace(&mut *known, Known::Unread) {
             // What could not be written down is newer than what was.
-            Known::Read(held) => newer(held, stored),
+            Known::Read(held) => newer(held.map(|held| *held), stored),
             Known::Unread => stored,
         };
-        *known = Known::Read(held.clone());
+        *known = Known::Read(held.clone().map(Box::new));
         let Some(grant) = held else { return Ok(None) };
         let is_good = match &refused {
             Some(refused) => grant.tokens.access != *refused,
@@ -122,24 +122,24 @@ impl Keeper {
         }
         let Some(token) = &grant.tokens.refresh else { return Ok(None) };
         let web = Web::of(remote).await.map_err(failure)?;
-        if refused.is_some() && !still_named(&web, remote, &grant, challenge.as_ref()).await {
+        if refused.is_some() && !still_named(web, remote, &grant, challenge.as_ref()).await {
             return Ok(None);
         }
         let exchange = Exchange::Refresh { token, before: &grant.tokens };
-        match token::request(&web, &grant.registration, exchange, Document::Token).await {
+        match token::request(web, &grant.registration, exchange, Document::Token).await {
             Ok(tokens) => {
                 let grant = Grant { tokens, ..grant.clone() };
                 // Kept before it is used: the old refresh token may be worth nothing by now.
                 self.save(Some(grant.clone())).await;
                 let bearer = bearer(&grant)?;
-                *known = Known::Read(Some(grant));
+                *known = Known::Read(Some(Box::new(grant)));
                 Ok(Some(bearer))
             }
             Err(SignInError::Refused { .. }) => {
                 // Perhaps another process used it up a moment ago and has the next one.
                 if let Some(other) = self.load().await?.filter(|other| other.tokens != grant.tokens) {
                     let bearer = bearer(&other)?;
-                    *known = Known::Read(Some(other));
+                    *known = Known::Read(Some(Box::new(other)));
                     return Ok(Some(bearer));
                 }
                 self.save(None).await;
@@ -179,7 +179,7 @@ fn newer(held: Option<Grant>, stored: Option<Grant>) -> Option<Grant> {
 
 /// Whether the server still names the issuer of a grant it refused. When it cannot be asked, the grant
 /// goes to the issuer that gave it, which is where it is from.
-async fn still_named(web: &Web, remote: &Remote, grant: &Grant, challenge: Option<&Challenge>) -> bool {
+async fn still_named(web: Web, remote: &Remote, grant: &Grant, challenge: Option<&Challenge>) -> bool {
     match discovery::resource(web, remote, challenge).await {
         Ok(resource) => resource.names(grant.issuer()),
         Err(_) => true,

@@ -15,7 +15,7 @@ const LONGEST: usize = 4_096;
 /// The client to sign in with. `before` is the grant of this server, `here` the same when this issuer
 /// gave it.
 pub(super) async fn client(
-    web: &Web,
+    web: Web,
     server: &Server,
     options: &SignInOptions,
     before: Option<&Grant>,
@@ -89,7 +89,7 @@ fn is_still_good(known: &Registration, options: &SignInOptions) -> bool {
         && known.secret_expires_at.is_none_or(|end| end > now())
 }
 
-async fn dynamic(web: &Web, server: &Server, options: &SignInOptions) -> Result<Registration, SignInError> {
+async fn dynamic(web: Web, server: &Server, options: &SignInOptions) -> Result<Registration, SignInError> {
     let Some(endpoint) = &server.registration_endpoint else { return Err(SignInError::NoRegistration) };
     let wanted = if allows(server, Method::None) && server.methods.is_some() {
         Method::None

@@ -28,7 +28,7 @@ pub(super) enum Exchange<'a> {
 
 /// Asks for tokens.
 pub(super) async fn request(
-    web: &Web,
+    web: Web,
     client: &Registration,
     exchange: Exchange<'_>,
     document: Document,
@@ -54,7 +54,7 @@ pub(super) async fn request(
 }
 
 /// Ends a grant: its refresh token, or its access token where there is none.
-pub(super) async fn revoke(web: &Web, grant: &Grant) -> Result<bool, SignInError> {
+pub(super) async fn revoke(web: Web, grant: &Grant) -> Result<bool, SignInError> {
     let client = &grant.registration;
     let Some(endpoint) = &client.revocation_endpoint else { return Ok(false) };
     let tokens = &grant.tokens;
@@ -73,7 +73,7 @@ pub(super) async fn revoke(web: &Web, grant: &Grant) -> Result<bool, SignInError
 }
 
 async fn post(
-    web: &Web,
+    web: Web,
     client: &Registration,
     endpoint: &str,
     mut pairs: Vec<(&str, &str)>,

@@ -121,7 +121,8 @@ impl Client {
         if !offered {
             return refused;
         }
-        Failure::SignInNeeded { challenge: challenge.unwrap_or_default(), had_grant: answer.had_grant }
+        let challenge = Box::new(challenge.unwrap_or_default());
+        Failure::SignInNeeded { challenge, had_grant: answer.had_grant }
     }
 
     /// Sends a message once; whoever asks looks at redirects.
