@@ -191,3 +191,43 @@ async fn is_inside(origin: &Origin) -> bool {
         Ok(Err(_)) | Err(_) => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::endpoint::{Auth, Endpoint};
+
+    async fn web(url: &str, addresses: Addresses) -> Result<Web, SignInError> {
+        let endpoint = Endpoint::remote(url, &Auth::default(), addresses).unwrap();
+        Web::of(endpoint.as_remote().unwrap()).await
+    }
+
+    #[tokio::test]
+    async fn a_server_outside_cannot_send_us_inside() {
+        // Even when local addresses are ticked for it: it is not there itself.
+        for ticked in [Addresses::Public, Addresses::Private] {
+            let web = web("https://93.184.216.34/mcp", ticked).await.unwrap();
+            for inside in
+                ["https://127.0.0.1:9/x", "https://[::1]:9/x", "https://10.0.0.1/", "https://localhost:9/"]
+            {
+                let uri = web.address(inside, Document::Server, "token_endpoint").unwrap();
+                let told = web.vet(&uri, Document::Server).await;
+                assert!(matches!(
+                    told,
+                    Err(SignInError::Net { failure: Failure::AddressRefused { .. }, .. })
+                ));
+                let told = web.get(&uri, Document::Server).await.err().unwrap();
+                assert!(matches!(told, SignInError::Net { failure: Failure::AddressRefused { .. }, .. }));
+            }
+        }
+        let inside = web("http://127.0.0.1:9/mcp", Addresses::Private).await.unwrap();
+        let uri = inside.address("http://127.0.0.1:9/token", Document::Server, "token_endpoint").unwrap();
+        assert_eq!(inside.vet(&uri, Document::Server).await, Ok(()));
+    }
+
+    #[tokio::test]
+    async fn nobody_signs_in_to_a_server_in_the_open() {
+        let told = web("http://192.168.1.5/mcp", Addresses::Private).await.err();
+        assert_eq!(told, Some(SignInError::Insecure { address: "192.168.1.5:80".to_owned() }));
+    }
+}

@@ -149,7 +149,10 @@ impl Server {
                     return Err(plain(Failure::UnknownServer));
                 }
                 match (state.phase, &state.connection) {
-                    (Phase::Ready, Some(connection)) if connection.end().is_none() => {
+                    // One that is about to be restarted is not given out any more.
+                    (Phase::Ready, Some(connection))
+                        if connection.end().is_none() && self.wish() != Wish::Restart =>
+                    {
                         return Ok(Arc::clone(connection));
                     }
                     (Phase::Stopped, _) if self.wish() == Wish::Stop => return Err(plain(Failure::Stopped)),
