@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use chatos_agent::{
-    AppPlace, Asker, BuiltInCall, CallContext, CallSettings, OpenAsk, Ports, Question, TaskRow, ToolEvent,
-    Verdict,
+    AppPlace, Asker, BuiltInCall, CallContext, CallSettings, OpenAsk, Ports, Question, TaskRow, TaskTime,
+    ToolEvent, Verdict,
 };
 use chatos_builtin::{PromptBackend, ToolLog, ToolSettings};
 use chatos_contribution::ServerIdentity;
@@ -32,6 +32,8 @@ pub(crate) type ActiveCall = CallContext;
 const STEP: Duration = Duration::from_secs(25);
 /// Records that may wait for the audit chain; beyond, the caller waits for the disk.
 const AUDIT_QUEUE: usize = 10_000;
+/// Records that are kept together at most.
+const AUDIT_GROUP: usize = 128;
 
 /// The ports of one host.
 pub(super) struct HostPorts {
@@ -305,6 +307,21 @@ impl Ports for HostPorts {
         })
     }
 
+    fn task_time(&self, task_id: String) -> Later<Option<TaskTime>> {
+        let row = self.at_store(move |store| store.async_task(&task_id));
+        Box::pin(async move {
+            let row = row.await.unwrap_or_else(|fault| {
+                tracing::warn!(%fault, "the time of a wait cannot be read; it begins anew");
+                None
+            })?;
+            let millis = |ms: i64| Duration::from_millis(u64::try_from(ms).unwrap_or_default());
+            let deadline = row.deadline_at?;
+            let total = millis(deadline - row.created_at);
+            // A clock that was put back gives no more than the whole.
+            Some(TaskTime { total, left: millis(deadline - now_ms()).min(total) })
+        })
+    }
+
     fn end_task(&self, task_id: String, state: &'static str) -> Later<()> {
         self.forget(move |store| store.end_async_task(&task_id, state))
     }
@@ -414,18 +431,29 @@ enum Audited {
     Flush(SyncSender<()>),
 }
 
-/// A thread that keeps audit records in their order, so that no call waits for the disk.
+/// A thread that keeps audit records in their order, so that no call waits for the disk. What came while
+/// it waited for the disk itself is kept together.
 fn audit_writer(host: Weak<Host>) -> SyncSender<Audited> {
     let (sender, records) = sync_channel(AUDIT_QUEUE);
     std::thread::spawn(move || {
-        while let Ok(record) = records.recv() {
-            match record {
-                Audited::Record(kind, fields) => {
-                    let Some(host) = host.upgrade() else { return };
-                    host.audit(kind, fields);
+        while let Ok(first) = records.recv() {
+            let (mut group, mut told) = (Vec::new(), None);
+            let mut next = Some(first);
+            while let Some(record) = next {
+                match record {
+                    Audited::Record(kind, fields) => group.push((kind, fields)),
+                    Audited::Flush(done) => told = Some(done),
                 }
+                let more = told.is_none() && group.len() < AUDIT_GROUP;
+                next = if more { records.try_recv().ok() } else { None };
+            }
+            if !group.is_empty() {
+                let Some(host) = host.upgrade() else { return };
+                host.audit_all(group);
+            }
+            if let Some(done) = told {
                 // Whoever waited may have given up.
-                Audited::Flush(done) => drop(done.send(())),
+                done.send(()).ok();
             }
         }
     });
