@@ -260,6 +260,11 @@ impl ToolDesk {
         }
     }
 
+    /// What every call of a built-in server goes through, and the one writer of the tool log.
+    pub(crate) fn layer(&self) -> &Arc<Layer> {
+        &self.layer
+    }
+
     fn register(&self, call_id: &str, cancel: &CancellationToken) -> Result<Registered, Fault> {
         self.running.register(call_id, cancel)
     }

@@ -9,7 +9,7 @@ use chatos_agent::{
     AppPlace, Asker, BuiltInCall, CallContext, CallSettings, OpenAsk, Ports, Question, TaskRow, TaskTime,
     ToolEvent, Verdict,
 };
-use chatos_builtin::{PromptBackend, ToolLog, ToolSettings};
+use chatos_builtin::{Layer, PromptBackend, ToolSettings};
 use chatos_contribution::ServerIdentity;
 use chatos_manifest::{AppId, PluginId};
 use chatos_mcp::{Later, Pool};
@@ -42,7 +42,7 @@ pub(super) struct HostPorts {
     store: Store,
     events: EventHub,
     redactor: Arc<Redactor>,
-    log: ToolLog,
+    layer: Arc<Layer>,
     state_dir: PathBuf,
     session_root: PathBuf,
     prompts: Arc<OnceLock<Arc<PromptDesk>>>,
@@ -52,19 +52,13 @@ pub(super) struct HostPorts {
 
 impl HostPorts {
     pub(super) fn new(host: &Arc<Host>, shared: Arc<Shared>) -> Self {
-        let log = ToolLog::new(
-            host.tool_log(),
-            Box::new(|path, error| {
-                tracing::warn!(%error, path = %path.display(), "the tool log cannot be written");
-            }),
-        );
         Self {
             host: Arc::downgrade(host),
             shared,
             store: host.store().clone(),
             events: host.events().clone(),
             redactor: Arc::clone(host.redactor()),
-            log,
+            layer: Arc::clone(host.tools().layer()),
             state_dir: host.dir().path().to_owned(),
             session_root: host.session_root(),
             prompts: Arc::default(),
@@ -257,7 +251,7 @@ impl Ports for HostPorts {
     }
 
     fn log(&self, line: String) {
-        self.log.append(&line, self.snapshot().0.rotation);
+        self.layer.append_log(&line);
     }
 
     fn event(&self, event: ToolEvent<'_>) {
@@ -291,6 +285,7 @@ impl Ports for HostPorts {
     }
 
     fn keep_task(&self, row: TaskRow) -> Later<Result<(), Fault>> {
+        let now = now_ms();
         self.at_store(move |store| {
             store.keep_async_task(AsyncTaskRow {
                 task_id: row.task_id,
@@ -299,10 +294,10 @@ impl Ports for HostPorts {
                 identity: row.identity,
                 tool: row.tool,
                 cursor: row.cursor,
-                deadline_at: Some(now_ms() + i64::try_from(row.deadline.as_millis()).unwrap_or(i64::MAX / 2)),
+                deadline_at: Some(now + i64::try_from(row.deadline.as_millis()).unwrap_or(i64::MAX / 2)),
                 state: "waiting".to_owned(),
                 kind: row.kind.to_owned(),
-                created_at: 0,
+                created_at: now,
             })
         })
     }
