@@ -1,13 +1,16 @@
 //! `cargo xtask ci`: what CI runs, in CI's order.
 //!
 //! Every step is timed and writes its output to a log; a step that fails does not stop the others, except those
-//! that need its result. At the end a person sees all failures at once, then the table.
+//! that need its result. Small steps that follow one another run two at a time. At the end a person sees all failures at once, then the table.
 
 mod count;
 mod plan;
 mod report;
 mod step;
 
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
@@ -15,6 +18,9 @@ use anyhow::{Context as _, Result, bail};
 use crate::ci::report::Report;
 use crate::ci::step::{Context as StepContext, Outcome, Step};
 use crate::workspace::Workspace;
+
+/// How many steps run beside one another where the plan allows it.
+const LANES: usize = 2;
 
 /// What the person asked for.
 #[derive(Debug, Default)]
@@ -66,13 +72,78 @@ pub(crate) fn run(workspace: &Workspace, options: Options) -> Result<bool> {
     let cx = StepContext::new(workspace)?;
     let started = Instant::now();
     let mut report = Report::default();
-    for step in steps.iter().filter(|step| options.wants(step)) {
-        let outcome = match report.first_missing(step.needs) {
-            Some(missing) => Outcome::Blocked(format!("needs `{missing}`, which did not pass")),
-            None => step.run(&cx)?,
-        };
-        report.add(step.name, outcome);
+    let wanted: Vec<&Step> = steps.iter().filter(|step| options.wants(step)).collect();
+    for group in wanted.chunk_by(|a, b| a.beside && b.beside) {
+        for (step, outcome) in group.iter().zip(run_group(&cx, &report, group)?) {
+            report.add(step.name, outcome);
+        }
     }
     report.print(started.elapsed());
     Ok(report.passed())
+}
+
+/// Runs steps that leave room for one another, two at a time; the outcomes are in the order of the plan.
+fn run_group(cx: &StepContext, report: &Report, group: &[&Step]) -> Result<Vec<Outcome>> {
+    let next = AtomicUsize::new(0);
+    let outcomes: Vec<OnceLock<Result<Outcome>>> = group.iter().map(|_| OnceLock::new()).collect();
+    let work = || {
+        while let Some((step, outcome)) = {
+            let turn = next.fetch_add(1, Ordering::Relaxed);
+            group.get(turn).zip(outcomes.get(turn))
+        } {
+            outcome.get_or_init(|| match report.first_missing(step.needs) {
+                Some(missing) => Ok(Outcome::Blocked(format!("needs `{missing}`, which did not pass"))),
+                None => step.run(cx),
+            });
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 1..LANES.min(group.len()) {
+            scope.spawn(work);
+        }
+        work();
+    });
+    outcomes.into_iter().map(|outcome| outcome.into_inner().context("a step was not run")?).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::process;
+
+    #[test]
+    fn steps_beside_one_another_all_run_and_keep_their_order() {
+        let folder = tempfile::tempdir().unwrap();
+        let workspace = Workspace::at(folder.path()).unwrap();
+        let cx = StepContext::new(&workspace).unwrap();
+        let step = |name, needs, script: fn(&StepContext) -> Result<Vec<std::process::Command>>| Step {
+            name,
+            what: "",
+            needs,
+            commands: script,
+            count: None,
+            beside: true,
+            finish: None,
+        };
+        // The first ends only after the second has begun: they do run at the same time.
+        let waits = |cx: &StepContext| {
+            let mut shell = process::command("sh", cx.workspace.root());
+            shell.args(["-c", "until [ -e began ]; do sleep 0.01; done; exit 3"]);
+            Ok(vec![shell])
+        };
+        let begins = |cx: &StepContext| {
+            let mut shell = process::command("sh", cx.workspace.root());
+            shell.args(["-c", "touch began"]);
+            Ok(vec![shell])
+        };
+        let steps =
+            [step("waits", &[], waits), step("begins", &[], begins), step("blocked", &["build"], begins)];
+        let mut report = Report::default();
+        report.add("build", Outcome::Blocked(String::from("not run")));
+        let outcomes = run_group(&cx, &report, &steps.iter().collect::<Vec<_>>()).unwrap();
+        assert!(
+            matches!(&outcomes[..], [Outcome::Failed { .. }, Outcome::Passed { .. }, Outcome::Blocked(_)]),
+            "the outcomes are not in the order of the steps"
+        );
+    }
 }

@@ -1,5 +1,6 @@
 // What every browser test gets: a Chromium, a host, and pages that are watched for console errors.
-// When a test fails, screenshot and trace of each of its pages stay in test-results/.
+// When a test fails, a screenshot of each of its pages stays in test-results/; with CHATOS_TRACE=1 also a trace of
+// every step.
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,6 +21,8 @@ const FLAGS = [
 
 /** The tool would let every page open windows by itself; a person's browser does not. */
 const OMITTED = ['--disable-popup-blocking'];
+
+const TRACED = process.env.CHATOS_TRACE === '1';
 
 export interface OpenOptions extends BrowserContextOptions {
   language?: 'zh' | 'en';
@@ -91,8 +94,8 @@ export const test = base.extend<Fixtures>({
         ? await chromium.launchPersistentContext(join((other ?? host).home, `profile-${task.id}-${contexts.length}`), { executablePath: chromiumBinary(), args: FLAGS, ignoreDefaultArgs: OMITTED, ...settings })
         : await browser.newContext(settings);
       contexts.push(context);
-      // Snapshots of the page are enough to see what went wrong; a film of it costs a core.
-      await context.tracing.start({ screenshots: false, snapshots: true });
+      // A copy of the page before and after every step costs as much as the steps themselves.
+      if (TRACED) await context.tracing.start({ screenshots: true, snapshots: true });
       const page = await context.newPage();
       const note = (text: string) => {
         if (!expectConsole?.test(text)) problems.push(text);
@@ -125,7 +128,7 @@ async function close(context: BrowserContext, keepAs: string | null): Promise<vo
     for (const [index, page] of context.pages().entries()) {
       await page.screenshot({ path: `${RESULTS}/${name}-page${index + 1}.png`, fullPage: true, timeout: 10_000 });
     }
-    await context.tracing.stop({ path: `${RESULTS}/${name}.zip` });
+    if (TRACED) await context.tracing.stop({ path: `${RESULTS}/${name}.zip` });
   }
   await context.close();
 }

@@ -267,7 +267,8 @@ describe('the page around apps', () => {
   });
 
   test('an unknown app and an untrusted one lead somewhere', async ({ host, open }) => {
-    const page = await open({ at: '#/apps/plugin/com.no.such/app' });
+    // A page that has not heard yet that the trust is gone asks for the app and is refused.
+    const page = await open({ at: '#/apps/plugin/com.no.such/app', expectConsole: /com\.later\.trusted\/app\/open|'webrtc'/ });
     await page.getByText('There is no app “com.no.such/app”.').waitFor();
     const id = await install(host, oneApp('com.later.trusted', 'export const mount = ({ container }) => { container.textContent = "hi"; };'));
     await host.api('POST', `plugins/${id}/untrust`, {});

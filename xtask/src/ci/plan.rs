@@ -2,7 +2,8 @@
 //!
 //! Cheap and independent ones come first. The UI is built before the Rust crates, because the server embeds it;
 //! one `cargo build --all-targets` makes what the tests, the code generator and the browser tests run, so nothing
-//! is compiled twice with other features.
+//! is compiled twice with other features. The steps between the Rust tests and the browser's each use about one core
+//! and run beside one another; the browser tests have the machine to themselves.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -55,22 +56,22 @@ pub(crate) fn steps() -> Vec<Step> {
         },
         Step {
             count: Some(count::plain),
-            ..plain("fuzz", "hostile bytes for every reader, bounded", &["build"], |cx| {
+            ..small("fuzz", "hostile bytes for every reader, bounded", &["build"], |cx| {
                 let fuzz = built(cx, "chatos-fuzz")?;
                 let mut command = process::command(&fuzz.to_string_lossy(), cx.workspace.root());
                 command.args(["--seconds", "40"]);
                 Ok(vec![command])
             })
         },
-        plain("doc", "rustdoc with warnings denied", &[], |cx| {
+        small("doc", "rustdoc with warnings denied", &[], |cx| {
             let mut doc = cargo(cx, &["doc", "--workspace", "--no-deps", "--locked", "--quiet"]);
             doc.env("RUSTDOCFLAGS", "-D warnings");
             Ok(vec![doc])
         }),
-        plain("deny", "licences, bans, sources, advisories", &[], |cx| Ok(vec![own(cx, &["deny"])])),
+        small("deny", "licences, bans, sources, advisories", &[], |cx| Ok(vec![own(cx, &["deny"])])),
         Step {
             count: Some(count::node),
-            ..plain("plugins", "the built-in plugins, over real MCP", &["packages"], |cx| {
+            ..small("plugins", "the built-in plugins, over real MCP", &["packages"], |cx| {
                 let mut npm = process::command("npm", &cx.workspace.path("plugins/tests"));
                 npm.args(["run", "--silent", "test"]);
                 Ok(vec![npm])
@@ -78,7 +79,7 @@ pub(crate) fn steps() -> Vec<Step> {
         },
         Step {
             count: Some(count::node),
-            ..plain(
+            ..small(
                 "servers",
                 "our MCP client and server with those of others",
                 &["packages", "build", "ui-build"],
@@ -94,7 +95,7 @@ pub(crate) fn steps() -> Vec<Step> {
         },
         Step {
             count: Some(count::node),
-            ..plain(
+            ..small(
                 "peers",
                 "real MCP clients with the real binary",
                 &["packages", "build", "ui-build"],
@@ -108,7 +109,7 @@ pub(crate) fn steps() -> Vec<Step> {
         },
         Step {
             count: Some(count::libtest),
-            ..plain("kills", "200 kills at random points of runs", &["build"], |cx| {
+            ..small("kills", "200 kills at random points of runs", &["build"], |cx| {
                 let filter = "kills_at_random_lose_nothing_and_repeat_nothing";
                 let mut tests = cargo(
                     cx,
@@ -120,7 +121,7 @@ pub(crate) fn steps() -> Vec<Step> {
         },
         Step {
             count: Some(count::node),
-            ..plain(
+            ..small(
                 "models",
                 "a model server of another maker with the real binary",
                 &["packages", "build", "ui-build"],
@@ -132,13 +133,13 @@ pub(crate) fn steps() -> Vec<Step> {
                 },
             )
         },
-        plain("ui-check", "svelte-check and TypeScript", &["packages"], |cx| ui(cx, "check")),
-        plain("ui-lint", "eslint", &["packages"], |cx| ui(cx, "lint")),
+        small("ui-check", "svelte-check and TypeScript", &["packages"], |cx| ui(cx, "check")),
+        small("ui-lint", "eslint", &["packages"], |cx| ui(cx, "lint")),
         Step {
             count: Some(count::browser),
-            ..plain("ui-test", "UI unit tests", &["packages"], |cx| ui(cx, "test"))
+            ..small("ui-test", "UI unit tests", &["packages"], |cx| ui(cx, "test"))
         },
-        plain("ui-size", "first view within its size limit", &["ui-build"], |cx| ui(cx, "size")),
+        small("ui-size", "first view within its size limit", &["ui-build"], |cx| ui(cx, "size")),
         Step {
             count: Some(count::browser),
             ..plain("e2e", "the real binary in a real browser", &["build", "ui-build"], |cx| {
@@ -159,7 +160,17 @@ fn plain(
     needs: &'static [&'static str],
     commands: fn(&Context) -> Result<Vec<Command>>,
 ) -> Step {
-    Step { name, what, needs, commands, count: None, finish: None }
+    Step { name, what, needs, commands, count: None, beside: false, finish: None }
+}
+
+/// A step that leaves room for another one.
+fn small(
+    name: &'static str,
+    what: &'static str,
+    needs: &'static [&'static str],
+    commands: fn(&Context) -> Result<Vec<Command>>,
+) -> Step {
+    Step { beside: true, ..plain(name, what, needs, commands) }
 }
 
 fn cargo(cx: &Context, args: &[&str]) -> Command {

@@ -30,6 +30,8 @@ pub(crate) struct Step {
     pub(crate) commands: fn(&Context) -> Result<Vec<Command>>,
     /// Reads the number of tests from the log.
     pub(crate) count: Option<fn(&str) -> Option<Count>>,
+    /// Does not fill the machine alone: runs beside its neighbours that say the same.
+    pub(crate) beside: bool,
     /// Runs after all commands succeeded.
     pub(crate) finish: Option<fn(&Context) -> Result<()>>,
 }

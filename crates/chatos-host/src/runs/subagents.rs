@@ -1,24 +1,23 @@
 //! Sub agents of this host: the catalogue on disk, and child runs in the same journal (agents §10).
 
+mod runner;
+
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
-use chatos_builtin::BoxFuture;
-use chatos_builtin::subagent::{
-    SubDone, SubOrder, SubPlugin, SubagentRunner, built_in_subagents, read_subagents,
-};
+use chatos_builtin::subagent::{SubDone, SubOrder, SubPlugin, built_in_subagents, read_subagents};
 use chatos_model::Message;
 use chatos_store::{
     AgentRecord, MessageRow, NewMessage, RunRow, RunWrite, SessionRow, StepWrite, iso_from_ms, now_ms,
 };
-use chatos_tool::{ErrorCode, Fault, Needed, Reason, Text, ToolError, Trace};
+use chatos_tool::{ErrorCode, Fault, Text, Trace};
 use serde_json::{Value, json};
 use tokio::sync::{Semaphore, mpsc};
 
+pub(crate) use self::runner::HostRunner;
 use super::RunDesk;
 use super::complete::CompleteOrder;
-use super::views::run_view;
 use crate::fault::store_fault;
 use crate::host::Host;
 
@@ -486,182 +485,4 @@ pub(super) fn no_plugin(id: &str) -> Fault {
         Text::new(format!("there is no sub agent `{id}`"), format!("没有子智能体 `{id}`")),
     )
     .hint(Text::fixed("the catalogue lists what there is", "目录会列出现有的子智能体"))
-}
-
-/// Sub agents for the router server, without keeping the host.
-pub(crate) struct HostRunner(pub(crate) Weak<Host>);
-
-impl HostRunner {
-    fn host(&self) -> Result<Arc<Host>, ToolError> {
-        self.0.upgrade().ok_or_else(|| {
-            ToolError::unavailable(Needed::Host, Text::fixed("the host is stopping", "主机正在停止"))
-        })
-    }
-}
-
-fn failed(fault: Fault) -> ToolError {
-    match fault.class {
-        ErrorCode::NotFound => {
-            let reason =
-                Reason::NotFound { what: "job".to_owned(), id: None, path: None, nearest: Vec::new() };
-            ToolError::new(reason, fault.message)
-        }
-        ErrorCode::PermissionDenied => ToolError::denied(chatos_tool::DenyRule::LandConfig, fault.message),
-        _ => ToolError::unavailable(Needed::Host, fault.message),
-    }
-}
-
-impl SubagentRunner for HostRunner {
-    fn catalogue(&self, trace: &Trace) -> BoxFuture<'_, Result<Vec<SubPlugin>, ToolError>> {
-        let agent = trace.agent_id.clone().unwrap_or_default();
-        Box::pin(async move {
-            let host = self.host()?;
-            let listed = tokio::task::spawn_blocking(move || {
-                let agent = super::begin::agent_of(&host, &agent)?;
-                host.runs().offered(&agent)
-            });
-            listed.await.map_err(|error| failed(super::broken(&error)))?.map_err(failed)
-        })
-    }
-
-    fn run(
-        &self,
-        order: SubOrder,
-        trace: Trace,
-        call_id: String,
-        progress: mpsc::UnboundedSender<Value>,
-    ) -> BoxFuture<'_, Result<SubDone, ToolError>> {
-        Box::pin(async move {
-            let host = self.host()?;
-            let making = Arc::clone(&host);
-            let made =
-                tokio::task::spawn_blocking(move || making.runs().sub_run(&order, &trace, &call_id, true));
-            let run = made.await.map_err(|error| failed(super::broken(&error)))?.map_err(failed)?;
-            let job = run.job_id.clone().unwrap_or_default();
-            let desk = host.runs();
-            let listeners = || desk.subs.listeners.lock().unwrap_or_else(PoisonError::into_inner);
-            listeners().insert(job.clone(), progress);
-            // A caller that goes away stops its child; the child writes its own end.
-            let stop = StopChild { host: Arc::clone(&host), run: Some(run.id.clone()) };
-            let done = desk.drive_sub(run).await;
-            stop.disarm();
-            listeners().remove(&job);
-            desk.sub_result(done.map_err(failed)?).await.map_err(failed)
-        })
-    }
-
-    fn prefer(
-        &self,
-        task: String,
-        candidates: Vec<(String, String)>,
-        trace: Trace,
-    ) -> BoxFuture<'_, Option<(String, f64)>> {
-        Box::pin(async move {
-            let host = self.host().ok()?;
-            let said = host.runs().compare(&task, &candidates, &trace).await;
-            said.inspect_err(|fault| tracing::info!(%fault, "no model compared the sub agents")).ok()?
-        })
-    }
-
-    fn start(
-        &self,
-        order: SubOrder,
-        trace: Trace,
-        call_id: String,
-    ) -> BoxFuture<'_, Result<Value, ToolError>> {
-        Box::pin(async move {
-            let host = self.host()?;
-            let making = Arc::clone(&host);
-            let made =
-                tokio::task::spawn_blocking(move || making.runs().sub_run(&order, &trace, &call_id, false));
-            let run = made.await.map_err(|error| failed(super::broken(&error)))?.map_err(failed)?;
-            let answer = json!({
-                "job_id": run.job_id, "status": job_state(&run.state), "created_at": iso_from_ms(run.created_at),
-            });
-            tokio::spawn(async move {
-                if let Err(fault) = host.runs().drive_sub(run).await {
-                    tracing::warn!(%fault, "a job of a sub agent failed");
-                }
-            });
-            Ok(answer)
-        })
-    }
-
-    fn status(&self, job_id: String, wait_ms: u64) -> BoxFuture<'_, Result<Value, ToolError>> {
-        Box::pin(async move {
-            let host = self.host()?;
-            let desk = host.runs();
-            let find = |job: String| desk.work(move |store| store.run_of_job(&job));
-            let unknown = || failed(super::no_run(&job_id));
-            let mut run = find(job_id.clone()).await.map_err(failed)?.ok_or_else(unknown)?;
-            if wait_ms > 0 && matches!(job_state(&run.state), "pending" | "running") {
-                let wait = Duration::from_millis(wait_ms.min(60_000));
-                // Its end is an event; when the time is over the state is told as it is.
-                tokio::time::timeout(wait, desk.wait(&run.id)).await.ok();
-                run = find(job_id.clone()).await.map_err(failed)?.ok_or_else(unknown)?;
-            }
-            let state = job_state(&run.state);
-            let age = now_ms() - run.updated_at;
-            let mut answer = json!({
-                "job_id": job_id, "status": state, "created_at": iso_from_ms(run.created_at),
-                "updated_at": iso_from_ms(run.updated_at), "heartbeat_age_ms": age, "heartbeat_stale": false,
-            });
-            if matches!(state, "done" | "error" | "canceled") {
-                let view = run_view(run.clone());
-                let done = desk.sub_result(run).await.map_err(failed)?;
-                answer["result"] = done.data;
-                if let Some((code, message)) = done.failed {
-                    answer["error"] =
-                        json!({ "code": code.as_str(), "message": message.en, "run": view.error });
-                }
-            }
-            Ok(answer)
-        })
-    }
-
-    fn cancel(&self, job_id: String) -> BoxFuture<'_, Result<(Value, bool), ToolError>> {
-        Box::pin(async move {
-            let host = self.host()?;
-            let desk = host.runs();
-            let job = job_id.clone();
-            let run = desk.work(move |store| store.run_of_job(&job)).await.map_err(failed)?;
-            let run = run.ok_or_else(|| failed(super::no_run(&job_id)))?;
-            let over = matches!(job_state(&run.state), "done" | "error" | "canceled");
-            if !over {
-                let stopped = match run.state.as_str() {
-                    "interrupted" | "queued" => desk.discard(&run.id).await,
-                    _ => desk.abort(&run.id).await,
-                };
-                stopped.map_err(failed)?;
-                desk.wait(&run.id).await;
-            }
-            let state = if over { job_state(&run.state) } else { "canceled" };
-            Ok((json!({ "job_id": job_id, "status": state }), over))
-        })
-    }
-}
-
-/// Stops a child whose caller is gone.
-struct StopChild {
-    host: Arc<Host>,
-    run: Option<String>,
-}
-
-impl StopChild {
-    fn disarm(mut self) {
-        self.run = None;
-    }
-}
-
-impl Drop for StopChild {
-    fn drop(&mut self) {
-        let Some(run) = self.run.take() else { return };
-        // A host that stops leaves its children to be continued with their parents.
-        if self.host.shutdown().is_cancelled() {
-            return;
-        }
-        if let Some(active) = self.host.runs().active().get(&run) {
-            active.cancel.cancel();
-        }
-    }
 }

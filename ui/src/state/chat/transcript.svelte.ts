@@ -1,17 +1,16 @@
-// One session on this page: its messages as far as they were read, and the run that is under way folded
-// from events. What is stored on the host is the truth; events only bring it earlier. Whenever they do not
+// One session on this page: its ledger of messages, and the run that is under way folded from events. What is stored on the host is the truth; events only bring it earlier. Whenever they do not
 // fit together (a gap, a reconnect, the end of a run) the newest page is read again.
 
 import { type ApiError, toApiError } from '../../api/error';
 import type { ChatApi } from '../../api/chat';
-import type { ChatEvent, SendMode, WireMessage, WireMessagePage, WireNewAttachment, WireRun, WireRunRef, WireSession, WireSubStep, WireSummary } from '../../protocol/chat';
-import { Entry, type EntryError, SubJob, ToolCall } from './entry.svelte';
-import { buildRows, type Row } from './rows';
+import type { ChatEvent, SendMode, WireMessage, WireNewAttachment, WireRun, WireRunRef, WireSession } from '../../protocol/chat';
+import { type Entry, type EntryError, SubJob, type ToolCall } from './entry.svelte';
+import { isMessage, moment, number, string, text } from './fields';
+import { Ledger } from './ledger.svelte';
+import type { Row } from './rows';
 import { addUsage, readUsage, type Usage } from './usage';
 
 export const PAGE = 60;
-/** Above this many messages in memory the oldest are let go while nobody looks at them. */
-const KEEP = 400;
 const MAX_NOTICES = 20;
 /** The host writes streamed text to its rows twice a second; a gap is looked up a little later (agents §7). */
 const GAP_WAIT_MS = 400;
@@ -63,7 +62,6 @@ export interface TranscriptOptions {
 export class Transcript {
   readonly id: string;
   session: WireSession | null = $state.raw(null);
-  rows: Row[] = $state.raw([]);
   run: RunView | null = $state.raw(null);
   usage: Usage | null = $state.raw(null);
   notices: Notice[] = $state.raw([]);
@@ -80,17 +78,11 @@ export class Transcript {
   asked: string[] = $state.raw([]);
   readonly #api: ChatApi;
   readonly #options: TranscriptOptions;
-  readonly #entries = new Map<string, Entry>();
-  readonly #calls = new Map<string, ToolCall>();
-  readonly #jobs = new Map<string, SubJob>();
-  /** Pieces of messages whose start has not been seen. */
-  readonly #strays = new Map<string, ChatEvent[]>();
-  #summaries: WireSummary[] = [];
-  #clock = 0;
-  /** Text that was streamed before this moment is taken from the host as it is there. */
-  #doubt = -1;
+  readonly #ledger = new Ledger();
   #runMark = 0;
   #runSeq = -1;
+  /** Runs whose end this page has seen. */
+  readonly #over = new Set<string>();
   #reading: Promise<void> | null = null;
   #again = false;
   #gapPlanned = false;
@@ -103,6 +95,10 @@ export class Transcript {
     this.#options = options;
   }
 
+  get rows(): Row[] {
+    return this.#ledger.rows;
+  }
+
   get active(): boolean {
     return this.run !== null && ACTIVE.has(this.run.state);
   }
@@ -112,11 +108,11 @@ export class Transcript {
   }
 
   call(id: string): ToolCall | null {
-    return this.#calls.get(id) ?? null;
+    return this.#ledger.call(id);
   }
 
   entry(id: string): Entry | null {
-    return this.#entries.get(id) ?? null;
+    return this.#ledger.entry(id);
   }
 
   /** Reads the newest page unless it is here. */
@@ -140,23 +136,21 @@ export class Transcript {
 
   /** The event stream had a gap: text streamed so far may have been declared void meanwhile. */
   resync(): void {
-    this.#doubt = this.#clock;
+    this.#ledger.doubt();
     void this.refresh();
   }
 
   async loadOlder(): Promise<void> {
     if (this.loadingOlder || !this.hasMore || !this.ready) return;
-    const oldest = this.#sorted()[0];
+    const oldest = this.#ledger.oldest;
     if (!oldest) return;
     this.loadingOlder = true;
     try {
       const page = await this.#api.messages(this.id, { limit: PAGE, beforeId: oldest.id });
       // Replaced by a newer page meanwhile: what was asked for would leave a hole.
-      if (this.#sorted()[0] !== oldest) return;
-      for (const message of page.messages) this.#put(message, this.#clock);
+      if (this.#ledger.oldest !== oldest) return;
       this.hasMore = page.hasMore;
-      this.#takeSummaries(page.summaries);
-      this.#rebuild();
+      this.#ledger.takeOlder(page);
     } catch (thrown) {
       this.error = toApiError(thrown);
     } finally {
@@ -166,14 +160,7 @@ export class Transcript {
 
   /** Lets go of old messages of a long chat; they are read again when somebody scrolls there. */
   trim(): void {
-    if (this.#entries.size <= KEEP || this.loadingOlder) return;
-    const sorted = this.#sorted();
-    for (const entry of sorted.slice(0, sorted.length - KEEP / 2)) {
-      this.#entries.delete(entry.id);
-      for (const id of entry.callIds) this.#calls.delete(id);
-    }
-    this.hasMore = true;
-    this.#rebuild();
+    if (!this.loadingOlder && this.#ledger.trim()) this.hasMore = true;
   }
 
   /** Sends a message; it is shown at once and stays with its error when the host refuses it. */
@@ -232,12 +219,12 @@ export class Transcript {
       structure ||= outcome !== 'same';
       reread ||= outcome === 'reread';
     }
-    if (structure) this.#rebuild();
+    if (structure) this.#ledger.rebuild();
     if (reread) void this.refresh();
   }
 
   #fold(event: ChatEvent): 'same' | 'changed' | 'reread' {
-    const stamp = (this.#clock += 1);
+    const stamp = this.#ledger.tick();
     switch (event.type) {
       case 'user_message':
       case 'assistant_start':
@@ -251,38 +238,29 @@ export class Transcript {
           this.retry = null;
           this.#runActive(event);
         }
-        const fresh = !this.#entries.has(message.id);
-        const entry = this.#put(message, null);
-        entry.touched = stamp;
-        // A start that comes late does not take back what was streamed since.
-        if (event.type === 'assistant_start') {
-          if (fresh) entry.partial = true;
-          return this.#replay(entry) ? 'changed' : this.#gap();
-        }
+        if (event.type === 'assistant_start') return this.#ledger.start(message, stamp) ? 'changed' : this.#gap();
+        this.#ledger.tell(message, stamp);
         return 'changed';
       }
       case 'assistant_delta':
       case 'assistant_reasoning_delta':
-        return this.#delta(event, stamp);
+        if (this.retry && this.#ledger.entry(string(event.messageId))) this.retry = null;
+        return this.#ledger.delta(event, stamp) ? 'same' : this.#gap();
       case 'assistant_retry':
         return this.#retried(event, stamp);
       case 'tool_call':
-        return this.#called(event, stamp);
-      case 'tool_progress': {
-        const call = this.#calls.get(string(event['callId']));
-        if (!call) return 'same';
-        if (event['background'] === true) call.background = true;
-        const [done, total, message] = [number(event['progress']), number(event['total']), text(event['message'])];
-        if (done !== null || total !== null || message !== null) call.progress = { done, total, message: message ?? call.progress?.message ?? null };
+        this.#ledger.called(event, stamp);
+        return 'changed';
+      case 'tool_progress':
+        this.#ledger.progress(event);
         return 'same';
-      }
       case 'prompt_waiting':
       case 'prompt_answered':
         this.#asks(event);
         return 'same';
       case 'subagent_state':
       case 'subagent_step':
-        return this.#sub(event);
+        return this.#ledger.sub(event) ? 'same' : 'changed';
       case 'usage':
         this.#used(event);
         return 'same';
@@ -299,37 +277,6 @@ export class Transcript {
     }
   }
 
-  #delta(event: ChatEvent, stamp: number): 'same' | 'changed' | 'reread' {
-    const id = string(event.messageId);
-    const entry = this.#entries.get(id);
-    if (!entry) {
-      const strays = this.#strays.get(id) ?? [];
-      strays.push(event);
-      if (strays.length <= 2_000) this.#strays.set(id, strays);
-      return this.#gap();
-    }
-    entry.touched = stamp;
-    if (this.retry) this.retry = null;
-    return this.#piece(entry, event) ? 'same' : this.#gap();
-  }
-
-  #piece(entry: Entry, event: ChatEvent): boolean {
-    const delta = event['delta'];
-    if (typeof delta !== 'string') return true;
-    // A finished message does not grow; a late piece of it is one we have.
-    if (!entry.partial) return true;
-    const growing = event.type === 'assistant_delta' ? entry.content : entry.reasoning;
-    return growing.add(number(event['offset']) ?? growing.text.length, delta);
-  }
-
-  /** Gives a message the pieces that came before it. */
-  #replay(entry: Entry): boolean {
-    const strays = this.#strays.get(entry.id);
-    if (!strays) return true;
-    this.#strays.delete(entry.id);
-    return strays.map((event) => this.#piece(entry, event)).every(Boolean);
-  }
-
   /** Something is missing: the host will have it in a moment. */
   #gap(): 'same' {
     if (!this.#gapPlanned) {
@@ -343,32 +290,9 @@ export class Transcript {
   }
 
   #retried(event: ChatEvent, stamp: number): 'changed' {
-    const id = string(event.messageId);
-    const entry = this.#entries.get(id);
-    this.#strays.delete(id);
-    if (entry) {
-      const keep = number(event['keep']) ?? 0;
-      entry.touched = stamp;
-      entry.voided = stamp;
-      entry.content.set(entry.content.text.slice(0, keep));
-      entry.reasoning.set('');
-      entry.callIds = [];
-    }
+    this.#ledger.void(string(event.messageId), number(event['keep']) ?? 0, stamp);
     const delay = number(event['delayMs']) ?? 0;
     this.retry = { attempt: number(event['attempt']) ?? 1, class: string(event['class']), at: Date.now() + delay };
-    return 'changed';
-  }
-
-  #called(event: ChatEvent, stamp: number): 'changed' {
-    const call = this.#callOf(string(event['callId']));
-    call.take({ callId: call.callId, server: text(event['server']), tool: text(event['tool']), args: event['args'], ...(text(event['name']) ? { name: string(event['name']) } : {}) });
-    call.runId = event.runId ?? call.runId;
-    call.startedAt ??= moment(event.ts);
-    const entry = this.#entries.get(string(event.messageId));
-    if (entry && !entry.callIds.includes(call.callId)) {
-      entry.touched = stamp;
-      entry.callIds = [...entry.callIds, call.callId];
-    }
     return 'changed';
   }
 
@@ -376,39 +300,16 @@ export class Transcript {
     const id = string(event['requestId']);
     if (id === '') return;
     const waiting = event.type === 'prompt_waiting';
-    const call = this.#calls.get(string(event['callId']));
+    const call = this.#ledger.call(string(event['callId']));
     if (call) call.requestId = waiting ? id : null;
     const others = this.asked.filter((known) => known !== id);
     this.asked = waiting ? [...others, id] : others;
   }
 
-  #sub(event: ChatEvent): 'same' | 'changed' {
-    const jobId = string(event['jobId']);
-    const call = this.#calls.get(string(event['callId'])) ?? null;
-    const known = this.#jobs.get(jobId);
-    const job = known ?? new SubJob(jobId);
-    this.#jobs.set(jobId, job);
-    if (call && call.job !== job) {
-      // After a reload the run was known before the job.
-      job.runId ??= call.job?.runId ?? null;
-      call.job = job;
-    }
-    if (event.type === 'subagent_state') {
-      job.state = string(event['state']) || job.state;
-      job.runId = text(event['childRunId']) ?? job.runId;
-      job.agentName = text(event['agentName']) ?? text(event['agentId']) ?? job.agentName;
-    } else {
-      const step = event['step'] as WireSubStep | undefined;
-      if (step && typeof step.index === 'number') job.add(step);
-      if (!known) job.state = 'running';
-    }
-    return known ? 'same' : 'changed';
-  }
-
   #used(event: ChatEvent): void {
     const usage = readUsage(event as never);
     const id = text(event.messageId);
-    const entry = (id && this.#entries.get(id)) || this.#lastAssistant(event.runId ?? null);
+    const entry = (id && this.#ledger.entry(id)) || this.#ledger.lastAssistant(event.runId ?? null);
     if (entry) entry.usage = usage;
     this.usage = addUsage(this.usage, usage);
   }
@@ -422,7 +323,7 @@ export class Transcript {
   #runState(event: ChatEvent): 'same' | 'reread' {
     const runId = string(event.runId);
     // Sub runs report to the same chat; only the chat's own run decides about the composer.
-    if (event['kind'] === 'sub' || [...this.#jobs.values()].some((job) => job.runId === runId)) return 'same';
+    if (event['kind'] === 'sub' || this.#ledger.isSub(runId)) return 'same';
     if (!this.#newer(event)) return 'same';
     const state = string(event['state']);
     this.#setRun({ ...this.#runOf(event), state, reason: text(event['reason']) });
@@ -460,6 +361,7 @@ export class Transcript {
     }
     this.run = run;
     if (!ACTIVE.has(run.state)) {
+      this.#over.add(run.id);
       this.stopping = false;
       this.retry = null;
       this.asked = [];
@@ -468,7 +370,7 @@ export class Transcript {
 
   #ended(event: ChatEvent, stamp: number): 'reread' {
     const states: Record<string, string> = { assistant_done: 'done', assistant_error: 'failed', assistant_aborted: 'aborted' };
-    const entry = this.#entries.get(string(event.messageId)) ?? this.#lastAssistant(event.runId ?? null);
+    const entry = this.#ledger.entry(string(event.messageId)) ?? this.#ledger.lastAssistant(event.runId ?? null);
     if (entry) {
       entry.touched = stamp;
       // Text that was cut off stays marked as such.
@@ -477,10 +379,6 @@ export class Transcript {
     const error = event.type === 'assistant_error' ? { code: string(event['code']), message: string(event['message']), hint: text(event['hint']) } : null;
     if (this.#newer(event)) this.#setRun({ ...this.#runOf(event), state: states[event.type] ?? 'done', reason: text(event['stopReason']), error });
     return 'reread';
-  }
-
-  #lastAssistant(runId: string | null): Entry | null {
-    return this.#sorted().findLast((entry) => entry.role === 'assistant' && (runId === null || entry.runId === runId)) ?? null;
   }
 
   /** A message that this page sent came back as an event, perhaps before its answer. */
@@ -493,11 +391,12 @@ export class Transcript {
     try {
       const input = { text: item.text, mode: item.mode, ...(item.attachments.length > 0 ? { attachments: item.attachments } : {}) };
       const receipt = await this.#api.send(this.id, input);
-      if (!receipt.queued && !this.active) {
+      // A quick run may be over before the answer that it began is here.
+      if (!receipt.queued && !this.active && !this.#over.has(receipt.runId)) {
         this.#setRun({ id: receipt.runId, state: 'running', reason: null, startedAt: Date.now(), traceId: null, error: null });
       }
       // With the event here already there is nothing to read; without it (no connection) there is.
-      if (!receipt.userMessageId || !this.#entries.has(receipt.userMessageId)) await this.refresh();
+      if (!receipt.userMessageId || !this.#ledger.entry(receipt.userMessageId)) await this.refresh();
       this.withdraw(item.key);
       return true;
     } catch (thrown) {
@@ -510,7 +409,7 @@ export class Transcript {
   async #read(): Promise<void> {
     do {
       this.#again = false;
-      const [mark, runMark] = [this.#clock, this.#runMark];
+      const [mark, runMark] = [this.#ledger.clock, this.#runMark];
       try {
         const [session, page] = await Promise.all([this.#api.session(this.id), this.#api.messages(this.id, { limit: PAGE })]);
         if (this.#closed) return;
@@ -518,7 +417,9 @@ export class Transcript {
         this.usage = readUsage(session.usage);
         this.#options.onSession?.(session);
         if (session.run) this.#takeRun(session.run, null, runMark);
-        this.#takePage(page, mark);
+        const taken = this.#ledger.takeNewest(page, mark, this.active);
+        if (taken.oldest) this.hasMore = page.hasMore;
+        if (!taken.whole) this.#gap();
         this.ready = true;
         this.error = null;
         if (session.run) void this.#restoreJobs(session.run.id);
@@ -538,7 +439,7 @@ export class Transcript {
 
   /** Sub agents that were at work before this page looked: which runs they are is in the journal. */
   async #restoreJobs(runId: string): Promise<void> {
-    const waiting = [...this.#calls.values()].filter((call) => call.label === 'run_sub_agent' && !call.done && !call.job);
+    const waiting = this.#ledger.lostSubs();
     if (waiting.length === 0) return;
     try {
       const { steps } = await this.#api.run(runId);
@@ -576,104 +477,6 @@ export class Transcript {
     this.#runMark = runMark;
   }
 
-  #takePage(page: WireMessagePage, mark: number): void {
-    const ids = new Set(page.messages.map((message) => message.id));
-    const first = page.messages[0]?.seq ?? 0;
-    const joins = !page.hasMore || [...this.#entries.values()].some((entry) => ids.has(entry.id));
-    for (const entry of [...this.#entries.values()]) {
-      // What is being streamed may not be written yet.
-      if (ids.has(entry.id) || entry.touched > mark || (entry.partial && this.active)) continue;
-      // Gone on the host, or on a page that no longer joins this one.
-      if (entry.seq >= first || !joins) this.#entries.delete(entry.id);
-    }
-    for (const message of page.messages) {
-      const known = this.#entries.get(message.id);
-      if (known && known.voided > mark) continue;
-      const entry = this.#put(message, mark);
-      this.#replay(entry);
-    }
-    const oldest = this.#sorted()[0];
-    if (!oldest || oldest.seq >= first) this.hasMore = page.hasMore;
-    this.#takeSummaries(page.summaries);
-    this.#rebuild();
-    if (page.messages.some((message) => !this.#whole(message.id))) this.#gap();
-  }
-
-  #whole(id: string): boolean {
-    const entry = this.#entries.get(id);
-    return !entry || (entry.content.complete && entry.reasoning.complete);
-  }
-
-  /** `mark`: when it was asked for; null for a message of an event, which is as new as can be. */
-  #put(message: WireMessage, mark: number | null): Entry {
-    const known = this.#entries.get(message.id);
-    const entry = known ?? new Entry(message.id, message.role);
-    const gently = known !== undefined && (mark === null || known.touched > mark);
-    // Rows lag behind the stream, so a text that is still growing is never cut to what they hold.
-    const growing = known !== undefined && message.partial === true && known.touched > this.#doubt;
-    entry.take(message, (gently || growing) && entry.role === 'assistant');
-    this.#entries.set(entry.id, entry);
-    if (entry.role === 'assistant' && message.toolCalls) {
-      for (const wire of message.toolCalls) {
-        const call = this.#callOf(wire.callId);
-        call.take(wire);
-        call.runId = entry.runId;
-        call.startedAt ??= entry.createdAt;
-      }
-      const told = gently ? entry.callIds : [];
-      entry.callIds = [...new Set([...message.toolCalls.map((wire) => wire.callId), ...told])];
-    }
-    if (entry.role === 'tool' && entry.toolCallId) {
-      const call = this.#callOf(entry.toolCallId);
-      call.take({ callId: call.callId, ...(entry.server ? { server: entry.server } : {}), ...(entry.toolName && !call.tool ? { tool: entry.toolName } : {}) });
-      call.result = entry;
-      call.requestId = null;
-    }
-    return entry;
-  }
-
-  #callOf(id: string): ToolCall {
-    const known = this.#calls.get(id);
-    if (known) return known;
-    const call = new ToolCall(id);
-    this.#calls.set(id, call);
-    return call;
-  }
-
-  #takeSummaries(summaries: WireSummary[] | undefined): void {
-    const known = new Map(this.#summaries.map((summary) => [summary.id, summary]));
-    for (const summary of summaries ?? []) known.set(summary.id, summary);
-    this.#summaries = [...known.values()];
-  }
-
-  #sorted(): Entry[] {
-    return [...this.#entries.values()].sort((a, b) => a.seq - b.seq || a.createdAt - b.createdAt);
-  }
-
-  #rebuild(): void {
-    this.rows = buildRows(this.#sorted(), this.#calls, this.#summaries);
-  }
-}
-
-function isMessage(value: WireMessage | undefined): value is WireMessage {
-  return typeof value?.id === 'string' && typeof value.content === 'string' && typeof value.seq === 'number';
-}
-
-function string(value: unknown): string {
-  return typeof value === 'string' ? value : '';
-}
-
-function text(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? value : null;
-}
-
-function number(value: unknown): number | null {
-  return typeof value === 'number' && Number.isFinite(value) ? value : null;
-}
-
-function moment(value: unknown): number | null {
-  const at = typeof value === 'string' ? Date.parse(value) : Number.NaN;
-  return Number.isNaN(at) ? null : at;
 }
 
 function later(run: () => void, ms: number): void {

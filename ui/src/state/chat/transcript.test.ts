@@ -341,6 +341,24 @@ describe('sending', () => {
     expect(transcript.active).toBe(true);
   });
 
+  test('an answer that is over before its sending was confirmed is over', async () => {
+    const host = new FakeHost();
+    const { transcript } = await opened(host);
+    const release = host.hold();
+    const sent = transcript.send('hello', [], 'queue');
+    stored(host);
+    transcript.apply(turn());
+    expect(transcript.active).toBe(false);
+    release();
+    expect(await sent).toBe(true);
+    expect(transcript.active).toBe(false);
+    expect(shown(transcript)).toEqual(WHOLE);
+    // The next one begins as always.
+    host.onSend = () => ({ runId: 'r2', userMessageId: 'a', queued: false });
+    await transcript.send('more', [], 'queue');
+    expect(transcript.active).toBe(true);
+  });
+
   test('a refused message stays with its reason and can be sent again or taken back', async () => {
     const host = new FakeHost();
     host.onSend = () => {

@@ -1,0 +1,130 @@
+//! `chatos prompts`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+/// `chatos prompts …`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Prompts {
+    /// What waits for you, oldest first
+    List(PromptsList),
+    /// One question as it would be asked
+    Show {
+        /// Its id, or the first characters of it (at least 4)
+        id: String,
+    },
+    /// Answer a question; without flags it is asked in this terminal
+    Answer(Box<PromptsAnswer>),
+    /// Ask a question
+    Request {
+        /// JSON: {"prompt":{…}} or the prompt itself; - reads standard input
+        #[arg(long, value_name = "FILE")]
+        file: PathBuf,
+        /// Wait for the answer and print it
+        #[arg(long)]
+        wait: bool,
+        /// Give up after this time, as in 60s, 5m, 2h
+        #[arg(long, value_name = "TIME", value_parser = parse_time)]
+        timeout: Option<std::time::Duration>,
+    },
+    /// Follow the queue
+    Watch {
+        /// Ask each new question in this terminal
+        #[arg(long)]
+        answer: bool,
+    },
+    /// Move old answered questions out of the log
+    Archive {
+        /// Answered before this: a date, or days as in 30d
+        #[arg(long, default_value = "30d", value_name = "WHEN")]
+        before: String,
+    },
+    /// What is wrong with the log
+    Check,
+}
+
+/// `chatos prompts list`.
+#[derive(Debug, Args)]
+pub(crate) struct PromptsList {
+    /// Open questions, results and history
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Unread results
+    #[arg(long, conflicts_with = "all")]
+    pub(crate) results: bool,
+    /// What was answered, newest first
+    #[arg(long, conflicts_with_all = ["all", "results"])]
+    pub(crate) history: bool,
+    /// Only of this run
+    #[arg(long, value_name = "ID")]
+    pub(crate) run: Option<String>,
+    /// Only from this source
+    #[arg(long)]
+    pub(crate) source: Option<String>,
+    /// Only of this kind: kv, choice, task_confirm, file_change_confirm, result
+    #[arg(long)]
+    pub(crate) kind: Option<String>,
+    /// Only with this text
+    #[arg(long, allow_hyphen_values = true)]
+    pub(crate) query: Option<String>,
+    /// How many at most
+    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) limit: u32,
+}
+
+/// `chatos prompts answer`.
+#[derive(Debug, Args)]
+pub(crate) struct PromptsAnswer {
+    /// Its id, or the first characters of it (at least 4)
+    pub(crate) id: String,
+    /// Confirm, with the values given
+    #[arg(long, conflicts_with_all = ["cancel", "decline"])]
+    pub(crate) ok: bool,
+    /// Cancel the question
+    #[arg(long, conflicts_with = "decline")]
+    pub(crate) cancel: bool,
+    /// Decline the question of an MCP server
+    #[arg(long)]
+    pub(crate) decline: bool,
+    /// A field: key=value; repeatable
+    #[arg(long, value_name = "K=V", requires = "ok", allow_hyphen_values = true)]
+    pub(crate) value: Vec<String>,
+    /// A field from a file: key=path; repeatable
+    #[arg(long, value_name = "K=PATH", requires = "ok")]
+    pub(crate) value_file: Vec<String>,
+    /// A secret field, read from the terminal without echo or from standard input; repeatable
+    #[arg(long, value_name = "K", requires = "ok")]
+    pub(crate) secret: Vec<String>,
+    /// An option; repeatable
+    #[arg(long, value_name = "V", requires = "ok", allow_hyphen_values = true)]
+    pub(crate) select: Vec<String>,
+    /// The tasks as JSON; - reads standard input
+    #[arg(long, value_name = "FILE", requires = "ok")]
+    pub(crate) tasks_file: Option<PathBuf>,
+    /// A remark for the asker
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub(crate) remark: Option<String>,
+    /// The digest of what you saw earlier (`show --json`)
+    #[arg(long, value_name = "DIGEST")]
+    pub(crate) shown: Option<String>,
+}
+
+fn parse_time(text: &str) -> Result<std::time::Duration, String> {
+    let (number, unit) = match text.find(|c: char| !c.is_ascii_digit()) {
+        Some(at) => text.split_at(at),
+        None => (text, "s"),
+    };
+    let number: u64 = number.parse().map_err(|_| "use a number with s, m or h, as in 60s".to_owned())?;
+    let seconds = match unit {
+        "s" => Some(number),
+        "m" => number.checked_mul(60),
+        "h" => number.checked_mul(3600),
+        _ => None,
+    };
+    match seconds {
+        // The limits of `timeoutMs`.
+        Some(seconds @ 1..=2_147_483) => Ok(std::time::Duration::from_secs(seconds)),
+        _ => Err("use 1s to 2147483s, or m and h".to_owned()),
+    }
+}

@@ -1,0 +1,263 @@
+// What a chat consists of as far as this page knows: messages, tool calls and sub agents at work, put together
+// from stored pages and from events. Events may come twice, late, or before what they belong to.
+
+import type { ChatEvent, WireMessage, WireMessagePage, WireSubStep, WireSummary } from '../../protocol/chat';
+import { Entry, SubJob, ToolCall } from './entry.svelte';
+import { moment, number, string, text } from './fields';
+import { buildRows, type Row } from './rows';
+
+/** Above this many messages in memory the oldest are let go while nobody looks at them. */
+const KEEP = 400;
+/** Pieces of one message whose start has not been seen. */
+const MAX_STRAYS = 2_000;
+
+export class Ledger {
+  rows: Row[] = $state.raw([]);
+  readonly #entries = new Map<string, Entry>();
+  readonly #calls = new Map<string, ToolCall>();
+  readonly #jobs = new Map<string, SubJob>();
+  /** Pieces of messages whose start has not been seen. */
+  readonly #strays = new Map<string, ChatEvent[]>();
+  #summaries: WireSummary[] = [];
+  #clock = 0;
+  /** Text that was streamed before this moment is taken from the host as it is there. */
+  #doubt = -1;
+
+  /** Counts what happened; a page that was asked for before an event knows less than it. */
+  get clock(): number {
+    return this.#clock;
+  }
+
+  tick(): number {
+    return (this.#clock += 1);
+  }
+
+  entry(id: string): Entry | null {
+    return this.#entries.get(id) ?? null;
+  }
+
+  call(id: string): ToolCall | null {
+    return this.#calls.get(id) ?? null;
+  }
+
+  get oldest(): Entry | null {
+    return this.#sorted()[0] ?? null;
+  }
+
+  lastAssistant(runId: string | null): Entry | null {
+    return this.#sorted().findLast((entry) => entry.role === 'assistant' && (runId === null || entry.runId === runId)) ?? null;
+  }
+
+  /** Whether a run is one of a sub agent of this chat. */
+  isSub(runId: string): boolean {
+    return [...this.#jobs.values()].some((job) => job.runId === runId);
+  }
+
+  /** Calls of sub agents that are at work, and of which this page knows no job. */
+  lostSubs(): ToolCall[] {
+    return [...this.#calls.values()].filter((call) => call.label === 'run_sub_agent' && !call.done && !call.job);
+  }
+
+  /** What was streamed so far may have been declared void meanwhile. */
+  doubt(): void {
+    this.#doubt = this.#clock;
+  }
+
+  rebuild(): void {
+    this.rows = buildRows(this.#sorted(), this.#calls, this.#summaries);
+  }
+
+  /** A piece of a message; false when something before it is missing. */
+  delta(event: ChatEvent, stamp: number): boolean {
+    const id = string(event.messageId);
+    const entry = this.#entries.get(id);
+    if (!entry) {
+      const strays = this.#strays.get(id) ?? [];
+      strays.push(event);
+      if (strays.length <= MAX_STRAYS) this.#strays.set(id, strays);
+      return false;
+    }
+    entry.touched = stamp;
+    return this.#piece(entry, event);
+  }
+
+  /** A message that begins. A start that comes late does not take back what was streamed since. */
+  start(message: WireMessage, stamp: number): boolean {
+    const fresh = !this.#entries.has(message.id);
+    const entry = this.tell(message, stamp);
+    if (fresh) entry.partial = true;
+    return this.#replay(entry);
+  }
+
+  /** A message of an event, which is as new as can be. */
+  tell(message: WireMessage, stamp: number): Entry {
+    const entry = this.#put(message, null);
+    entry.touched = stamp;
+    return entry;
+  }
+
+  /** The attempt that wrote a message failed; what it wrote beyond `keep` is void. */
+  void(id: string, keep: number, stamp: number): void {
+    const entry = this.#entries.get(id);
+    this.#strays.delete(id);
+    if (!entry) return;
+    entry.touched = stamp;
+    entry.voided = stamp;
+    entry.content.set(entry.content.text.slice(0, keep));
+    entry.reasoning.set('');
+    entry.callIds = [];
+  }
+
+  called(event: ChatEvent, stamp: number): void {
+    const call = this.#callOf(string(event['callId']));
+    call.take({ callId: call.callId, server: text(event['server']), tool: text(event['tool']), args: event['args'], ...(text(event['name']) ? { name: string(event['name']) } : {}) });
+    call.runId = event.runId ?? call.runId;
+    call.startedAt ??= moment(event.ts);
+    const entry = this.#entries.get(string(event.messageId));
+    if (entry && !entry.callIds.includes(call.callId)) {
+      entry.touched = stamp;
+      entry.callIds = [...entry.callIds, call.callId];
+    }
+  }
+
+  /** Whether the sub agent was known before. */
+  sub(event: ChatEvent): boolean {
+    const jobId = string(event['jobId']);
+    const call = this.#calls.get(string(event['callId'])) ?? null;
+    const known = this.#jobs.get(jobId);
+    const job = known ?? new SubJob(jobId);
+    this.#jobs.set(jobId, job);
+    if (call && call.job !== job) {
+      // After a reload the run was known before the job.
+      job.runId ??= call.job?.runId ?? null;
+      call.job = job;
+    }
+    if (event.type === 'subagent_state') {
+      job.state = string(event['state']) || job.state;
+      job.runId = text(event['childRunId']) ?? job.runId;
+      job.agentName = text(event['agentName']) ?? text(event['agentId']) ?? job.agentName;
+    } else {
+      const step = event['step'] as WireSubStep | undefined;
+      if (step && typeof step.index === 'number') job.add(step);
+      if (!known) job.state = 'running';
+    }
+    return known !== undefined;
+  }
+
+  progress(event: ChatEvent): void {
+    const call = this.#calls.get(string(event['callId']));
+    if (!call) return;
+    if (event['background'] === true) call.background = true;
+    const [done, total, message] = [number(event['progress']), number(event['total']), text(event['message'])];
+    if (done !== null || total !== null || message !== null) call.progress = { done, total, message: message ?? call.progress?.message ?? null };
+  }
+
+  /** An older page, read because somebody scrolled there. */
+  takeOlder(page: WireMessagePage): void {
+    for (const message of page.messages) this.#put(message, this.#clock);
+    this.#takeSummaries(page.summaries);
+    this.rebuild();
+  }
+
+  /** The newest page, asked for at `mark`. Says whether it holds the oldest message known, and whether all of it is whole. */
+  takeNewest(page: WireMessagePage, mark: number, streaming: boolean): { oldest: boolean; whole: boolean } {
+    const ids = new Set(page.messages.map((message) => message.id));
+    const first = page.messages[0]?.seq ?? 0;
+    const joins = !page.hasMore || [...this.#entries.values()].some((entry) => ids.has(entry.id));
+    for (const entry of [...this.#entries.values()]) {
+      // What is being streamed may not be written yet.
+      if (ids.has(entry.id) || entry.touched > mark || (entry.partial && streaming)) continue;
+      // Gone on the host, or on a page that no longer joins this one.
+      if (entry.seq >= first || !joins) this.#entries.delete(entry.id);
+    }
+    for (const message of page.messages) {
+      const known = this.#entries.get(message.id);
+      if (known && known.voided > mark) continue;
+      this.#replay(this.#put(message, mark));
+    }
+    const oldest = this.oldest;
+    this.#takeSummaries(page.summaries);
+    this.rebuild();
+    return { oldest: !oldest || oldest.seq >= first, whole: page.messages.every((message) => this.#whole(message.id)) };
+  }
+
+  /** Lets go of old messages of a long chat; whether there were any. */
+  trim(): boolean {
+    if (this.#entries.size <= KEEP) return false;
+    const sorted = this.#sorted();
+    for (const entry of sorted.slice(0, sorted.length - KEEP / 2)) {
+      this.#entries.delete(entry.id);
+      for (const id of entry.callIds) this.#calls.delete(id);
+    }
+    this.rebuild();
+    return true;
+  }
+
+  #piece(entry: Entry, event: ChatEvent): boolean {
+    const delta = event['delta'];
+    if (typeof delta !== 'string') return true;
+    // A finished message does not grow; a late piece of it is one we have.
+    if (!entry.partial) return true;
+    const growing = event.type === 'assistant_delta' ? entry.content : entry.reasoning;
+    return growing.add(number(event['offset']) ?? growing.text.length, delta);
+  }
+
+  /** Gives a message the pieces that came before it. */
+  #replay(entry: Entry): boolean {
+    const strays = this.#strays.get(entry.id);
+    if (!strays) return true;
+    this.#strays.delete(entry.id);
+    return strays.map((event) => this.#piece(entry, event)).every(Boolean);
+  }
+
+  #whole(id: string): boolean {
+    const entry = this.#entries.get(id);
+    return !entry || (entry.content.complete && entry.reasoning.complete);
+  }
+
+  /** `mark`: when it was asked for; null for a message of an event. */
+  #put(message: WireMessage, mark: number | null): Entry {
+    const known = this.#entries.get(message.id);
+    const entry = known ?? new Entry(message.id, message.role);
+    const gently = known !== undefined && (mark === null || known.touched > mark);
+    // Rows lag behind the stream, so a text that is still growing is never cut to what they hold.
+    const growing = known !== undefined && message.partial === true && known.touched > this.#doubt;
+    entry.take(message, (gently || growing) && entry.role === 'assistant');
+    this.#entries.set(entry.id, entry);
+    if (entry.role === 'assistant' && message.toolCalls) {
+      for (const wire of message.toolCalls) {
+        const call = this.#callOf(wire.callId);
+        call.take(wire);
+        call.runId = entry.runId;
+        call.startedAt ??= entry.createdAt;
+      }
+      const told = gently ? entry.callIds : [];
+      entry.callIds = [...new Set([...message.toolCalls.map((wire) => wire.callId), ...told])];
+    }
+    if (entry.role === 'tool' && entry.toolCallId) {
+      const call = this.#callOf(entry.toolCallId);
+      call.take({ callId: call.callId, ...(entry.server ? { server: entry.server } : {}), ...(entry.toolName && !call.tool ? { tool: entry.toolName } : {}) });
+      call.result = entry;
+      call.requestId = null;
+    }
+    return entry;
+  }
+
+  #callOf(id: string): ToolCall {
+    const known = this.#calls.get(id);
+    if (known) return known;
+    const call = new ToolCall(id);
+    this.#calls.set(id, call);
+    return call;
+  }
+
+  #takeSummaries(summaries: WireSummary[] | undefined): void {
+    const known = new Map(this.#summaries.map((summary) => [summary.id, summary]));
+    for (const summary of summaries ?? []) known.set(summary.id, summary);
+    this.#summaries = [...known.values()];
+  }
+
+  #sorted(): Entry[] {
+    return [...this.#entries.values()].sort((a, b) => a.seq - b.seq || a.createdAt - b.createdAt);
+  }
+}
