@@ -201,8 +201,8 @@ impl OverHttp<'_> {
 impl Caller for OverHttp<'_> {
     fn result(&mut self, tool: &str, arguments: Value) -> Value {
         let text = self.send(tool, arguments).answer(false).unwrap().text();
-        let last = text.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim);
-        let last = last.filter(|data| data.starts_with('{')).last().unwrap_or(text.trim()).to_owned();
+        let mut last = text.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim);
+        let last = last.rfind(|data| data.starts_with('{')).unwrap_or(text.trim()).to_owned();
         let answer: Value = serde_json::from_str(&last).unwrap_or_else(|error| panic!("{error}: {text}"));
         answer.get("result").unwrap_or(&answer).clone()
     }

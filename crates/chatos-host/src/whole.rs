@@ -78,7 +78,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_panic_is_an_error_of_the_call_alone() {
-        let fault = whole(async { panic!("on purpose") }).await.map(|()| ()).unwrap_err();
+        let fault = whole::<()>(async { panic!("on purpose") }).await.unwrap_err();
         assert_eq!(fault.message.en, "the call failed");
     }
 }
