@@ -356,13 +356,17 @@ enum Road {
 }
 
 async fn open_link(connect: &Connect, road: Road, router: &Arc<Router>) -> Result<Link, Failure> {
+    if let Some(keeper) = connect.endpoint.as_remote().and_then(|remote| remote.keeper.as_ref()) {
+        // Somebody may have signed in or out since the last connection.
+        keeper.reread().await;
+    }
     match (&connect.endpoint, road) {
         (Endpoint::Command(command), _) => {
             stdio::open(command, &connect.spawning, router, connect.times).await
         }
         (Endpoint::Http(remote), Road::First) => http::Http::open(remote, router).map(Link::Http),
         (Endpoint::Http(remote), Road::OldSse) => {
-            old_sse::OldSse::open(remote, router).await.map(Link::OldSse)
+            Box::pin(old_sse::OldSse::open(remote, router)).await.map(Link::OldSse)
         }
         (Endpoint::WebSocket(remote), _) => ws::open(remote, router).await,
         (Endpoint::InProcess(server), _) => Ok(in_process::open(server.as_ref(), router)),
@@ -403,7 +407,11 @@ async fn listen(session: Session, params: Map<String, Value>) {
             ended = session.ask(ask) => ended,
             () = closed.cancelled() => return,
         };
-        if let Err(Ended { failure: Failure::Rpc(_) | Failure::AuthRefused { .. }, .. }) = ended {
+        if let Err(Ended {
+            failure: Failure::Rpc(_) | Failure::AuthRefused { .. } | Failure::SignInNeeded { .. },
+            ..
+        }) = ended
+        {
             return;
         }
         tokio::select! {

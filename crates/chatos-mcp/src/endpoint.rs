@@ -12,6 +12,8 @@ use hyper::Uri;
 use hyper::header::{AUTHORIZATION, HeaderName, HeaderValue};
 use tokio::io::DuplexStream;
 
+use crate::oauth::{Grants, Keeper};
+
 /// Where a server is.
 #[derive(Clone, Debug)]
 pub enum Endpoint {
@@ -57,6 +59,8 @@ pub struct Remote {
     pub(crate) uri: Uri,
     pub(crate) credentials: Credentials,
     pub(crate) addresses: Addresses,
+    /// Where a sign-in is kept; none for servers that nobody can sign in to.
+    pub(crate) keeper: Option<Arc<Keeper>>,
 }
 
 /// Headers that go to the configured origin only. They have no readable form.
@@ -138,11 +142,30 @@ impl Endpoint {
         if authority.host().is_empty() {
             return Err(EndpointError::NotAnAddress(printable(url)));
         }
-        let remote = Remote { credentials: auth.credentials()?, addresses, uri: uri.clone() };
+        let remote = Remote { credentials: auth.credentials()?, addresses, uri: uri.clone(), keeper: None };
         match scheme.as_str() {
             "http" | "https" => Ok(Self::Http(remote)),
             "ws" | "wss" => Ok(Self::WebSocket(remote)),
             _ => Err(EndpointError::Scheme(printable(&scheme))),
+        }
+    }
+
+    /// With a place for a person's sign-in. Only servers over HTTP have one: the protocol knows sign-in
+    /// for that road alone.
+    pub fn with_grants(self, grants: Arc<dyn Grants>) -> Self {
+        match self {
+            Self::Http(remote) => {
+                Self::Http(Remote { keeper: Some(Arc::new(Keeper::new(grants))), ..remote })
+            }
+            other => other,
+        }
+    }
+
+    /// The address of a server over HTTP, for [`crate::begin_sign_in`] and its siblings.
+    pub fn as_remote(&self) -> Option<&Remote> {
+        match self {
+            Self::Http(remote) => Some(remote),
+            _ => None,
         }
     }
 
@@ -162,7 +185,10 @@ impl Endpoint {
         match (self, other) {
             (Self::Command(a), Self::Command(b)) => a == b,
             (Self::Http(a), Self::Http(b)) | (Self::WebSocket(a), Self::WebSocket(b)) => {
-                a.uri == b.uri && a.addresses == b.addresses && a.credentials.headers == b.credentials.headers
+                a.uri == b.uri
+                    && a.addresses == b.addresses
+                    && a.credentials.headers == b.credentials.headers
+                    && a.keeper.is_some() == b.keeper.is_some()
             }
             (Self::InProcess(a), Self::InProcess(b)) => Arc::ptr_eq(a, b),
             _ => false,

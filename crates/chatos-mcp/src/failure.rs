@@ -7,6 +7,7 @@ use chatos_tool::{ErrorCode, Fault, Text};
 use serde_json::json;
 
 use crate::message::RpcError;
+use crate::oauth::Challenge;
 
 /// What went wrong with a server or a call.
 #[derive(Debug, Clone, PartialEq)]
@@ -92,6 +93,13 @@ pub enum Failure {
         /// The HTTP status.
         status: u16,
     },
+    /// It wants somebody to sign in at its authorization server; only a person can.
+    SignInNeeded {
+        /// What it said about it. Rare, and not to make every other failure larger.
+        challenge: Box<Challenge>,
+        /// Somebody had signed in, and it is not (or no longer) enough.
+        had_grant: bool,
+    },
     /// Another HTTP refusal.
     Http {
         /// The status.
@@ -165,7 +173,9 @@ impl Failure {
             Self::TimedOut { .. } => ErrorCode::Timeout,
             Self::Canceled => ErrorCode::Canceled,
             Self::Busy { .. } => ErrorCode::RateLimited,
-            Self::AddressRefused { .. } | Self::AuthRefused { .. } => ErrorCode::PermissionDenied,
+            Self::AddressRefused { .. } | Self::AuthRefused { .. } | Self::SignInNeeded { .. } => {
+                ErrorCode::PermissionDenied
+            }
             Self::TooLong => ErrorCode::ResourceExhausted,
             Self::UnknownServer => ErrorCode::NotFound,
             Self::Rpc(error) => match error.code {
@@ -187,6 +197,7 @@ impl Failure {
             }
             Self::AddressRefused { .. } => "address_refused",
             Self::AuthRefused { .. } => "auth_refused",
+            Self::SignInNeeded { .. } => "sign_in_needed",
             Self::GaveUp { .. } => "server_failed",
             other => other.code().as_str(),
         }
@@ -245,6 +256,17 @@ impl Failure {
                 format!("it refused the credentials (HTTP {status})"),
                 format!("它拒绝了凭据（HTTP {status}）"),
             ),
+            Self::SignInNeeded { challenge, had_grant } => match (challenge.wants_more(), had_grant) {
+                (true, true) => Text::fixed(
+                    "it wants more permissions than you gave it when you signed in",
+                    "它需要比您登录时授予的更多权限",
+                ),
+                (_, true) => Text::fixed(
+                    "your sign-in is no longer valid for it; sign in again",
+                    "您的登录对它已失效，请重新登录",
+                ),
+                (_, false) => Text::fixed("it needs you to sign in", "需要您登录"),
+            },
             Self::Http { status, body } if body.is_empty() => {
                 Text::new(format!("it answered HTTP {status}"), format!("它返回 HTTP {status}"))
             }
@@ -323,6 +345,10 @@ impl Failure {
             Self::AuthRefused { .. } => {
                 Text::fixed("check the token or password of this server", "请检查该服务器的令牌或密码")
             }
+            Self::SignInNeeded { .. } => Text::fixed(
+                "open Servers and sign in, or run `chatos mcp servers sign-in`",
+                "请打开“服务器”页面登录，或运行 `chatos mcp servers sign-in`",
+            ),
             Self::GaveUp { .. } => {
                 Text::fixed("fix the cause, then restart the server", "排除原因后，重启该服务器")
             }

@@ -20,6 +20,7 @@
 //! | another request, such as `resources/read` | [`Connection::request`] |
 //! | its questions to the person or the model | [`Hooks::elicit`], [`Hooks::sample`], [`Hooks::roots`] |
 //! | an error for people, in two languages | [`Failure::fault`] |
+//! | somebody to sign in at a server's authorization server | [`begin_sign_in`], [`finish_sign_in`], [`revoke_grant`], [`Grants`] |
 //! | no process left behind | [`Launcher`] with [`exec`], [`Warden`] with [`watch`], [`ChildRecords`] with [`end_leftovers`] |
 //!
 //! # What is promised
@@ -45,6 +46,7 @@ mod router;
 
 mod lines;
 mod net;
+mod oauth;
 mod transport;
 
 mod child;
@@ -73,6 +75,10 @@ pub use handshake::{Era, Identity, LEGACY, MODERN, Peer};
 pub use hooks::{Asked, Hooks, Later, LogLine, LogSource, NoHooks, Offers, Root, ServerKey};
 pub use limits::Times;
 pub use message::RpcError;
+pub use oauth::{
+    Challenge, Grant, Grants, Pending, Secret, SignInError, SignInOptions, begin as begin_sign_in,
+    finish as finish_sign_in, revoke as revoke_grant,
+};
 pub use pool::{LastError, Lease, Phase, Pool, PoolOptions, Restarts, ServerSpec, ServerStatus};
 pub use result::{Block, CallOutcome, InputRequired, ToolResult};
 pub use router::{Noise, Progress};

@@ -75,8 +75,9 @@ impl Link {
                     Err(_) => Err(Failure::NotReading { after: patience }),
                 }
             }
-            Self::Http(http) => http.send(message, patience).await,
-            Self::OldSse(sse) => sse.send(message, patience).await,
+            // The roads of requests are large; a call that goes to a child need not carry them.
+            Self::Http(http) => Box::pin(http.send(message, patience)).await,
+            Self::OldSse(sse) => Box::pin(sse.send(message, patience)).await,
         }
     }
 

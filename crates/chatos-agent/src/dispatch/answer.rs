@@ -104,7 +104,11 @@ pub(super) fn failure(error: &CallError, server: &str) -> Ended {
     // An answer, even one that says no, is an outcome; a refusal before sending is one too.
     let answered = matches!(
         error.failure,
-        Failure::Rpc(_) | Failure::AuthRefused { .. } | Failure::Http { .. } | Failure::Busy { .. }
+        Failure::Rpc(_)
+            | Failure::AuthRefused { .. }
+            | Failure::SignInNeeded { .. }
+            | Failure::Http { .. }
+            | Failure::Busy { .. }
     );
     let certain = answered || !error.sent;
     let mut mapped = of_failure(&error.failure, server);

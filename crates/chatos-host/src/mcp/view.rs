@@ -250,6 +250,7 @@ pub(super) fn phase_word(phase: Phase) -> &'static str {
         Phase::Starting => "starting",
         Phase::Ready => "ready",
         Phase::Waiting => "backoff",
+        Phase::SignIn => "sign_in",
         Phase::Failed => "failed",
     }
 }

@@ -18,6 +18,8 @@ pub enum Phase {
     Ready,
     /// Failed; the next attempt comes by itself.
     Waiting,
+    /// Waits for a person to sign in at its authorization server; nothing happens by itself.
+    SignIn,
     /// Failed too often; a person has to restart it.
     Failed,
     /// Stopped by a person.
@@ -32,6 +34,7 @@ impl Phase {
             Self::Starting => "starting",
             Self::Ready => "ready",
             Self::Waiting => "waiting",
+            Self::SignIn => "sign_in",
             Self::Failed => "failed",
             Self::Stopped => "stopped",
         }

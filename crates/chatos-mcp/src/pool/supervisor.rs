@@ -182,11 +182,20 @@ impl Server {
                     return Err(plain(Failure::UnknownServer));
                 }
                 match (state.phase, &state.connection) {
-                    (Phase::Ready, Some(connection)) if connection.end().is_none() => {
+                    // One that is about to be restarted is not given out any more.
+                    (Phase::Ready, Some(connection))
+                        if connection.end().is_none() && self.wish() != Wish::Restart =>
+                    {
                         return Ok(Arc::clone(connection));
                     }
                     (Phase::Stopped, _) if self.wish() == Wish::Stop => return Err(plain(Failure::Stopped)),
                     (Phase::Failed, _) if self.wish() != Wish::Restart => return Err(self.gave_up(&state)),
+                    (Phase::SignIn, _) if self.wish() != Wish::Restart => {
+                        if let Some(last) = &state.last {
+                            let stderr = last.stderr.clone();
+                            return Err(ConnectError { failure: last.failure.clone(), stderr });
+                        }
+                    }
                     (phase, _) if phase != Phase::Ready && state.attempts > before => {
                         if let Some(last) = &state.last {
                             let stderr = last.stderr.clone();
@@ -270,6 +279,7 @@ impl Server {
     async fn run(self: Arc<Self>) {
         let mut failures: Vec<Instant> = Vec::new();
         let mut due: Option<Instant> = None;
+        let mut signed_out = false;
         while !self.retired.is_cancelled() {
             match self.wish() {
                 Wish::Stop => {
@@ -278,12 +288,21 @@ impl Server {
                     continue;
                 }
                 Wish::Restart => {
+                    // Before the wish is gone: who asks in between must not be told the old failure.
+                    self.enter(Phase::Starting, |_| {});
                     self.set_quietly(Wish::Normal);
                     self.wanted.store(true, Ordering::Relaxed);
                     failures.clear();
                     due = None;
+                    signed_out = false;
                 }
                 Wish::Normal => {}
+            }
+            if signed_out {
+                // Trying again would change nothing; after the sign-in the host restarts it.
+                self.enter(Phase::SignIn, |_| {});
+                self.rest(None).await;
+                continue;
             }
             let restarts = self.shared.options.restarts;
             failures.retain(|at| at.elapsed() < restarts.window);
@@ -313,6 +332,11 @@ impl Server {
                 continue;
             }
             if let Err(error) = self.live().await {
+                if matches!(error.failure, Failure::SignInNeeded { .. }) {
+                    signed_out = true;
+                    self.tell(&error);
+                    continue;
+                }
                 failures.push(Instant::now());
                 let shift = u32::try_from(failures.len() - 1).unwrap_or(u32::MAX).min(16);
                 due = Some(Instant::now() + restarts.first.saturating_mul(1 << shift).min(restarts.most));

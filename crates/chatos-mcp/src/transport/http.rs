@@ -176,7 +176,7 @@ impl Shared {
         if answer.status.is_success() {
             return Ok(());
         }
-        Err(self.refusal(answer.status, &body))
+        Err(self.refusal(&answer, &body).await)
     }
 
     /// Sends a request and delivers whatever comes of it.
@@ -209,7 +209,7 @@ impl Shared {
                 self.router.deliver(Incoming::Reply { id, result });
                 return Ok(());
             }
-            return Err(sent(self.refusal(answer.status, &body)));
+            return Err(sent(self.refusal(&answer, &body).await));
         }
         if let Some(session) = answer.headers.get(SESSION)
             && !self.modern.load(Ordering::Relaxed)
@@ -324,9 +324,17 @@ impl Shared {
         refused && self.state().session.is_some()
     }
 
-    fn refusal(&self, status: StatusCode, body: &[u8]) -> Failure {
+    async fn refusal(&self, answer: &Answer, body: &[u8]) -> Failure {
+        let status = answer.status;
         match status.as_u16() {
-            401 | 403 => Failure::AuthRefused { status: status.as_u16() },
+            401 | 403 => {
+                let failure = self.client.refused(answer).await;
+                // Without a sign-in nothing works any more. With too small a one the rest does.
+                if status == StatusCode::UNAUTHORIZED && matches!(failure, Failure::SignInNeeded { .. }) {
+                    self.router.close(failure.clone());
+                }
+                failure
+            }
             _ if self.session_is_lost(status, body) => {
                 // The session is gone; only a new connection helps.
                 let failure = Failure::Closed { reason: "its session ended".to_owned() };

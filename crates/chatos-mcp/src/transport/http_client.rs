@@ -17,6 +17,7 @@ use crate::endpoint::Remote;
 use crate::failure::Failure;
 use crate::limits::{MESSAGE_BYTES, REDIRECTS};
 use crate::net::{self, Origin};
+use crate::oauth::{self, Bearer, Challenge};
 use crate::router::Ended;
 
 /// Connections kept for the next request.
@@ -50,6 +51,8 @@ pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Body,
+    /// A person's sign-in went with the request.
+    pub(crate) had_grant: bool,
 }
 
 /// A body in pieces. Read to its end, its connection serves the next request.
@@ -74,8 +77,65 @@ impl Client {
         &self.origin
     }
 
-    /// Sends a message and follows redirects.
-    pub(crate) async fn request(&self, mut message: Message) -> Result<Answer, Ended> {
+    /// Sends a message with the person's sign-in, where there is one, and follows redirects. A refused
+    /// sign-in is renewed once.
+    pub(crate) async fn request(&self, message: Message) -> Result<Answer, Ended> {
+        let unsent = |failure| Ended { failure, sent: false };
+        let Some(keeper) = self.remote.keeper.as_ref().filter(|_| !self.has_own_authorization()) else {
+            return self.follow(message, None).await;
+        };
+        let Some(bearer) = keeper.bearer(&self.remote).await.map_err(unsent)? else {
+            return self.follow(message, None).await;
+        };
+        let answer = self.follow(message.clone(), Some(&bearer)).await?;
+        if answer.status != StatusCode::UNAUTHORIZED {
+            return Ok(answer);
+        }
+        // Refused before it was looked at, so that it can be sent again.
+        let challenge = Challenge::of(&answer.headers);
+        match keeper.after_refusal(&self.remote, &bearer, challenge).await.map_err(unsent)? {
+            Some(bearer) => self.follow(message, Some(&bearer)).await,
+            None => Ok(answer),
+        }
+    }
+
+    fn has_own_authorization(&self) -> bool {
+        self.remote.credentials.headers.iter().any(|(name, _)| *name == header::AUTHORIZATION)
+    }
+
+    /// What a refusal of credentials means: somebody has to sign in, or what was configured is wrong.
+    pub(crate) async fn refused(&self, answer: &Answer) -> Failure {
+        let status = answer.status.as_u16();
+        let refused = Failure::AuthRefused { status };
+        if self.remote.keeper.is_none() || self.has_own_authorization() {
+            return refused;
+        }
+        let challenge = Challenge::of(&answer.headers);
+        let offered = match (status, &challenge) {
+            (401, Some(Challenge { resource_metadata: Some(_), .. })) => true,
+            // It has a sign-in and refuses it: whether that is still offered shows when it is begun.
+            (401, _) => answer.had_grant || oauth::offers_sign_in(&self.remote).await,
+            (_, Some(challenge)) => challenge.wants_more(),
+            (_, None) => false,
+        };
+        if !offered {
+            return refused;
+        }
+        let challenge = Box::new(challenge.unwrap_or_default());
+        Failure::SignInNeeded { challenge, had_grant: answer.had_grant }
+    }
+
+    /// Sends a message once; whoever asks looks at redirects.
+    pub(crate) async fn once(&self, message: &Message) -> Result<Answer, Ended> {
+        let origin = Origin::of(&message.uri).ok_or_else(|| Ended {
+            failure: Failure::Redirect { reason: "it leads to no web address".to_owned() },
+            sent: false,
+        })?;
+        let answer = self.exchange(&origin, message, None).await?;
+        uncompressed(answer)
+    }
+
+    async fn follow(&self, mut message: Message, bearer: Option<&Bearer>) -> Result<Answer, Ended> {
         let unsent = |failure| Ended { failure, sent: false };
         let redirect =
             |reason: &str| Ended { failure: Failure::Redirect { reason: reason.to_owned() }, sent: true };
@@ -83,14 +143,9 @@ impl Client {
             let origin = Origin::of(&message.uri).ok_or_else(|| {
                 unsent(Failure::Redirect { reason: "it leads to no web address".to_owned() })
             })?;
-            let response = self.exchange(&origin, &message).await?;
+            let response = self.exchange(&origin, &message, bearer).await?;
             if !matches!(response.status.as_u16(), 301 | 302 | 303 | 307 | 308) {
-                let encoding = response.headers.get(header::CONTENT_ENCODING);
-                if encoding.is_some_and(|encoding| encoding != "identity") {
-                    let detail = "its answer is compressed, which was not asked for".to_owned();
-                    return Err(Ended { failure: Failure::Protocol { detail }, sent: true });
-                }
-                return Ok(response);
+                return uncompressed(response);
             }
             if response.status == StatusCode::SEE_OTHER && message.method != Method::GET {
                 return Err(redirect("it answers a message with another page"));
@@ -107,15 +162,23 @@ impl Client {
         Err(redirect("there are too many"))
     }
 
-    async fn exchange(&self, origin: &Origin, message: &Message) -> Result<Answer, Ended> {
-        let request = self.build(origin, message)?;
+    async fn exchange(
+        &self,
+        origin: &Origin,
+        message: &Message,
+        bearer: Option<&Bearer>,
+    ) -> Result<Answer, Ended> {
+        // Like all credentials, the sign-in is for the configured origin.
+        let bearer = bearer.filter(|_| *origin == self.origin);
+        let had_grant = bearer.is_some();
+        let request = self.build(origin, message, bearer)?;
         let mut request = Some(request);
         // A kept connection may have been closed by the server meanwhile; then the message comes back
         // unsent and goes over a new one.
         while let Some(mut sender) = self.kept(origin) {
             let Some(message) = request.take() else { break };
             match sender.try_send_request(message).await {
-                Ok(response) => return Ok(self.answer(origin, sender, response)),
+                Ok(response) => return Ok(self.answer(origin, sender, response, had_grant)),
                 Err(mut error) => match error.take_message() {
                     Some(unsent) => request = Some(unsent),
                     None => return Err(broken(origin, error.error(), true)),
@@ -127,7 +190,7 @@ impl Client {
         };
         let mut sender = self.connect(origin).await.map_err(|failure| Ended { failure, sent: false })?;
         match sender.try_send_request(request).await {
-            Ok(response) => Ok(self.answer(origin, sender, response)),
+            Ok(response) => Ok(self.answer(origin, sender, response, had_grant)),
             Err(mut error) => {
                 let sent = error.take_message().is_none();
                 Err(broken(origin, error.error(), sent))
@@ -135,14 +198,25 @@ impl Client {
         }
     }
 
-    fn answer(&self, origin: &Origin, sender: Sender, response: Response<Incoming>) -> Answer {
+    fn answer(
+        &self,
+        origin: &Origin,
+        sender: Sender,
+        response: Response<Incoming>,
+        had_grant: bool,
+    ) -> Answer {
         let (head, incoming) = response.into_parts();
         let body =
             Body { incoming, connection: Some((origin.clone(), sender)), idle: Arc::clone(&self.idle) };
-        Answer { status: head.status, headers: head.headers, body }
+        Answer { status: head.status, headers: head.headers, body, had_grant }
     }
 
-    fn build(&self, origin: &Origin, message: &Message) -> Result<Request<Full<Bytes>>, Ended> {
+    fn build(
+        &self,
+        origin: &Origin,
+        message: &Message,
+        bearer: Option<&Bearer>,
+    ) -> Result<Request<Full<Bytes>>, Ended> {
         let path = message.uri.path_and_query().map_or("/", |path| path.as_str());
         let mut request = Request::new(Full::new(message.body.clone()));
         *request.method_mut() = message.method.clone();
@@ -154,6 +228,9 @@ impl Client {
             headers.extend(message.private.clone());
             for (name, value) in &self.remote.credentials.headers {
                 headers.insert(name, value.clone());
+            }
+            if let Some(bearer) = bearer {
+                headers.insert(header::AUTHORIZATION, bearer.header.clone());
             }
         }
         let host = HeaderValue::from_str(&origin.host_header());
@@ -193,6 +270,15 @@ impl Client {
     pub(crate) fn clear(&self) {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
+}
+
+fn uncompressed(answer: Answer) -> Result<Answer, Ended> {
+    let encoding = answer.headers.get(header::CONTENT_ENCODING);
+    if encoding.is_some_and(|encoding| encoding != "identity") {
+        let detail = "its answer is compressed, which was not asked for".to_owned();
+        return Err(Ended { failure: Failure::Protocol { detail }, sent: true });
+    }
+    Ok(answer)
 }
 
 fn broken(origin: &Origin, error: &hyper::Error, sent: bool) -> Ended {

@@ -48,7 +48,7 @@ impl OldSse {
         let mut answer = client.request(message).await.map_err(|ended| ended.failure)?;
         let status = answer.status.as_u16();
         if matches!(status, 401 | 403) {
-            return Err(Failure::AuthRefused { status });
+            return Err(client.refused(&answer).await);
         }
         if !answer.status.is_success() || media_type(&answer.headers) != "text/event-stream" {
             let body = answer.body.collect(REFUSAL_BYTES).await.unwrap_or_default();
@@ -98,7 +98,7 @@ impl OldSse {
             let body = answer.body.collect(REFUSAL_BYTES).await?;
             match answer.status.as_u16() {
                 200..=299 => Ok(()),
-                status @ (401 | 403) => Err(Failure::AuthRefused { status }),
+                401 | 403 => Err(self.client.refused(&answer).await),
                 status => {
                     let body = String::from_utf8_lossy(&body)
                         .chars()

@@ -15,5 +15,8 @@ mod http;
 mod in_process;
 mod pool;
 mod questions;
+mod sign_in;
+mod sign_in_hostile;
+mod town;
 mod web;
 mod websocket;

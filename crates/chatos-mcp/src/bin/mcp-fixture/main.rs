@@ -9,6 +9,7 @@
 mod conform;
 mod drive;
 mod server;
+mod sign_in;
 mod tools;
 
 use std::io::Write;
