@@ -133,6 +133,12 @@ impl StoreHandle {
         })
     }
 
+    /// The database, if it is open and looking at it waits for no writer.
+    pub(crate) fn at_hand(&self) -> Option<Store> {
+        let kept = self.kept.try_lock().ok()?;
+        kept.clone().filter(Store::never_waits_to_read)
+    }
+
     /// Works with the database for a call, beside the runtime's threads.
     pub async fn run<T: Send + 'static>(
         &self,

@@ -70,6 +70,12 @@ pub struct ChangeContext {
 pub trait ChangeStore: Send + Sync {
     /// Stores one; an error becomes a warning of the call.
     fn record(&self, context: &ChangeContext, change: FileChange) -> Result<(), String>;
+
+    /// Puts contents where the record will need them; see [`crate::filesystem::change::ChangeLog`].
+    fn keep_ahead(&self, _change: &FileChange) {}
+
+    /// The change was not made.
+    fn give_up(&self, _change: &FileChange) {}
 }
 
 /// `project_files`.

@@ -12,7 +12,8 @@ use chatos_store::{Store, StoreError};
 use chatos_tool::{DenyRule, Text, ToolError};
 
 use crate::context::CallCx;
-use crate::env::ServerEnv;
+use crate::env::{ServerEnv, store_error};
+use crate::root::Root;
 use crate::server::{Server, ServerInfo};
 
 /// `project_journal`.
@@ -59,12 +60,7 @@ impl Book {
         cx: &CallCx,
         work: impl FnOnce(&Store, &str) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, ToolError> {
-        let Some(root) = cx.root.clone() else {
-            return Err(ToolError::denied(
-                DenyRule::OutsideRoot,
-                Text::fixed("this call has no root directory", "此次调用没有根目录"),
-            ));
-        };
+        let root = root_of(cx)?.clone();
         let book = self.clone();
         self.env
             .store
@@ -79,6 +75,32 @@ impl Book {
             })
             .await
     }
+}
+
+impl Book {
+    /// As [`Self::run`] for a look at a few rows: done where the call is read, unless the database or the
+    /// journal of this root has to be opened first.
+    async fn look<T: Send + 'static>(
+        self: &Arc<Self>,
+        cx: &CallCx,
+        work: impl FnOnce(&Store, &str) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, ToolError> {
+        let name = root_of(cx)?.path().to_string_lossy();
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner).contains(&*name);
+        match self.env.store.at_hand() {
+            Some(store) if seen => work(&store, &name).map_err(|error| store_error(&error)),
+            _ => self.run(cx, work).await,
+        }
+    }
+}
+
+fn root_of(cx: &CallCx) -> Result<&Arc<Root>, ToolError> {
+    cx.root.as_ref().ok_or_else(|| {
+        ToolError::denied(
+            DenyRule::OutsideRoot,
+            Text::fixed("this call has no root directory", "此次调用没有根目录"),
+        )
+    })
 }
 
 #[cfg(test)]

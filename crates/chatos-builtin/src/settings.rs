@@ -225,7 +225,14 @@ impl SettingsSource for FixedSettings {
 pub struct StoreSettings {
     store: StoreHandle,
     settings: Settings,
-    last: Mutex<Option<(Option<i64>, Arc<ToolSettings>)>>,
+    last: Mutex<Last>,
+}
+
+/// What was read last: of which version of the database, and what was made of which revision.
+#[derive(Default)]
+struct Last {
+    version: Option<i64>,
+    made: Option<(u64, Arc<ToolSettings>)>,
 }
 
 impl StoreSettings {
@@ -262,14 +269,16 @@ impl StoreSettings {
 impl SettingsSource for StoreSettings {
     fn current(&self) -> Arc<ToolSettings> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let version = self.refresh(last.as_ref().and_then(|(version, _)| *version));
-        if let Some((known, settings)) = &*last
-            && *known == version
+        last.version = self.refresh(last.version);
+        // Most changes of the database are no change of settings.
+        let revision = self.settings.revision();
+        if let Some((known, settings)) = &last.made
+            && *known == revision
         {
             return Arc::clone(settings);
         }
         let settings = Arc::new(ToolSettings::read(&self.settings));
-        *last = Some((version, Arc::clone(&settings)));
+        last.made = Some((revision, Arc::clone(&settings)));
         settings
     }
 }
@@ -312,6 +321,8 @@ mod tests {
         let second = source.current();
         assert_eq!((second.queue, second.confirm_file_changes), (5, false), "a flag wins over the database");
         assert!(Arc::ptr_eq(&second, &source.current()), "nothing changed, nothing is read");
+        other.set_meta("a", "1").unwrap();
+        assert!(Arc::ptr_eq(&second, &source.current()), "another change is no change of settings");
         person.reset(&other, "confirmFileChanges").unwrap();
         assert!(source.current().confirm_file_changes);
     }

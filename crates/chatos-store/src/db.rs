@@ -1,11 +1,14 @@
-//! Opening `state.db`, the one writer thread with group commit, and the pool of readers.
+//! Opening `state.db`, the one writing connection with group commit, and the pool of readers.
+//!
+//! Whoever writes while nobody else does commits by itself; the others leave their work to the writer
+//! thread, which commits it together.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -50,6 +53,9 @@ pub struct Store {
 struct Shared {
     options: OpenOptions,
     jobs: Mutex<Option<SyncSender<Job>>>,
+    // Jobs that the writer thread has not taken yet; nobody overtakes them.
+    queued: Arc<AtomicUsize>,
+    connection: Arc<Writing>,
     writer: Mutex<Option<JoinHandle<()>>>,
     readers: Mutex<Vec<Connection>>,
     // Only for noticing changes; see `watch`.
@@ -59,6 +65,9 @@ struct Shared {
     next_check: AtomicU64,
     migrated_from: Option<u32>,
 }
+
+/// The one connection that writes; gone when the store is closed.
+type Writing = Mutex<Option<Connection>>;
 
 /// Runs inside the writer's transaction and returns what to do once the commit is decided. Given no
 /// connection (the transaction could not begin) it does nothing but make that finish.
@@ -81,15 +90,19 @@ impl Store {
         let mut writer = connect(&options, Access::Write)?;
         let migrated_from = migrate::run(&mut writer, &options)?;
         let (jobs, inbox) = sync_channel(QUEUE);
+        let (connection, queued) = (Arc::new(Mutex::new(Some(writer))), Arc::new(AtomicUsize::new(0)));
+        let (own, count) = (Arc::clone(&connection), Arc::clone(&queued));
         let thread = std::thread::Builder::new()
             .name("store-writer".to_owned())
-            .spawn(move || write_loop(&writer, &inbox))
+            .spawn(move || write_loop(&own, &inbox, &count))
             .map_err(|e| {
                 StoreError::new(StoreErrorKind::Unavailable, format!("cannot start the writer: {e}"))
             })?;
         let shared = Shared {
             options,
             jobs: Mutex::new(Some(jobs)),
+            queued,
+            connection,
             writer: Mutex::new(Some(thread)),
             readers: Mutex::new(Vec::new()),
             watch: Mutex::new(None),
@@ -108,6 +121,11 @@ impl Store {
     /// The database file.
     pub fn path(&self) -> &Path {
         &self.shared.options.path
+    }
+
+    /// Whether readers go on while somebody writes.
+    pub fn never_waits_to_read(&self) -> bool {
+        self.shared.options.wal
     }
 
     pub(crate) fn options(&self) -> &OpenOptions {
@@ -153,8 +171,31 @@ impl Store {
             })
         });
         let sender = lock(&self.shared.jobs).clone().ok_or_else(StoreError::closed)?;
-        sender.send(job).map_err(|_| StoreError::closed())?;
+        if let Some(job) = self.write_here(job) {
+            self.shared.queued.fetch_add(1, Ordering::AcqRel);
+            if sender.send(job).is_err() {
+                self.shared.queued.fetch_sub(1, Ordering::AcqRel);
+                return Err(StoreError::closed());
+            }
+        }
         answer.recv().map_err(|_| StoreError::closed())?
+    }
+
+    /// Commits a lone job on the thread that wants it, which waits anyway; gives it back when others write.
+    fn write_here(&self, job: Job) -> Option<Job> {
+        if self.shared.queued.load(Ordering::Acquire) > 0 {
+            return Some(job);
+        }
+        let writing = match self.shared.connection.try_lock() {
+            Ok(writing) => writing,
+            Err(TryLockError::Poisoned(writing)) => writing.into_inner(),
+            Err(TryLockError::WouldBlock) => return Some(job),
+        };
+        let Some(connection) = &*writing else { return Some(job) };
+        let group = commit_group(connection, job, |_| None);
+        drop(writing);
+        finish(group);
+        None
     }
 
     /// Runs `work` on a reading connection: it sees every commit acknowledged before the call.
@@ -169,7 +210,8 @@ impl Store {
         };
         let result = work(&connection);
         let mut readers = lock(&self.shared.readers);
-        if readers.len() < READERS {
+        // One that failed inside a snapshot would show that snapshot for ever.
+        if readers.len() < READERS && connection.is_autocommit() {
             readers.push(connection);
         }
         result
@@ -181,9 +223,9 @@ impl Store {
         work: impl FnOnce(&Connection) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         self.read(|connection| {
-            let snapshot = connection.unchecked_transaction()?;
-            let value = work(&snapshot)?;
-            snapshot.commit()?;
+            control(connection, "BEGIN")?;
+            let value = work(connection)?;
+            control(connection, "COMMIT")?;
             Ok(value)
         })
     }
@@ -390,50 +432,67 @@ fn create_private(path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn write_loop(connection: &Connection, inbox: &Receiver<Job>) {
+fn write_loop(writing: &Writing, inbox: &Receiver<Job>, queued: &AtomicUsize) {
+    let taken = |job: Job| {
+        queued.fetch_sub(1, Ordering::AcqRel);
+        job
+    };
     while let Ok(first) = inbox.recv() {
-        let group = commit_group(connection, first, inbox);
-        for (finish, outcome) in group {
-            finish(outcome);
-        }
+        let writing = lock(writing);
+        let Some(connection) = &*writing else { return };
+        let group = commit_group(connection, taken(first), |alone| {
+            match inbox.try_recv() {
+                Ok(job) => Some(taken(job)),
+                // Several writers in a row usually come as a burst; a lone one is not kept waiting.
+                Err(TryRecvError::Empty) if !alone => {
+                    inbox.recv_timeout(Duration::from_micros(200)).ok().map(taken)
+                }
+                Err(TryRecvError::Empty | TryRecvError::Disconnected) => None,
+            }
+        });
+        drop(writing);
+        finish(group);
     }
     // Every sender is gone: a clean close. A failed checkpoint costs nothing, the WAL stays valid.
-    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).ok();
+    if let Some(connection) = lock(writing).take() {
+        connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).ok();
+    }
 }
 
-fn commit_group(
-    connection: &Connection,
-    first: Job,
-    inbox: &Receiver<Job>,
-) -> Vec<(Finish, Result<(), CommitError>)> {
+/// Jobs that were decided together, and how.
+type Group = Vec<(Finish, Result<(), CommitError>)>;
+
+fn finish(group: Group) {
+    for (finish, outcome) in group {
+        finish(outcome);
+    }
+}
+
+/// One transaction for a job and for those that come while it runs; `next` is told whether the first is
+/// still alone.
+fn commit_group(connection: &Connection, first: Job, mut next: impl FnMut(bool) -> Option<Job>) -> Group {
     let mut finishes = Vec::new();
-    if let Err(error) = connection.execute_batch("BEGIN IMMEDIATE") {
+    if let Err(error) = control(connection, "BEGIN IMMEDIATE") {
         let failure = commit_error(error);
         return vec![(first(None), Err(failure))];
     }
     let started = Instant::now();
     finishes.push(first(Some(connection)));
     while finishes.len() < GROUP_JOBS && started.elapsed() < GROUP {
-        let job = match inbox.try_recv() {
-            Ok(job) => job,
-            Err(TryRecvError::Disconnected) => break,
-            // Several writers in a row usually come as a burst; a lone one is not kept waiting.
-            Err(TryRecvError::Empty) if finishes.len() > 1 => {
-                match inbox.recv_timeout(Duration::from_micros(200)) {
-                    Ok(job) => job,
-                    Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break,
-                }
-            }
-            Err(TryRecvError::Empty) => break,
-        };
+        let Some(job) = next(finishes.len() == 1) else { break };
         finishes.push(job(Some(connection)));
     }
-    let outcome = connection.execute_batch("COMMIT").map_err(commit_error);
+    let outcome = control(connection, "COMMIT").map_err(commit_error);
     if outcome.is_err() && !connection.is_autocommit() {
         // Nothing of the group may stay half done; a failing rollback leaves SQLite's own recovery.
         connection.execute_batch("ROLLBACK").ok();
     }
     finishes.into_iter().map(|finish| (finish, outcome.clone())).collect()
+}
+
+/// Begins or ends something, with a statement that is kept: every write does this four times.
+fn control(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
+    connection.prepare_cached(sql)?.raw_execute().map(|_| ())
 }
 
 fn commit_error(error: rusqlite::Error) -> CommitError {
@@ -445,15 +504,19 @@ fn in_savepoint<T>(
     connection: &Connection,
     work: impl FnOnce(&Connection) -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
-    connection.execute_batch("SAVEPOINT job")?;
+    control(connection, "SAVEPOINT job")?;
     let result = catch_unwind(AssertUnwindSafe(|| work(connection))).unwrap_or_else(|panic| {
         Err(StoreError::new(
             StoreErrorKind::Internal,
             format!("a database job panicked: {}", panic_text(&*panic)),
         ))
     });
-    let end = if result.is_ok() { "RELEASE job" } else { "ROLLBACK TO job; RELEASE job" };
-    match connection.execute_batch(end) {
+    let end = if result.is_ok() {
+        control(connection, "RELEASE job")
+    } else {
+        connection.execute_batch("ROLLBACK TO job; RELEASE job")
+    };
+    match end {
         Ok(()) => result,
         // The original error says more than the failed clean-up.
         Err(error) => result.and_then(|_| Err(error.into())),

@@ -35,14 +35,17 @@ pub(crate) fn look_up(
     now: i64,
     ttl_days: i64,
 ) -> Result<Option<KeyHit>, StoreError> {
-    connection
-        .prepare_cached("DELETE FROM dedupe_keys WHERE scope = ?1 AND key = ?2 AND used_at < ?3")?
-        .execute((scope, key, now - ttl_days * DAY_MS))?;
-    let known: Option<String> = connection
-        .prepare_cached("SELECT payload_hash FROM dedupe_keys WHERE scope = ?1 AND key = ?2")?
-        .query_row((scope, key), |row| row.get(0))
+    let known: Option<(String, i64)> = connection
+        .prepare_cached("SELECT payload_hash, used_at FROM dedupe_keys WHERE scope = ?1 AND key = ?2")?
+        .query_row((scope, key), |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
-    let Some(known) = known else { return Ok(None) };
+    let Some((known, used_at)) = known else { return Ok(None) };
+    if used_at < now - ttl_days * DAY_MS {
+        connection
+            .prepare_cached("DELETE FROM dedupe_keys WHERE scope = ?1 AND key = ?2")?
+            .execute((scope, key))?;
+        return Ok(None);
+    }
     connection
         .prepare_cached("UPDATE dedupe_keys SET used_at = ?3 WHERE scope = ?1 AND key = ?2")?
         .execute((scope, key, now))?;

@@ -22,6 +22,8 @@ pub enum ChangedContent<'a> {
     Absent,
     /// The bytes.
     Bytes(&'a [u8]),
+    /// The bytes, and their SHA-256 that the caller has computed already.
+    Hashed(&'a str, &'a [u8]),
     /// Too large to keep: its SHA-256 and size.
     Omitted(&'a str, u64),
 }
@@ -76,6 +78,11 @@ impl Store {
                     let sha256 = self.put_blob(bytes)?;
                     blobs.push((sha256.clone(), bytes.len() as u64));
                     Ok(sha256)
+                }
+                ChangedContent::Hashed(sha256, bytes) => {
+                    self.keep_hashed(sha256, bytes)?;
+                    blobs.push(((*sha256).to_owned(), bytes.len() as u64));
+                    Ok((*sha256).to_owned())
                 }
             }
         };
@@ -160,7 +167,14 @@ impl Store {
     /// Keeps bytes as a blob and returns their SHA-256. The same bytes are kept once.
     pub fn put_blob(&self, bytes: &[u8]) -> Result<String, StoreError> {
         let sha256 = hex(&Sha256::digest(bytes));
-        let path = self.blob_file(&sha256);
+        self.keep_hashed(&sha256, bytes)?;
+        Ok(sha256)
+    }
+
+    /// Keeps bytes whose SHA-256 is known, as [`Self::put_blob`] does.
+    pub fn keep_hashed(&self, sha256: &str, bytes: &[u8]) -> Result<(), StoreError> {
+        debug_assert_eq!(sha256, hex(&Sha256::digest(bytes)), "a blob has the name of its content");
+        let path = self.blob_file(sha256);
         let kept = fs::metadata(&path).is_ok_and(|meta| meta.len() == bytes.len() as u64);
         if !kept {
             write_blob(&path, bytes).map_err(|error| {
@@ -169,7 +183,26 @@ impl Store {
                 StoreError::new(kind, format!("cannot keep a content: {error}"))
             })?;
         }
-        Ok(sha256)
+        Ok(())
+    }
+
+    /// Blobs that were kept for a change that was not made: what nobody else refers to goes with the next
+    /// sweep.
+    pub fn give_up_blobs(&self, blobs: Vec<(String, u64)>) -> Result<(), StoreError> {
+        let there = |(sha256, _): &(String, u64)| self.blob_file(sha256).exists();
+        let blobs: Vec<(String, u64)> = blobs.into_iter().filter(there).collect();
+        let now = now_ms();
+        self.write(move |connection| {
+            for (sha256, size) in &blobs {
+                connection
+                    .prepare_cached(
+                        "INSERT INTO blobs (sha256, size, mime, refs, created_at) VALUES (?1, ?2, '', 0, ?3)
+                         ON CONFLICT (sha256) DO NOTHING",
+                    )?
+                    .execute((sha256, i64::try_from(*size).unwrap_or(i64::MAX), now))?;
+            }
+            Ok(())
+        })
     }
 
     /// The bytes of a blob; nothing when it is not there or not what its name says.
@@ -187,10 +220,17 @@ impl Store {
 
 fn write_blob(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let dir = path.parent().unwrap_or(Path::new("."));
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
     let draft = dir.join(format!(".{}.tmp", uuid::Uuid::new_v4()));
+    let open = || fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft);
     let written = (|| {
-        let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
+        let mut file = match open() {
+            // The first of its directory.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+                open()?
+            }
+            other => other?,
+        };
         file.write_all(bytes)?;
         file.sync_data()?;
         fs::rename(&draft, path)
@@ -255,5 +295,17 @@ mod tests {
         assert_eq!(refs.unwrap(), 2);
         assert!(store.file_changes(Some("run-2"), 10).unwrap().is_empty());
         assert_eq!(store.blob("../state.db"), None);
+        let lost = store.put_blob(b"not made").unwrap();
+        let kept = rows[1].after_blob.clone();
+        store.give_up_blobs(vec![(lost.clone(), 8), (kept.clone(), 3), ("ab".repeat(32), 1)]).unwrap();
+        // What was given up in this very millisecond stays for the next sweep.
+        for _ in 0..1000 {
+            store.sweep_blobs(0).unwrap();
+            if store.blob(&lost).is_none() {
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        assert_eq!((store.blob(&lost), store.blob(&kept).is_some()), (None, true));
     }
 }

@@ -3,12 +3,12 @@
 mod import;
 
 use rusqlite::types::Value as Sql;
-use rusqlite::{Connection, OptionalExtension, params_from_iter};
+use rusqlite::{Connection, OptionalExtension, Row, params_from_iter};
 use serde::Serialize;
 
 use crate::db::Store;
 use crate::dedupe;
-use crate::error::{StoreError, StoreErrorKind};
+use crate::error::StoreError;
 use crate::time::now_ms;
 
 pub use import::JournalImport;
@@ -27,6 +27,27 @@ pub struct NewJournalEntry {
     pub run_id: String,
     pub session_id: String,
     pub dedupe_key: Option<String>,
+}
+
+impl NewJournalEntry {
+    /// As reading it back would give it.
+    fn stored(self, id: String, created_at: i64) -> JournalEntry {
+        let Self { title, summary, details, tags, files, highlights, next_steps, run_id, session_id, .. } =
+            self;
+        JournalEntry {
+            id,
+            created_at,
+            title,
+            tags,
+            summary,
+            details,
+            files,
+            highlights,
+            next_steps,
+            run_id,
+            session_id,
+        }
+    }
 }
 
 /// An entry as stored.
@@ -126,9 +147,7 @@ impl Store {
             if let Some(key) = &entry.dedupe_key {
                 dedupe::remember(connection, &scope, key, &payload, &id, now)?;
             }
-            let stored = entry_of(connection, &root, &id)?
-                .ok_or_else(|| StoreError::new(StoreErrorKind::Internal, "the entry vanished"))?;
-            Ok((stored, false))
+            Ok((entry.stored(id, now), false))
         })
     }
 
@@ -154,15 +173,14 @@ impl Store {
             values.push(Sql::from(limit));
             values.push(Sql::from(offset));
             let sql = format!(
-                "SELECT id FROM journal_entries e WHERE {condition} ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?"
+                "SELECT {COLUMNS} FROM journal_entries e WHERE {condition} ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?"
             );
-            let ids = connection
+            let mut entries = connection
                 .prepare_cached(&sql)?
-                .query_map(params_from_iter(values.iter()), |row| row.get::<_, String>(0))?
+                .query_map(params_from_iter(values.iter()), read_entry)?
                 .collect::<Result<Vec<_>, _>>()?;
-            let entries =
-                ids.iter().map(|id| entry_of(connection, root, id)).collect::<Result<Vec<_>, _>>()?;
-            Ok((entries.into_iter().flatten().collect(), total))
+            fill(connection, &mut entries)?;
+            Ok((entries, total))
         })
     }
 
@@ -335,40 +353,54 @@ fn condition(root: &str, tag: &str, query: &str) -> (String, Vec<Sql>) {
     (parts.join(" AND "), values)
 }
 
+const COLUMNS: &str = "id, created_at, title, summary, details, run_id, session_id";
+
+fn read_entry(row: &Row<'_>) -> rusqlite::Result<JournalEntry> {
+    Ok(JournalEntry {
+        id: row.get(0)?,
+        created_at: row.get(1)?,
+        title: row.get(2)?,
+        summary: row.get(3)?,
+        details: row.get(4)?,
+        run_id: row.get(5)?,
+        session_id: row.get(6)?,
+        ..JournalEntry::default()
+    })
+}
+
 fn entry_of(connection: &Connection, root: &str, id: &str) -> Result<Option<JournalEntry>, StoreError> {
-    let entry = connection
-        .prepare_cached(
-            "SELECT id, created_at, title, summary, details, run_id, session_id
-             FROM journal_entries WHERE id = ?1 AND project_root = ?2",
-        )?
-        .query_row((id, root), |row| {
-            Ok(JournalEntry {
-                id: row.get(0)?,
-                created_at: row.get(1)?,
-                title: row.get(2)?,
-                summary: row.get(3)?,
-                details: row.get(4)?,
-                run_id: row.get(5)?,
-                session_id: row.get(6)?,
-                ..JournalEntry::default()
-            })
-        })
-        .optional()?;
-    let Some(mut entry) = entry else { return Ok(None) };
+    let sql = format!("SELECT {COLUMNS} FROM journal_entries WHERE id = ?1 AND project_root = ?2");
+    let Some(entry) = connection.prepare_cached(&sql)?.query_row((id, root), read_entry).optional()? else {
+        return Ok(None);
+    };
+    let mut entries = [entry];
+    fill(connection, &mut entries)?;
+    Ok(entries.into_iter().next())
+}
+
+/// The lists of all these entries, with one statement however many they are.
+fn fill(connection: &Connection, entries: &mut [JournalEntry]) -> Result<(), StoreError> {
+    if entries.is_empty() {
+        return Ok(());
+    }
+    let ids = serde_json::Value::from(entries.iter().map(|entry| entry.id.as_str()).collect::<Vec<_>>());
     let mut statement = connection.prepare_cached(
-        "SELECT kind, value FROM journal_entry_items WHERE entry_id = ?1 ORDER BY kind, position",
+        "SELECT wanted.key, item.kind, item.value FROM json_each(?1) AS wanted
+         CROSS JOIN journal_entry_items AS item ON item.entry_id = wanted.value
+         ORDER BY wanted.key, item.kind, item.position",
     )?;
-    let rows = statement.query_map([id], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
-    for row in rows {
-        let (kind, value) = row?;
-        match kind.as_str() {
+    let mut rows = statement.query([ids.to_string()])?;
+    while let Some(row) = rows.next()? {
+        let Some(entry) = entries.get_mut(row.get::<_, u32>(0)? as usize) else { continue };
+        let value = row.get(2)?;
+        match row.get::<_, String>(1)?.as_str() {
             "tag" => entry.tags.push(value),
             "file" => entry.files.push(value),
             "highlight" => entry.highlights.push(value),
             _ => entry.next_steps.push(value),
         }
     }
-    Ok(Some(entry))
+    Ok(())
 }
 
 fn info_of(connection: &Connection, root: &str) -> Result<Option<ProjectInfo>, StoreError> {

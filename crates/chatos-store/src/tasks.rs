@@ -160,11 +160,11 @@ impl Store {
                 let id = uuid::Uuid::now_v7().to_string();
                 // Tasks of one call keep their order also in lists sorted by time.
                 let at = now + index as i64;
-                insert(connection, &context, task, &id, at)?;
+                let made = insert(connection, &context, task, id, at)?;
                 if let Some(key) = &task.dedupe_key {
-                    dedupe::remember(connection, &scope, key, &payload, &id, now)?;
+                    dedupe::remember(connection, &scope, key, &payload, &made.id, now)?;
                 }
-                created.extend(one(connection, &id)?);
+                created.push(made);
             }
             let filter = TaskFilter {
                 scope: context.scope.clone(),
@@ -193,9 +193,7 @@ impl Store {
             let mut statement = connection.prepare_cached(&sql)?;
             let mut tasks =
                 statement.query_map(params_from_iter(values), read_row)?.collect::<Result<Vec<_>, _>>()?;
-            for task in &mut tasks {
-                fill(connection, task)?;
-            }
+            fill(connection, &mut tasks)?;
             Ok((tasks, total, open))
         })
     }
@@ -336,43 +334,66 @@ fn missing(id: &str) -> StoreError {
     StoreError::new(StoreErrorKind::NotFound, format!("no task `{id}`"))
 }
 
+/// Stores a new task and gives it as reading it back would.
 fn insert(
     connection: &Connection,
     context: &TaskContext,
     task: &NewTask,
-    id: &str,
+    id: String,
     now: i64,
-) -> Result<(), StoreError> {
-    let completed = (task.status == "done").then_some(now);
+) -> Result<Task, StoreError> {
+    let made = Task {
+        id,
+        title: task.title.clone(),
+        details: task.details.clone(),
+        status: task.status.clone(),
+        priority: task.priority.clone(),
+        scope: context.scope.clone(),
+        caller: context.caller.clone(),
+        tags: sorted(&task.tags).into_iter().cloned().collect(),
+        run_id: context.run_id.clone(),
+        session_id: context.session_id.clone(),
+        user_message_id: context.user_message_id.clone(),
+        created_at: now,
+        updated_at: now,
+        completed_at: (task.status == "done").then_some(now),
+        notes: Vec::new(),
+    };
     connection
         .prepare_cached(
             "INSERT INTO tasks (id, title, details, status, priority, scope, caller, run_id, session_id,
                user_message_id, created_at, updated_at, completed_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?11, ?12)",
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
         )?
         .execute(rusqlite::params![
-            id,
-            task.title,
-            task.details,
-            task.status,
-            task.priority,
-            context.scope,
-            context.caller,
-            context.run_id,
-            context.session_id,
-            context.user_message_id,
-            now,
-            completed,
+            made.id,
+            made.title,
+            made.details,
+            made.status,
+            made.priority,
+            made.scope,
+            made.caller,
+            made.run_id,
+            made.session_id,
+            made.user_message_id,
+            made.created_at,
+            made.updated_at,
+            made.completed_at,
         ])?;
-    set_tags(connection, id, &task.tags)
+    add_tags(connection, &made.id, &made.tags)?;
+    Ok(made)
 }
 
 fn set_tags(connection: &Connection, id: &str, tags: &[String]) -> Result<(), StoreError> {
     connection.prepare_cached("DELETE FROM task_tags WHERE task_id = ?1")?.execute([id])?;
-    let mut statement =
-        connection.prepare_cached("INSERT OR IGNORE INTO task_tags (task_id, tag) VALUES (?1, ?2)")?;
+    add_tags(connection, id, tags)
+}
+
+fn add_tags(connection: &Connection, id: &str, tags: &[String]) -> Result<(), StoreError> {
     for tag in tags {
-        statement.execute((id, tag))?;
+        connection
+            .prepare_cached("INSERT OR IGNORE INTO task_tags (task_id, tag) VALUES (?1, ?2)")?
+            .execute((id, tag))?;
     }
     Ok(())
 }
@@ -398,11 +419,12 @@ fn touch(connection: &Connection, id: &str, now: i64) -> Result<(), StoreError> 
 
 fn one(connection: &Connection, id: &str) -> Result<Option<Task>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM tasks WHERE id = ?1");
-    let mut task = connection.prepare_cached(&sql)?.query_row([id], read_row).optional()?;
-    if let Some(task) = &mut task {
-        fill(connection, task)?;
-    }
-    Ok(task)
+    let Some(task) = connection.prepare_cached(&sql)?.query_row([id], read_row).optional()? else {
+        return Ok(None);
+    };
+    let mut tasks = [task];
+    fill(connection, &mut tasks)?;
+    Ok(tasks.into_iter().next())
 }
 
 fn read_row(row: &Row<'_>) -> rusqlite::Result<Task> {
@@ -425,17 +447,34 @@ fn read_row(row: &Row<'_>) -> rusqlite::Result<Task> {
     })
 }
 
-fn fill(connection: &Connection, task: &mut Task) -> Result<(), StoreError> {
-    task.tags = connection
-        .prepare_cached("SELECT tag FROM task_tags WHERE task_id = ?1 ORDER BY tag")?
-        .query_map([&task.id], |row| row.get(0))?
-        .collect::<Result<_, _>>()?;
-    task.notes = connection
-        .prepare_cached("SELECT kind, text, created_at FROM task_notes WHERE task_id = ?1 ORDER BY id")?
-        .query_map([&task.id], |row| {
-            Ok(TaskNote { kind: row.get(0)?, text: row.get(1)?, created_at: row.get(2)? })
-        })?
-        .collect::<Result<_, _>>()?;
+/// Tags and notes of all these tasks, with two statements however many they are.
+fn fill(connection: &Connection, tasks: &mut [Task]) -> Result<(), StoreError> {
+    if tasks.is_empty() {
+        return Ok(());
+    }
+    let ids = serde_json::Value::from(tasks.iter().map(|task| task.id.as_str()).collect::<Vec<_>>());
+    let ids = ids.to_string();
+    let mut statement = connection.prepare_cached(
+        "SELECT wanted.key, tag FROM json_each(?1) AS wanted CROSS JOIN task_tags ON task_id = wanted.value
+         ORDER BY wanted.key, tag",
+    )?;
+    let mut rows = statement.query([&ids])?;
+    while let Some(row) = rows.next()? {
+        if let Some(task) = tasks.get_mut(row.get::<_, u32>(0)? as usize) {
+            task.tags.push(row.get(1)?);
+        }
+    }
+    let mut statement = connection.prepare_cached(
+        "SELECT wanted.key, note.kind, note.text, note.created_at
+         FROM json_each(?1) AS wanted CROSS JOIN task_notes AS note ON note.task_id = wanted.value
+         ORDER BY wanted.key, note.id",
+    )?;
+    let mut rows = statement.query([&ids])?;
+    while let Some(row) = rows.next()? {
+        if let Some(task) = tasks.get_mut(row.get::<_, u32>(0)? as usize) {
+            task.notes.push(TaskNote { kind: row.get(1)?, text: row.get(2)?, created_at: row.get(3)? });
+        }
+    }
     Ok(())
 }
 

@@ -5,6 +5,7 @@ use chatos_store::{ChangedContent, NewFileChange};
 use super::{ChangeContext, ChangeStore};
 use crate::env::StoreHandle;
 use crate::filesystem::change::{Content, FileChange};
+use crate::filesystem::held::Held;
 
 /// The table `file_changes` of the database.
 pub(super) struct StoredChanges(pub(super) StoreHandle);
@@ -28,12 +29,37 @@ impl ChangeStore for StoredChanges {
         store.record_file_change(&row).map_err(|error| error.to_string())?;
         Ok(())
     }
+
+    fn keep_ahead(&self, change: &FileChange) {
+        let Ok(store) = self.0.need() else { return };
+        let kept = contents(change).try_for_each(|held| store.keep_hashed(held.digest().as_str(), held));
+        if let Err(error) = kept.and_then(|()| store.put_blob(change.diff.as_bytes()).map(drop)) {
+            tracing::debug!(%error, "a content is kept later");
+        }
+    }
+
+    fn give_up(&self, change: &FileChange) {
+        let diff = Held::from(change.diff.as_bytes());
+        let blobs = contents(change).chain([&diff]);
+        let blobs = blobs.map(|held| (held.digest().as_str().to_owned(), held.len() as u64)).collect();
+        if let Err(error) = self.0.need().and_then(|store| store.give_up_blobs(blobs)) {
+            tracing::warn!(%error, "contents of a change that was not made stay for the next check");
+        }
+    }
+}
+
+/// The contents of a change that are kept, the new one first: the old one is usually there already.
+fn contents(change: &FileChange) -> impl Iterator<Item = &Held> {
+    [&change.after, &change.before].into_iter().filter_map(|content| match content {
+        Content::Bytes(held) => Some(held),
+        Content::Absent | Content::Large { .. } => None,
+    })
 }
 
 fn content(content: &Content) -> ChangedContent<'_> {
     match content {
         Content::Absent => ChangedContent::Absent,
-        Content::Bytes(bytes) => ChangedContent::Bytes(bytes),
+        Content::Bytes(held) => ChangedContent::Hashed(held.digest().as_str(), held),
         Content::Large { sha256, size } => ChangedContent::Omitted(sha256.as_str(), *size),
     }
 }

@@ -16,7 +16,7 @@ use crate::context::CallCx;
 use crate::filesystem::change::{ChangeLog, FileChange};
 use crate::filesystem::commit::Engine;
 use crate::filesystem::fs::RealFs;
-use crate::filesystem::plan::{Plan, Sensitive};
+use crate::filesystem::plan::{Plan, Planned, Sensitive};
 use crate::filesystem::read::ScanCache;
 use crate::filesystem::stop::Stop;
 use crate::filesystem::{FileError, Protected, Root, Stopped, SymlinkPolicy};
@@ -184,6 +184,57 @@ impl Shelf {
         }
     }
 
+    /// Computes a change and makes it: in one piece of work where nobody has to be asked, else after the
+    /// answer. `path` names what the question is about.
+    pub(super) async fn perform<T: Send + 'static>(
+        self: &Arc<Self>,
+        cx: &CallCx,
+        work: impl FnOnce(&Job) -> Result<Planned<T>, FileError> + Send + 'static,
+        path: fn(&T) -> &str,
+    ) -> Result<Performed<T>, ToolError> {
+        let asks = cx.settings.confirm_file_changes || cx.ask;
+        let committing = self.committing(cx);
+        let (summary, plan, warnings) = self
+            .job(cx, move |job| {
+                Ok(match (work(job)?, committing) {
+                    (Planned::Noop(summary), _) => (summary, None, None),
+                    (Planned::Change(plan, summary), Some(committing))
+                        if !asks && plan.sensitive.is_none() =>
+                    {
+                        (summary, None, Some(committing.commit(*plan, job)?))
+                    }
+                    (Planned::Change(plan, summary), _) => (summary, Some(plan), None),
+                })
+            })
+            .await?;
+        Ok(match (plan, warnings) {
+            (Some(plan), _) => {
+                let (consent, warnings) = self.change(cx, plan, path(&summary)).await?;
+                Performed { summary, noop: false, consent, warnings }
+            }
+            (None, Some(warnings)) => {
+                Performed { summary, noop: false, consent: Consent::default(), warnings }
+            }
+            (None, None) => {
+                Performed { summary, noop: true, consent: Consent::default(), warnings: Vec::new() }
+            }
+        })
+    }
+
+    /// What a commit for this call needs; nothing where no file may be written.
+    fn committing(&self, cx: &CallCx) -> Option<Committing> {
+        let context = ChangeContext {
+            run_id: cx.trace.run_id.clone().unwrap_or_default(),
+            session_id: cx.trace.session_id.clone().unwrap_or_default(),
+            user_message_id: cx.user_message_id.clone().unwrap_or_default(),
+            server: cx.server,
+            tool: cx.tool,
+            root: cx.root.as_ref().map(|root| root.path().display().to_string()).unwrap_or_default(),
+        };
+        let journal_dir = self.journal_dir.clone()?;
+        Some(Committing { journal_dir, log: Log { changes: self.changes.clone(), context } })
+    }
+
     /// Asks when it has to be asked, then commits exactly what was shown.
     pub(super) async fn change(
         self: &Arc<Self>,
@@ -199,28 +250,34 @@ impl Shelf {
         } else {
             Consent::default()
         };
-        let Some(journal_dir) = self.journal_dir.clone() else {
+        let Some(committing) = self.committing(cx) else {
             return Err(ToolError::denied(
                 DenyRule::WritesDisabled,
                 Text::fixed("this server does not write", "此服务不写入"),
             ));
         };
-        let context = ChangeContext {
-            run_id: cx.trace.run_id.clone().unwrap_or_default(),
-            session_id: cx.trace.session_id.clone().unwrap_or_default(),
-            user_message_id: cx.user_message_id.clone().unwrap_or_default(),
-            server: cx.server,
-            tool: cx.tool,
-            root: cx.root.as_ref().map(|root| root.path().display().to_string()).unwrap_or_default(),
-        };
-        let changes = self.changes.clone();
-        let warnings = self
-            .job(cx, move |job| {
-                let engine = Engine { root: &job.root, fs: &RealFs, journal_dir };
-                plan.commit(&engine, &Log { changes, context }, job)
-            })
-            .await?;
+        let warnings = self.job(cx, move |job| committing.commit(*plan, job)).await?;
         Ok((consent, warnings))
+    }
+}
+
+/// A change that was computed and made, or found to be there already.
+pub(super) struct Performed<T> {
+    pub(super) summary: T,
+    pub(super) noop: bool,
+    pub(super) consent: Consent,
+    pub(super) warnings: Vec<String>,
+}
+
+struct Committing {
+    journal_dir: PathBuf,
+    log: Log,
+}
+
+impl Committing {
+    fn commit(self, plan: Plan, job: &Job) -> Result<Vec<String>, FileError> {
+        let engine = Engine { root: &job.root, fs: &RealFs, journal_dir: self.journal_dir };
+        plan.commit(&engine, &self.log, job)
     }
 }
 
@@ -234,6 +291,18 @@ impl ChangeLog for Log {
         match &self.changes {
             Some(changes) => changes.record(&self.context, change),
             None => Err("no store".to_owned()),
+        }
+    }
+
+    fn keep_ahead(&self, change: &FileChange) {
+        if let Some(changes) = &self.changes {
+            changes.keep_ahead(change);
+        }
+    }
+
+    fn give_up(&self, change: &FileChange) {
+        if let Some(changes) = &self.changes {
+            changes.give_up(change);
         }
     }
 }

@@ -6,11 +6,11 @@ use chatos_tool::{Annotations, Confirm, Text, ToolError, ToolSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::shelf::Shelf;
+use super::shelf::{Job, Performed, Shelf};
 use super::writing::warning_lines;
 use crate::consent::Consent;
 use crate::context::CallCx;
-use crate::filesystem::plan::{self, Planned, TransferRequest};
+use crate::filesystem::plan::{self, TransferRequest};
 use crate::tool::{Body, Outcome, Tool};
 
 static MOVE: ToolSpec = ToolSpec {
@@ -98,24 +98,15 @@ struct Done {
 async fn transfer(shelf: &Arc<Shelf>, args: Args, cx: &CallCx, moving: bool) -> Result<Done, ToolError> {
     let overwrite = args.overwrite;
     let request = TransferRequest { from: args.from, to: args.to, overwrite };
-    let planned = shelf
-        .job(cx, move |job| {
-            if moving {
-                plan::move_path(&job.root, &request, job)
-            } else {
-                plan::copy_path(&job.root, &request, job)
-            }
-        })
-        .await?;
-    let (plan, summary) = match planned {
-        Planned::Noop(summary) => (None, summary),
-        Planned::Change(plan, summary) => (Some(plan), summary),
+    let work = move |job: &Job| {
+        if moving {
+            plan::move_path(&job.root, &request, job)
+        } else {
+            plan::copy_path(&job.root, &request, job)
+        }
     };
-    let noop = plan.is_none();
-    let (consent, warnings) = match plan {
-        Some(plan) => shelf.change(cx, plan, &summary.to).await?,
-        None => Default::default(),
-    };
+    let Performed { summary, noop, consent, warnings } =
+        shelf.perform(cx, work, |summary| &summary.to).await?;
     let verb = match (noop, moving) {
         (true, _) => Text::fixed("Same entry:", "同一条目："),
         (_, true) => Text::fixed("Moved", "已移动"),

@@ -11,12 +11,12 @@ use serde::{Deserialize, Serialize};
 
 use super::listing::yes;
 use super::reading::eol_word;
-use super::shelf::Shelf;
+use super::shelf::{Job, Performed, Shelf};
 use crate::consent::Consent;
 use crate::context::CallCx;
 use crate::filesystem::Digest;
 use crate::filesystem::diff::Diff;
-use crate::filesystem::plan::{self, EditRequest, Planned, WriteMode, WriteRequest};
+use crate::filesystem::plan::{self, EditRequest, WriteMode, WriteRequest};
 use crate::tool::{Body, Outcome, Tool};
 
 /// Longest payload of one argument; the settings decide below it.
@@ -254,17 +254,9 @@ impl Tool for WriteFile {
             expected: args.expected_sha256.as_ref().and_then(Sha256Text::digest),
             max_bytes: cx.settings.files.max_write_bytes,
         };
-        let planned =
-            self.0.job(cx, move |job| plan::write_file(&job.root, &job.cache, &request, job)).await?;
-        let (plan, summary) = match planned {
-            Planned::Noop(summary) => (None, summary),
-            Planned::Change(plan, summary) => (Some(plan), summary),
-        };
-        let noop = plan.is_none();
-        let (consent, warnings) = match plan {
-            Some(plan) => self.0.change(cx, plan, &summary.rel).await?,
-            None => Default::default(),
-        };
+        let work = move |job: &Job| plan::write_file(&job.root, &job.cache, &request, job);
+        let Performed { summary, noop, consent, warnings } =
+            self.0.perform(cx, work, |summary| &summary.rel).await?;
         let (rel, chars) = (&summary.rel, summary.chars);
         let verb = match (noop, mode, summary.created) {
             (true, ..) => Text::fixed("Unchanged", "未改变"),
@@ -392,16 +384,9 @@ impl Tool for EditFile {
             max_bytes: cx.settings.files.max_write_bytes,
         };
         let creates = request.old.is_empty();
-        let planned = self.0.job(cx, move |job| plan::edit_file(&job.root, &request)).await?;
-        let (plan, summary) = match planned {
-            Planned::Noop(summary) => (None, summary),
-            Planned::Change(plan, summary) => (Some(plan), summary),
-        };
-        let noop = plan.is_none();
-        let (consent, warnings) = match plan {
-            Some(plan) => self.0.change(cx, plan, &summary.rel).await?,
-            None => Default::default(),
-        };
+        let work = move |job: &Job| plan::edit_file(&job.root, &request);
+        let Performed { summary, noop, consent, warnings } =
+            self.0.perform(cx, work, |summary| &summary.rel).await?;
         let (rel, count, strategy) = (&summary.rel, summary.occurrences, summary.strategy.as_str());
         let text = match (cx.lang, count) {
             (Lang::En, 1) => format!("Edited {rel} via edit_file (1 replacement, {strategy})."),
@@ -487,21 +472,10 @@ impl Tool for DeletePath {
 
     async fn call(&self, args: DeleteArgs, cx: &CallCx) -> Result<Outcome<DeleteData>, ToolError> {
         let expected = args.expected_sha256.as_ref().and_then(Sha256Text::digest);
-        let planned = self
-            .0
-            .job(cx, move |job| {
-                plan::delete_path(&job.root, &args.path, args.recursive, expected.as_ref(), job)
-            })
-            .await?;
-        let (plan, summary) = match planned {
-            Planned::Noop(summary) => (None, summary),
-            Planned::Change(plan, summary) => (Some(plan), summary),
-        };
-        let noop = plan.is_none();
-        let (consent, warnings) = match plan {
-            Some(plan) => self.0.change(cx, plan, &summary.from).await?,
-            None => Default::default(),
-        };
+        let work =
+            move |job: &Job| plan::delete_path(&job.root, &args.path, args.recursive, expected.as_ref(), job);
+        let Performed { summary, noop, consent, warnings } =
+            self.0.perform(cx, work, |summary| &summary.from).await?;
         let (rel, files, bytes) = (&summary.from, summary.files, summary.bytes);
         let text = match (cx.lang, noop) {
             (Lang::En, true) => format!("{rel} does not exist; nothing to delete."),

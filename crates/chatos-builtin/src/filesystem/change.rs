@@ -1,11 +1,10 @@
 //! What is remembered of every change, so that a person can see and undo it (servers §2.7).
 
-use std::sync::Arc;
-
 use serde::Serialize;
 
 use super::diff::diff;
 use super::digest::Digest;
+use super::held::Held;
 
 /// Contents up to this size are kept; larger ones by digest and size.
 pub const MAX_KEPT_BYTES: usize = 5 << 20;
@@ -44,7 +43,7 @@ pub enum Content {
     /// There was no file.
     Absent,
     /// The bytes.
-    Bytes(Arc<[u8]>),
+    Bytes(Held),
     /// Too large to keep.
     Large {
         /// Its digest.
@@ -56,11 +55,11 @@ pub enum Content {
 
 impl Content {
     /// Keeps bytes if they are not too many.
-    pub fn keep(bytes: &[u8]) -> Self {
+    pub fn keep(bytes: &Held) -> Self {
         if bytes.len() > MAX_KEPT_BYTES {
-            Self::Large { sha256: Digest::of(bytes), size: bytes.len() as u64 }
+            Self::Large { sha256: bytes.digest().clone(), size: bytes.len() as u64 }
         } else {
-            Self::Bytes(bytes.into())
+            Self::Bytes(bytes.clone())
         }
     }
 }
@@ -90,7 +89,7 @@ impl FileChange {
             (_, None) => ChangeKind::Deleted,
             _ => ChangeKind::Modified,
         };
-        let kept = |bytes: Option<&[u8]>| bytes.map_or(Content::Absent, Content::keep);
+        let kept = |bytes: Option<&[u8]>| bytes.map_or(Content::Absent, |bytes| Content::keep(&bytes.into()));
         Self {
             kind,
             path: path.to_owned(),
@@ -106,4 +105,11 @@ impl FileChange {
 pub trait ChangeLog: Send + Sync {
     /// Stores one record. A failure is reported with the result of the call, never silently dropped.
     fn record(&self, change: FileChange) -> std::result::Result<(), String>;
+
+    /// Puts the contents of a change where its record will need them, while the change itself is made.
+    /// What cannot be done now is tried again, and reported, by [`Self::record`].
+    fn keep_ahead(&self, _change: &FileChange) {}
+
+    /// The change was not made: its contents are not needed.
+    fn give_up(&self, _change: &FileChange) {}
 }

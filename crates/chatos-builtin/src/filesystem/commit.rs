@@ -13,7 +13,6 @@ mod stage;
 use std::collections::HashSet;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use rustix::fs::{AtFlags, Mode};
 use rustix::io::Errno;
@@ -24,6 +23,7 @@ use super::digest::Digest;
 use super::entry::{FileId, Kind};
 use super::error::{ConflictKind, DenyRule, FileError, Result};
 use super::fs::Fs;
+use super::held::Held;
 use super::resolve::{Last, Place};
 use super::root::{Opened, Root};
 use super::stop::Stop;
@@ -41,7 +41,7 @@ pub enum Step {
         /// The digest of what is there now; nothing there when absent.
         expected: Option<Digest>,
         /// The new content.
-        content: Arc<[u8]>,
+        content: Held,
         /// New permission bits, when a patch names them.
         mode: Option<u32>,
         /// Take mode, owner and attributes from this file (a renamed one).
@@ -511,7 +511,7 @@ fn missing_dirs(prepared: &[Prepared]) -> Vec<String> {
 fn step_line(step: &Prepared) -> StepLine {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let (kind, new) = match &step.step {
-        Step::Put { content, .. } => (journal::StepKind::Put, Some(Digest::of(content))),
+        Step::Put { content, .. } => (journal::StepKind::Put, Some(content.digest().clone())),
         Step::Remove { .. } => (journal::StepKind::Remove, None),
         Step::Rename { .. } => (journal::StepKind::Rename, None),
         Step::Copy { .. } => (journal::StepKind::Copy, None),

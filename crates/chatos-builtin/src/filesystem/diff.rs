@@ -9,6 +9,9 @@ use super::text::is_binary;
 
 /// Lines of context.
 const CONTEXT: usize = 3;
+/// Equal lines around a change that take part in the comparison, so that a repeated line may be shown
+/// where it would be without leaving anything out.
+const KEPT: usize = 32;
 /// Time after which a diff of unlike files becomes a coarse one: it must not hold up a change.
 const BUDGET: Duration = Duration::from_millis(500);
 
@@ -47,8 +50,9 @@ pub fn diff(old_path: &str, old: Option<&[u8]>, new_path: &str, new: Option<&[u8
     }
     let _infallible = writeln!(out.text, "--- {from}\n+++ {to}");
     let (before, after) = (String::from_utf8_lossy(before), String::from_utf8_lossy(after));
+    let (skipped, before, after) = trim(&before, &after);
     let lines = |text: &str| -> Vec<String> { text.split_inclusive('\n').map(str::to_owned).collect() };
-    let (old_lines, new_lines) = (lines(&before), lines(&after));
+    let (old_lines, new_lines) = (lines(before), lines(after));
     let old_refs: Vec<&str> = old_lines.iter().map(String::as_str).collect();
     let new_refs: Vec<&str> = new_lines.iter().map(String::as_str).collect();
     let diff = TextDiff::configure()
@@ -58,7 +62,7 @@ pub fn diff(old_path: &str, old: Option<&[u8]>, new_path: &str, new: Option<&[u8
     for group in diff.grouped_ops(CONTEXT) {
         let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
         let range = |start: usize, end: usize| {
-            let len = end - start;
+            let (len, start) = (end - start, skipped + start);
             let shown = if len == 0 { start } else { start + 1 };
             if len == 1 { format!("{shown}") } else { format!("{shown},{len}") }
         };
@@ -93,9 +97,62 @@ pub fn diff(old_path: &str, old: Option<&[u8]>, new_path: &str, new: Option<&[u8
     out
 }
 
+/// The two texts without the lines that are equal at their start and end, except those a diff may show or
+/// slide over, and how many lines are left out before them: most changes of a large file touch few lines.
+fn trim<'a>(old: &'a str, new: &'a str) -> (usize, &'a str, &'a str) {
+    let (one, other) = (old.as_bytes(), new.as_bytes());
+    let alike = one.iter().zip(other).take_while(|(one, other)| one == other).count();
+    // The start of the line in which they begin to differ, then some whole lines back.
+    let head = memchr::memrchr_iter(b'\n', &one[..alike]).nth(KEPT).map_or(0, |at| at + 1);
+    let (one, other) = (&one[head..], &other[head..]);
+    let alike = one.iter().rev().zip(other.iter().rev()).take_while(|(one, other)| one == other).count();
+    // The first whole line of what is equal at the end, then some whole lines on.
+    let tail = memchr::memchr_iter(b'\n', &one[one.len() - alike..]).nth(KEPT).map_or(0, |at| alike - at - 1);
+    let skipped = memchr::memchr_iter(b'\n', &old.as_bytes()[..head]).count();
+    (skipped, &old[head..old.len() - tail], &new[head..new.len() - tail])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_left_out_at_both_ends_does_not_change_the_diff() {
+        let line = |n: usize| format!("line {}\n", n % 7);
+        let old: Vec<String> = (0..400).map(line).collect();
+        let whole = |old: &str, new: &str| {
+            let made = TextDiff::from_lines(old, new);
+            made.unified_diff().context_radius(CONTEXT).header("a/f", "b/f").to_string()
+        };
+        let mut cases = Vec::new();
+        for at in [0, 1, 3, 4, 40, 41, 200, 359, 396, 398, 399] {
+            let mut changed = old.clone();
+            changed[at] = "other\n".to_owned();
+            cases.push(changed);
+            let mut longer = old.clone();
+            longer.insert(at, "new\n".to_owned());
+            cases.push(longer);
+            let mut shorter = old.clone();
+            shorter.remove(at);
+            cases.push(shorter);
+            let mut both = old.clone();
+            both[at] = "one\n".to_owned();
+            both[399 - at] = "last, without an end".to_owned();
+            cases.push(both);
+        }
+        cases.push(old[..200].to_vec());
+        cases.push(old.iter().chain(&old).cloned().collect());
+        cases.push(Vec::new());
+        let old = old.concat();
+        for new in cases.into_iter().map(|lines| lines.concat()) {
+            for (from, to) in [(&old, &new), (&new, &old)] {
+                let made = diff("f", Some(from.as_bytes()), "f", Some(to.as_bytes()));
+                assert_eq!(made.text, whole(from, to));
+            }
+        }
+        let (old, new) = ("ä\n".repeat(50), format!("{}ö\n", "ä\n".repeat(49)));
+        assert_eq!(diff("f", Some(old.as_bytes()), "f", Some(new.as_bytes())).text, whole(&old, &new));
+    }
 
     #[test]
     fn the_form_is_that_of_every_patch_program() {

@@ -6,7 +6,7 @@ mod sensitive;
 mod transfer;
 
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::Arc;
+use std::sync::OnceLock;
 
 pub use content::{EditRequest, EditSummary, WriteMode, WriteRequest, WriteSummary, edit_file, write_file};
 pub use patching::{PatchRequest, PatchSummary, PatchedFile, apply_patch};
@@ -19,6 +19,7 @@ use super::diff::{Diff, diff};
 use super::digest::Digest;
 use super::entry::Kind;
 use super::error::{FileError, Result};
+use super::held::Held;
 use super::resolve::open_nofollow;
 use super::root::Root;
 use super::stop::Stop;
@@ -61,7 +62,9 @@ pub struct PlannedFile {
     /// The content before.
     pub before: Before,
     /// The content after.
-    pub after: Option<Arc<[u8]>>,
+    pub after: Option<Held>,
+    /// Made when it is wanted first.
+    pub made: OnceLock<Diff>,
 }
 
 /// A content before a change.
@@ -70,7 +73,7 @@ pub enum Before {
     /// No file.
     Absent,
     /// The bytes.
-    Bytes(Arc<[u8]>),
+    Bytes(Held),
     /// Too large to hold.
     Large(Digest, u64),
 }
@@ -105,7 +108,7 @@ impl Before {
     pub fn digest(&self) -> Option<Digest> {
         match self {
             Self::Absent => None,
-            Self::Bytes(bytes) => Some(Digest::of(bytes)),
+            Self::Bytes(bytes) => Some(bytes.digest().clone()),
             Self::Large(digest, _) => Some(digest.clone()),
         }
     }
@@ -121,7 +124,11 @@ impl Before {
 
 impl PlannedFile {
     /// The unified diff of this file.
-    pub fn diff(&self) -> Diff {
+    pub fn diff(&self) -> &Diff {
+        self.made.get_or_init(|| self.compare())
+    }
+
+    fn compare(&self) -> Diff {
         if let Before::Large(_, size) = &self.before {
             let new = self.after.as_ref().map_or(0, |after| after.len());
             let text =
@@ -159,7 +166,13 @@ impl Plan {
         let mut all: Vec<_> = self
             .files
             .iter()
-            .map(|file| (file.path.clone(), file.before.digest(), file.after.as_deref().map(Digest::of)))
+            .map(|file| {
+                (
+                    file.path.clone(),
+                    file.before.digest(),
+                    file.after.as_ref().map(|after| after.digest().clone()),
+                )
+            })
             .collect();
         if let Some(tree) = &self.tree {
             let entries = format!("{:?}", tree.measure);
@@ -168,9 +181,23 @@ impl Plan {
         all
     }
 
+    /// What is remembered of the files.
+    fn changes(&self) -> Vec<FileChange> {
+        let change = |file: &PlannedFile| FileChange {
+            kind: file.kind,
+            path: file.path.clone(),
+            mode: file.mode,
+            before: file.before.content(),
+            after: file.after.as_ref().map_or(Content::Absent, Content::keep),
+            diff: file.diff().text.clone(),
+        };
+        self.files.iter().map(change).collect()
+    }
+
     /// Commits and records. The outcome has a warning for every record that could not be stored.
     pub fn commit(self, engine: &Engine<'_>, log: &dyn ChangeLog, stop: &dyn Stop) -> Result<Vec<String>> {
         let mut unrecorded = 0_usize;
+        let changes = self.changes();
         let tree = self.tree;
         if let Some(tree) = &tree {
             tree.still(engine.root, stop)?;
@@ -183,16 +210,22 @@ impl Plan {
                 });
             }
         };
-        let committed = engine.commit(self.steps, stop, &mut removed)?;
-        for file in &self.files {
-            let change = FileChange {
-                kind: file.kind,
-                path: file.path.clone(),
-                mode: file.mode,
-                before: file.before.content(),
-                after: file.after.as_deref().map_or(Content::Absent, Content::keep),
-                diff: file.diff().text,
-            };
+        let committed = std::thread::scope(|scope| {
+            // The disk is waited for once, not once for the files and then for what is remembered of them.
+            // Without a second thread the records wait for it themselves.
+            if !changes.is_empty() {
+                let ahead = || changes.iter().for_each(|change| log.keep_ahead(change));
+                std::thread::Builder::new().name("changes".to_owned()).spawn_scoped(scope, ahead).ok();
+            }
+            engine.commit(self.steps, stop, &mut removed)
+        });
+        if committed.is_err() {
+            for change in &changes {
+                log.give_up(change);
+            }
+        }
+        let committed = committed?;
+        for change in changes {
             unrecorded += usize::from(log.record(change).is_err());
         }
         if let Some(tree) = tree.as_ref().filter(|tree| tree.kind != ChangeKind::Deleted)

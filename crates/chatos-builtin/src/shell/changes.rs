@@ -123,7 +123,7 @@ fn record(path: &str, kind: ChangeKind, old: Option<&Vec<u8>>, new: Option<&[u8]
         path: path.to_owned(),
         mode: "shell",
         before: Content::Absent,
-        after: new.map_or(Content::Absent, Content::keep),
+        after: new.map_or(Content::Absent, |new| Content::keep(&new.into())),
         diff: "(the content before is not known)".to_owned(),
     }
 }

@@ -32,6 +32,8 @@ pub(super) struct Pool {
 #[derive(Debug)]
 pub(super) struct Link {
     channel: Channel,
+    // The last command is over, the report of it still on its way.
+    owes_idle: bool,
     // Collected by the runtime when it ends.
     #[expect(dead_code, reason = "kept for as long as the connection")]
     child: Child,
@@ -78,7 +80,7 @@ impl Pool {
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()?;
-        Ok(Link { channel: Channel::new(UnixStream::from_std(own)?), child })
+        Ok(Link { channel: Channel::new(UnixStream::from_std(own)?), owes_idle: false, child })
     }
 
     /// Gives a command to a supervisor.
@@ -126,7 +128,19 @@ impl Link {
 
     /// The next report; `None` when the supervisor is gone. May be dropped and called again.
     pub(super) async fn report(&mut self) -> Option<Report> {
-        self.channel.receive().await
+        loop {
+            let report = self.channel.receive().await;
+            if self.owes_idle && matches!(report, Some(Report::Idle)) {
+                self.owes_idle = false;
+                continue;
+            }
+            return report;
+        }
+    }
+
+    /// Nothing is left of its command: it may be given the next one before it says that it is ready.
+    pub(super) fn is_done(&mut self) {
+        self.owes_idle = true;
     }
 }
 

@@ -81,7 +81,8 @@ fn probe() -> Kernel {
     Kernel::NONE
 }
 
-/// What a command may do, as the supervisor is told.
+/// What a command may do, as the supervisor is told. Paths are without links: what is protected is found by
+/// comparing them.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Boundary {
     /// What is used of the kernel.

@@ -186,7 +186,8 @@ impl Supervisor<'_> {
         } else {
             tree::descendants(rustix::process::getpid().as_raw_nonzero().get()).len()
         };
-        self.report(&Report::Exited { code: ended.code, signal: ended.signal, left });
+        let last = reaped.none_left;
+        self.report(&Report::Exited { code: ended.code, signal: ended.signal, left, last });
         true
     }
 }

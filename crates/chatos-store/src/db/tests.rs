@@ -132,3 +132,22 @@ fn a_backup_taken_while_writing_is_whole_and_daily_copies_are_limited() {
     assert!(store.daily_backup(2).unwrap().is_none());
     assert_eq!(crate::list_backups(&dir.path().join("backups")).len(), 1);
 }
+
+#[test]
+fn a_look_that_fails_in_a_snapshot_leaves_no_old_view_behind() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(options(dir.path())).unwrap();
+    store.set_meta("a", "1").unwrap();
+    let failed = store.read_at_once(|connection| {
+        connection.query_row("SELECT count(*) FROM meta", [], |_| Ok(()))?;
+        Err::<(), _>(StoreError::new(StoreErrorKind::Internal, "on purpose"))
+    });
+    assert_eq!(failed.unwrap_err().message, "on purpose");
+    store.set_meta("a", "2").unwrap();
+    let seen: String = store
+        .read_at_once(|connection| {
+            Ok(connection.query_row("SELECT value FROM meta WHERE key = 'a'", [], |row| row.get(0))?)
+        })
+        .unwrap();
+    assert_eq!(seen, "2");
+}

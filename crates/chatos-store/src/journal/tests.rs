@@ -45,6 +45,32 @@ fn entries_are_kept_per_project_and_found_newest_first() {
 }
 
 #[test]
+fn every_entry_of_a_page_has_its_own_lists_in_their_order() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path());
+    let texts =
+        |name: &str, count: usize| -> Vec<String> { (0..count).map(|n| format!("{name}\"{n}")).collect() };
+    let made: Vec<JournalEntry> = (0..12)
+        .map(|n| {
+            let new = NewJournalEntry {
+                tags: texts("z", n % 3),
+                files: texts("f", n % 4),
+                highlights: texts("h", n % 2),
+                next_steps: texts("a", n % 5),
+                run_id: format!("r{n}"),
+                ..entry(&format!("{n}"))
+            };
+            store.add_journal_entry("/p", new, 30).unwrap().0
+        })
+        .collect();
+    let (page, total) = store.list_journal("/p", "", "", 20, 0).unwrap();
+    assert_eq!((page.len(), total), (12, 12));
+    assert!(page.iter().eq(made.iter().rev()), "what adding said is what is there");
+    assert_eq!(store.get_journal_entry("/p", &made[11].id).unwrap().as_ref(), Some(&made[11]));
+    assert_eq!(store.list_journal("/p", "", "", 20, 12).unwrap().0, []);
+}
+
+#[test]
 fn a_key_makes_one_entry_per_project() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path());

@@ -1,6 +1,6 @@
 //! `write_file` and `edit_file`, computed (servers §4).
 
-use std::sync::Arc;
+use std::sync::OnceLock;
 
 use super::{Before, Plan, Planned, PlannedFile, document, sensitive};
 use crate::filesystem::change::ChangeKind;
@@ -10,6 +10,7 @@ use crate::filesystem::digest::Digest;
 use crate::filesystem::edit::{self, Strategy};
 use crate::filesystem::entry::{Kind, size_of};
 use crate::filesystem::error::{ConflictKind, FileError, Resource, Result};
+use crate::filesystem::held::Held;
 use crate::filesystem::read::{self, ScanCache};
 use crate::filesystem::resolve::{Last, Place};
 use crate::filesystem::root::{Opened, Root};
@@ -105,9 +106,9 @@ pub fn write_file(
         _ => formed,
     };
     check_size(&place.rel, after.len() as u64, request.max_bytes)?;
-    let sha256 = Digest::of(&after);
+    let after = Held::from(after);
+    let sha256 = after.digest().clone();
     let unchanged = before.digest().as_ref() == Some(&sha256);
-    let after: Arc<[u8]> = after.into();
     let created = matches!(before, Before::Absent);
     let file = PlannedFile {
         path: place.rel.clone(),
@@ -120,6 +121,7 @@ pub fn write_file(
         },
         before,
         after: Some(after.clone()),
+        made: OnceLock::new(),
     };
     let summary = WriteSummary {
         rel: place.rel.clone(),
@@ -128,7 +130,7 @@ pub fn write_file(
         chars: String::from_utf8_lossy(&request.payload).chars().count(),
         sha256,
         eol: Eol::of(&after),
-        diff: if unchanged { Diff::default() } else { file.diff() },
+        diff: if unchanged { Diff::default() } else { file.diff().clone() },
     };
     if unchanged {
         return Ok(Planned::Noop(summary));
@@ -140,7 +142,7 @@ fn single(root: &Root, path: String, file: PlannedFile) -> Plan {
     let step = Step::Put {
         path,
         expected: file.before.digest(),
-        content: file.after.clone().unwrap_or_else(|| Arc::from(Vec::new())),
+        content: file.after.clone().unwrap_or_else(|| Vec::new().into()),
         mode: None,
         like: None,
     };
@@ -271,35 +273,35 @@ pub fn edit_file(root: &Root, request: &EditRequest) -> Result<Planned<EditSumma
         return create(root, request, place, new);
     }
     let opened: Opened = root.open_file(&request.path)?;
-    let bytes = read::read_whole(&opened, request.max_bytes)?;
-    let digest = Digest::of(&bytes);
+    let bytes = Held::from(read::read_whole(&opened, request.max_bytes)?);
     if let Some(expected) = &request.expected
-        && *expected != digest
+        && expected != bytes.digest()
     {
-        let (expected, found) = (expected.as_str().to_owned(), digest.as_str().to_owned());
+        let (expected, found) = (expected.as_str().to_owned(), bytes.digest().as_str().to_owned());
         return Err(FileError::changed(place.rel, Some(expected), Some(found)));
     }
     let document = document(&place.rel, &bytes)?;
     let edited = edit::apply(&document.text, &old, &new, request.expected_replacements, request.tolerant)
         .map_err(|mismatch| count_mismatch(&place.rel, request.expected_replacements, &mismatch))?;
-    let after: Arc<[u8]> = document.render(&edited.text).into();
+    let after = Held::from(document.render(&edited.text));
     check_size(&place.rel, after.len() as u64, request.max_bytes)?;
-    let unchanged = *after == *bytes;
+    let unchanged = after == bytes;
     let file = PlannedFile {
         path: place.rel.clone(),
         from: None,
         kind: ChangeKind::Modified,
         mode: "edit",
-        before: Before::Bytes(bytes.into()),
+        before: Before::Bytes(bytes),
         after: Some(after.clone()),
+        made: OnceLock::new(),
     };
     let summary = EditSummary {
         rel: place.rel.clone(),
         occurrences: edited.occurrences,
         strategy: edited.strategy,
         lines: edited.lines,
-        sha256: Digest::of(&after),
-        diff: file.diff(),
+        sha256: after.digest().clone(),
+        diff: file.diff().clone(),
     };
     if unchanged {
         return Ok(Planned::Noop(summary));
@@ -316,7 +318,7 @@ fn create(root: &Root, request: &EditRequest, place: Place, new: String) -> Resu
     }
     // A new file has no form of its own: the text is taken as it was given.
     drop(new);
-    let after: Arc<[u8]> = request.new.as_bytes().into();
+    let after = Held::from(request.new.as_bytes());
     check_size(&place.rel, after.len() as u64, request.max_bytes)?;
     let file = PlannedFile {
         path: place.rel.clone(),
@@ -325,14 +327,15 @@ fn create(root: &Root, request: &EditRequest, place: Place, new: String) -> Resu
         mode: "create",
         before: Before::Absent,
         after: Some(after.clone()),
+        made: OnceLock::new(),
     };
     let summary = EditSummary {
         rel: place.rel,
         occurrences: 1,
         strategy: Strategy::Create,
         lines: vec![1],
-        sha256: Digest::of(&after),
-        diff: file.diff(),
+        sha256: after.digest().clone(),
+        diff: file.diff().clone(),
     };
     Ok(Planned::Change(Box::new(single(root, request.path.clone(), file)), summary))
 }

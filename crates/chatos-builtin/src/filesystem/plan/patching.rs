@@ -1,7 +1,7 @@
 //! `apply_patch`, computed: every file in memory, all or nothing (servers §4, §2.5).
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::OnceLock;
 
 use super::content::{check_size, target};
 use super::{Before, Plan, Planned, PlannedFile, document, sensitive};
@@ -11,6 +11,7 @@ use crate::filesystem::diff::Diff;
 use crate::filesystem::digest::Digest;
 use crate::filesystem::entry::Kind;
 use crate::filesystem::error::{ConflictKind, FileError, Result};
+use crate::filesystem::held::Held;
 use crate::filesystem::patch::{self, Applied, FilePatch, HunkFailure, PlaceError, Relaxed};
 use crate::filesystem::read;
 use crate::filesystem::resolve::Last;
@@ -63,8 +64,8 @@ pub struct PatchedFile {
 struct State {
     /// The path as it can be resolved again.
     given: String,
-    disk: Option<Arc<[u8]>>,
-    now: Option<Arc<[u8]>>,
+    disk: Option<Held>,
+    now: Option<Held>,
     executable: Option<bool>,
     mode: Option<u32>,
     /// It came from this path.
@@ -169,7 +170,7 @@ impl Work<'_> {
         let rel = place.rel.clone();
         if !self.states.contains_key(&rel) {
             let mode = place.stat.as_ref().map(|stat| stat.st_mode & 0o7777);
-            let disk: Option<Arc<[u8]>> = match place.stat {
+            let disk: Option<Held> = match place.stat {
                 Some(_) => {
                     let opened = self.root.open_file(&given)?;
                     Some(read::read_whole(&opened, self.request.max_bytes)?.into())
@@ -204,7 +205,7 @@ impl Work<'_> {
 
     fn add(&mut self, file: &FilePatch, path: &str) -> Result<Option<PatchedFile>> {
         let rel = self.load(path)?;
-        let content: Arc<[u8]> = file.added.clone().unwrap_or_default().into_bytes().into();
+        let content: Held = file.added.clone().unwrap_or_default().into_bytes().into();
         check_size(&rel, content.len() as u64, self.request.max_bytes)?;
         let executable = file.executable;
         let state = self.state(&rel)?;
@@ -277,7 +278,7 @@ impl Work<'_> {
             return Err(FileError::exists(target));
         }
         let mut fuzz = Vec::new();
-        let content: Arc<[u8]> = if file.hunks.is_empty() {
+        let content: Held = if file.hunks.is_empty() {
             now
         } else {
             let document = document(&rel, &now)?;
@@ -337,14 +338,14 @@ impl Work<'_> {
     /// A file that is already as the patch wants it.
     fn unchanged(&self, path: &str) -> PatchedFile {
         let state = self.states.get(path);
-        let there = state.and_then(|state| state.now.as_deref());
+        let there = state.and_then(|state| state.now.as_ref());
         PatchedFile {
             path: path.to_owned(),
             change: if there.is_some() { ChangeKind::Modified } else { ChangeKind::Deleted },
             from: None,
             hunks: 0,
             fuzz: Vec::new(),
-            sha256: there.map(Digest::of),
+            sha256: there.map(|there| there.digest().clone()),
         }
     }
 
@@ -354,7 +355,7 @@ impl Work<'_> {
             let rel = self.root.resolve(&joined, Last::Follow).map(|place| place.rel);
             let state = rel.ok().and_then(|rel| self.states.get(&rel)).or_else(|| self.states.get(path));
             let Some(state) = state else { continue };
-            let found = state.disk.as_deref().map(Digest::of);
+            let found = state.disk.as_ref().map(|disk| disk.digest().clone());
             if found.as_ref() != Some(expected) {
                 let found = found.map(|digest| digest.as_str().to_owned());
                 return Err(FileError::changed(path.clone(), Some(expected.as_str().to_owned()), found));
@@ -379,7 +380,7 @@ impl Work<'_> {
             if plan.sensitive.is_none() {
                 plan.sensitive = sensitive(&self.root.path().join(rel));
             }
-            let expected = state.disk.as_deref().map(Digest::of);
+            let expected = state.disk.as_ref().map(|disk| disk.digest().clone());
             let gone = state.now.is_none();
             match &state.now {
                 Some(content) => plan.steps.push(Step::Put {
@@ -413,12 +414,14 @@ impl Work<'_> {
                 mode: "patch",
                 before: before.clone().map_or(Before::Absent, Before::Bytes),
                 after: state.now.clone(),
+                made: OnceLock::new(),
             });
         }
         // A move writes its new file before the old one goes: attributes are taken from the old one.
         plan.steps.sort_by_key(|step| matches!(step, Step::Remove { .. }));
         for file in files {
-            file.sha256 = self.states.get(&file.path).and_then(|state| state.now.as_deref()).map(Digest::of);
+            let now = self.states.get(&file.path).and_then(|state| state.now.as_ref());
+            file.sha256 = now.map(|now| now.digest().clone());
         }
         plan
     }

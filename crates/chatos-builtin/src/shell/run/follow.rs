@@ -171,7 +171,7 @@ impl Run {
                     self.printed_at = Instant::now();
                 }
                 report = link.report(), if !self.idle && !self.lost => {
-                    self.hear(report)?;
+                    self.hear(report, link)?;
                     if self.ended.is_some() && held_until.is_none() {
                         held_until = Some(Instant::now() + HELD);
                     }
@@ -209,7 +209,7 @@ impl Run {
                 if drained && !self.idle && !self.lost && self.stopped.is_none() {
                     let wait = tokio::time::timeout(Duration::from_millis(20), link.report()).await;
                     if let Ok(report) = wait {
-                        self.hear(report)?;
+                        self.hear(report, link)?;
                     }
                 }
                 return Ok(());
@@ -217,7 +217,7 @@ impl Run {
         }
     }
 
-    fn hear(&mut self, report: Option<Report>) -> Result<(), ToolError> {
+    fn hear(&mut self, report: Option<Report>, link: &mut Link) -> Result<(), ToolError> {
         match report {
             Some(Report::Started { level, .. }) => {
                 self.level = Some(level);
@@ -225,9 +225,14 @@ impl Run {
                 self.printed_at = self.began;
             }
             Some(Report::Failed { what, message }) => return Err(not_started(what, &message)),
-            Some(Report::Exited { code, signal, left }) => {
+            Some(Report::Exited { code, signal, left, last }) => {
                 self.ended = Some((code, signal));
                 self.left = left;
+                if last {
+                    // It cleans up and takes the next command; nobody has to wait for that.
+                    self.idle = true;
+                    link.is_done();
+                }
                 // What ended by itself asked nothing that mattered; what had to be ended still says why.
                 if self.ending.is_none() {
                     self.hint = None;

@@ -1,13 +1,9 @@
 //! The system calls a command is refused: always what reaches around the boundary, and sockets when it
 //! has no network (servers §3.1).
 
-use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use seccompiler::{
-    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
-    TargetArch,
-};
+use seccompiler::{BpfProgram, sock_filter};
 
 /// Refused to every command.
 const ALWAYS: [i64; 30] = [
@@ -45,7 +41,7 @@ const ALWAYS: [i64; 30] = [
 
 /// The second set of numbers that 64-bit Intel kernels may accept, and those that differ in it.
 #[cfg(target_arch = "x86_64")]
-const X32: (i64, [i64; 4]) = (0x4000_0000, [521, 528, 539, 540]);
+const X32: (u32, [u32; 4]) = (0x4000_0000, [521, 528, 539, 540]);
 
 /// Whether filters can be used. Restricts the calling thread.
 pub(super) fn available() -> bool {
@@ -58,46 +54,182 @@ pub(super) fn refuse(network: bool) -> Result<(), String> {
     static OPEN: OnceLock<Result<BpfProgram, String>> = OnceLock::new();
     static CLOSED: OnceLock<Result<BpfProgram, String>> = OnceLock::new();
     let made = if network { &OPEN } else { &CLOSED };
-    let program = made.get_or_init(|| program(network).map_err(|error| error.to_string()));
+    let program = made.get_or_init(|| program(network));
     let program = program.as_ref().map_err(String::clone)?;
     seccompiler::apply_filter(program).map_err(|error| error.to_string())
 }
 
-fn program(network: bool) -> Result<BpfProgram, seccompiler::BackendError> {
-    let mut rules: BTreeMap<i64, Vec<SeccompRule>> = ALWAYS.iter().map(|call| (*call, Vec::new())).collect();
-    if !network {
-        rules.insert(libc::SYS_socket, sockets()?);
-    }
+/// The program the kernel runs at every system call. When it is installed the kernel tries it once for
+/// every call there is, so it is a search tree: a list of rules, one after the other, would take longer to
+/// install than the command needs to start.
+fn program(network: bool) -> Result<BpfProgram, String> {
+    let arch = arch().ok_or("no filter for this kind of machine")?;
+    let mut program = vec![load(ARCH), jump(JEQ, arch, 1, 0), ret(KILL), load(NUMBER)];
     #[cfg(target_arch = "x86_64")]
     {
+        // The second set begins at its bit; what is left without it is looked up in the same tree, after
+        // the few that have a number of their own there.
         let (bit, others) = X32;
-        let doubled: Vec<(i64, Vec<SeccompRule>)> =
-            rules.iter().map(|(call, rules)| (call | bit, rules.clone())).collect();
-        rules.extend(doubled);
-        rules.extend(others.map(|call| (call | bit, Vec::new())));
+        program.push(jump(JGE, bit, 0, others.len() as u8 + 3));
+        program.push(filter(AND, bit - 1));
+        for (index, other) in others.iter().enumerate() {
+            program.push(jump(JEQ, *other, (others.len() - index) as u8, 0));
+        }
+        program.extend([filter(JA, 1), ret(REFUSE)]);
     }
-    let arch = TargetArch::try_from(std::env::consts::ARCH)?;
-    SeccompFilter::new(rules, SeccompAction::Allow, SeccompAction::Errno(libc::EPERM as u32), arch)?
-        .try_into()
+    let mut numbers: Vec<u32> = ALWAYS.iter().map(|call| *call as u32).collect();
+    numbers.extend((!network).then_some(SOCKET));
+    numbers.sort_unstable();
+    program.extend(tree(&numbers));
+    Ok(program)
+}
+
+/// Looks for the number among sorted ones, by halves.
+fn tree(numbers: &[u32]) -> BpfProgram {
+    match numbers {
+        [] => vec![ret(ALLOW)],
+        [SOCKET] => {
+            let mut program = vec![jump(JEQ, SOCKET, 1, 0), ret(ALLOW)];
+            program.extend(sockets());
+            program
+        }
+        [only] => vec![jump(JEQ, *only, 0, 1), ret(REFUSE), ret(ALLOW)],
+        more => {
+            let (low, high) = more.split_at(more.len() / 2);
+            let low = tree(low);
+            // Forty numbers make a tree far below what a jump can pass over.
+            let mut program = vec![jump(JGE, high[0], low.len() as u8, 0)];
+            program.extend(low);
+            program.extend(tree(high));
+            program
+        }
+    }
 }
 
 /// `socket` without network: only local datagrams and questions to the kernel about itself are left;
 /// `socketpair` is another call and stays.
-fn sockets() -> Result<Vec<SeccompRule>, seccompiler::BackendError> {
-    let is =
-        |argument, op, value: i32| SeccompCondition::new(argument, SeccompCmpArgLen::Dword, op, value as u64);
-    let kind = |value| -> Result<SeccompRule, seccompiler::BackendError> {
-        SeccompRule::new(vec![
-            is(0, SeccompCmpOp::Eq, libc::AF_UNIX)?,
-            is(1, SeccompCmpOp::MaskedEq(0xf), value)?,
-        ])
-    };
-    Ok(vec![
-        SeccompRule::new(vec![
-            is(0, SeccompCmpOp::Ne, libc::AF_UNIX)?,
-            is(0, SeccompCmpOp::Ne, libc::AF_NETLINK)?,
-        ])?,
-        kind(libc::SOCK_STREAM)?,
-        kind(libc::SOCK_SEQPACKET)?,
-    ])
+fn sockets() -> BpfProgram {
+    vec![
+        load(FIRST_ARGUMENT),
+        jump(JEQ, libc::AF_NETLINK as u32, 5, 0),
+        jump(JEQ, libc::AF_UNIX as u32, 0, 3),
+        load(SECOND_ARGUMENT),
+        filter(AND, 0xf),
+        jump(JEQ, libc::SOCK_DGRAM as u32, 1, 0),
+        ret(REFUSE),
+        ret(ALLOW),
+    ]
+}
+
+// The few instructions that are needed; where the kernel puts number, architecture and arguments.
+const LOAD: u32 = libc::BPF_LD | libc::BPF_W | libc::BPF_ABS;
+const AND: u32 = libc::BPF_ALU | libc::BPF_AND | libc::BPF_K;
+const JA: u32 = libc::BPF_JMP | libc::BPF_JA;
+const JEQ: u32 = libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K;
+const JGE: u32 = libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K;
+const RET: u32 = libc::BPF_RET | libc::BPF_K;
+const NUMBER: u32 = 0;
+const ARCH: u32 = 4;
+/// The lower half of a 64-bit argument.
+const LOW: u32 = if cfg!(target_endian = "big") { 4 } else { 0 };
+const FIRST_ARGUMENT: u32 = 16 + LOW;
+const SECOND_ARGUMENT: u32 = 24 + LOW;
+const SOCKET: u32 = libc::SYS_socket as u32;
+const ALLOW: u32 = libc::SECCOMP_RET_ALLOW;
+const REFUSE: u32 = libc::SECCOMP_RET_ERRNO | libc::EPERM as u32;
+/// A call of another kind of machine has other numbers: there is no telling what it means.
+const KILL: u32 = libc::SECCOMP_RET_KILL_PROCESS;
+
+/// The kernel's name of this kind of machine.
+fn arch() -> Option<u32> {
+    match std::env::consts::ARCH {
+        "x86_64" => Some(0xc000_003e),
+        "aarch64" => Some(0xc000_00b7),
+        "riscv64" => Some(0xc000_00f3),
+        _ => None,
+    }
+}
+
+fn filter(code: u32, k: u32) -> sock_filter {
+    sock_filter { code: code as u16, jt: 0, jf: 0, k }
+}
+
+fn load(at: u32) -> sock_filter {
+    filter(LOAD, at)
+}
+
+fn ret(action: u32) -> sock_filter {
+    filter(RET, action)
+}
+
+/// Passes over so many instructions when the comparison holds, or does not.
+fn jump(code: u32, k: u32, jt: u8, jf: u8) -> sock_filter {
+    sock_filter { jt, jf, ..filter(code, k) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the kernel would do.
+    fn judge(program: &BpfProgram, arch: u32, number: u32, arguments: [u32; 2]) -> u32 {
+        let (mut at, mut value) = (0_usize, 0_u32);
+        loop {
+            let step = &program[at];
+            at += 1;
+            match u32::from(step.code) {
+                LOAD => {
+                    value = match step.k {
+                        NUMBER => number,
+                        ARCH => arch,
+                        FIRST_ARGUMENT => arguments[0],
+                        SECOND_ARGUMENT => arguments[1],
+                        other => panic!("reads {other}"),
+                    };
+                }
+                AND => value &= step.k,
+                JA => at += step.k as usize,
+                code @ (JEQ | JGE) => {
+                    let holds = if code == JEQ { value == step.k } else { value >= step.k };
+                    at += usize::from(if holds { step.jt } else { step.jf });
+                }
+                RET => return step.k,
+                code => panic!("unknown {code}"),
+            }
+        }
+    }
+
+    #[test]
+    fn every_number_is_judged_as_the_list_says() {
+        let own = arch().unwrap();
+        for network in [true, false] {
+            let program = program(network).unwrap();
+            assert!(program.len() < 160, "{}", program.len());
+            for number in 0..1200 {
+                let refused = ALWAYS.contains(&i64::from(number));
+                let stream = [libc::AF_INET as u32, libc::SOCK_STREAM as u32];
+                let wanted = if refused || (number == SOCKET && !network) { REFUSE } else { ALLOW };
+                assert_eq!(judge(&program, own, number, stream), wanted, "{number}");
+                #[cfg(target_arch = "x86_64")]
+                {
+                    let wanted = if X32.1.contains(&number) { REFUSE } else { wanted };
+                    assert_eq!(judge(&program, own, number | X32.0, stream), wanted, "x32 {number}");
+                }
+            }
+            assert_eq!(judge(&program, own, u32::MAX, [0, 0]), ALLOW, "no call has this number");
+            assert_eq!(judge(&program, own ^ 1, 0, [0, 0]), KILL);
+        }
+        let closed = program(false).unwrap();
+        let socket = |family: i32, kind: i32| judge(&closed, own, SOCKET, [family as u32, kind as u32]);
+        let flags = libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
+        for kind in [libc::SOCK_STREAM, libc::SOCK_SEQPACKET] {
+            assert_eq!(socket(libc::AF_UNIX, kind), REFUSE);
+            assert_eq!(socket(libc::AF_UNIX, kind | flags), REFUSE);
+        }
+        assert_eq!(socket(libc::AF_UNIX, libc::SOCK_DGRAM | flags), ALLOW);
+        assert_eq!(socket(libc::AF_NETLINK, libc::SOCK_RAW), ALLOW);
+        for family in [libc::AF_INET, libc::AF_INET6, libc::AF_PACKET, libc::AF_VSOCK] {
+            assert_eq!(socket(family, libc::SOCK_DGRAM), REFUSE);
+        }
+    }
 }

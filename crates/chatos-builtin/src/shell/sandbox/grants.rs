@@ -1,6 +1,7 @@
 //! From the safety mode and the settings to what a command may touch: the table of servers §3.1.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::{Boundary, Kernel};
@@ -84,10 +85,28 @@ pub(in crate::shell) fn boundary(
     };
     Boundary {
         kernel,
-        read: read.into_iter().chain(settings.read_paths.iter().cloned()).collect(),
-        write,
+        read: read.into_iter().chain(settings.read_paths.iter().map(|path| real(path))).collect(),
+        write: write.iter().map(|path| real(path)).collect(),
         devices: DEVICES.iter().map(PathBuf::from).collect(),
-        protected: places.protected.to_vec(),
+        protected: places.protected.iter().map(|path| real(path)).collect(),
         network,
+    }
+}
+
+/// The path without links as far as it exists.
+fn real(path: &Path) -> PathBuf {
+    let mut existing = path;
+    let mut rest = Vec::new();
+    loop {
+        if let Ok(found) = std::fs::canonicalize(existing) {
+            return rest.iter().rev().fold(found, |path: PathBuf, name: &&OsStr| path.join(name));
+        }
+        match (existing.parent(), existing.file_name()) {
+            (Some(parent), Some(name)) => {
+                rest.push(name);
+                existing = parent;
+            }
+            _ => return path.to_owned(),
+        }
     }
 }

@@ -42,13 +42,12 @@ pub(super) fn restrict(boundary: &Boundary) -> Result<(), String> {
     }
     // A right that a file cannot have is left out for files, which is no reason to fail.
     let rules = rules.create().map_err(text)?.set_compatibility(CompatLevel::BestEffort);
-    let protected: Vec<PathBuf> = boundary.protected.iter().map(|path| real(path)).collect();
-    let mut grants = Grants { rules, abi, protected };
+    let mut grants = Grants { rules, abi, protected: boundary.protected.clone() };
     for path in &boundary.read {
-        grants.beneath(&real(path), AccessFs::from_read(abi))?;
+        grants.beneath(path, AccessFs::from_read(abi))?;
     }
     for path in &boundary.write {
-        grants.beneath(&real(path), AccessFs::from_all(abi))?;
+        grants.beneath(path, AccessFs::from_all(abi))?;
     }
     let device = AccessFs::from_file(abi) & !AccessFs::Execute;
     for path in &boundary.devices {
@@ -116,24 +115,6 @@ impl Grants {
             .add_rule(PathBeneath::new(handle, access))
             .map(|_| ())
             .map_err(|error| format!("{}: {error}", path.display()))
-    }
-}
-
-/// The path without links as far as it exists.
-fn real(path: &Path) -> PathBuf {
-    let mut existing = path;
-    let mut rest = Vec::new();
-    loop {
-        if let Ok(found) = std::fs::canonicalize(existing) {
-            return rest.iter().rev().fold(found, |path: PathBuf, name: &&OsStr| path.join(name));
-        }
-        match (existing.parent(), existing.file_name()) {
-            (Some(parent), Some(name)) => {
-                rest.push(name);
-                existing = parent;
-            }
-            _ => return path.to_owned(),
-        }
     }
 }
 

@@ -159,6 +159,7 @@ impl Session {
                     code: ended.code,
                     signal: ended.signal,
                     left: usize::from(!reaped.none_left),
+                    last: false,
                 });
             }
             if reaped.none_left {
@@ -172,7 +173,8 @@ impl Session {
                 {
                     self.read_outputs();
                     self.exited(ended.code, ended.signal);
-                    supervisor.report(&Report::Exited { code: ended.code, signal: ended.signal, left: 0 });
+                    let (code, signal) = (ended.code, ended.signal);
+                    supervisor.report(&Report::Exited { code, signal, left: 0, last: false });
                 }
                 self.answer_watchers();
                 return;
