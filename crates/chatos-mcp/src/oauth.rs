@@ -1,4 +1,4 @@
-//! Signing in at the authorization server of a server over HTTP (decision 0014).
+//! Signing in at the authorization server of a server over HTTP (decision 0015).
 //!
 //! Three steps with a person in the middle: [`begin`] finds out where to sign in and makes the address a
 //! browser has to open, the person signs in there, and [`finish`] turns what the browser brings back

@@ -160,7 +160,9 @@ impl Server {
     fn ready(&self) -> Option<Arc<Connection>> {
         let state = self.state.borrow();
         let connection = state.connection.as_ref().filter(|_| state.phase == Phase::Ready && !state.over)?;
-        let usable = !self.retired.is_cancelled() && connection.end().is_none();
+        // One that is about to be restarted is not given out any more.
+        let wanted = self.wish() != Wish::Restart && !self.retired.is_cancelled();
+        let usable = wanted && connection.end().is_none();
         usable.then(|| Arc::clone(connection))
     }
 
