@@ -27,7 +27,10 @@ pub(crate) use keeper::{Bearer, Keeper};
 
 pub(crate) use discovery::offers_sign_in;
 
+use std::time::Duration;
+
 use crate::endpoint::Remote;
+use crate::failure::{Failure, Waited};
 use authorize::Answer;
 use error::Document;
 use fetch::Web;
@@ -51,10 +54,31 @@ pub struct SignInOptions {
     pub scopes: Option<Vec<String>>,
 }
 
+/// A whole step, however many documents it needs: who answers every one slowly does not hold it up.
+const STEP: Duration = Duration::from_secs(45);
+
+async fn bounded<T>(
+    document: Document,
+    step: impl Future<Output = Result<T, SignInError>>,
+) -> Result<T, SignInError> {
+    let failure = Failure::TimedOut { what: Waited::Request, after: STEP, noise: None };
+    let late = || Err(SignInError::Net { document, failure });
+    tokio::time::timeout(STEP, Box::pin(step)).await.unwrap_or_else(|_| late())
+}
+
 /// Finds out where to sign in, makes us known there, and gives the address a browser has to open.
 ///
 /// `challenge` is what the server said when it refused, `before` the grant it refused, if there was one.
 pub async fn begin(
+    remote: &Remote,
+    options: &SignInOptions,
+    challenge: Option<&Challenge>,
+    before: Option<&Grant>,
+) -> Result<Pending, SignInError> {
+    bounded(Document::Server, prepare(remote, options, challenge, before)).await
+}
+
+async fn prepare(
     remote: &Remote,
     options: &SignInOptions,
     challenge: Option<&Challenge>,
@@ -80,15 +104,20 @@ pub async fn finish(remote: &Remote, pending: Pending, query: &str) -> Result<Gr
         Answer::Code(code) => code,
         Answer::Error { error } => return Err(SignInError::refused(&error, None)),
     };
-    let web = Web::of(remote).await?;
-    let exchange = pending.exchange(&code);
-    let tokens = token::request(web, &pending.grant, exchange, Document::Token).await?;
+    let exchange = bounded(Document::Token, async {
+        let web = Web::of(remote).await?;
+        token::request(web, &pending.grant, pending.exchange(&code), Document::Token).await
+    });
+    let tokens = exchange.await?;
     Ok(pending.granted(tokens))
 }
 
 /// Ends a grant at its authorization server, where that offers it. Says whether it did; tokens of a
 /// server that does not end by themselves.
 pub async fn revoke(remote: &Remote, grant: &Grant) -> Result<bool, SignInError> {
-    let web = Web::of(remote).await?;
-    token::revoke(web, grant).await
+    bounded(Document::Revocation, async {
+        let web = Web::of(remote).await?;
+        token::revoke(web, grant).await
+    })
+    .await
 }

@@ -150,7 +150,7 @@ fn described(web: Web, remote: &Remote, json: &Map<String, Value>) -> Result<Res
 }
 
 /// Whether a name of a resource covers the server: its own address, or one above it on its origin.
-fn is_about(resource: &str, server: &Uri) -> bool {
+pub(super) fn is_about(resource: &str, server: &Uri) -> bool {
     if resource.len() > 2_048 || resource.contains('#') {
         return false;
     }

@@ -66,7 +66,7 @@ impl Keeper {
         {
             let mut known = self.known.lock().await;
             if matches!(*known, Known::Unread) {
-                *known = Known::Read(self.load().await?.map(Box::new));
+                *known = Known::Read(self.load(remote).await?.map(Box::new));
             }
             let Known::Read(grant) = &*known else { return Ok(None) };
             let Some(grant) = grant else { return Ok(None) };
@@ -105,7 +105,7 @@ impl Keeper {
         challenge: Option<Challenge>,
     ) -> Result<Option<Bearer>, Failure> {
         let mut known = self.known.lock().await;
-        let stored = self.load().await?;
+        let stored = self.load(remote).await?;
         let held = match std::mem::replace(&mut *known, Known::Unread) {
             // What could not be written down is newer than what was.
             Known::Read(held) => newer(held.map(|held| *held), stored),
@@ -137,7 +137,7 @@ impl Keeper {
             }
             Err(SignInError::Refused { .. }) => {
                 // Perhaps another process used it up a moment ago and has the next one.
-                if let Some(other) = self.load().await?.filter(|other| other.tokens != grant.tokens) {
+                if let Some(other) = self.load(remote).await?.filter(|other| other.tokens != grant.tokens) {
                     let bearer = bearer(&other)?;
                     *known = Known::Read(Some(Box::new(other)));
                     return Ok(Some(bearer));
@@ -152,10 +152,12 @@ impl Keeper {
         }
     }
 
-    async fn load(&self) -> Result<Option<Grant>, Failure> {
+    /// What is kept, if it is for this server: its address may have been changed since.
+    async fn load(&self, remote: &Remote) -> Result<Option<Grant>, Failure> {
         let store = Arc::clone(&self.store);
         let loaded = tokio::task::spawn_blocking(move || store.load()).await;
-        loaded.map_err(|error| Failure::Closed { reason: error.to_string() })
+        let loaded = loaded.map_err(|error| Failure::Closed { reason: error.to_string() })?;
+        Ok(loaded.filter(|grant| discovery::is_about(grant.resource(), &remote.uri)))
     }
 
     async fn save(&self, grant: Option<Grant>) {

@@ -78,7 +78,11 @@ fn by_person(
         None => Method::None,
         // What the server does not say is the header (RFC 8414 §2).
         Some(_) if allows(server, Method::Basic) => Method::Basic,
-        Some(_) => Method::Post,
+        Some(_) if allows(server, Method::Post) => Method::Post,
+        Some(_) => {
+            let detail = "it takes no client secret, only ways to show who we are that we do not have";
+            return Err(SignInError::unusable(Document::Server, detail));
+        }
     };
     Ok(new(server, options, id.to_owned(), secret, method, Origin::Person))
 }
@@ -129,6 +133,8 @@ async fn dynamic(web: Web, server: &Server, options: &SignInOptions) -> Result<R
     let method = match answer.get("token_endpoint_auth_method").and_then(Value::as_str) {
         Some(name) => discovery::method(name)
             .ok_or_else(|| wrong("it wants to know us in a way we do not have".to_owned()))?,
+        // It says nothing and gives no secret: then there is nothing to show.
+        None if secret.is_none() => Method::None,
         None => wanted,
     };
     if method != Method::None && secret.is_none() {

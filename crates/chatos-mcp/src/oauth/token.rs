@@ -2,6 +2,7 @@
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use hyper::StatusCode;
 use hyper::header::HeaderValue;
 use serde_json::{Map, Value};
 
@@ -16,6 +17,9 @@ const FORM: &str = "application/x-www-form-urlencoded";
 const TOKEN_BYTES: usize = 32 * 1024;
 /// Longest life of an access token that is believed: a year.
 const LIFE_SECONDS: u64 = 366 * 24 * 3_600;
+
+/// Words for a fault of the server's own: nothing was decided.
+const LATER: [&str; 2] = ["server_error", "temporarily_unavailable"];
 
 /// What is exchanged for tokens.
 #[derive(Clone, Copy)]
@@ -104,11 +108,11 @@ fn accepted(
     secrets: &[&Secret],
     document: Document,
 ) -> Result<Map<String, Value>, SignInError> {
-    let success = reply.status.is_success();
+    let (success, busy) = (reply.status.is_success(), is_busy(reply.status));
     let answer = reply.json.unwrap_or_default();
     match answer.get("error").and_then(Value::as_str) {
         // Some say so with a status of success.
-        Some(error) => {
+        Some(error) if !busy && !LATER.contains(&error) => {
             let clean = |text: &str| {
                 let secrets = secrets.iter().copied().chain(client.client_secret.as_ref());
                 secrets.fold(text.to_owned(), |text, secret| text.replace(secret.expose(), "********"))
@@ -117,8 +121,13 @@ fn accepted(
             Err(SignInError::refused(&clean(error), description))
         }
         None if success => Ok(answer),
-        None => Err(SignInError::unusable(document, format!("it answered HTTP {}", reply.status.as_u16()))),
+        _ => Err(SignInError::unusable(document, format!("it answered HTTP {}", reply.status.as_u16()))),
     }
+}
+
+/// Whether the same may work a little later.
+fn is_busy(status: StatusCode) -> bool {
+    status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS
 }
 
 fn tokens(

@@ -141,11 +141,19 @@ async fn an_issuer_that_is_down_costs_no_grant() {
     let town = Town::new().await;
     let kept = Kept::with(&town.signed_in().await);
     town.state().valid.clear();
-    town.state().token = Some((503, "text/html", "<h1>later</h1>".to_owned()));
     let (pool, key) = pool_of(town.endpoint().with_grants(Arc::clone(&kept) as Arc<dyn Grants>));
-    let failure = within(pool.connect(&key)).await.err().unwrap().failure;
-    assert!(!matches!(failure, Failure::SignInNeeded { .. }), "{failure:?}");
-    assert!(kept.load().is_some());
+    for (status, body) in [
+        (503, "<h1>later</h1>"),
+        (500, r#"{"error":"invalid_grant"}"#),
+        (429, r#"{"error":"invalid_request"}"#),
+        (400, r#"{"error":"temporarily_unavailable"}"#),
+    ] {
+        town.state().token = Some((status, "application/json", body.to_owned()));
+        pool.restart(&key);
+        let failure = within(pool.connect(&key)).await.err().unwrap().failure;
+        assert!(!matches!(failure, Failure::SignInNeeded { .. }), "{failure:?}");
+        assert!(kept.load().is_some());
+    }
     // It comes back, and the server with it.
     town.state().token = None;
     pool.restart(&key);
@@ -248,4 +256,49 @@ async fn a_server_that_only_wants_a_key_is_not_one_to_sign_in_to() {
     let failure = within(pool.connect(&key)).await.err().unwrap().failure;
     assert_eq!(failure, Failure::AuthRefused { status: 401 });
     pool.close().await;
+}
+
+#[tokio::test]
+async fn a_grant_does_not_follow_a_changed_address() {
+    let (town, other) = (Town::new().await, Town::new().await);
+    let kept = Kept::with(&town.signed_in().await);
+    let (pool, key) = pool_of(other.endpoint().with_grants(kept));
+    let failure = within(pool.connect(&key)).await.err().unwrap().failure;
+    assert!(!challenge(&failure).1);
+    assert!(other.mcp.seen().iter().all(|seen| seen.header("authorization").is_none()));
+    pool.close().await;
+}
+
+#[tokio::test]
+async fn a_client_is_known_in_the_way_the_issuer_says() {
+    let own = SignInOptions {
+        client_id: Some("mine".to_owned()),
+        client_secret: Some(Secret::new("k:3 y")),
+        ..options()
+    };
+    for (methods, header, form) in [
+        (json!(["client_secret_basic", "client_secret_post"]), Some("Basic bWluZTprJTNBMyUyMHk="), None),
+        (json!(["client_secret_post"]), None, Some("k:3 y")),
+        (Value::Null, Some("Basic bWluZTprJTNBMyUyMHk="), None),
+    ] {
+        let town = Town::new().await;
+        town.state().metadata["token_endpoint_auth_methods_supported"] = methods;
+        let pending = town.begin_with(&own, None, None).await.unwrap();
+        let query = town.browse(&pending);
+        town.finish(pending, &query).await.unwrap();
+        let sent = &town.asked("/token")[0];
+        assert_eq!(sent.header("authorization").as_deref(), header);
+        let body = format!("?{}", String::from_utf8_lossy(&sent.body));
+        assert_eq!(query_value(&body, "client_secret").as_deref(), form);
+        assert!(town.asked("/register").is_empty());
+    }
+    let town = Town::new().await;
+    town.state().metadata["token_endpoint_auth_methods_supported"] = json!(["private_key_jwt"]);
+    let told = town.begin_with(&own, None, None).await;
+    assert!(matches!(told, Err(SignInError::Unusable { .. })), "{told:?}");
+    // One that is only given an id has nothing to show.
+    let town = Town::new().await;
+    town.state().metadata["token_endpoint_auth_methods_supported"] = Value::Null;
+    town.state().client = Some(json!({ "client_id": "c-2" }));
+    assert_eq!(town.signed_in().await.client_id(), "c-2");
 }
