@@ -135,7 +135,8 @@ impl Pipe {
 
     fn ask(&mut self, method: &str, id: usize, params: &Value) -> Result<Value> {
         let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
-        writeln!(self.input, "{message}")?;
+        // In one piece: the limit is the pipe, not how often it is written to.
+        self.input.write_all(format!("{message}\n").as_bytes())?;
         self.input.flush()?;
         loop {
             let mut line = String::new();

@@ -31,7 +31,7 @@ use tokio_util::sync::CancellationToken;
 use crate::toolset::{CURRENT_TIME, GrantedTool, Road, ServerRoute, Toolset};
 use answer::Ended;
 pub use ports::{
-    BuiltInCall, CallContext, CallSettings, OpenAsk, Ports, Question, TaskRow, ToolEvent, Verdict,
+    BuiltInCall, CallContext, CallSettings, OpenAsk, Ports, Question, TaskRow, TaskTime, ToolEvent, Verdict,
 };
 pub use questions::{Asker, elicit, file_uri};
 use record::Record;

@@ -29,8 +29,8 @@ mod turn;
 
 pub use dispatch::{
     Asker, BuiltInCall, CallContext, CallEnd, CallObserver, CallOrder, CallSettings, Dispatcher, NoObserver,
-    OpenAsk, Ports, Question, Resumed, Sending, TaskHandle, TaskRow, ToolEvent, ToolRef, Verdict, WaitKind,
-    call_key, elicit, file_uri,
+    OpenAsk, Ports, Question, Resumed, Sending, TaskHandle, TaskRow, TaskTime, ToolEvent, ToolRef, Verdict,
+    WaitKind, call_key, elicit, file_uri,
 };
 pub use toolset::{
     AppPlace, CURRENT_TIME, GrantedTool, OfferedTool, RefusedTool, Road, ServerOffer, ServerRoute,

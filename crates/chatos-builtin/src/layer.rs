@@ -126,6 +126,13 @@ impl Layer {
         self.parts.settings.current()
     }
 
+    /// Appends lines to the tool log, given without their last newline: a process has one that writes it.
+    pub fn append_log(&self, lines: &str) {
+        if let Some(log) = &self.parts.log {
+            log.append(lines, self.settings().rotation);
+        }
+    }
+
     /// Ends all calls and waits, at most `patience`, for what they leave behind.
     pub async fn close(&self, patience: Duration) {
         self.shutdown.cancel();

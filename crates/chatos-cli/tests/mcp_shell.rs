@@ -7,7 +7,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use chatos_testkit::{McpClient, McpEra, Sandbox, child};
+use chatos_testkit::{McpClient, McpEra, Sandbox, Wire, child};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -120,21 +120,39 @@ fn without_a_person_what_has_to_be_asked_is_refused() {
     assert_eq!(data(&listed)["exit_code"], 0, "{listed}");
 }
 
+/// Whoever can call the tools of the server.
+trait Caller {
+    /// Makes a call and gives its result.
+    fn result(&mut self, tool: &str, arguments: Value) -> Value;
+    /// Makes a call that nobody waits for.
+    fn begin(&mut self, tool: &str, arguments: Value);
+}
+
+impl Caller for McpClient {
+    fn result(&mut self, tool: &str, arguments: Value) -> Value {
+        self.call(tool, arguments)
+    }
+
+    fn begin(&mut self, tool: &str, arguments: Value) {
+        self.begin_call(tool, arguments);
+    }
+}
+
 /// Commands of every sort that try to stay.
-fn start_all(client: &mut McpClient, mark: &str) {
+fn start_all(client: &mut impl Caller, mark: &str) {
     let stubborn = format!(
         "trap '' TERM HUP INT; env -i setsid sh -c 'trap \"\" TERM HUP; sleep {mark}' & (env -i setsid sleep {mark} &); sleep {mark}; sleep {mark}"
     );
     for (name, pty) in [("a", true), ("b", false)] {
         let arguments = json!({ "command": stubborn, "session": name, "pty": pty, "preview_wait_ms": 0 });
-        let reply = client.call("session_run", arguments);
+        let reply = client.result("session_run", arguments);
         assert_eq!(reply["structuredContent"]["status"], "ok", "{reply}");
     }
-    client.call(
+    client.result(
         "run_shell_command",
         json!({ "command": format!("nohup setsid sleep {mark} >/dev/null 2>&1 &") }),
     );
-    client.begin_call("run_shell_command", json!({ "command": stubborn, "timeout_ms": 600_000 }));
+    client.begin("run_shell_command", json!({ "command": stubborn, "timeout_ms": 600_000 }));
     let sleep = format!("sleep {mark} ");
     until("the commands", || {
         alive(mark)
@@ -156,6 +174,109 @@ fn nothing_is_left_when_the_server_is_killed() {
     start_all(&mut client, &mark);
     client.signal(Signal::KILL);
     client.ended();
+    until("the end of everything", || alive(&mark).is_empty());
+}
+
+/// `chatos mcp shell_tasks --http`, or a host: calls over HTTP.
+struct OverHttp<'a> {
+    port: u16,
+    head: &'a dyn Fn(&str) -> String,
+    message: &'a dyn Fn(&str, Value) -> Value,
+    // Calls nobody reads the answer of; their connections stay open.
+    begun: Vec<Wire>,
+}
+
+impl OverHttp<'_> {
+    fn send(&self, tool: &str, arguments: Value) -> Wire {
+        let body = (self.message)(tool, arguments).to_string();
+        let mut wire = Wire::open(self.port).unwrap();
+        let head = (self.head)(tool);
+        let head = format!("{head}Content-Length: {}\r\nConnection: close\r\n\r\n", body.len());
+        wire.send(head.as_bytes()).unwrap();
+        wire.send(body.as_bytes()).unwrap();
+        wire
+    }
+}
+
+impl Caller for OverHttp<'_> {
+    fn result(&mut self, tool: &str, arguments: Value) -> Value {
+        let text = self.send(tool, arguments).answer(false).unwrap().text();
+        let mut last = text.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim);
+        let last = last.rfind(|data| data.starts_with('{')).unwrap_or(text.trim()).to_owned();
+        let answer: Value = serde_json::from_str(&last).unwrap_or_else(|error| panic!("{error}: {text}"));
+        answer.get("result").unwrap_or(&answer).clone()
+    }
+
+    fn begin(&mut self, tool: &str, arguments: Value) {
+        let wire = self.send(tool, arguments);
+        self.begun.push(wire);
+    }
+}
+
+#[test]
+fn nothing_is_left_when_a_server_behind_http_is_killed() {
+    let place = Place::new();
+    if !confined(&place) {
+        return;
+    }
+    let mark = mark(4);
+    let root = place.sandbox.root().join("project");
+    let root = root.to_str().unwrap();
+    let args = ["mcp", "shell_tasks", "--lang", "en", "--http", "127.0.0.1:0", "--root", root];
+    let command = place.sandbox.command(&args);
+    let mut server = McpClient::start(command, McpEra::Modern, json!({}));
+    let mut port = None;
+    until("it listens", || {
+        let said = server.stderr();
+        let found =
+            said.split("http://127.0.0.1:").nth(1).and_then(|rest| rest.split('/').next()?.parse().ok());
+        port = found.filter(|_| said.ends_with('\n'));
+        port.is_some()
+    });
+    let port: u16 = port.unwrap();
+    let token = std::fs::read_to_string(place.sandbox.state().join("mcp-token")).unwrap();
+    let message = |tool: &str, arguments: Value| {
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
+            "name": tool, "arguments": arguments, "_meta": {
+                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientInfo": { "name": "t", "version": "1" },
+                "io.modelcontextprotocol/clientCapabilities": {},
+            } } })
+    };
+    let head = |tool: &str| {
+        format!(
+            "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer {token}\r\n\
+             Accept: application/json, text/event-stream\r\nContent-Type: application/json\r\n\
+             MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: {tool}\r\n"
+        )
+    };
+    let mut client = OverHttp { port, head: &head, message: &message, begun: Vec::new() };
+    start_all(&mut client, &mark);
+    server.signal(Signal::KILL);
+    server.ended();
+    until("the end of everything", || alive(&mark).is_empty());
+}
+
+#[test]
+fn nothing_is_left_when_the_host_is_killed() {
+    let place = Place::new();
+    if !confined(&place) {
+        return;
+    }
+    let mark = mark(5);
+    let host = place.sandbox.serve();
+    let root = place.sandbox.root().join("project");
+    let message = |tool: &str, arguments: Value| json!({ "server": "shell_tasks", "tool": tool, "arguments": arguments, "root": root });
+    let (authority, token) = (host.authority(), host.token.clone());
+    let head = |_: &str| {
+        format!(
+            "POST /api/v1/tools/call HTTP/1.1\r\nHost: {authority}\r\nAuthorization: Bearer {token}\r\n\
+             Content-Type: application/json\r\n"
+        )
+    };
+    let mut client = OverHttp { port: host.port, head: &head, message: &message, begun: Vec::new() };
+    start_all(&mut client, &mark);
+    host.kill();
     until("the end of everything", || alive(&mark).is_empty());
 }
 

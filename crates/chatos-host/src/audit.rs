@@ -2,6 +2,10 @@
 //!
 //! Each record is one line with `seq`, `prev` and `hash = HMAC(audit key, prev ‖ record)`. The head
 //! is also in the database, so that cutting the tail of the file shows. No arguments, no secrets.
+//!
+//! Records that are ready together are kept together: one write, one wait for the disk, one note in the
+//! database. Each of them carries `group`, the number of the first, so that a start can tell a group the
+//! database had not heard of yet from commits it lost (decision 0014).
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -18,8 +22,8 @@ pub struct Audit {
     key: SubKey,
     store: Store,
     head: Mutex<Head>,
-    // Records in the files that the database did not know when this was opened.
-    ahead: u64,
+    // Records by which the database was older than a kill explains when this was opened.
+    lost: u64,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -80,38 +84,55 @@ impl Audit {
             seq: store.meta("audit_seq")?.and_then(|text| text.parse().ok()).unwrap_or_default(),
             hash: store.meta("audit_hash")?.unwrap_or_default(),
         };
-        // A stop between file and database leaves the file one record ahead; that record is ours.
-        let last = last_record(&folder).map_err(wrap)?;
-        let known = stored.seq;
-        let head = last.filter(|last| last.seq > known).unwrap_or(stored);
-        let ahead = head.seq - known;
-        Ok(Self { folder, key, store, head: Mutex::new(head), ahead })
+        // A stop between file and database leaves the files one group ahead, or the part of it that was
+        // written: those records are ours. The group before it was in the database before this one was
+        // begun, so a database that does not know it has lost commits.
+        let last = last_record(&folder).map_err(wrap)?.filter(|(last, _)| last.seq > stored.seq);
+        let (head, lost) = match last {
+            Some((last, group)) if group > stored.seq + 1 => (last.clone(), last.seq - stored.seq),
+            Some((last, _)) => (last, 0),
+            None => (stored, 0),
+        };
+        Ok(Self { folder, key, store, head: Mutex::new(head), lost })
     }
 
-    /// How many records the database had not heard of when this was opened.
-    pub(crate) fn ahead(&self) -> u64 {
-        self.ahead
+    /// By how many records the database was too old when this was opened.
+    pub(crate) fn lost(&self) -> u64 {
+        self.lost
     }
 
     /// Appends one record, durable on return.
     pub fn record(&self, kind: &str, fields: Map<String, Value>) -> Result<(), AuditError> {
+        self.record_all(vec![(kind, fields)])
+    }
+
+    /// Appends records in their order, all durable on return or none kept.
+    pub fn record_all(&self, records: Vec<(&str, Map<String, Value>)>) -> Result<(), AuditError> {
         let mut head = self.head.lock().unwrap_or_else(PoisonError::into_inner);
-        let ts = now_iso();
-        let path = self.folder.join(format!("audit-{}.jsonl", &ts[..4]));
-        let mut record = Map::new();
-        record.insert("seq".to_owned(), Value::from(head.seq + 1));
-        record.insert("ts".to_owned(), Value::from(ts));
-        record.insert("type".to_owned(), Value::from(kind));
-        for (name, value) in fields {
-            record.entry(name).or_insert(value);
+        let path = self.folder.join(format!("audit-{}.jsonl", &now_iso()[..4]));
+        let group = (records.len() > 1).then_some(head.seq + 1);
+        let mut next = head.clone();
+        let mut lines = String::new();
+        for (kind, fields) in records {
+            let mut record = Map::new();
+            record.insert("seq".to_owned(), Value::from(next.seq + 1));
+            record.insert("ts".to_owned(), Value::from(now_iso()));
+            record.insert("type".to_owned(), Value::from(kind));
+            if let Some(group) = group {
+                record.insert("group".to_owned(), Value::from(group));
+            }
+            for (name, value) in fields {
+                record.entry(name).or_insert(value);
+            }
+            record.insert("prev".to_owned(), Value::from(next.hash.clone()));
+            let hash = hash_of(&self.key, &next.hash, &record);
+            record.insert("hash".to_owned(), Value::from(hash.clone()));
+            lines.push_str(&Value::Object(record).to_string());
+            lines.push('\n');
+            next = Head { seq: next.seq + 1, hash };
         }
-        record.insert("prev".to_owned(), Value::from(head.hash.clone()));
-        let hash = hash_of(&self.key, &head.hash, &record);
-        record.insert("hash".to_owned(), Value::from(hash.clone()));
-        let mut line = Value::Object(record).to_string();
-        line.push('\n');
-        append(&path, line.as_bytes()).map_err(|source| AuditError::Io { path: path.clone(), source })?;
-        *head = Head { seq: head.seq + 1, hash };
+        append(&path, lines.as_bytes()).map_err(|source| AuditError::Io { path: path.clone(), source })?;
+        *head = next;
         // Together: a number without its hash would read as tampering after a kill.
         self.store.set_metas(&[("audit_seq", &head.seq.to_string()), ("audit_hash", &head.hash)])?;
         Ok(())
@@ -172,23 +193,27 @@ fn hash_of(key: &SubKey, prev: &str, record: &Map<String, Value>) -> String {
     })
 }
 
-/// One write of a whole line. A torn last line was never acknowledged and is cut off first: the host
+/// One write of whole lines, all or none. A torn last line was never acknowledged and is cut off first: the host
 /// alone writes this file, and a remainder would read as tampering for ever.
-fn append(path: &Path, line: &[u8]) -> io::Result<()> {
+fn append(path: &Path, lines: &[u8]) -> io::Result<()> {
     let flags = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
     let mut file =
         OpenOptions::new().read(true).append(true).create(true).mode(0o600).custom_flags(flags).open(path)?;
-    if file.metadata()?.len() > 0 {
+    let mut length = file.metadata()?.len();
+    if length > 0 {
         file.seek(SeekFrom::End(-1))?;
         let mut last = [0];
         file.read_exact(&mut last)?;
         if last != *b"\n" {
             let whole = std::fs::read(path)?.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-            file.set_len(whole as u64)?;
+            length = whole as u64;
+            file.set_len(length)?;
         }
     }
-    file.write_all(line)?;
-    file.sync_data()
+    file.write_all(lines).and_then(|()| file.sync_data()).inspect_err(|_| {
+        // Lines without their head would read as tampering; when cutting fails too, they do.
+        file.set_len(length).ok();
+    })
 }
 
 fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
@@ -201,8 +226,8 @@ fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// The last complete record of the newest file.
-fn last_record(folder: &Path) -> io::Result<Option<Head>> {
+/// The last complete record of the newest file, and the first of its group.
+fn last_record(folder: &Path) -> io::Result<Option<(Head, u64)>> {
     let Some(file) = files(folder)?.pop() else { return Ok(None) };
     let mut file = File::open(file)?;
     let length = file.metadata()?.len();
@@ -212,7 +237,9 @@ fn last_record(folder: &Path) -> io::Result<Option<Head>> {
     file.read_to_end(&mut tail)?;
     let parsed = tail.split(|byte| *byte == b'\n').rev().find_map(|line| {
         let record: Value = serde_json::from_slice(line).ok()?;
-        Some(Head { seq: record.get("seq")?.as_u64()?, hash: record.get("hash")?.as_str()?.to_owned() })
+        let seq = record.get("seq")?.as_u64()?;
+        let group = record.get("group").and_then(Value::as_u64).unwrap_or(seq);
+        Some((Head { seq, hash: record.get("hash")?.as_str()?.to_owned() }, group))
     });
     Ok(parsed)
 }
@@ -264,6 +291,61 @@ mod tests {
         let again = audit(dir.path());
         again.record("start", Map::new()).unwrap();
         assert_eq!(again.verify().unwrap(), AuditVerdict::Whole { records: 4 });
+    }
+
+    fn fields(number: u64) -> Map<String, Value> {
+        [("n".to_owned(), Value::from(number))].into_iter().collect()
+    }
+
+    /// The database as it was after this record.
+    fn database_at(dir: &Path, seq: u64) {
+        let head = |line: &str| serde_json::from_str::<Value>(line).unwrap()["hash"].clone();
+        let file = files(&dir.join("audit")).unwrap().pop().unwrap();
+        let text = std::fs::read_to_string(file).unwrap();
+        let hash = head(text.lines().nth(seq as usize - 1).unwrap());
+        let audit = audit(dir);
+        let metas = [("audit_seq", seq.to_string()), ("audit_hash", hash.as_str().unwrap().to_owned())];
+        audit.store.set_metas(&metas.each_ref().map(|(key, value)| (*key, value.as_str()))).unwrap();
+    }
+
+    #[test]
+    fn a_group_is_one_step_however_much_of_it_was_written() {
+        let (dir, file) = with_three();
+        let group = || (0..5).map(|n| ("tool_call", fields(n))).collect();
+        audit(dir.path()).record_all(group()).unwrap();
+        assert_eq!(audit(dir.path()).verify().unwrap(), AuditVerdict::Whole { records: 8 });
+        // Killed between the files and the database, here and there in the group.
+        let whole = std::fs::read(&file).unwrap();
+        let before = whole.split_inclusive(|byte| *byte == b'\n').take(3).map(<[u8]>::len).sum::<usize>();
+        for end in (before..=whole.len()).step_by(211).chain([whole.len()]) {
+            std::fs::write(&file, &whole[..end]).unwrap();
+            database_at(dir.path(), 3);
+            let again = audit(dir.path());
+            assert_eq!(again.lost(), 0, "{end}");
+            again.record("start", Map::new()).unwrap();
+            assert!(matches!(again.verify().unwrap(), AuditVerdict::Whole { .. }), "{end}");
+        }
+    }
+
+    #[test]
+    fn a_database_that_lost_commits_is_noticed_with_groups_and_without() {
+        let (dir, file) = with_three();
+        database_at(dir.path(), 2);
+        assert_eq!(audit(dir.path()).lost(), 0, "a kill explains one");
+        database_at(dir.path(), 1);
+        assert_eq!(audit(dir.path()).lost(), 2);
+        database_at(dir.path(), 3);
+        let kept = audit(dir.path());
+        kept.record_all(vec![("tool_call", fields(1)), ("tool_call", fields(2))]).unwrap();
+        kept.record_all(vec![("tool_call", fields(3)), ("tool_call", fields(4))]).unwrap();
+        for (known, lost) in [(7, 0), (6, 0), (5, 0), (4, 3), (3, 4)] {
+            database_at(dir.path(), known);
+            assert_eq!(audit(dir.path()).lost(), lost, "{known}");
+        }
+        // A group cannot be made up afterwards to hide the loss: its number is part of what is signed.
+        let text = std::fs::read_to_string(&file).unwrap().replace("\"group\":6", "\"group\":4");
+        std::fs::write(&file, text).unwrap();
+        assert!(matches!(audit(dir.path()).verify().unwrap(), AuditVerdict::Broken { .. }));
     }
 
     #[test]

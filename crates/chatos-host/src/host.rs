@@ -367,7 +367,12 @@ impl Host {
 
     /// Keeps an audit record; a failure is logged and shown, the caller goes on.
     pub fn audit(&self, kind: &str, fields: Map<String, Value>) {
-        if let Err(error) = self.audit.record(kind, fields) {
+        self.audit_all(vec![(kind, fields)]);
+    }
+
+    /// As [`Host::audit`], for records that are there at the same time.
+    pub(crate) fn audit_all(&self, records: Vec<(&str, Map<String, Value>)>) {
+        if let Err(error) = self.audit.record_all(records) {
             tracing::error!(%error, "an audit record was lost");
             self.notice(Notice {
                 code: "audit_failed".to_owned(),

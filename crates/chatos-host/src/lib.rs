@@ -31,6 +31,7 @@ mod state;
 mod tasks;
 mod tools;
 mod upkeep;
+mod whole;
 
 pub use agents::{
     AgentDesk, AgentExplanation, Block, BlockContext, ChangeView, FIRST_AGENT, LandName, PromptExplanation,

@@ -3,6 +3,7 @@
 
 mod acts;
 mod auth;
+mod by_hand;
 mod catalogue;
 mod doctor;
 mod hooks;
@@ -19,7 +20,7 @@ mod toolset;
 mod view;
 mod views;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 use std::time::Duration;
@@ -62,15 +63,16 @@ pub(crate) struct Shared {
     approvals: AtomicU64,
     logs: logs::Logs,
     /// Servers that said something since pages were told; by key.
-    said: Mutex<std::collections::HashSet<ServerKey>>,
+    said: Mutex<HashSet<ServerKey>>,
     phases: Mutex<HashMap<ServerKey, tend::PhaseNote>>,
     /// Calls on their way, so that a question of an old server finds its chat.
     calls: Mutex<HashMap<String, ports::ActiveCall>>,
     /// Chats in which a server may ask the model without another question: (session, identity).
-    sampled: Mutex<std::collections::HashSet<(String, String)>>,
+    sampled: Mutex<HashSet<(String, String)>>,
     sets: Mutex<HashMap<(String, chatos_tool::Lang), toolset::CachedOffer>>,
     /// Sign-ins that failed, until the next one.
     refused: Mutex<sign_in::Refused>,
+    by_hand: by_hand::ByHand,
     // One at a time makes a catalogue.
     making: tokio::sync::Mutex<()>,
 }
@@ -111,6 +113,7 @@ impl ServerDesk {
             sampled: Mutex::default(),
             sets: Mutex::default(),
             refused: Mutex::default(),
+            by_hand: by_hand::ByHand::default(),
             making: tokio::sync::Mutex::new(()),
         });
         let ports = Arc::new(ports::HostPorts::new(host, Arc::clone(&shared)));
@@ -178,6 +181,7 @@ impl Shared {
         })?;
         let made = Arc::new(made?);
         self.tell_pool(&made);
+        self.by_hand.retain(&made.servers.iter().map(|known| known.identity()).collect());
         *self.known.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&made));
         Ok(made)
     }

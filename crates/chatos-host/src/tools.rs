@@ -29,6 +29,7 @@ use crate::asker::{DeskOwner, DeskQueue};
 use crate::events::EventHub;
 use crate::host::{Host, Notice};
 use crate::prompts::PromptDesk;
+use crate::whole::whole;
 
 pub use log_pages::{ToolLogFilter, ToolLogPage};
 pub use running::CallState;
@@ -202,7 +203,7 @@ impl ToolDesk {
     }
 
     /// As [`ToolDesk::call`], of a set of tools that was made for the caller.
-    pub(crate) async fn call_with(&self, set: Toolset, call: ToolCall) -> Result<Value, Fault> {
+    pub(crate) async fn call_with(&self, set: Arc<Toolset>, call: ToolCall) -> Result<Value, Fault> {
         let host = self.host.upgrade().ok_or_else(stopping)?;
         hand::call_with(&host, self, set, call).await
     }
@@ -244,26 +245,24 @@ impl ToolDesk {
             client: None,
         };
         let layer = Arc::clone(&self.layer);
-        // On its own, so that a caller who goes away leaves a call that ends in order and is logged.
-        let work = tokio::spawn(async move {
-            let name = request.tool.clone();
-            layer
-                .call(&server, request)
-                .await
-                .map_err(|unknown| unknown_tool(&server, &name, unknown.nearest))
+        // Whole, so that a caller who goes away leaves a call that ends in order and is logged.
+        let ended = whole(async move {
+            let called = layer.call(&server, request).await;
+            called.map_err(|unknown| unknown_tool(&server, &unknown.name, unknown.nearest))
         });
-        let ended = work.await;
+        let ended = ended.await;
         drop(gone.disarm());
-        match ended {
-            Ok(Ok(Reply::Done(envelope))) => Ok(*envelope),
-            Ok(Ok(Reply::InputRequired(_) | Reply::AskClient(_) | Reply::MissingCapability(_))) => {
+        match ended?? {
+            Reply::Done(envelope) => Ok(*envelope),
+            Reply::InputRequired(_) | Reply::AskClient(_) | Reply::MissingCapability(_) => {
                 Err(Fault::new(ErrorCode::Internal, Text::same("a call without a client asked its client")))
             }
-            Ok(Err(fault)) => Err(fault),
-            Err(error) => {
-                Err(Fault::new(ErrorCode::Internal, Text::same("the call failed")).caused_by(&error))
-            }
         }
+    }
+
+    /// What every call of a built-in server goes through, and the one writer of the tool log.
+    pub(crate) fn layer(&self) -> &Arc<Layer> {
+        &self.layer
     }
 
     fn register(&self, call_id: &str, cancel: &CancellationToken) -> Result<Registered, Fault> {

@@ -13,7 +13,8 @@ use tokio::time::Instant;
 use crate::connection::Connection;
 use crate::failure::{Failure, Waited};
 use crate::limits::{
-    CURSOR_BYTES, LIST_BYTES, LIST_PAGES, LIST_TOOLS, SCHEMA_BYTES, SCHEMA_DEPTH, TOOL_BYTES, TOOL_NAME_BYTES,
+    CURSOR_BYTES, LIST_BYTES, LIST_PAGES, LIST_TOOLS, SCHEMA_BYTES, SCHEMA_DEPTH, TOOL_BYTES, TOOL_DEPTH,
+    TOOL_NAME_BYTES,
 };
 use crate::session::Wait;
 use crate::transport::headers::{self, ParamHeader};
@@ -259,6 +260,9 @@ fn shown_name(tool: &Value) -> Option<String> {
 }
 
 fn read_tool(mut value: Value, position: usize) -> Result<Tool, String> {
+    if !is_flatter(&value, TOOL_DEPTH) {
+        return Err(format!("it is nested deeper than {SCHEMA_DEPTH} levels"));
+    }
     let map = value.as_object_mut().ok_or("it is not an object")?;
     let Some(Value::String(name)) = map.remove("name") else { return Err("it has no name".to_owned()) };
     if name.is_empty() || name.len() > TOOL_NAME_BYTES || name.chars().any(char::is_control) {
@@ -321,6 +325,15 @@ fn check_schema(schema: &Value) -> Result<(), String> {
         return Err(format!("has more than {} KiB", SCHEMA_BYTES / 1024));
     }
     walk_schema(schema, SCHEMA_DEPTH)
+}
+
+fn is_flatter(value: &Value, depth: usize) -> bool {
+    let Some(depth) = depth.checked_sub(1) else { return false };
+    match value {
+        Value::Object(map) => map.values().all(|value| is_flatter(value, depth)),
+        Value::Array(items) => items.iter().all(|item| is_flatter(item, depth)),
+        _ => true,
+    }
 }
 
 fn walk_schema(value: &Value, depth: usize) -> Result<(), String> {

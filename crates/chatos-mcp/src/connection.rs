@@ -1,7 +1,7 @@
 //! One open connection to a server: the handshake is done, tools can be listed and called.
 
 use std::sync::atomic::AtomicUsize;
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
@@ -44,11 +44,14 @@ pub struct Connection {
     pub(crate) peer: Peer,
     pub(crate) permits: Semaphore,
     pub(crate) waiting: AtomicUsize,
-    meta: Map<String, Value>,
+    /// What every message carries; empty for an older server, which was told once.
+    meta: RwLock<Map<String, Value>>,
+    identity: Identity,
+    offers: Offers,
     // Held while listing, so that one listing serves all who ask.
     catalog: Mutex<Option<catalog::Cached>>,
-    // The newest list for those who must not wait for a listing.
-    newest: std::sync::Mutex<Option<Arc<ToolList>>>,
+    // The newest list with its revision, for those who must not wait for a listing.
+    newest: std::sync::Mutex<Option<(u64, Arc<ToolList>)>>,
     over_http: bool,
 }
 
@@ -159,7 +162,9 @@ impl Connection {
             peer,
             permits: Semaphore::new(IN_FLIGHT),
             waiting: AtomicUsize::new(0),
-            meta,
+            meta: RwLock::new(meta),
+            identity: connect.identity.clone(),
+            offers: connect.offers,
             catalog: Mutex::new(None),
             newest: std::sync::Mutex::new(None),
         };
@@ -192,6 +197,17 @@ impl Connection {
                 }
                 Ok(())
             }
+        }
+    }
+
+    /// Lets the server ask a model from now on, or no more. A server of the newer era reads it in the
+    /// next message; an older one was told at its start, and what it asks is answered by this all the same.
+    pub(crate) fn offer_sampling(&self, sampling: bool) {
+        self.session.router.set_sampling(sampling);
+        if self.peer.era == Era::Modern {
+            let offers = Offers { sampling, ..self.offers };
+            let meta = handshake::modern_meta(&self.identity, offers);
+            *self.meta.write().unwrap_or_else(PoisonError::into_inner) = meta;
         }
     }
 
@@ -239,6 +255,12 @@ impl Connection {
 
     /// The tools, listed once and again after the server said they changed.
     pub async fn tools(&self) -> Result<Arc<ToolList>, Failure> {
+        // Many calls at once read the list that is known without waiting for each other.
+        if let Some((revision, list)) = self.newest()
+            && revision == *self.session.router.tools.borrow()
+        {
+            return Ok(list);
+        }
         let mut cached = self.catalog.lock().await;
         let revision = *self.session.router.tools.borrow();
         if let Some(known) = cached.as_ref() {
@@ -252,13 +274,17 @@ impl Connection {
         let list = Arc::new(catalog::fetch(self).await?);
         let fetched = tokio::time::Instant::now();
         *cached = Some(catalog::Cached { list: Arc::clone(&list), revision, fetched });
-        *self.newest.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&list));
+        *self.newest.lock().unwrap_or_else(PoisonError::into_inner) = Some((revision, Arc::clone(&list)));
         Ok(list)
+    }
+
+    fn newest(&self) -> Option<(u64, Arc<ToolList>)> {
+        self.newest.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The list as it was last fetched.
     pub fn known_tools(&self) -> Option<Arc<ToolList>> {
-        self.newest.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.newest().map(|(_, list)| list)
     }
 
     /// Counts changes of the list of tools; a new value means that [`Connection::tools`] will list again.
@@ -295,12 +321,14 @@ impl Connection {
     }
 
     fn with_meta(&self, mut params: Map<String, Value>) -> Map<String, Value> {
-        if !self.meta.is_empty() {
+        let own = self.meta.read().unwrap_or_else(PoisonError::into_inner);
+        if !own.is_empty() {
             let meta = params.entry("_meta").or_insert_with(|| json!({}));
             if let Some(meta) = meta.as_object_mut() {
-                meta.extend(self.meta.clone());
+                meta.extend(own.clone());
             }
         }
+        drop(own);
         params
     }
 }

@@ -15,6 +15,9 @@ pub const LIST_TOOLS: usize = 1_000;
 pub const SCHEMA_BYTES: usize = 64 * 1024;
 /// Deepest nesting of a schema.
 pub const SCHEMA_DEPTH: usize = 32;
+/// Deepest nesting of anything about a tool. Far less than what is cut off when a list is too deep to be
+/// parsed, so that nothing cut off is taken for whole.
+pub(crate) const TOOL_DEPTH: usize = 2 * SCHEMA_DEPTH;
 /// Longest name of a tool.
 pub const TOOL_NAME_BYTES: usize = 256;
 /// Largest description of one tool with all its texts, as compact JSON. Four times what both schemas

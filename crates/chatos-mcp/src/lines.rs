@@ -12,6 +12,8 @@ use crate::router::Router;
 
 /// Bytes asked for at a time.
 const CHUNK: usize = 64 * 1024;
+/// Messages taken from the queue at a time.
+const TOGETHER: usize = 32;
 
 /// Reads messages until the stream ends, and says how it ended. A torn last line is noise.
 pub(crate) async fn read<R: AsyncRead + Unpin>(mut reader: R, router: &Arc<Router>) -> Failure {
@@ -58,14 +60,17 @@ pub(crate) async fn write<W: AsyncWrite + Unpin>(
     mut queue: mpsc::Receiver<Vec<u8>>,
     stop: CancellationToken,
 ) {
+    let mut waiting = Vec::new();
     loop {
-        let message = tokio::select! {
-            message = queue.recv() => message,
-            () = stop.cancelled() => None,
+        let taken = tokio::select! {
+            taken = queue.recv_many(&mut waiting, TOGETHER) => taken,
+            () = stop.cancelled() => 0,
         };
-        let Some(message) = message else { break };
+        if taken == 0 {
+            break;
+        }
         let written = tokio::select! {
-            written = async { writer.write_all(&message).await?; writer.flush().await } => written,
+            written = write_all(&mut writer, &mut waiting) => written,
             () = stop.cancelled() => break,
         };
         if let Err(error) = written {
@@ -76,4 +81,40 @@ pub(crate) async fn write<W: AsyncWrite + Unpin>(
     }
     // Later senders learn that nobody writes any more.
     queue.close();
+}
+
+/// Small messages that wait at the same time go out in one piece.
+async fn write_all<W: AsyncWrite + Unpin>(writer: &mut W, waiting: &mut Vec<Vec<u8>>) -> std::io::Result<()> {
+    let mut messages = waiting.drain(..).peekable();
+    while let Some(mut bytes) = messages.next() {
+        while let Some(next) = messages.next_if(|next| bytes.len() + next.len() <= CHUNK) {
+            bytes.extend_from_slice(&next);
+        }
+        writer.write_all(&bytes).await?;
+    }
+    writer.flush().await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_waits_together_arrives_whole_and_in_order() {
+        let (queue, waiting) = mpsc::channel(64);
+        let (writer, mut reader) = tokio::io::duplex(1024);
+        let sizes = [1, 70_000, 5, 60_000, 9_000, 3];
+        let mut sent = Vec::new();
+        for (n, size) in sizes.into_iter().cycle().take(40).enumerate() {
+            let message = vec![b'a' + u8::try_from(n % 26).unwrap(); size];
+            sent.extend_from_slice(&message);
+            queue.try_send(message).unwrap();
+        }
+        drop(queue);
+        let task = tokio::spawn(write(writer, waiting, CancellationToken::new()));
+        let mut got = Vec::new();
+        reader.read_to_end(&mut got).await.unwrap();
+        task.await.unwrap();
+        assert!(got == sent, "{} bytes of {}", got.len(), sent.len());
+    }
 }

@@ -37,6 +37,9 @@ impl fmt::Display for RpcError {
     }
 }
 
+/// How deep [`read_shallow`] reads; well within what the parser takes.
+pub(crate) const SHALLOW_DEPTH: usize = 100;
+
 /// Why a line is not a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Unread {
@@ -66,6 +69,39 @@ pub(crate) fn read(line: &[u8]) -> Result<Incoming, Unread> {
             None => Err(Unread::Framing),
         },
     }
+}
+
+/// Reads one line whose values may be nested deeper than a parser goes: what lies too deep comes as
+/// `null`. Only for listings, whose reader refuses what is deeper than half of that; a result must come
+/// whole or not at all.
+pub(crate) fn read_shallow(line: &[u8]) -> Result<Incoming, Unread> {
+    read(&shallow(line))
+}
+
+fn shallow(line: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(line.len());
+    let (mut depth, mut in_string, mut escaped) = (0usize, false, false);
+    for &byte in line {
+        let cut = depth > SHALLOW_DEPTH;
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b'{' | b'[' if !in_string => {
+                depth += 1;
+                if depth == SHALLOW_DEPTH + 1 {
+                    out.extend_from_slice(b"null");
+                    continue;
+                }
+            }
+            b'}' | b']' if !in_string => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if !cut {
+            out.push(byte);
+        }
+    }
+    out
 }
 
 /// Sorts a parsed message.

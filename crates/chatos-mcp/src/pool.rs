@@ -152,14 +152,15 @@ impl Pool {
     }
 
     /// Makes a server known, or gives it a new description. Nothing is started. A running connection
-    /// stays when nothing about it changed, and is closed otherwise.
+    /// stays when nothing about it changed but whether it may ask a model, and is closed otherwise.
     pub fn put(&self, spec: ServerSpec) {
         let shared = &self.inner.shared;
         if shared.closing.is_cancelled() {
             return;
         }
         let mut servers = self.servers();
-        if servers.get(&spec.key).is_some_and(|known| known.is_described_by(&spec)) {
+        if let Some(known) = servers.get(&spec.key).filter(|known| known.is_described_by(&spec)) {
+            known.take_over(&spec);
             return;
         }
         let server = Server::new(spec.clone(), Arc::clone(shared));

@@ -51,12 +51,16 @@ pub(crate) struct Waiter {
     pub(crate) alive: watch::Sender<Instant>,
     /// Names the call for those who see a question of the server.
     pub(crate) tag: Option<String>,
+    /// Asked for a list: what lies too deep in it may be left out.
+    pub(crate) listing: bool,
 }
 
 pub(crate) struct Router {
     pub(crate) key: ServerKey,
     hooks: Arc<dyn Hooks>,
     offers: Offers,
+    /// Text from the model; the only thing a server may be offered later, or no more.
+    sampling: AtomicBool,
     next_id: AtomicU64,
     state: Mutex<State>,
     /// The handshake is over.
@@ -120,6 +124,7 @@ impl Router {
         let router = Self {
             key,
             hooks,
+            sampling: AtomicBool::new(offers.sampling),
             offers,
             next_id: AtomicU64::new(1),
             state: Mutex::new(state),
@@ -142,6 +147,10 @@ impl Router {
 
     pub(crate) fn is_ready(&self) -> bool {
         self.ready.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_sampling(&self, offered: bool) {
+        self.sampling.store(offered, Ordering::Relaxed);
     }
 
     pub(crate) fn noise(&self) -> Noise {
@@ -171,6 +180,10 @@ impl Router {
     /// Nobody waits for this id any more; a late reply is dropped.
     pub(crate) fn forget(&self, id: u64) {
         self.state().waiting.remove(&id);
+    }
+
+    fn is_listing(&self, id: u64) -> bool {
+        self.state().waiting.get(&id).is_some_and(|waiter| waiter.listing)
     }
 
     pub(crate) fn is_waiting(&self, id: u64) -> bool {
@@ -209,6 +222,13 @@ impl Router {
         match message::read(line) {
             Ok(incoming) => self.deliver(incoming),
             Err(Unread::Blank) => {}
+            Err(Unread::Reply { id, .. }) if self.is_listing(id) => match message::read_shallow(line) {
+                Ok(incoming) => self.deliver(incoming),
+                Err(_) => {
+                    let detail = "its list cannot be read".to_owned();
+                    self.fail(id, Failure::Protocol { detail }, true);
+                }
+            },
             Err(Unread::Reply { id, reason }) => {
                 let detail = format!("its reply cannot be read: {reason}");
                 self.fail(id, Failure::Protocol { detail }, true);
@@ -314,7 +334,7 @@ impl Router {
         let known = match method.as_str() {
             "ping" => return self.answer(&id, Ok(json!({}))),
             "elicitation/create" => self.offers.elicitation,
-            "sampling/createMessage" => self.offers.sampling,
+            "sampling/createMessage" => self.sampling.load(Ordering::Relaxed),
             "roots/list" => self.offers.roots,
             _ => false,
         };

@@ -50,6 +50,13 @@ pub enum TaskStatus {
     Cancelled,
 }
 
+impl TaskStatus {
+    /// Nothing more happens with it.
+    pub fn is_over(&self) -> bool {
+        matches!(self, Self::Completed(_) | Self::Failed(_) | Self::Cancelled)
+    }
+}
+
 impl TaskState {
     /// Reads a task, as it comes from a call, from `tasks/get` and from notifications.
     pub fn read(raw: &Value) -> Result<Self, String> {

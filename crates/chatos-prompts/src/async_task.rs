@@ -120,6 +120,12 @@ impl AsyncTask {
         Self { prompts: prompts.clone(), wait, id, cursor, began: Instant::now() }
     }
 
+    /// So much of its time was over before this process began.
+    pub fn after(mut self, waited: Duration) -> Self {
+        self.began = self.began.checked_sub(waited).unwrap_or(self.began);
+        self
+    }
+
     /// Also takes a result under this id, which the server named in its ACK.
     pub fn also(&mut self, id: &str) {
         for spelling in spellings(id) {

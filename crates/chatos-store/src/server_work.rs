@@ -85,7 +85,7 @@ impl Store {
         })
     }
 
-    /// Keeps a wait. Waiting again for the same task keeps the place where reading begins.
+    /// Keeps a wait. Waiting again for the same task keeps its times and the place where reading begins.
     pub fn keep_async_task(&self, row: AsyncTaskRow) -> Result<(), StoreError> {
         self.write(move |connection| {
             connection.execute(
@@ -102,7 +102,7 @@ impl Store {
                     row.deadline_at,
                     row.state,
                     row.kind,
-                    now_ms(),
+                    row.created_at,
                 ],
             )?;
             Ok(())

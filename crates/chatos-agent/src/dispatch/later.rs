@@ -14,12 +14,14 @@ use tokio_util::sync::CancellationToken;
 
 use super::answer::{self, Ended, millis};
 use super::over_pool::Sent;
-use super::ports::TaskRow;
+use super::ports::{TaskRow, TaskTime};
 use super::questions;
 use super::{Call, TaskHandle, canceled, meta};
 
 /// A cancel in the background has this long (agents §7).
 const CANCEL_TIME: Duration = Duration::from_secs(2);
+/// A server that kept a task beyond its time has this long to say that it is done.
+const LAST_LOOK: Duration = Duration::from_secs(10);
 /// What is used where the declaration is gone, for a call that is continued.
 const POLL: Duration = Duration::from_secs(1);
 const TIMEOUT: Duration = Duration::from_secs(7_200);
@@ -128,17 +130,21 @@ impl Call<'_> {
         };
         let Ok(id) = TaskId::given(task_id) else { return self.protocol("its task has no id") };
         let config = self.route.async_task.as_ref();
-        let timeout = config.map_or(TIMEOUT, |config| Duration::from_millis(config.timeout_ms));
+        let declared = config.map_or(TIMEOUT, |config| Duration::from_millis(config.timeout_ms));
+        // The time it was given when it began, not the whole anew.
+        let time = self.ports.task_time(task_id.to_owned()).await;
+        let TaskTime { total, left } = time.unwrap_or(TaskTime { total: declared, left: declared });
         let poll = config.map_or(POLL, |config| Duration::from_millis(config.poll_interval_ms));
-        if let Err(fault) = self.keep_row(task_id, cursor, timeout, "async").await {
+        if let Err(fault) = self.keep_row(task_id, cursor, left, "async").await {
             return no_queue(&fault);
         }
-        let mut task = AsyncTask::resume(&prompts, id.clone(), Cursor::from_offset(cursor));
+        let task = AsyncTask::resume(&prompts, id.clone(), Cursor::from_offset(cursor));
+        let mut task = task.after(total.saturating_sub(left));
         if let Some(also) = also {
             task.also(also);
         }
         let _app = self.hold_app();
-        let (ended, state) = match task.finish(poll, timeout, &self.order.cancel).await {
+        let (ended, state) = match task.finish(poll, total, &self.order.cancel).await {
             Ok(result) => (self.result(&result), if result.is_error { "failed" } else { "done" }),
             Err(error) => {
                 let named = config.map_or("taskId", |config| config.task_id_key.as_str());
@@ -222,17 +228,31 @@ impl Call<'_> {
         if let Err(fault) = self.observer.task(TaskHandle::McpTask { task_id: state.id.clone() }).await {
             tracing::warn!(%fault, "a task of a server will not survive a restart");
         }
-        self.follow(key, state.id.clone(), Some(state)).await
+        self.follow(key, state.id.clone(), Some(state), TaskTime { total, left: total }).await
     }
 
-    /// Looks after a task of an earlier process.
+    /// Looks after a task of an earlier process, for the time it had left.
     pub(super) async fn look_after(&self, key: &ServerKey, task_id: String) -> Ended {
-        self.follow(key, task_id, None).await
+        let total = self.route.total.unwrap_or(self.settings.total);
+        let time = self.ports.task_time(task_id.clone()).await.unwrap_or(TaskTime { total, left: total });
+        let mut first = None;
+        if time.left.is_zero() {
+            // What ended while nobody looked counts; what still goes on is too late.
+            let looked = tokio::time::timeout(LAST_LOOK, self.task_state(key, &task_id)).await;
+            first = looked.ok().and_then(Result::ok).filter(|state| state.status.is_over());
+        }
+        self.follow(key, task_id, first, time).await
     }
 
-    async fn follow(&self, key: &ServerKey, task_id: String, first: Option<TaskState>) -> Ended {
-        let total = self.route.total.unwrap_or(self.settings.total);
-        let watched = tokio::time::timeout(total, self.watch(key, &task_id, first));
+    async fn follow(
+        &self,
+        key: &ServerKey,
+        task_id: String,
+        first: Option<TaskState>,
+        time: TaskTime,
+    ) -> Ended {
+        let TaskTime { total, left } = time;
+        let watched = tokio::time::timeout(left, self.watch(key, &task_id, first));
         let (ended, state) = tokio::select! {
             watched = watched => match watched {
                 Ok(Ok(ended)) => (ended, "done"),

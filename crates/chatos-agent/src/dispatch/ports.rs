@@ -130,6 +130,15 @@ pub struct TaskRow {
     pub kind: &'static str,
 }
 
+/// How a wait of an earlier process stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TaskTime {
+    /// All the time it was given when it began.
+    pub total: Duration,
+    /// What is left of it; time without a host counts.
+    pub left: Duration,
+}
+
 /// A modern server's question that outlives this process (mcp "elicitation").
 #[derive(Debug, Clone, PartialEq)]
 pub struct OpenAsk {
@@ -217,6 +226,8 @@ pub trait Ports: Send + Sync + 'static {
     fn event(&self, event: ToolEvent<'_>);
     /// Keeps a wait over a restart. Durable when it returns.
     fn keep_task(&self, row: TaskRow) -> Later<Result<(), Fault>>;
+    /// The time of a wait that was kept. `None` where nothing is known of it.
+    fn task_time(&self, task_id: String) -> Later<Option<TaskTime>>;
     /// The wait is over.
     fn end_task(&self, task_id: String, state: &'static str) -> Later<()>;
     /// Keeps a modern server's question over a restart. Durable when it returns.

@@ -106,6 +106,10 @@ impl Ports for Recorder {
         none(Ok(()))
     }
 
+    fn task_time(&self, _: String) -> Later<Option<TaskTime>> {
+        none(None)
+    }
+
     fn end_task(&self, _: String, _: &'static str) -> Later<()> {
         none(())
     }

@@ -46,12 +46,15 @@ fn resume(host: &RunningHost, run: &str) {
     assert_eq!(resumed.status, 202, "{}", resumed.text());
 }
 
-/// The row of a wait, as it is on the disk.
+/// The database, beside the host.
 #[expect(clippy::disallowed_methods, reason = "looks at what the host wrote, beside the host")]
+fn database(stand: &Plugged) -> rusqlite::Connection {
+    rusqlite::Connection::open(stand.sandbox.state().join("state.db")).unwrap()
+}
+
+/// The row of a wait, as it is on the disk.
 fn wait_state(stand: &Plugged, id: &str) -> String {
-    let file = stand.sandbox.state().join("state.db");
-    let open = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
-    let database = rusqlite::Connection::open_with_flags(file, open).unwrap();
+    let database = database(stand);
     database.query_row("SELECT state FROM async_tasks WHERE task_id = ?1", [id], |row| row.get(0)).unwrap()
 }
 
@@ -130,5 +133,41 @@ fn a_result_of_another_process_ends_the_call_and_a_killed_host_gets_it_too() {
     resume(&host, &run);
     finished(&host, &chat, &run, "twice");
     assert_eq!(stand.received().len(), calls + 1);
+    assert_eq!(host.stop().code(), Some(0));
+}
+
+#[test]
+fn a_continued_wait_ends_when_the_first_one_would_have() {
+    let stand = stand();
+    let mut host = stand.sandbox.serve();
+    for came in [false, true] {
+        let calls = stand.received().len();
+        let chat = session(&host, &stand.agent);
+        let run = send(&host, &chat, &format!("codex_app_window_run {came}"));
+        until(&host, &run, &["waiting_async"]);
+        let id = stand.received()[calls]["_meta"]["taskId"].as_str().unwrap().to_owned();
+        host.kill();
+        // As if the two hours of the declaration had passed without a host.
+        let past =
+            "UPDATE async_tasks SET created_at = created_at - 7200000, deadline_at = deadline_at - 7200000
+            WHERE task_id = ?1";
+        assert_eq!(database(&stand).execute(past, [&id]).unwrap(), 1);
+        if came {
+            stand.append_result(&id, "late and welcome");
+        }
+        host = stand.sandbox.serve();
+        resume(&host, &run);
+        if came {
+            finished(&host, &chat, &run, "late and welcome");
+        } else {
+            until(&host, &run, &["done", "failed"]);
+            let said = messages(&host, &chat);
+            let tool = said.iter().rev().find(|message| message["role"] == "tool").unwrap();
+            let text = tool["content"].as_str().unwrap();
+            assert!(text.contains("No result") && text.contains("2 h"), "{tool}");
+            // The row is brought up to date beside the answer.
+            chatos_testkit::eventually("it is over", || (wait_state(&stand, &id) == "timeout").then_some(()));
+        }
+    }
     assert_eq!(host.stop().code(), Some(0));
 }

@@ -57,7 +57,7 @@ function list(id, cursor) {
       send({ id, result: { tools: [echo, { name: "deep", inputSchema: inner }] } });
       return;
     case "deeper-schema":
-      raw(`{"jsonrpc":"2.0","id":${id},"result":{"tools":[{"name":"echo","inputSchema":${'{"a":'.repeat(5000)}{}${"}".repeat(5000)}}]}}\n`);
+      raw(`{"jsonrpc":"2.0","id":${id},"result":{"tools":[${JSON.stringify(echo)},{"name":"deep","inputSchema":${'{"a":'.repeat(5000)}{}${"}".repeat(5000)}}]}}\n`);
       return;
     case "not-a-list":
       send({ id, result: { tools: { echo } } });

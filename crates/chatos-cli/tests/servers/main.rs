@@ -190,6 +190,70 @@ fn a_changed_tool_is_off_until_a_person_approves_it() {
 }
 
 #[test]
+fn what_a_person_changes_counts_for_the_very_next_call() {
+    let sandbox = sandbox();
+    let host = sandbox.serve();
+    add(&sandbox, "mine", &[]);
+    let ask = |method: &str, path: &str, body: &Value| {
+        let answer = host.ask(method, &format!("/api/v1/{path}"), Some(body));
+        assert!(answer.status < 300, "{path}: {} {}", answer.status, answer.text());
+        answer.json()
+    };
+    let shown = sandbox.run(&["mcp", "servers", "show", "mine", "--json"]).json();
+    let id = shown["id"].as_str().unwrap();
+    let land = |server: &Value| json!({ "name": "l", "main": { "mcpServers": [server] }, "sub": {} });
+    let made = ask("POST", "land-configs", &land(&json!({ "id": id })));
+    let path = format!("land-configs/{}", made["id"].as_str().unwrap());
+    let agent = json!({ "name": "a", "mode": "flow", "landConfigId": made["id"] });
+    let agent = ask("POST", "agents", &agent)["id"].clone();
+    let call = |tool: &str, agent: &Value| {
+        let body = json!({ "server": "mine", "tool": tool, "agent": agent });
+        host.ask("POST", "/api/v1/tools/call", Some(&body))
+    };
+    let code = |agent: &Value| call("echo.params", agent).json()["_meta"]["chatos"]["code"].clone();
+    let by_hand = Value::Null;
+    for _ in 0..2 {
+        assert_eq!((code(&by_hand), code(&agent)), (json!("ok"), json!("ok")));
+    }
+    let log = || std::fs::read_to_string(sandbox.state().join("tool-log.jsonl")).unwrap().lines().count();
+    // What an agent may use.
+    let pid = |host: &chatos_testkit::RunningHost| {
+        host.ask("GET", &format!("/api/v1/mcp-servers/{id}"), None).json()["state"]["pid"].clone()
+    };
+    let before = pid(&host);
+    assert!(before.is_number(), "{before}");
+    for (entry, expected) in [
+        (json!({ "id": id, "tools": { "deny": ["echo.*"] } }), "permission_denied"),
+        (json!({ "id": id, "sampling": true }), "ok"),
+        (json!({ "id": id }), "ok"),
+    ] {
+        ask("PUT", &path, &land(&entry));
+        assert_eq!((code(&agent), code(&by_hand)), (json!(expected), json!("ok")), "{entry}");
+    }
+    assert_eq!(pid(&host), before, "a grant does not cost a server its process");
+    // Settings.
+    for (level, lines) in [("off", 0), ("info", 2)] {
+        ask("PUT", "settings/toolLogLevel", &json!({ "value": level }));
+        let before = log();
+        assert_eq!(code(&by_hand), "ok");
+        assert_eq!(log() - before, lines, "{level}");
+    }
+    // The server itself.
+    let servers = format!("mcp-servers/{id}");
+    ask("PUT", &servers, &json!({ "enabled": false }));
+    let off = call("echo.params", &by_hand);
+    assert_eq!((off.status, &off.json()["error"]["code"]), (403, &json!("disabled")), "{}", off.text());
+    assert_eq!(code(&agent), "permission_denied");
+    ask("PUT", &servers, &json!({ "enabled": true, "timeoutMs": 1000 }));
+    assert_eq!(call("hang", &by_hand).json()["_meta"]["chatos"]["code"], "timeout");
+    assert_eq!((code(&by_hand), code(&agent)), (json!("ok"), json!("ok")));
+    assert_eq!(host.stop().code(), Some(0));
+    // One record of each call, whoever was first on the disk.
+    let doctor = sandbox.run(&["doctor", "--json"]).stdout;
+    assert!(!doctor.contains("audit_broken"), "{doctor}");
+}
+
+#[test]
 fn whatever_a_server_does_costs_its_own_calls_only() {
     let sandbox = sandbox();
     let host = sandbox.serve();

@@ -60,6 +60,7 @@ pub(super) async fn complete(
     } else {
         Toolset::default()
     };
+    let set = Arc::new(set);
     for tool in own_specs(&set) {
         order.tools.push(chatos_model::Tool {
             name: tool.name.clone(),
@@ -131,7 +132,7 @@ fn own_specs(set: &Toolset) -> impl Iterator<Item = &chatos_agent::GrantedTool> 
 /// Makes the calls of one answer, one after the other, and puts their results into the conversation.
 async fn answer_calls(
     host: &Arc<Host>,
-    set: &Toolset,
+    set: &Arc<Toolset>,
     said: Completion,
     meta: &Map<String, Value>,
     messages: &mut Vec<Message>,
@@ -166,7 +167,7 @@ async fn answer_calls(
 
 async fn one_call(
     host: &Arc<Host>,
-    set: &Toolset,
+    set: &Arc<Toolset>,
     call: &chatos_model::ToolCall,
     meta: &Map<String, Value>,
 ) -> (String, bool, Value) {
@@ -186,7 +187,7 @@ async fn one_call(
         lang: host.lang(),
         ..ToolCall::default()
     };
-    match host.tools().call_with(set.clone(), order).await {
+    match host.tools().call_with(Arc::clone(set), order).await {
         Err(fault) => (fault.message.en.into_owned(), true, args),
         Ok(result) => {
             let blocks = result["content"].as_array().into_iter().flatten();

@@ -246,7 +246,7 @@ impl Host {
             lang,
             ..ToolCall::default()
         };
-        self.tools().call_with(set, call).await
+        self.tools().call_with(Arc::new(set), call).await
     }
 
     /// A view reads a resource of its own server.

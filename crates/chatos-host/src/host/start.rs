@@ -11,11 +11,11 @@ use crate::environment::Environment;
 use crate::fault::{key_fault, store_fault};
 
 impl Host {
-    /// One record may be ahead of the database after a kill, never more: then commits are missing, for
-    /// example because the database's log was deleted.
+    /// The audit log is at most one group of records ahead of the database after a kill; when it is more,
+    /// commits are missing, for example because the database's log was deleted.
     pub(super) fn tell_lost_commits(&self) {
-        let ahead = self.audit.ahead();
-        if ahead <= 1 {
+        let ahead = self.audit.lost();
+        if ahead == 0 {
             return;
         }
         self.notice(Notice {

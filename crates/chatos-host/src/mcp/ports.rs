@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use chatos_agent::{
-    AppPlace, Asker, BuiltInCall, CallContext, CallSettings, OpenAsk, Ports, Question, TaskRow, ToolEvent,
-    Verdict,
+    AppPlace, Asker, BuiltInCall, CallContext, CallSettings, OpenAsk, Ports, Question, TaskRow, TaskTime,
+    ToolEvent, Verdict,
 };
-use chatos_builtin::{PromptBackend, ToolLog, ToolSettings};
+use chatos_builtin::{Layer, PromptBackend, ToolSettings};
 use chatos_contribution::ServerIdentity;
 use chatos_manifest::{AppId, PluginId};
 use chatos_mcp::{Later, Pool};
@@ -32,6 +32,8 @@ pub(crate) type ActiveCall = CallContext;
 const STEP: Duration = Duration::from_secs(25);
 /// Records that may wait for the audit chain; beyond, the caller waits for the disk.
 const AUDIT_QUEUE: usize = 10_000;
+/// Records that are kept together at most.
+const AUDIT_GROUP: usize = 128;
 
 /// The ports of one host.
 pub(super) struct HostPorts {
@@ -40,7 +42,7 @@ pub(super) struct HostPorts {
     store: Store,
     events: EventHub,
     redactor: Arc<Redactor>,
-    log: ToolLog,
+    layer: Arc<Layer>,
     state_dir: PathBuf,
     session_root: PathBuf,
     prompts: Arc<OnceLock<Arc<PromptDesk>>>,
@@ -50,19 +52,13 @@ pub(super) struct HostPorts {
 
 impl HostPorts {
     pub(super) fn new(host: &Arc<Host>, shared: Arc<Shared>) -> Self {
-        let log = ToolLog::new(
-            host.tool_log(),
-            Box::new(|path, error| {
-                tracing::warn!(%error, path = %path.display(), "the tool log cannot be written");
-            }),
-        );
         Self {
             host: Arc::downgrade(host),
             shared,
             store: host.store().clone(),
             events: host.events().clone(),
             redactor: Arc::clone(host.redactor()),
-            log,
+            layer: Arc::clone(host.tools().layer()),
             state_dir: host.dir().path().to_owned(),
             session_root: host.session_root(),
             prompts: Arc::default(),
@@ -255,7 +251,7 @@ impl Ports for HostPorts {
     }
 
     fn log(&self, line: String) {
-        self.log.append(&line, self.snapshot().0.rotation);
+        self.layer.append_log(&line);
     }
 
     fn event(&self, event: ToolEvent<'_>) {
@@ -289,6 +285,7 @@ impl Ports for HostPorts {
     }
 
     fn keep_task(&self, row: TaskRow) -> Later<Result<(), Fault>> {
+        let now = now_ms();
         self.at_store(move |store| {
             store.keep_async_task(AsyncTaskRow {
                 task_id: row.task_id,
@@ -297,11 +294,26 @@ impl Ports for HostPorts {
                 identity: row.identity,
                 tool: row.tool,
                 cursor: row.cursor,
-                deadline_at: Some(now_ms() + i64::try_from(row.deadline.as_millis()).unwrap_or(i64::MAX / 2)),
+                deadline_at: Some(now + i64::try_from(row.deadline.as_millis()).unwrap_or(i64::MAX / 2)),
                 state: "waiting".to_owned(),
                 kind: row.kind.to_owned(),
-                created_at: 0,
+                created_at: now,
             })
+        })
+    }
+
+    fn task_time(&self, task_id: String) -> Later<Option<TaskTime>> {
+        let row = self.at_store(move |store| store.async_task(&task_id));
+        Box::pin(async move {
+            let row = row.await.unwrap_or_else(|fault| {
+                tracing::warn!(%fault, "the time of a wait cannot be read; it begins anew");
+                None
+            })?;
+            let millis = |ms: i64| Duration::from_millis(u64::try_from(ms).unwrap_or_default());
+            let deadline = row.deadline_at?;
+            let total = millis(deadline - row.created_at);
+            // A clock that was put back gives no more than the whole.
+            Some(TaskTime { total, left: millis(deadline - now_ms()).min(total) })
         })
     }
 
@@ -414,18 +426,29 @@ enum Audited {
     Flush(SyncSender<()>),
 }
 
-/// A thread that keeps audit records in their order, so that no call waits for the disk.
+/// A thread that keeps audit records in their order, so that no call waits for the disk. What came while
+/// it waited for the disk itself is kept together.
 fn audit_writer(host: Weak<Host>) -> SyncSender<Audited> {
     let (sender, records) = sync_channel(AUDIT_QUEUE);
     std::thread::spawn(move || {
-        while let Ok(record) = records.recv() {
-            match record {
-                Audited::Record(kind, fields) => {
-                    let Some(host) = host.upgrade() else { return };
-                    host.audit(kind, fields);
+        while let Ok(first) = records.recv() {
+            let (mut group, mut told) = (Vec::new(), None);
+            let mut next = Some(first);
+            while let Some(record) = next {
+                match record {
+                    Audited::Record(kind, fields) => group.push((kind, fields)),
+                    Audited::Flush(done) => told = Some(done),
                 }
+                let more = told.is_none() && group.len() < AUDIT_GROUP;
+                next = if more { records.try_recv().ok() } else { None };
+            }
+            if !group.is_empty() {
+                let Some(host) = host.upgrade() else { return };
+                host.audit_all(group);
+            }
+            if let Some(done) = told {
                 // Whoever waited may have given up.
-                Audited::Flush(done) => drop(done.send(())),
+                done.send(()).ok();
             }
         }
     });

@@ -137,31 +137,6 @@ impl ServerDesk {
         Ok(set)
     }
 
-    /// One server's tools for a person who calls by hand: everything that is switched on and approved.
-    pub async fn toolset_of(&self, server: &str, lang: Lang) -> Result<Toolset, Fault> {
-        let catalogue = self.shared().catalogue().await?;
-        let known = catalogue.wanted(server)?;
-        let host = self.shared().host()?;
-        usable(known)?;
-        let (tools, dropped) = match known.key() {
-            None => (self.shared().built_in_tools(&host, known, lang)?, Vec::new()),
-            Some(key) => self
-                .shared()
-                .offered(known, key, lang)
-                .await
-                .map_err(|error| start_fault(&host, known, &error))?,
-        };
-        // Nobody granted a server the model here; by hand it gets none (ui-prompts §10.3).
-        let mut offer = offer(known, &tools, false, |_| Word::Allow);
-        // A person may call what its server keeps from models.
-        for tool in &mut offer.tools {
-            if matches!(tool.word, Word::Refuse { code: views::APP_ONLY, .. }) {
-                tool.word = Word::Allow;
-            }
-        }
-        Ok(Toolset::build(vec![offer], dropped))
-    }
-
     /// Names of tools that exist but are not granted, so that a call by name is answered with the reason.
     /// Nothing is started for them.
     async fn refused(
@@ -381,7 +356,12 @@ impl ServerDesk {
     }
 }
 
-fn offer(known: &Known, tools: &[OfferedTool], sampling: bool, word: impl Fn(&str) -> Word) -> ServerOffer {
+pub(super) fn offer(
+    known: &Known,
+    tools: &[OfferedTool],
+    sampling: bool,
+    word: impl Fn(&str) -> Word,
+) -> ServerOffer {
     let tools = tools
         .iter()
         .map(|tool| match &tool.word {

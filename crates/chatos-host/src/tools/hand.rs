@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::{ToolCall, ToolDesk};
 use crate::host::Host;
 use crate::mcp::ToolsetOrder;
+use crate::whole::whole;
 
 pub(super) async fn call(host: &Arc<Host>, desk: &ToolDesk, call: ToolCall) -> Result<Value, Fault> {
     let set = toolset(host, &call).await?;
@@ -22,7 +23,7 @@ pub(super) async fn call(host: &Arc<Host>, desk: &ToolDesk, call: ToolCall) -> R
 pub(super) async fn call_with(
     host: &Arc<Host>,
     desk: &ToolDesk,
-    set: Toolset,
+    set: Arc<Toolset>,
     call: ToolCall,
 ) -> Result<Value, Fault> {
     let direct = ToolRef::Direct { server: call.server.clone(), tool: call.tool.clone() };
@@ -37,11 +38,9 @@ pub(super) async fn call_with(
     let gone = cancel.drop_guard();
     let observer = Caller { host: Arc::downgrade(host), call_id: call_id.clone() };
     let dispatcher = Arc::clone(host.servers().dispatcher());
-    let work = tokio::spawn(async move { dispatcher.call(&set, order, Arc::new(observer)).await });
-    let ended = work.await;
+    let ended = whole(async move { dispatcher.call(&set, order, Arc::new(observer)).await }).await;
     drop(gone.disarm());
-    let ended = ended
-        .map_err(|error| Fault::new(ErrorCode::Internal, Text::same("the call failed")).caused_by(&error))?;
+    let ended = ended?;
     Ok(result(&ended, &call_id))
 }
 
@@ -59,7 +58,7 @@ impl CallObserver for Caller {
     }
 }
 
-async fn toolset(host: &Arc<Host>, call: &ToolCall) -> Result<Toolset, Fault> {
+async fn toolset(host: &Arc<Host>, call: &ToolCall) -> Result<Arc<Toolset>, Fault> {
     let servers = host.servers();
     let Some(agent) = call.agent.clone() else { return servers.toolset_of(&call.server, call.lang).await };
     let asking = Arc::clone(host);
@@ -70,7 +69,7 @@ async fn toolset(host: &Arc<Host>, call: &ToolCall) -> Result<Toolset, Fault> {
     let outcome = outcome.await.map_err(|error| {
         Fault::new(ErrorCode::Internal, Text::same("the grants failed")).caused_by(&error)
     })??;
-    servers.toolset(ToolsetOrder::new(&outcome, call.lang)).await
+    servers.toolset(ToolsetOrder::new(&outcome, call.lang)).await.map(Arc::new)
 }
 
 fn order(

@@ -13,7 +13,7 @@ use super::{ServerSpec, Shared};
 use crate::connection::{Connect, ConnectError, Connection};
 use crate::failure::{Failure, Waited};
 use crate::handshake::Era;
-use crate::hooks::{LogLine, LogSource};
+use crate::hooks::{LogLine, LogSource, Offers};
 use crate::oauth::Challenge;
 use crate::router::Noise;
 
@@ -34,6 +34,8 @@ pub(super) struct Server {
     /// Somebody asked for the connection since the last look.
     wanted: AtomicBool,
     leases: AtomicUsize,
+    /// It may ask a model; the one thing about it that changes while it runs.
+    sampling: AtomicBool,
     used: Mutex<Instant>,
     retired: CancellationToken,
 }
@@ -83,6 +85,7 @@ impl Server {
             over: false,
         };
         let server = Arc::new(Self {
+            sampling: AtomicBool::new(spec.offers.sampling),
             spec,
             state: watch::channel(state).0,
             wish: Mutex::new(Wish::Normal),
@@ -103,9 +106,26 @@ impl Server {
         own.endpoint.same_as(&spec.endpoint)
             && own.name == spec.name
             && own.digest == spec.digest
-            && own.offers == spec.offers
+            && own.offers == Offers { sampling: own.offers.sampling, ..spec.offers }
             && own.times == spec.times
             && own.idle == spec.idle
+    }
+
+    /// Takes over what may change while the server runs: whether it may ask a model. A grant given or
+    /// taken back must not cost a server its state.
+    pub(super) fn take_over(&self, spec: &ServerSpec) {
+        let sampling = spec.offers.sampling;
+        if self.sampling.swap(sampling, Ordering::SeqCst) == sampling {
+            return;
+        }
+        let connection = self.state.borrow().connection.clone();
+        let Some(connection) = connection else { return };
+        connection.offer_sampling(sampling);
+        if sampling && connection.peer().era == Era::Legacy {
+            let text = "it may ask a model now; it is told so with its next start".to_owned();
+            let line = LogLine { source: LogSource::Client, level: None, text };
+            self.shared.options.hooks.log(&self.spec.key, line);
+        }
     }
 
     pub(super) fn hold(&self) {
@@ -114,8 +134,9 @@ impl Server {
 
     pub(super) fn release(&self) {
         *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        // Nobody is woken: whoever stops unused servers looks at the time of their last use again when
+        // their time is over, and every call holds a lease.
         self.leases.fetch_sub(1, Ordering::Relaxed);
-        self.wished.notify_one();
     }
 
     pub(super) fn retire(&self) {
@@ -145,7 +166,21 @@ impl Server {
         *self.wish.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The connection, where there is one that works.
+    fn ready(&self) -> Option<Arc<Connection>> {
+        let state = self.state.borrow();
+        let connection = state.connection.as_ref().filter(|_| state.phase == Phase::Ready && !state.over)?;
+        // One that is about to be restarted is not given out any more.
+        let wanted = self.wish() != Wish::Restart && !self.retired.is_cancelled();
+        let usable = wanted && connection.end().is_none();
+        usable.then(|| Arc::clone(connection))
+    }
+
     pub(super) async fn connect(&self, patience: Duration) -> Result<Arc<Connection>, ConnectError> {
+        if let Some(connection) = self.ready() {
+            *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+            return Ok(connection);
+        }
         let mut states = self.state.subscribe();
         let before = states.borrow().attempts;
         let deadline = Instant::now() + patience;
@@ -386,6 +421,8 @@ impl Server {
             state.attempts += 1;
             state.connection = Some(Arc::clone(&connection));
         });
+        // It may have changed between the handshake and now; from here on `take_over` finds the connection.
+        connection.offer_sampling(self.sampling.load(Ordering::SeqCst));
         let why = tokio::select! {
             failure = connection.ended() => Why::Ended(failure),
             why = self.given_up(&connection) => why,
@@ -423,7 +460,7 @@ impl Server {
             key: self.spec.key.clone(),
             endpoint: self.spec.endpoint.clone(),
             era,
-            offers: self.spec.offers,
+            offers: Offers { sampling: self.sampling.load(Ordering::SeqCst), ..self.spec.offers },
             times: self.spec.times,
             identity: options.identity.clone(),
             spawning: options.spawning.clone(),

@@ -169,6 +169,21 @@ async fn listings_that_hang_crash_or_lie_fail_alone() {
 }
 
 #[tokio::test]
+async fn a_tool_too_deep_to_be_read_is_left_out_alone() {
+    let (pool, key) = pool_of(fixture(&["list=deep"]));
+    let list = within(pool.tools(&key)).await.unwrap();
+    assert_eq!(list.tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["echo"]);
+    let left_out: Vec<_> = list.problems.iter().filter_map(|problem| problem.tool.as_deref()).collect();
+    assert_eq!(left_out, ["schema", "hint"]);
+    assert!(list.problems.iter().all(|problem| problem.reason.contains("deeper")), "{:?}", list.problems);
+    // What is no list comes whole or not at all.
+    let error = call(&pool, &key, "deep", json!({})).await.unwrap_err();
+    assert!(matches!(error.failure, Failure::Protocol { .. }), "{error:?}");
+    assert_eq!(text(&pool, &key, "echo", json!({ "text": "still" })).await, "still");
+    pool.close().await;
+}
+
+#[tokio::test]
 async fn endless_listings_stop_at_their_bounds() {
     let (pool, _) = pool_of(fixture(&[]));
     for (name, switch, tools) in

@@ -118,6 +118,29 @@ async fn what_is_not_offered_is_refused_without_asking_anybody() {
     pool.close().await;
 }
 
+#[tokio::test]
+async fn whether_a_server_may_ask_a_model_changes_while_it_runs() {
+    for switches in [&[] as &[&str], &["era=modern"]] {
+        let offering = |sampling: bool| {
+            let mut spec = spec("s", fixture(switches));
+            spec.offers.sampling = sampling;
+            spec
+        };
+        let (pool, key) = pool_with(offering(false), Arc::new(Willing::default()));
+        let pid = text(&pool, &key, "pid", json!({})).await;
+        for (sampling, answer) in [(false, "/error/code"), (true, "/result/model"), (false, "/error/code")] {
+            pool.put(offering(sampling));
+            let answered = ask(&pool, &key, json!("s"), "sampling/createMessage", json!({})).await;
+            assert!(answered.pointer(answer).is_some(), "{switches:?} {sampling} {answered}");
+            let told: Value = serde_json::from_str(&text(&pool, &key, "meta", json!({})).await).unwrap();
+            let told = &told["io.modelcontextprotocol/clientCapabilities"];
+            assert_eq!(told["sampling"].is_object(), sampling && !switches.is_empty(), "{told}");
+        }
+        assert_eq!(text(&pool, &key, "pid", json!({})).await, pid, "{switches:?}: the same process");
+        pool.close().await;
+    }
+}
+
 /// A person who takes their time.
 struct Slow;
 

@@ -26,6 +26,8 @@ use crate::tail::{LineFault, Sink};
 
 /// A log that cannot be read for longer than this ends a wait for a result.
 const UNREADABLE_LIMIT: Duration = Duration::from_secs(30);
+/// The log is read for so long before a wait whose time is over ends.
+const FIRST_LOOK: Duration = Duration::from_secs(10);
 
 /// A verified answer, or what the file says for a foreign prompt. Secret values are masked; the asker
 /// gets them with [`Prompts::deliver`].
@@ -283,12 +285,14 @@ impl ResultWait {
         deadline: Option<Instant>,
         cancel: &CancellationToken,
     ) -> Result<ResultEntry, WaitError> {
-        // Before the first fold the index cannot say what was there already.
+        // Before the first fold the index cannot say what was there already. A wait that is continued may be
+        // over by now; what came meanwhile counts, so the log is looked at all the same.
+        let first = deadline.map(|deadline| deadline.max(Instant::now() + FIRST_LOOK));
         tokio::select! {
             biased;
             () = cancel.cancelled() => return Err(WaitError::Canceled),
             () = self.prompts.ready() => {}
-            () = until(deadline) => return Err(WaitError::Timeout),
+            () = until(first) => return Err(WaitError::Timeout),
         }
         let ids: Vec<RequestId> = {
             let state = lock(&self.prompts.inner.state);

@@ -183,6 +183,18 @@ impl Server {
             Some("object") => {
                 return self.reply(id, json!({ "tools": { "a": 1 } }));
             }
+            Some("deep") => {
+                // Deeper than any parser goes, in a schema and in a hint; one tool between them is sound.
+                let deep = format!("{}1{}", "{\"a]\\\"\":".repeat(5_000), "}".repeat(5_000));
+                return self.raw(
+                    format!(
+                        "{{\"jsonrpc\":\"2.0\",\"result\":{{\"tools\":[{{\"name\":\"schema\",\"inputSchema\":{deep}}},{},\
+                         {{\"name\":\"hint\",\"annotations\":{deep}}}]}},\"id\":{id}}}\n",
+                        tool("echo".to_owned())
+                    )
+                    .as_bytes(),
+                );
+            }
             Some("endless") => {
                 all = vec![tool(format!("t{cursor}"))];
                 result.insert("nextCursor".to_owned(), json!((cursor + 1).to_string()));
