@@ -11,6 +11,7 @@ mod session;
 pub(super) mod tree;
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -114,7 +115,7 @@ impl Supervisor<'_> {
             Err((what, message)) => return self.failed(what, &message),
         };
         self.report(&started(&launched));
-        self.watch(launched.process);
+        self.watch(launched.process, &job.temp);
         remove_temp(job);
         self.report(&Report::Idle);
     }
@@ -124,14 +125,14 @@ impl Supervisor<'_> {
     }
 
     /// Until nothing of the command is left.
-    fn watch(&mut self, first: ProcessId) {
+    fn watch(&mut self, first: ProcessId, temp: &Path) {
         let handle = Pid::from_raw(first.pid).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
         let mut handle: Option<OwnedFd> = handle;
         let mut running = true;
         let mut deadline: Option<Instant> = None;
         loop {
             let reaped = tree::reap();
-            if running && self.told_end(first, &reaped) {
+            if running && self.told_end(first, &reaped, temp) {
                 running = false;
                 handle = None;
             }
@@ -141,7 +142,7 @@ impl Supervisor<'_> {
             if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                 let reaped = tree::kill_all(PATIENCE);
                 if running {
-                    self.told_end(first, &reaped);
+                    self.told_end(first, &reaped, temp);
                 }
                 return;
             }
@@ -179,14 +180,16 @@ impl Supervisor<'_> {
     }
 
     /// Says how the first process ended, if it did.
-    fn told_end(&mut self, first: ProcessId, reaped: &Reaped) -> bool {
+    fn told_end(&mut self, first: ProcessId, reaped: &Reaped, temp: &Path) -> bool {
         let Some((_, ended)) = reaped.ended.iter().find(|(pid, _)| *pid == first.pid) else { return false };
         let left = if reaped.none_left {
             0
         } else {
             tree::descendants(rustix::process::getpid().as_raw_nonzero().get()).len()
         };
-        let last = reaped.none_left;
+        // Most commands leave nothing in their directory: then all is over with this word. Where there is
+        // something, the word goes out before that is removed.
+        let last = reaped.none_left && std::fs::remove_dir(temp).is_ok();
         self.report(&Report::Exited { code: ended.code, signal: ended.signal, left, last });
         true
     }

@@ -302,3 +302,28 @@ async fn a_client_is_known_in_the_way_the_issuer_says() {
     town.state().client = Some(json!({ "client_id": "c-2" }));
     assert_eq!(town.signed_in().await.client_id(), "c-2");
 }
+
+#[tokio::test]
+async fn an_older_server_is_its_own_issuer() {
+    for slash in ["", "/"] {
+        let town = Town::new().await;
+        let origin = town.mcp.url("");
+        town.state().prm = Value::Null;
+        town.state().own = true;
+        town.state().metadata["issuer"] = json!(format!("{origin}{slash}"));
+        let kept = Arc::new(Kept::default());
+        let (pool, key) = pool_of(town.endpoint().with_grants(Arc::clone(&kept) as Arc<dyn Grants>));
+        let failure = within(pool.connect(&key)).await.err().unwrap().failure;
+        let pending = town.begin_with(&options(), Some(&challenge(&failure).0), None).await.unwrap();
+        assert_eq!(pending.issuer(), format!("{origin}{slash}"));
+        assert_eq!(pending.resource(), town.mcp.url("/mcp"));
+        let query = town.browse(&pending);
+        kept.save(Some(&town.finish(pending, &query).await.unwrap())).unwrap();
+        pool.restart(&key);
+        assert_eq!(text(&pool, &key, "echo", json!({ "text": "1" })).await, "1");
+        // A renewal after a refusal still goes to it.
+        town.state().valid.clear();
+        assert_eq!(text(&pool, &key, "echo", json!({ "text": "2" })).await, "2");
+        pool.close().await;
+    }
+}

@@ -30,6 +30,8 @@ const SHUTDOWN_GRACE_MS: u64 = 1_000;
 const AFTER_KILL: Duration = Duration::from_secs(3);
 /// servers §3.4: a background child may hold the streams open.
 const HELD: Duration = Duration::from_millis(500);
+/// Most commands print little; one that fills this is read in large pieces from then on.
+const FIRST_BYTES: usize = 8 << 10;
 const READ_BYTES: usize = 256 << 10;
 const TICK: Duration = Duration::from_millis(500);
 
@@ -154,7 +156,7 @@ struct Run {
 
 impl Run {
     async fn until_done(&mut self, cx: &CallCx, guard: &mut Guard) -> Result<(), ToolError> {
-        let (mut one, mut two) = (vec![0; READ_BYTES], vec![0; READ_BYTES]);
+        let (mut one, mut two) = (vec![0; FIRST_BYTES], vec![0; FIRST_BYTES]);
         let mut tick = tokio::time::interval(TICK);
         tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let mut held_until: Option<Instant> = None;
@@ -163,11 +165,11 @@ impl Run {
             let Pipes { stdout, stderr } = pipes;
             tokio::select! {
                 read = stdout.read(&mut one), if self.out_open => {
-                    self.out_open = take(read, &one, &mut self.out);
+                    self.out_open = take(read, &mut one, &mut self.out);
                     self.printed_at = Instant::now();
                 }
                 read = stderr.read(&mut two), if self.err_open => {
-                    self.err_open = take(read, &two, &mut self.err);
+                    self.err_open = take(read, &mut two, &mut self.err);
                     self.printed_at = Instant::now();
                 }
                 report = link.report(), if !self.idle && !self.lost => {
@@ -338,11 +340,15 @@ async fn read_some(pipe: &mut Option<Receiver>, buffer: &mut [u8]) -> bool {
     }
 }
 
-fn take(read: io::Result<usize>, buffer: &[u8], capture: &mut Capture) -> bool {
+fn take(read: io::Result<usize>, buffer: &mut Vec<u8>, capture: &mut Capture) -> bool {
     match read {
         Ok(0) | Err(_) => false,
         Ok(count) => {
             capture.push(&buffer[..count]);
+            if count == FIRST_BYTES && buffer.len() == FIRST_BYTES {
+                // Not grown: its content is used up.
+                *buffer = vec![0; READ_BYTES];
+            }
             true
         }
     }
