@@ -71,6 +71,14 @@ impl Api {
         }
     }
 
+    /// The same state through another door of this process.
+    pub(crate) fn replaced(mut self, by: LocalApi) -> Self {
+        if let Self::Embedded(api) = &mut self {
+            *api = by;
+        }
+        self
+    }
+
     /// A running host answers, with a page and a queue of its own.
     pub(crate) fn is_remote(&self) -> bool {
         matches!(self, Self::Remote(_))

@@ -60,9 +60,9 @@ pub use chatos_policy as policy_api;
 pub use chatos_prompts as prompts_api;
 pub use chatos_store::{
     AddedTasks, AgentRecord, DEMO_MODEL, Effective, JournalEntry, ModelRecord, ModelTest, NewJournalEntry,
-    NewTask, SETTINGS, Section, SettingError, SettingIssue, SettingKind, SettingSource, SettingSpec,
-    StoreError, StoreErrorKind, SystemPrompt, Task, TaskContext, TaskFilter, TaskPatch, find_setting,
-    iso_from_ms, nearest_setting, now_iso, now_ms,
+    NewTask, SETTINGS, SecretKind, Section, SettingError, SettingIssue, SettingKind, SettingSource,
+    SettingSpec, StoreError, StoreErrorKind, SystemPrompt, Task, TaskContext, TaskFilter, TaskPatch,
+    find_setting, iso_from_ms, nearest_setting, now_iso, now_ms,
 };
 pub use chatos_tool::{ErrorCode, Fault, Lang, Text};
 pub use children::{LAUNCH_COMMAND, WARDEN_COMMAND};
@@ -74,8 +74,9 @@ pub use host::{Host, HostConfig, Notice};
 pub use host_log::log_to_stderr;
 pub use instance::{Announcement, read_announcement, running_host};
 pub use mcp::{
-    AuthInput, AuthView, ErrorView, FoundServer, ImportOutcome, PinView, ServerDesk, ServerInput,
-    ServerLogView, ServerToolView, ServerTools, ServerView, StateView, ToolsetOrder, ToolsetView,
+    AuthInput, AuthView, ErrorView, FoundServer, ImportOutcome, OauthInput, OauthView, PinView, Returned,
+    ServerDesk, ServerInput, ServerLogView, ServerToolView, ServerTools, ServerView, SignInStart, SignInView,
+    SignedOut, StateView, ToolsetOrder, ToolsetView,
 };
 pub use models::{DetectedModel, ModelAnswer, ModelDesk, ModelState, PRESETS, Preset, Recognised, recognise};
 pub use node::{NodeInfo, find_node};

@@ -14,6 +14,7 @@ mod pins;
 mod ports;
 mod rows;
 mod sampling;
+mod sign_in;
 mod tend;
 mod toolset;
 mod view;
@@ -34,9 +35,10 @@ pub(crate) use auth::StoredAuth;
 pub(crate) use catalogue::{Catalogue, Known, seed};
 pub use import::{FoundServer, ImportOutcome};
 pub use pins::PinView;
-pub use rows::{AuthInput, ServerInput};
+pub use rows::{AuthInput, OauthInput, ServerInput};
+pub use sign_in::{Returned, SignInStart, SignInView, SignedOut};
 pub use toolset::{ToolsetOrder, ToolsetView};
-pub use view::{AuthView, ErrorView, ServerView, StateView};
+pub use view::{AuthView, ErrorView, OauthView, ServerView, StateView};
 
 /// How long an unused server of a person or an app stays running.
 const IDLE: Duration = Duration::from_secs(600);
@@ -68,6 +70,8 @@ pub(crate) struct Shared {
     /// Chats in which a server may ask the model without another question: (session, identity).
     sampled: Mutex<HashSet<(String, String)>>,
     sets: Mutex<HashMap<(String, chatos_tool::Lang), toolset::CachedOffer>>,
+    /// Sign-ins that failed, until the next one.
+    refused: Mutex<sign_in::Refused>,
     by_hand: by_hand::ByHand,
     // One at a time makes a catalogue.
     making: tokio::sync::Mutex<()>,
@@ -108,6 +112,7 @@ impl ServerDesk {
             calls: Mutex::default(),
             sampled: Mutex::default(),
             sets: Mutex::default(),
+            refused: Mutex::default(),
             by_hand: by_hand::ByHand::default(),
             making: tokio::sync::Mutex::new(()),
         });

@@ -257,10 +257,7 @@ impl Failure {
                 format!("它拒绝了凭据（HTTP {status}）"),
             ),
             Self::SignInNeeded { challenge, had_grant } => match (challenge.wants_more(), had_grant) {
-                (true, true) => Text::fixed(
-                    "it wants more permissions than you gave it when you signed in",
-                    "它需要比您登录时授予的更多权限",
-                ),
+                (true, true) => more_rights(&challenge.scopes().join(" ")),
                 (_, true) => Text::fixed(
                     "your sign-in is no longer valid for it; sign in again",
                     "您的登录对它已失效，请重新登录",
@@ -373,6 +370,19 @@ impl Failure {
         }
         fault
     }
+}
+
+fn more_rights(scopes: &str) -> Text {
+    if scopes.is_empty() {
+        return Text::fixed(
+            "it needs more rights than you gave it when you signed in",
+            "它需要比您登录时授予的更多权限",
+        );
+    }
+    Text::new(
+        format!("it needs more rights than you gave it when you signed in: `{scopes}`"),
+        format!("它需要比您登录时授予的更多权限：`{scopes}`"),
+    )
 }
 
 fn timed_out(what: Waited, after: Duration, noise: Option<&str>) -> Text {

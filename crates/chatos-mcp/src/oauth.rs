@@ -86,12 +86,11 @@ async fn prepare(
 ) -> Result<Pending, SignInError> {
     let web = Web::of(remote).await?;
     let resource = discovery::resource(web, remote, challenge).await?;
-    let issuer = resource.issuer(before.map(Grant::issuer))?.to_owned();
-    let server = discovery::authorization_server(web, &issuer).await?;
+    let server = discovery::find(web, &resource, before.map(Grant::issuer)).await?;
     server.check(web).await?;
     // A grant belongs to the issuer that gave it: with another one nothing of it is used, neither its
     // scopes nor the client it was given to (SEP-2352).
-    let before_here = before.filter(|grant| grant.issuer() == issuer);
+    let before_here = before.filter(|grant| grant.issuer() == server.issuer);
     let registration = registration::client(web, &server, options, before, before_here).await?;
     let scopes = discovery::scopes(&resource, &server, options, challenge, before_here);
     authorize::pending(remote, options, resource, server, registration, scopes)

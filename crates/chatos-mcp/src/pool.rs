@@ -216,7 +216,13 @@ impl Pool {
             () = cancel.cancelled() => Err(Failure::Canceled),
         };
         let connection = connected.map_err(|failure| CallError { failure, sent: false })?;
-        connection.call(request).await
+        let outcome = connection.call(request).await;
+        if let Err(error) = &outcome
+            && let Some(server) = self.server(key)
+        {
+            server.look_at(&error.failure);
+        }
+        outcome
     }
 
     /// Keeps a server from being stopped as unused, and has it started again after a failure, until

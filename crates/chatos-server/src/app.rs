@@ -199,8 +199,9 @@ impl App {
              connect-src 'self'; worker-src 'self'; frame-src http://*.localhost:{port} {origin}/plugin-frame/; \
              form-action 'none'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'"
         );
+        // A page with a policy of its own has a stricter one.
         if let Ok(policy) = HeaderValue::from_str(&policy) {
-            headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+            headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(policy);
         }
         if is_api {
             headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
@@ -249,6 +250,7 @@ pub(crate) fn routes() -> Routes {
     routes.router = std::mem::take(&mut routes.router)
         .route("/api/v1/openapi.json", axum::routing::get(route::openapi))
         .route("/healthz", axum::routing::get(route::healthz))
+        .route(route::callback::PATH, axum::routing::get(route::callback::returned))
         .fallback(assets::serve)
         .method_not_allowed_fallback(|| async { bare(StatusCode::METHOD_NOT_ALLOWED) });
     routes

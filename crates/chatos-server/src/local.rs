@@ -27,6 +27,11 @@ impl LocalApi {
         Self { app: App::new(host, AppOptions::default()) }
     }
 
+    /// The API of an application that this process also serves.
+    pub fn of(app: App) -> Self {
+        Self { app }
+    }
+
     /// The host behind it.
     pub fn host(&self) -> &Arc<Host> {
         self.app.host()

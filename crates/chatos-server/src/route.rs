@@ -5,6 +5,7 @@ pub(crate) mod agents;
 pub(crate) mod apps;
 pub(crate) mod audit;
 pub(crate) mod auth;
+pub(crate) mod callback;
 pub(crate) mod doctor;
 pub(crate) mod events;
 pub(crate) mod journal;

@@ -69,7 +69,7 @@ pub use prompt_records::{NewPrompt, NewPromptAnswer, PromptAnswered, PromptLine,
 pub use prune::{BlobState, Pruned};
 pub use runs::{MessageWrite, RunChange, RunFilter, RunRow, RunWrite, StepRow, StepWrite};
 pub use salvage::{Salvage, SalvagedTable, damage_of, salvage};
-pub use secrets::{SecretInfo, SecretValue, is_secret_name};
+pub use secrets::{SecretInfo, SecretKind, SecretValue, is_secret_name};
 pub use server_facts::ServerFact;
 pub use server_work::{AsyncTaskRow, OpenAskRow};
 pub use sessions::{MessageHit, SessionPatch, SessionRow};

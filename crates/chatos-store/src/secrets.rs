@@ -13,6 +13,7 @@ use crate::time::now_ms;
 
 /// The longest name and the largest value that are kept.
 const NAME_BYTES: usize = 128;
+const OWN_NAME_BYTES: usize = 512;
 const VALUE_BYTES: usize = 64 * 1024;
 
 /// What may be told about a secret.
@@ -51,6 +52,53 @@ pub fn is_secret_name(name: &str) -> bool {
         && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
+/// What a secret is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SecretKind {
+    /// A person set it by name; models and headers may name it.
+    Named,
+    /// What a person's sign-in to an MCP server gave.
+    Grant,
+    /// A sign-in that is under way.
+    SignIn,
+}
+
+impl SecretKind {
+    /// The word on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Named => "named",
+            Self::Grant => "grant",
+            Self::SignIn => "sign-in",
+        }
+    }
+
+    /// The kind of a name.
+    pub fn of(name: &str) -> Self {
+        match name.split_once(':') {
+            Some(("mcp-grant", _)) => Self::Grant,
+            Some(("mcp-sign-in", _)) => Self::SignIn,
+            _ => Self::Named,
+        }
+    }
+
+    /// The name under which the host keeps one of a server. It holds a colon, so that nobody can set it
+    /// or name it in a model.
+    pub fn name_for(self, server: &str) -> String {
+        match self {
+            Self::Named => server.to_owned(),
+            Self::Grant => format!("mcp-grant:{server}"),
+            Self::SignIn => format!("mcp-sign-in:{server}"),
+        }
+    }
+}
+
+fn is_own_name(name: &str) -> bool {
+    SecretKind::of(name) != SecretKind::Named
+        && name.len() <= OWN_NAME_BYTES
+        && !name.chars().any(char::is_control)
+}
+
 impl Store {
     /// All secrets by name. `key` only decides which of them can be opened.
     pub fn list_secrets(&self, key: &SubKey) -> Result<Vec<SecretInfo>, StoreError> {
@@ -83,7 +131,7 @@ impl Store {
         value: &[u8],
         description: Option<String>,
     ) -> Result<bool, StoreError> {
-        if !is_secret_name(name) {
+        if !is_secret_name(name) && !is_own_name(name) {
             return Err(StoreError::new(StoreErrorKind::Invalid, format!("`{name}` cannot name a secret")));
         }
         if value.is_empty() || value.len() > VALUE_BYTES {
@@ -126,6 +174,29 @@ impl Store {
 
     /// Opens a secret for use and notes that it was used. `None`: there is none of this name.
     pub fn use_secret(&self, key: &SubKey, name: &str) -> Result<Option<SecretValue>, StoreError> {
+        let Some((id, value)) = self.opened(key, name)? else { return Ok(None) };
+        self.write(move |connection| {
+            connection.execute("UPDATE secrets SET last_used_at = ?1 WHERE id = ?2", (now_ms(), id))?;
+            Ok(())
+        })?;
+        Ok(Some(value))
+    }
+
+    /// Opens a secret to say something about it that is no secret; it does not count as used.
+    pub fn look_at_secret(&self, key: &SubKey, name: &str) -> Result<Option<SecretValue>, StoreError> {
+        Ok(self.opened(key, name)?.map(|(_, value)| value))
+    }
+
+    /// The names of all secrets of a kind.
+    pub fn secret_names(&self, kind: SecretKind) -> Result<Vec<String>, StoreError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached("SELECT name FROM secrets ORDER BY name")?;
+            let names = statement.query_map([], |row| row.get(0))?.collect::<Result<Vec<String>, _>>()?;
+            Ok(names.into_iter().filter(|name| SecretKind::of(name) == kind).collect())
+        })
+    }
+
+    fn opened(&self, key: &SubKey, name: &str) -> Result<Option<(String, SecretValue)>, StoreError> {
         let instance = self.instance_id()?;
         let row: Option<(String, String)> = self.read(|connection| {
             let mut statement =
@@ -139,12 +210,7 @@ impl Store {
         })?;
         let text = std::str::from_utf8(&bytes)
             .map_err(|_| StoreError::new(StoreErrorKind::Invalid, format!("`{name}` is not text")))?;
-        let value = SecretValue(Zeroizing::new(text.to_owned()));
-        self.write(move |connection| {
-            connection.execute("UPDATE secrets SET last_used_at = ?1 WHERE id = ?2", (now_ms(), id))?;
-            Ok(())
-        })?;
-        Ok(Some(value))
+        Ok(Some((id, SecretValue(Zeroizing::new(text.to_owned())))))
     }
 }
 

@@ -1,6 +1,6 @@
 // The routes of servers and of the tools people have to approve.
 
-import type { Server, ServerImport, ServerInput, ServerLogLine, ServerTool, ToolPin } from '../protocol/admin';
+import type { Server, ServerImport, ServerInput, ServerLogLine, ServerTool, SignInStart, ToolPin } from '../protocol/admin';
 import type { Http } from './http';
 
 const V1 = '/api/v1';
@@ -34,6 +34,15 @@ export class ServersApi {
 
   act(id: string, action: ServerAction): Promise<unknown> {
     return this.http.post(`${path(id)}/${action}`, {}, { timeoutMs: START_TIMEOUT_MS });
+  }
+
+  /** Begins a sign-in: the place of it is looked up and asked, which may take a while. */
+  signIn(id: string): Promise<SignInStart> {
+    return this.http.post(`${path(id)}/sign-in`, {}, { timeoutMs: START_TIMEOUT_MS });
+  }
+
+  signOut(id: string): Promise<{ revoked: boolean }> {
+    return this.http.delete(`${path(id)}/sign-in`, { timeoutMs: START_TIMEOUT_MS });
   }
 
   tools(id: string): Promise<{ items: ServerTool[]; problems?: string[] }> {

@@ -7,7 +7,7 @@ import type { JsonObject } from './tools';
 
 // ---- servers ----
 
-export type ServerPhase = 'off' | 'stopped' | 'starting' | 'ready' | 'backoff' | 'failed';
+export type ServerPhase = 'off' | 'stopped' | 'starting' | 'ready' | 'backoff' | 'failed' | 'sign_in';
 export type ServerSource = 'builtin' | 'app' | 'user' | 'import';
 export type AuthKind = 'none' | 'token' | 'basic' | 'headers';
 
@@ -34,6 +34,23 @@ export interface ServerState {
   lastError?: ServerFailure | null;
 }
 
+export interface ServerSignIn {
+  state: 'none' | 'needed' | 'pending' | 'signed_in';
+  possible: boolean;
+  issuer?: string | null;
+  scopes: string[];
+  /** The rights it asks for, when it asks. */
+  wanted: string[];
+  expiresAt?: Moment | null;
+  canRefresh: boolean;
+  clientId?: string | null;
+  /** Why the last one failed. */
+  error?: ServerFailure | null;
+}
+
+/** A sign-in that was begun: where the person goes, and what is asked for there. */
+export type SignInStart = components['schemas']['SignInStart'];
+
 export interface Server {
   id: string;
   identity: string;
@@ -50,7 +67,9 @@ export interface Server {
   maxTimeoutMs?: number | null;
   callMeta?: JsonObject | null;
   /** What kind there is and whether something is kept; never a value. */
-  auth: { kind: AuthKind; hasValue: boolean; headerNames?: string[]; envNames?: string[] };
+  auth: { kind: AuthKind; hasValue: boolean; headerNames?: string[]; envNames?: string[]; oauth?: { clientId?: string; hasSecret: boolean; scopes: string[] } };
+  /** What a person's sign-in gave, or that one is wanted. */
+  signIn?: ServerSignIn;
   /** Where a program runs; empty: in the project of the host. */
   cwd?: string;
   /** Addresses of this computer and its network are allowed (security T20). */
@@ -86,6 +105,8 @@ export interface ServerInput {
   auth?: AuthInput;
   /** Variables of a program; null keeps a value, a name left out is removed. */
   env?: Record<string, string | null>;
+  /** How to sign in; what is left out stays, an empty text removes. */
+  oauth?: { clientId?: string; clientSecret?: string; scopes?: string[] } | null;
 }
 
 export interface ServerTool {

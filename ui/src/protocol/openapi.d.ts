@@ -1069,6 +1069,24 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/mcp-servers/{id}/sign-in": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Begin a sign-in to a server that wants one; the person goes to the address */
+        post: operations["postMcpServersIdSignIn"];
+        /** Sign out: end what was given, there and here */
+        delete: operations["deleteMcpServersIdSignIn"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/mcp-servers/{id}/tools": {
         parameters: {
             query?: never;
@@ -3131,6 +3149,7 @@ export interface components {
             /** @description Addresses of this machine and its network are allowed. */
             allowPrivate: boolean;
             auth: components["schemas"]["AuthView"];
+            signIn: components["schemas"]["SignInView"];
             /** @description `builtin`, `app`, `user` or `import`. */
             source: string;
             pluginId?: string | null;
@@ -3147,10 +3166,48 @@ export interface components {
             headerNames: string[];
             /** @description Names of variables a program gets. */
             envNames: string[];
+            /** @description What a person said about signing in. */
+            oauth?: components["schemas"]["OauthView"] | null;
+        };
+        /** @description What a person said about signing in to a server. */
+        OauthView: {
+            clientId?: string | null;
+            /** @description A secret is stored; it is never shown. */
+            hasSecret: boolean;
+            scopes: string[];
+        };
+        /** @description The sign-in of a server. */
+        SignInView: {
+            /** @description `none`, `needed`, `pending` or `signed_in`. */
+            state: string;
+            /** @description A person can sign in to this server. */
+            possible: boolean;
+            /** @description Who was signed in at. */
+            issuer?: string | null;
+            /** @description The rights that were given. */
+            scopes: string[];
+            /** @description The rights it asks for, when it asks. */
+            wanted: string[];
+            /** @description When what was given ends, unless it is renewed; with `pending`: when the sign-in must be done. */
+            expiresAt?: string | null;
+            /** @description It is renewed without a person. */
+            canRefresh: boolean;
+            clientId?: string | null;
+            /** @description Why the last sign-in failed. */
+            error?: components["schemas"]["ErrorView"] | null;
+        };
+        /** @description The last failure. */
+        ErrorView: {
+            code: string;
+            message: string;
+            hint?: string | null;
+            at: string;
+            /** @description The last lines of its error stream. */
+            stderr: string[];
         };
         /** @description Where a server is in its life. */
         StateView: {
-            /** @description `off`, `stopped`, `starting`, `ready`, `backoff` or `failed`. */
+            /** @description `off`, `stopped`, `starting`, `ready`, `backoff`, `failed`, or `sign_in`: a person has to sign in. */
             phase: string;
             /** @description When that began. */
             since: string;
@@ -3168,15 +3225,6 @@ export interface components {
             restarts: number;
             nextTryAt?: string | null;
             lastError?: components["schemas"]["ErrorView"] | null;
-        };
-        /** @description The last failure. */
-        ErrorView: {
-            code: string;
-            message: string;
-            hint?: string | null;
-            at: string;
-            /** @description The last lines of its error stream. */
-            stderr: string[];
         };
         /** @description A server to be added, or what changes about one; absent keys stay as they are. */
         ServerInput: {
@@ -3241,6 +3289,8 @@ export interface components {
             env: {
                 [key: string]: string | null;
             } | null;
+            /** @description How to sign in where the server wants that and does not say all of it itself; null removes it. */
+            oauth?: components["schemas"]["OauthInput"] | null;
         };
         /** @description Credentials. They are stored sealed and never shown again. */
         AuthInput: {
@@ -3268,6 +3318,24 @@ export interface components {
             headers: {
                 [key: string]: string | null;
             } | null;
+        };
+        /** @description A registration made beforehand at the place where one signs in, and what to ask for. */
+        OauthInput: {
+            /**
+             * @description Absent keeps the stored one, an empty one removes it.
+             * @default null
+             */
+            clientId: string | null;
+            /**
+             * @description Stored sealed, never shown again; absent keeps the stored one, an empty one removes it.
+             * @default null
+             */
+            clientSecret: string | null;
+            /**
+             * @description Asked for instead of what the server asks for; absent keeps them.
+             * @default null
+             */
+            scopes: string[] | null;
         };
         /** @description A file of another client. */
         ImportInput: {
@@ -3302,6 +3370,23 @@ export interface components {
             envNames: string[];
             /** @description What a person should look at before or after taking it over. */
             warnings: string[];
+        };
+        /** @description A sign-in that was begun. */
+        SignInStart: {
+            /** @description Where the person signs in. */
+            url: string;
+            issuer: string;
+            /** @description The host of `url`. */
+            host: string;
+            /** @description The rights that are asked for. */
+            scopes: string[];
+            /** @description When it must be done. */
+            expiresAt: string;
+        };
+        /** @description A sign-in that was ended. */
+        SignedOut: {
+            /** @description The place of the sign-in confirmed that it ended what it had given. */
+            revoked: boolean;
         };
         /** @description The tools of a server. */
         ServerTools: {
@@ -4020,6 +4105,11 @@ export interface components {
         /** @description What may be told about a secret. */
         SecretView: {
             name: string;
+            /**
+             * @description `named`: set by a person, for models and headers; `grant` and `sign-in`: of an MCP server somebody
+             *     signed in to or is about to.
+             */
+            kind: string;
             /** @description Always true: what is not set is not listed. */
             set: boolean;
             description: string;
@@ -7209,6 +7299,72 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ServerView"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postMcpServersIdSignIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Empty"];
+            };
+        };
+        responses: {
+            /** @description Begin a sign-in to a server that wants one; the person goes to the address */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignInStart"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteMcpServersIdSignIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Sign out: end what was given, there and here */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignedOut"];
                 };
             };
             /** @description The error object */

@@ -38,6 +38,19 @@ pub(crate) enum Servers {
         /// Id, identity or name
         server: String,
     },
+    /// Sign in to a server that wants it, in the browser
+    SignIn {
+        /// Id, identity or name
+        server: String,
+        /// Only print the address; do not open the browser
+        #[arg(long)]
+        no_open: bool,
+    },
+    /// End a sign-in, here and where it was given
+    SignOut {
+        /// Id, identity or name
+        server: String,
+    },
     /// The tools of a server
     Tools {
         /// Id, identity or name
@@ -83,6 +96,15 @@ pub(crate) struct ServerParts {
     /// A file with lines `Name: value` that are sent as headers
     #[arg(long, value_name = "FILE", conflicts_with = "token_file")]
     pub(crate) headers_file: Option<PathBuf>,
+    /// The client id of a registration for signing in, made beforehand; empty removes it
+    #[arg(long, value_name = "ID")]
+    pub(crate) client_id: Option<String>,
+    /// A file that holds the client secret of that registration; - reads standard input
+    #[arg(long, value_name = "FILE")]
+    pub(crate) client_secret_file: Option<PathBuf>,
+    /// A right to ask for when signing in, instead of those the server asks for; repeatable
+    #[arg(long = "scope", value_name = "WORD")]
+    pub(crate) scopes: Vec<String>,
     /// Milliseconds without a sign of life before a call is given up
     #[arg(long, value_name = "MS")]
     pub(crate) timeout: Option<u64>,

@@ -52,6 +52,8 @@ pub(crate) fn open_browser(dir: &StateDir, link: &str) {
     let Ok(folder) = dir.ensure(dir.runtime()) else { return };
     let page = folder.join("open.html");
     std::fs::remove_file(&page).ok();
+    // The address may be a stranger's, of a place where one signs in.
+    let link = link.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;").replace('>', "&gt;");
     let made = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&page).and_then(|mut file| {
         write!(file, "<!doctype html><meta http-equiv=\"refresh\" content=\"0;url={link}\"><a href=\"{link}\">ChatOS</a>")
     });

@@ -1,5 +1,7 @@
 //! `chatos mcp servers` and `chatos import mcp`: every MCP server the host knows, in a terminal.
 
+mod sign_in;
+
 use std::io::Read as _;
 use std::path::Path;
 use std::process::ExitCode;
@@ -54,6 +56,9 @@ pub(crate) fn run(
         }
         _ => None,
     };
+    if let Servers::SignIn { server, no_open } = &action {
+        return sign_in::run(global, environment, output, server, *no_open);
+    }
     let api = Api::connect(global, environment)?;
     block_on(async {
         let done = act(&api, output, action, body.as_ref()).await;
@@ -107,6 +112,12 @@ async fn act(api: &Api, output: &Output, action: Servers, body: Option<&Value>) 
         }
         Servers::Stop { server } => {
             show(&api.call(Method::POST, &path(&server, "/stop"), Some(&json!({})), lang).await?, &print_one);
+        }
+        // Has a road of its own: the browser has to come back to somebody.
+        Servers::SignIn { .. } => {}
+        Servers::SignOut { server } => {
+            let done = api.call(Method::DELETE, &path(&server, "/sign-in"), None, lang).await?;
+            show(&done, &|output, done| output.say(&sign_in::signed_out(&server, done["revoked"] == true)));
         }
         Servers::Tools { server } => {
             let tools = api.call_patiently(Method::GET, &path(&server, "/tools"), None, lang).await?;
@@ -217,6 +228,19 @@ fn parts(parts: &ServerParts, environment: &Environment) -> Result<Map<String, V
         }
         put("auth", json!({ "kind": "headers", "headers": headers }));
     }
+    let mut oauth = Map::new();
+    if let Some(id) = &parts.client_id {
+        oauth.insert("clientId".to_owned(), json!(id));
+    }
+    if let Some(file) = &parts.client_secret_file {
+        oauth.insert("clientSecret".to_owned(), json!(read_file(file)?.trim()));
+    }
+    if !parts.scopes.is_empty() {
+        oauth.insert("scopes".to_owned(), json!(parts.scopes));
+    }
+    if !oauth.is_empty() {
+        put("oauth", Value::Object(oauth));
+    }
     if let Some(ms) = parts.timeout {
         put("timeoutMs", json!(ms));
     }
@@ -276,7 +300,7 @@ fn phase_paint(phase: &str) -> Paint {
     match phase {
         "ready" => Paint::Good,
         "failed" => Paint::Bad,
-        "backoff" | "starting" => Paint::Warn,
+        "backoff" | "starting" | "sign_in" => Paint::Warn,
         _ => Paint::Dim,
     }
 }
@@ -297,6 +321,10 @@ fn print_list(output: &Output, list: &Value) {
         ));
         if let Some(message) = item["state"]["lastError"]["message"].as_str() {
             output.line(&output.paint(Paint::Dim, &format!("    {}", visible(message))));
+        }
+        if item["signIn"]["state"] == "needed" {
+            let hint = format!("    chatos mcp servers sign-in {}", text(item, "name"));
+            output.line(&output.paint(Paint::Warn, &hint));
         }
     }
 }
@@ -320,6 +348,7 @@ fn print_one(output: &Output, item: &Value) {
         }
     }
     output.line(&line);
+    sign_in::print(output, item);
     let error = &state["lastError"];
     if let Some(message) = error["message"].as_str() {
         output.line(&output.paint(Paint::Bad, &format!("  {}", visible(message))));

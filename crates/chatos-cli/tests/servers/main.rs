@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on ends")]
 
 mod faults;
+mod sign_in;
 mod support;
 
 use chatos_testkit::Sandbox;

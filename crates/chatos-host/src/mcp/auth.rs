@@ -20,11 +20,33 @@ pub(crate) struct StoredAuth {
     /// Variables of a program; many servers take their keys there.
     #[serde(default)]
     pub(crate) env: Vec<(String, String)>,
+    /// How a person signs in, where the server does not say all of it itself.
+    #[serde(default)]
+    pub(crate) oauth: StoredOauth,
+}
+
+/// What a person says about signing in to a server.
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct StoredOauth {
+    /// Of a registration made beforehand.
+    #[serde(default)]
+    pub(crate) client_id: Option<String>,
+    #[serde(default)]
+    pub(crate) client_secret: Option<String>,
+    /// Asked for instead of what the server asks for.
+    #[serde(default)]
+    pub(crate) scopes: Vec<String>,
 }
 
 impl StoredAuth {
     pub(crate) fn is_empty(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// It says by itself who we are; then nobody has to sign in.
+    pub(crate) fn authorizes(&self) -> bool {
+        let header = |(name, _): &(String, String)| name.trim().eq_ignore_ascii_case("authorization");
+        self.token.is_some() || self.username.is_some() || self.headers.iter().any(header)
     }
 
     /// As the client sends it.
@@ -38,7 +60,7 @@ impl StoredAuth {
 
     /// Every text in it that no log may show.
     pub(crate) fn secrets(&self) -> impl Iterator<Item = &str> {
-        let texts = [&self.token, &self.password].into_iter().flatten();
+        let texts = [&self.token, &self.password, &self.oauth.client_secret].into_iter().flatten();
         texts
             .chain(self.headers.iter().map(|(_, value)| value))
             .chain(self.env.iter().map(|(_, value)| value))
@@ -92,6 +114,7 @@ impl From<&Auth> for StoredAuth {
                 .map(|(name, value)| (name.clone(), value.expose().to_owned()))
                 .collect(),
             env: Vec::new(),
+            oauth: StoredOauth::default(),
         }
     }
 }

@@ -1,23 +1,27 @@
 //! Every server this host knows, from three places: the program itself, the rows a person or an import
 //! made, and the apps of plugins. Made anew when one of them changed.
 
+mod place;
+
 use std::collections::HashSet;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use chatos_agent::{AppPlace, Road, ServerRoute};
 use chatos_contribution::{AsyncTask, Endpoint as Contributed, ServerIdentity, cmd_url, normalize_server};
 use chatos_manifest::{AppId, AppRef, PluginId, Slot, parse_layer};
-use chatos_mcp::{Addresses, CommandLine, Endpoint, Offers, ServerKey, ServerSpec, Times, child_environment};
+use chatos_mcp::{Endpoint, Offers, ServerKey, ServerSpec, Times};
 use chatos_plugins::UiApps;
 use chatos_policy::{AppEntry, LandConfig};
 use chatos_store::{ServerRow, ServerSource, Store, StoreError};
 use chatos_tool::{ErrorCode, Fault, Text, Transport};
 use serde_json::{Map, Value, json};
 
-use super::auth::StoredAuth;
+use super::auth::{StoredAuth, StoredOauth};
+use super::sign_in::SignInKept;
+use super::view::OauthView;
 use crate::fault::store_fault;
 use crate::host::Host;
 use crate::node::NodeInfo;
@@ -58,6 +62,8 @@ pub(crate) struct Known {
     pub(crate) allow_private: bool,
     pub(crate) tags: Vec<String>,
     pub(crate) auth: AuthShown,
+    /// What is kept of a person's sign-in; absent where none is possible.
+    pub(crate) sign_in: Option<Arc<SignInKept>>,
     /// Why it cannot be started.
     pub(crate) problem: Option<Fault>,
     pub(crate) route: Arc<ServerRoute>,
@@ -66,12 +72,13 @@ pub(crate) struct Known {
 }
 
 /// What may be told about credentials.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct AuthShown {
     pub(crate) kind: &'static str,
     pub(crate) has_value: bool,
     pub(crate) header_names: Vec<String>,
     pub(crate) env_names: Vec<String>,
+    pub(crate) oauth: Option<OauthView>,
 }
 
 impl Known {
@@ -227,6 +234,7 @@ impl Making<'_> {
             allow_private: false,
             tags: Vec::new(),
             auth: AuthShown { kind: "none", ..AuthShown::default() },
+            sign_in: None,
             problem: None,
             route: Arc::new(route),
             spec: None,
@@ -353,6 +361,7 @@ impl Making<'_> {
 
     fn known(&self, parts: Parts) -> Known {
         let key = ServerKey::new(parts.identity.as_str());
+        let sign_in = self.sign_in(key.as_str(), &parts);
         let (transport, word) =
             match parts.url.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase()) {
                 Some(scheme) if scheme == "http" || scheme == "https" => ("http", Transport::Http),
@@ -376,6 +385,10 @@ impl Making<'_> {
         let (endpoint, problem) = match parts.endpoint {
             Ok(endpoint) => (Some(endpoint), None),
             Err(fault) => (None, Some(fault)),
+        };
+        let endpoint = match &sign_in {
+            Some(sign_in) => endpoint.map(|endpoint| endpoint.with_grants(sign_in.grants())),
+            None => endpoint,
         };
         let usable = parts.enabled && parts.trusted;
         let sampling = self.sampling.contains(&parts.id) || self.sampling.contains(key.as_str());
@@ -409,6 +422,7 @@ impl Making<'_> {
             allow_private: parts.allow_private,
             tags: parts.tags,
             auth: shown(&parts.auth),
+            sign_in,
             problem,
             route: Arc::new(route),
             spec,
@@ -428,79 +442,6 @@ impl Making<'_> {
         for secret in auth.secrets() {
             self.host.redactor().learn(secret);
         }
-    }
-
-    /// Where a server is, with exactly what it gets.
-    #[expect(clippy::too_many_arguments, reason = "the parts of an endpoint, gathered by two callers")]
-    fn endpoint(
-        &self,
-        url: &str,
-        argv: Option<&[String]>,
-        auth: &StoredAuth,
-        private: bool,
-        directory: &Path,
-        named: &[String],
-        own: &[(OsString, OsString)],
-    ) -> Result<Endpoint, Fault> {
-        let Some(argv) = argv else {
-            if url.starts_with("cmd://") {
-                let error = cmd_url::parse(url).err();
-                return Err(bad_address(&error.map(|error| error.message().en).unwrap_or_default()));
-            }
-            let addresses = if private { Addresses::Private } else { Addresses::Public };
-            return Endpoint::remote(url, &auth.for_client(), addresses)
-                .map_err(|error| bad_address(&error.to_string()).hint(Text::same(error.hint())));
-        };
-        let [program, arguments @ ..] = argv else { return Err(bad_address("no program")) };
-        let program = match program.as_str() {
-            "node" | "nodejs" => self.node(program)?,
-            other => OsString::from(other),
-        };
-        let variables = self.host.environment().variables();
-        let variables = variables.iter().map(|(name, value)| (name.into(), value.into()));
-        Ok(Endpoint::Command(CommandLine {
-            program,
-            arguments: arguments.iter().map(OsString::from).collect(),
-            directory: Some(directory.to_owned()),
-            environment: child_environment(variables, named, own),
-        }))
-    }
-
-    /// The host's Node. An old one is refused here, because it would fail with a syntax error of its own.
-    fn node(&self, written: &str) -> Result<OsString, Fault> {
-        match self.node {
-            Some(node) if node.is_new_enough() => Ok(node.path.clone().into()),
-            Some(node) => Err(Fault::new(
-                ErrorCode::Unavailable,
-                Text::new(
-                    format!("it needs Node 20 or newer; this machine has {}", node.version),
-                    format!("需要 Node 20 或更新版本；本机为 {}", node.version),
-                ),
-            )
-            .code("node_too_old")
-            .hint(Text::fixed(
-                "install a newer Node, or name one in the setting nodePath",
-                "请安装更新的 Node，或在设置 nodePath 中指定",
-            ))),
-            None => Ok(written.into()),
-        }
-    }
-
-    /// plugins §1.3.
-    fn app_variables(&self, plugin: &PluginId, data: &Path) -> Vec<(OsString, OsString)> {
-        vec![
-            ("MODEL_CLI_HOST_APP".into(), self.host.places().host_app.clone().into()),
-            ("MODEL_CLI_SESSION_ROOT".into(), self.host.session_root().into()),
-            ("CHATOS_STATE_DIR".into(), self.host.dir().path().into()),
-            ("CHATOS_PLUGIN_ID".into(), plugin.as_str().into()),
-            ("CHATOS_DATA_DIR".into(), data.into()),
-        ]
-    }
-
-    fn named_variables(&self, plugin: &PluginId) -> Vec<String> {
-        let value = self.host.settings().effective(&format!("pluginEnv.{plugin}")).map(|known| known.value);
-        let names = value.as_ref().and_then(Value::as_array);
-        names.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
     }
 }
 
@@ -578,6 +519,11 @@ fn shown(auth: &StoredAuth) -> AuthShown {
         has_value: kind != "none",
         header_names: auth.headers.iter().map(|(name, _)| name.clone()).collect(),
         env_names: auth.env.iter().map(|(name, _)| name.clone()).collect(),
+        oauth: (auth.oauth != StoredOauth::default()).then(|| OauthView {
+            client_id: auth.oauth.client_id.clone(),
+            has_secret: auth.oauth.client_secret.is_some(),
+            scopes: auth.oauth.scopes.clone(),
+        }),
     }
 }
 

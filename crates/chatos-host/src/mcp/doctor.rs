@@ -39,8 +39,8 @@ impl Host {
                 continue;
             }
             let status = self.server_cell().get().and_then(|desk| desk.pool().status(server.key()?));
-            let Some(last) = status.filter(|status| matches!(status.phase, Phase::Failed | Phase::Waiting))
-            else {
+            let troubled = |phase| matches!(phase, Phase::Failed | Phase::Waiting | Phase::SignIn);
+            let Some(last) = status.filter(|status| troubled(status.phase)) else {
                 continue;
             };
             let Some(error) = last.last_error else { continue };

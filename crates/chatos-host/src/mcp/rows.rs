@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::auth::StoredAuth;
+use super::auth::{StoredAuth, StoredOauth};
 use super::pins::failed;
 use super::view::ServerView;
 use super::{Known, ServerDesk, catalogue, no_server};
@@ -55,6 +55,28 @@ pub struct ServerInput {
     pub auth: Option<AuthInput>,
     /// Variables of a program; a value of null keeps the stored one, names left out are removed.
     pub env: Option<BTreeMap<String, Option<String>>>,
+    /// How to sign in where the server wants that and does not say all of it itself; null removes it.
+    #[serde(deserialize_with = "given")]
+    #[schemars(with = "Option<OauthInput>")]
+    pub oauth: Option<Option<OauthInput>>,
+}
+
+/// A registration made beforehand at the place where one signs in, and what to ask for.
+#[derive(Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct OauthInput {
+    /// Absent keeps the stored one, an empty one removes it.
+    pub client_id: Option<String>,
+    /// Stored sealed, never shown again; absent keeps the stored one, an empty one removes it.
+    pub client_secret: Option<String>,
+    /// Asked for instead of what the server asks for; absent keeps them.
+    pub scopes: Option<Vec<String>>,
+}
+
+impl std::fmt::Debug for OauthInput {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OauthInput").field("client_id", &self.client_id).finish_non_exhaustive()
+    }
 }
 
 /// Credentials. They are stored sealed and never shown again.
@@ -170,6 +192,7 @@ impl ServerDesk {
         if known.source == ServerSource::App {
             return Err(of_an_app(&known));
         }
+        self.forget_sign_in(&known).await;
         let (host, row_id) = (self.shared().host()?, known.id.clone());
         let gone = tokio::task::spawn_blocking(move || host.store().remove_mcp_server(&row_id)).await;
         gone.map_err(|error| failed(&error))?.map_err(|error| store_fault(&error))?;
@@ -233,6 +256,7 @@ fn only_enabled(input: &ServerInput) -> bool {
         tags: None,
         auth: None,
         env: None,
+        oauth: None,
     } = input
     else {
         return false;
@@ -322,6 +346,9 @@ fn merge(
         }
     }
     merge_auth(&mut auth, input.auth, &mut problems);
+    if let Some(given) = input.oauth {
+        merge_oauth(&mut auth.oauth, given.unwrap_or_else(nothing), &mut problems);
+    }
     if let Some(env) = input.env {
         let kept = std::mem::take(&mut auth.env);
         for (name, value) in env {
@@ -345,6 +372,7 @@ fn merge_auth(auth: &mut StoredAuth, input: Option<AuthInput>, problems: &mut Ve
     let Some(input) = input else { return };
     let kept = std::mem::take(auth);
     auth.env.clone_from(&kept.env);
+    auth.oauth = kept.oauth;
     match input.kind.as_str() {
         "" | "none" => return,
         "token" => auth.token = input.token.or(kept.token).filter(|token| !token.is_empty()),
@@ -377,6 +405,46 @@ fn merge_auth(auth: &mut StoredAuth, input: Option<AuthInput>, problems: &mut Ve
     };
     if missing {
         problems.push(("/auth", Text::fixed("a value is needed", "需要填写值")));
+    }
+}
+
+/// What takes everything away.
+fn nothing() -> OauthInput {
+    OauthInput {
+        client_id: Some(String::new()),
+        client_secret: Some(String::new()),
+        scopes: Some(Vec::new()),
+    }
+}
+
+fn merge_oauth(oauth: &mut StoredOauth, input: OauthInput, problems: &mut Vec<(&'static str, Text)>) {
+    let printable =
+        |text: &str, most: usize| text.len() <= most && text.bytes().all(|b| matches!(b, 32..=126));
+    if let Some(id) = input.client_id {
+        oauth.client_id = Some(id.trim().to_owned()).filter(|id| !id.is_empty());
+    }
+    if let Some(secret) = input.client_secret {
+        oauth.client_secret = Some(secret).filter(|secret| !secret.is_empty());
+    }
+    if let Some(scopes) = input.scopes {
+        oauth.scopes =
+            scopes.iter().flat_map(|scope| scope.split_ascii_whitespace()).map(str::to_owned).collect();
+    }
+    if oauth.client_id.as_deref().is_some_and(|id| !printable(id, 1_024)) {
+        problems.push(("/oauth/clientId", Text::fixed("printable ASCII characters", "可打印的 ASCII 字符")));
+    }
+    if oauth.client_secret.as_deref().is_some_and(|secret| !printable(secret, 4_096)) {
+        problems
+            .push(("/oauth/clientSecret", Text::fixed("printable ASCII characters", "可打印的 ASCII 字符")));
+    }
+    if oauth.client_secret.is_some() && oauth.client_id.is_none() {
+        problems.push((
+            "/oauth/clientId",
+            Text::fixed("a secret belongs to a client id", "密钥需要对应的客户端 id"),
+        ));
+    }
+    if oauth.scopes.len() > 100 || oauth.scopes.iter().any(|scope| !printable(scope, 300)) {
+        problems.push(("/oauth/scopes", Text::fixed("at most 100 words of ASCII", "最多 100 个 ASCII 词")));
     }
 }
 

@@ -18,6 +18,8 @@ pub(crate) struct PhaseNote {
     pub(crate) phase: Phase,
     pub(crate) since: i64,
     pub(crate) restarts: u32,
+    /// A call lacked rights.
+    pub(crate) lacks: bool,
 }
 
 /// Floods of changes are told ten times a second.
@@ -34,8 +36,9 @@ impl Host {
 
 async fn follow(host: Weak<Host>, shared: Arc<Shared>, stop: CancellationToken) {
     let mut changes = shared.pool.changes();
-    if let Err(fault) = shared.catalogue().await {
-        tracing::warn!(%fault, "the servers cannot be listed");
+    match shared.catalogue().await {
+        Ok(known) => super::sign_in::tidy(&known).await,
+        Err(fault) => tracing::warn!(%fault, "the servers cannot be listed"),
     }
     loop {
         tokio::select! {
@@ -95,7 +98,9 @@ impl Shared {
                 self.logs.close(status.key.as_str());
             }
             let state = self.state(host, server, host.lang());
-            host.events().publish("servers", "server_state", &json!({ "id": server.id, "state": state }));
+            let sign_in = self.sign_in_view(host, server, host.lang());
+            let data = json!({ "id": server.id, "state": state, "signIn": sign_in });
+            host.events().publish("servers", "server_state", &data);
             if let (Phase::Ready, Some(peer), Some(spec)) = (status.phase, &status.peer, &server.spec) {
                 let (identity, digest) = (status.key.as_str().to_owned(), spec.digest.clone());
                 let (store, era) = (host.store().clone(), peer.era.as_str());
@@ -111,13 +116,14 @@ impl Shared {
 
 /// Takes note of a status; says whether anything a page shows is new.
 fn note(phases: &mut HashMap<ServerKey, PhaseNote>, status: &ServerStatus) -> bool {
-    let fresh = PhaseNote { phase: status.phase, since: now_ms(), restarts: 0 };
+    let lacks = status.wanted.is_some();
+    let fresh = PhaseNote { phase: status.phase, since: now_ms(), restarts: 0, lacks };
     match phases.get_mut(&status.key) {
         None => {
             phases.insert(status.key.clone(), fresh);
             status.phase != Phase::Idle
         }
-        Some(known) if known.phase == status.phase => false,
+        Some(known) if known.phase == status.phase => std::mem::replace(&mut known.lacks, lacks) != lacks,
         Some(known) => {
             let again = known.phase == Phase::Waiting && status.phase == Phase::Starting;
             *known = PhaseNote { restarts: known.restarts + u32::from(again), ..fresh };

@@ -1,12 +1,13 @@
 //! A server as pages and commands show it.
 
-use chatos_mcp::{Phase, ServerStatus};
+use chatos_mcp::{Failure, LastError, Phase, ServerStatus};
 use chatos_store::{iso_from_ms, now_ms};
 use chatos_tool::{Fault, Lang};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::sign_in::SignInView;
 use super::{Known, ServerDesk, Shared};
 use crate::host::Host;
 
@@ -45,6 +46,7 @@ pub struct ServerView {
     /// Addresses of this machine and its network are allowed.
     pub allow_private: bool,
     pub auth: AuthView,
+    pub sign_in: SignInView,
     /// `builtin`, `app`, `user` or `import`.
     pub source: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -66,13 +68,27 @@ pub struct AuthView {
     pub header_names: Vec<String>,
     /// Names of variables a program gets.
     pub env_names: Vec<String>,
+    /// What a person said about signing in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub oauth: Option<OauthView>,
+}
+
+/// What a person said about signing in to a server.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OauthView {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_id: Option<String>,
+    /// A secret is stored; it is never shown.
+    pub has_secret: bool,
+    pub scopes: Vec<String>,
 }
 
 /// Where a server is in its life.
 #[derive(Debug, Clone, Serialize, JsonSchema, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct StateView {
-    /// `off`, `stopped`, `starting`, `ready`, `backoff` or `failed`.
+    /// `off`, `stopped`, `starting`, `ready`, `backoff`, `failed`, or `sign_in`: a person has to sign in.
     pub phase: String,
     /// When that began.
     pub since: String,
@@ -153,7 +169,9 @@ impl Shared {
                 has_value: known.auth.has_value,
                 header_names: known.auth.header_names.clone(),
                 env_names: known.auth.env_names.clone(),
+                oauth: known.auth.oauth.clone(),
             },
+            sign_in: self.sign_in_view(host, known, lang),
             source: known.source.as_str().to_owned(),
             plugin_id: known.plugin_id.clone(),
             app_id: known.app_id.clone(),
@@ -223,7 +241,11 @@ impl Shared {
             .next_attempt
             .map(|left| iso_from_ms(now_ms() + i64::try_from(left.as_millis()).unwrap_or_default()));
         let redactor = host.redactor();
-        view.last_error = status.last_error.as_ref().map(|last| {
+        // Wanting a sign-in is no failure to remember once somebody signed in.
+        let counts = |last: &&LastError| {
+            status.phase == Phase::SignIn || !matches!(last.failure, Failure::SignInNeeded { .. })
+        };
+        view.last_error = status.last_error.as_ref().filter(counts).map(|last| {
             let at = last.at.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
             ErrorView {
                 code: last.failure.domain_code().to_owned(),

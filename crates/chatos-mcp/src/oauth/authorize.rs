@@ -106,6 +106,11 @@ impl Pending {
         self.state.expose()
     }
 
+    /// Every text in it that no log may show.
+    pub fn secrets(&self) -> impl Iterator<Item = &str> {
+        [&self.state, &self.verifier].into_iter().map(Secret::expose).chain(self.grant.secrets())
+    }
+
     /// Where the person signs in.
     pub fn issuer(&self) -> &str {
         &self.grant.issuer

@@ -29,6 +29,8 @@ pub(super) struct Resource {
     pub(super) resource: String,
     issuers: Vec<String>,
     scopes: Vec<String>,
+    /// It said nothing, and this is what an older revision took for granted.
+    assumed: bool,
 }
 
 /// What an authorization server says about itself.
@@ -50,7 +52,7 @@ pub(super) struct Server {
 
 impl Resource {
     /// Where to sign in. The issuer of an earlier grant stays while the server still names it.
-    pub(super) fn issuer(&self, before: Option<&str>) -> Result<&str, SignInError> {
+    fn issuer(&self, before: Option<&str>) -> Result<&str, SignInError> {
         let known = self.issuers.iter().find(|issuer| Some(issuer.as_str()) == before);
         known.or(self.issuers.first()).map(String::as_str).ok_or(SignInError::NotOffered)
     }
@@ -65,7 +67,7 @@ pub(crate) async fn offers_sign_in(remote: &Remote) -> bool {
     let Ok(web) = Web::of(remote).await else { return false };
     match published(web, remote).await {
         Ok(Some(_)) | Err(SignInError::OtherResource { .. }) => true,
-        Ok(None) => authorization_server(web, &origin_of(&remote.uri)).await.is_ok(),
+        Ok(None) => find(web, &assumed(remote), None).await.is_ok(),
         Err(_) => false,
     }
 }
@@ -86,13 +88,15 @@ pub(super) async fn resource(
         let wrong = || SignInError::unusable(Document::Resource, "it is not a JSON object");
         return described(web, remote, &reply.json.ok_or_else(wrong)?);
     }
-    // The first revision with sign-in had no such description: the server was its own issuer.
-    let assumed = || Resource {
-        resource: canonical(&remote.uri),
-        issuers: vec![origin_of(&remote.uri)],
-        scopes: Vec::new(),
-    };
-    Ok(published(web, remote).await?.unwrap_or_else(assumed))
+    Ok(published(web, remote).await?.unwrap_or_else(|| assumed(remote)))
+}
+
+/// The first revision with sign-in had no such description: the server was its own issuer. How it writes
+/// itself, with a slash or without, it did not say.
+fn assumed(remote: &Remote) -> Resource {
+    let origin = origin_of(&remote.uri);
+    let issuers = vec![origin.clone(), format!("{origin}/")];
+    Resource { resource: canonical(&remote.uri), issuers, scopes: Vec::new(), assumed: true }
 }
 
 /// The description at its usual places: below the server's path, then at its root.
@@ -146,6 +150,7 @@ fn described(web: Web, remote: &Remote, json: &Map<String, Value>) -> Result<Res
         resource: resource.to_owned(),
         issuers: usable,
         scopes: clean(strings(json.get("scopes_supported"))),
+        assumed: false,
     })
 }
 
@@ -168,8 +173,20 @@ pub(super) fn is_about(resource: &str, server: &Uri) -> bool {
     below.strip_prefix(above).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
+/// The authorization server to sign in at. `before` is the issuer of an earlier grant.
+pub(super) async fn find(web: Web, resource: &Resource, before: Option<&str>) -> Result<Server, SignInError> {
+    let issuer = resource.issuer(before)?;
+    let found = authorization_server(web, issuer).await;
+    match (&found, resource.issuers.iter().find(|other| *other != issuer)) {
+        (Err(SignInError::OtherIssuer { .. }), Some(other)) if resource.assumed => {
+            authorization_server(web, other).await
+        }
+        _ => found,
+    }
+}
+
 /// The authorization server's description, from the places the revisions know, in their order.
-pub(super) async fn authorization_server(web: Web, issuer: &str) -> Result<Server, SignInError> {
+async fn authorization_server(web: Web, issuer: &str) -> Result<Server, SignInError> {
     let uri = web.address(issuer, Document::Resource, "authorization_servers")?;
     let path = uri.path().trim_end_matches('/');
     let mut places = vec![

@@ -72,6 +72,13 @@ pub(crate) struct Registration {
     pub(crate) resource: String,
 }
 
+impl Registration {
+    /// Every text in it that no log may show.
+    pub(crate) fn secrets(&self) -> impl Iterator<Item = &str> {
+        self.client_secret.iter().map(Secret::expose)
+    }
+}
+
 /// Tokens as the authorization server gave them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -120,6 +127,12 @@ impl Grant {
     /// When the access token ends, in milliseconds since 1970; `None` when the issuer did not say.
     pub fn expires_at(&self) -> Option<u64> {
         self.tokens.expires_at
+    }
+
+    /// Every text in it that no log may show.
+    pub fn secrets(&self) -> impl Iterator<Item = &str> {
+        let own = [Some(&self.tokens.access), self.tokens.refresh.as_ref()];
+        own.into_iter().flatten().map(Secret::expose).chain(self.registration.secrets())
     }
 
     /// Whether it is renewed without the person.

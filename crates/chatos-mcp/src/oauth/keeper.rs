@@ -106,6 +106,7 @@ impl Keeper {
     ) -> Result<Option<Bearer>, Failure> {
         let mut known = self.known.lock().await;
         let stored = self.load(remote).await?;
+        let was_kept = stored.is_some();
         let held = match std::mem::replace(&mut *known, Known::Unread) {
             // What could not be written down is newer than what was.
             Known::Read(held) => newer(held.map(|held| *held), stored),
@@ -129,6 +130,11 @@ impl Keeper {
         match token::request(web, &grant.registration, exchange, Document::Token).await {
             Ok(tokens) => {
                 let grant = Grant { tokens, ..grant.clone() };
+                if was_kept && self.load(remote).await?.is_none() {
+                    // Somebody signed out meanwhile; that is not undone.
+                    *known = Known::Read(None);
+                    return Ok(None);
+                }
                 // Kept before it is used: the old refresh token may be worth nothing by now.
                 self.save(Some(grant.clone())).await;
                 let bearer = bearer(&grant)?;

@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime};
 use crate::failure::Failure;
 use crate::handshake::Peer;
 use crate::hooks::ServerKey;
+use crate::oauth::Challenge;
 use crate::router::Noise;
 
 /// Where a server is in its life.
@@ -75,6 +76,8 @@ pub struct ServerStatus {
     pub tools: Option<usize>,
     /// The last failure, also after it works again.
     pub last_error: Option<LastError>,
+    /// Rights that a call lacked; a person may sign in for them.
+    pub wanted: Option<Challenge>,
     /// When the next attempt begins.
     pub next_attempt: Option<Duration>,
     /// The end of its error stream now.

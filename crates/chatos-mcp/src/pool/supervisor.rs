@@ -14,6 +14,7 @@ use crate::connection::{Connect, ConnectError, Connection};
 use crate::failure::{Failure, Waited};
 use crate::handshake::Era;
 use crate::hooks::{LogLine, LogSource, Offers};
+use crate::oauth::Challenge;
 use crate::router::Noise;
 
 /// A start may keep its place this long; then another server may begin, so that hanging ones do not
@@ -58,6 +59,8 @@ struct State {
     attempts: u64,
     next: Option<Instant>,
     last: Option<LastError>,
+    /// Rights that a call lacked.
+    wanted: Option<Challenge>,
     /// The task has ended.
     over: bool,
 }
@@ -72,8 +75,15 @@ enum Why {
 
 impl Server {
     pub(super) fn new(spec: ServerSpec, shared: Arc<Shared>) -> Arc<Self> {
-        let state =
-            State { phase: Phase::Idle, connection: None, attempts: 0, next: None, last: None, over: false };
+        let state = State {
+            phase: Phase::Idle,
+            connection: None,
+            attempts: 0,
+            next: None,
+            last: None,
+            wanted: None,
+            over: false,
+        };
         let server = Arc::new(Self {
             sampling: AtomicBool::new(spec.offers.sampling),
             spec,
@@ -244,6 +254,16 @@ impl Server {
         }
     }
 
+    /// Takes note of a request that the server refused for want of rights.
+    pub(super) fn look_at(&self, failure: &Failure) {
+        if let Failure::SignInNeeded { challenge, .. } = failure
+            && challenge.wants_more()
+        {
+            self.state.send_modify(|state| state.wanted = Some(Challenge::clone(challenge)));
+            self.shared.changed();
+        }
+    }
+
     pub(super) fn status(&self) -> ServerStatus {
         let state = self.state.borrow().clone();
         let connection = state.connection.as_deref();
@@ -262,6 +282,7 @@ impl Server {
             leases: self.leases.load(Ordering::Relaxed),
             tools: connection.and_then(Connection::known_tools).map(|list| list.tools.len()),
             last_error: state.last.clone(),
+            wanted: state.wanted.clone(),
             next_attempt: state.next.map(|next| next.saturating_duration_since(Instant::now())),
             stderr,
             noise: connection.map_or_else(Noise::default, Connection::noise),
@@ -291,7 +312,7 @@ impl Server {
                 }
                 Wish::Restart => {
                     // Before the wish is gone: who asks in between must not be told the old failure.
-                    self.enter(Phase::Starting, |_| {});
+                    self.enter(Phase::Starting, |state| state.wanted = None);
                     self.set_quietly(Wish::Normal);
                     self.wanted.store(true, Ordering::Relaxed);
                     failures.clear();
@@ -410,7 +431,8 @@ impl Server {
             Why::Ended(failure) => {
                 let error = ConnectError { failure, stderr: connection.stderr(LAST_WORDS) };
                 // Told before its process is ended; nobody is given this connection any more.
-                self.enter(Phase::Waiting, |state| {
+                let signed_out = matches!(error.failure, Failure::SignInNeeded { .. });
+                self.enter(if signed_out { Phase::SignIn } else { Phase::Waiting }, |state| {
                     state.connection = None;
                     state.last = Some(last_error(&error));
                 });

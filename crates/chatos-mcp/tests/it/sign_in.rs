@@ -1,6 +1,7 @@
 //! Signing in: the way over the browser, what a grant is used for, renewal, and its end.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use chatos_mcp::{
     Challenge, Failure, Grant, Grants, Pending, Phase, Secret, SignInError, SignInOptions, revoke_grant,
@@ -301,4 +302,63 @@ async fn a_client_is_known_in_the_way_the_issuer_says() {
     town.state().metadata["token_endpoint_auth_methods_supported"] = Value::Null;
     town.state().client = Some(json!({ "client_id": "c-2" }));
     assert_eq!(town.signed_in().await.client_id(), "c-2");
+}
+
+#[tokio::test]
+async fn an_older_server_is_its_own_issuer() {
+    for slash in ["", "/"] {
+        let town = Town::new().await;
+        let origin = town.mcp.url("");
+        town.state().prm = Value::Null;
+        town.state().own = true;
+        town.state().metadata["issuer"] = json!(format!("{origin}{slash}"));
+        let kept = Arc::new(Kept::default());
+        let (pool, key) = pool_of(town.endpoint().with_grants(Arc::clone(&kept) as Arc<dyn Grants>));
+        let failure = within(pool.connect(&key)).await.err().unwrap().failure;
+        let pending = town.begin_with(&options(), Some(&challenge(&failure).0), None).await.unwrap();
+        assert_eq!(pending.issuer(), format!("{origin}{slash}"));
+        assert_eq!(pending.resource(), town.mcp.url("/mcp"));
+        let query = town.browse(&pending);
+        kept.save(Some(&town.finish(pending, &query).await.unwrap())).unwrap();
+        pool.restart(&key);
+        assert_eq!(text(&pool, &key, "echo", json!({ "text": "1" })).await, "1");
+        // A renewal after a refusal still goes to it.
+        town.state().valid.clear();
+        assert_eq!(text(&pool, &key, "echo", json!({ "text": "2" })).await, "2");
+        pool.close().await;
+    }
+}
+
+/// A store whose grant is taken away while it is renewed.
+#[derive(Debug)]
+struct Leaving {
+    grant: Grant,
+    loads: AtomicUsize,
+    saved: AtomicUsize,
+}
+
+impl Grants for Leaving {
+    fn load(&self) -> Option<Grant> {
+        // At connecting, and before the renewal.
+        (self.loads.fetch_add(1, Ordering::Relaxed) < 2).then(|| self.grant.clone())
+    }
+
+    fn save(&self, _grant: Option<&Grant>) -> Result<(), String> {
+        self.saved.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn signing_out_during_a_renewal_is_not_undone() {
+    let town = Town::new().await;
+    let grant = town.signed_in().await;
+    town.state().valid.clear();
+    let leaving = Arc::new(Leaving { grant, loads: AtomicUsize::new(0), saved: AtomicUsize::new(0) });
+    let (pool, key) = pool_of(town.endpoint().with_grants(Arc::clone(&leaving) as Arc<dyn Grants>));
+    let failure = within(pool.connect(&key)).await.err().unwrap().failure;
+    assert!(matches!(failure, Failure::SignInNeeded { .. }), "{failure:?}");
+    assert_eq!(town.asked("/token").len(), 2, "it was renewed");
+    assert_eq!(leaving.saved.load(Ordering::Relaxed), 0);
+    pool.close().await;
 }

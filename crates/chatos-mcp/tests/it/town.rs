@@ -26,6 +26,8 @@ pub(crate) struct State {
     pub(crate) expires_in: Option<Value>,
     pub(crate) valid: HashSet<String>,
     pub(crate) refresh: Option<String>,
+    /// The server describes the authorization server as its own.
+    pub(crate) own: bool,
     /// Calls need this scope.
     pub(crate) call_scope: Option<&'static str>,
     challenge: Option<String>,
@@ -182,6 +184,9 @@ fn token(state: &mut State, seen: &Seen) -> Answer {
 fn resource_server(state: &State, seen: &Seen) -> Answer {
     if seen.path == "/.well-known/oauth-protected-resource/mcp" && state.prm.is_object() {
         return json_answer(&state.prm);
+    }
+    if state.own && seen.path == "/.well-known/oauth-authorization-server" {
+        return json_answer(&state.metadata);
     }
     if seen.path != "/mcp" {
         return plain(404, "text/html", "<!doctype html>no");

@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::Method;
 use axum::routing::{get, put};
-use chatos_host::iso_from_ms;
+use chatos_host::{SecretKind, iso_from_ms};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +23,9 @@ pub(crate) struct SecretList {
 #[serde(rename_all = "camelCase")]
 struct SecretView {
     name: String,
+    /// `named`: set by a person, for models and headers; `grant` and `sign-in`: of an MCP server somebody
+    /// signed in to or is about to.
+    kind: String,
     /// Always true: what is not set is not listed.
     set: bool,
     description: String,
@@ -60,6 +63,7 @@ async fn list(State(app): State<App>) -> Result<Json<SecretList>, ApiError> {
     let items = secrets
         .into_iter()
         .map(|secret| SecretView {
+            kind: SecretKind::of(&secret.name).as_str().to_owned(),
             name: secret.name,
             set: true,
             description: secret.description,
@@ -83,6 +87,8 @@ async fn set(
 }
 
 async fn remove(State(app): State<App>, Path(name): Path<String>) -> Result<Json<Done>, ApiError> {
-    blocking(&app, move |host| host.remove_secret(&name)).await?;
+    let gone = name.clone();
+    blocking(&app, move |host| host.remove_secret(&gone)).await?;
+    app.host().servers().secret_removed(&name).await;
     Ok(Json(Done { ok: true }))
 }

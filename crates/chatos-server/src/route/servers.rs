@@ -1,19 +1,21 @@
 //! MCP servers, what was approved of their tools, and servers from other clients' files.
 
-use axum::Json;
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
+use axum::{Extension, Json};
 use chatos_host::{
-    ErrorCode, Fault, ImportOutcome, PinView, ServerInput, ServerLogView, ServerTools, ServerView, Text,
+    ErrorCode, Fault, ImportOutcome, PinView, ServerInput, ServerLogView, ServerTools, ServerView,
+    SignInStart, SignedOut, Text,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::callback;
 use crate::api::{ApiError, Body, Done, Empty, Routes, lang_of};
-use crate::app::App;
+use crate::app::{App, UiOrigin};
 
 /// A file of another client may be large.
 const IMPORT_BYTES: usize = 4 << 20;
@@ -141,6 +143,18 @@ pub(crate) fn add(routes: &mut Routes) {
         200,
         post(stop),
     );
+    routes.write::<Empty, SignInStart>(
+        Method::POST,
+        "/api/v1/mcp-servers/{id}/sign-in",
+        "Begin a sign-in to a server that wants one; the person goes to the address",
+        200,
+        post(sign_in).delete(sign_out),
+    );
+    routes.document_act::<SignedOut>(
+        Method::DELETE,
+        "/api/v1/mcp-servers/{id}/sign-in",
+        "Sign out: end what was given, there and here",
+    );
     routes.read::<ServerTools>(
         "/api/v1/mcp-servers/{id}/tools",
         "The tools of a server; it is started for that",
@@ -258,6 +272,20 @@ async fn stop(
 ) -> Result<Json<ServerView>, ApiError> {
     let lang = lang_of(&headers, app.host().lang());
     Ok(Json(app.host().servers().stop(&id, lang).await?))
+}
+
+async fn sign_in(
+    State(app): State<App>,
+    origin: Option<Extension<UiOrigin>>,
+    Path(id): Path<String>,
+    Body(Empty {}): Body<Empty>,
+) -> Result<Json<SignInStart>, ApiError> {
+    let redirect = callback::address(&app, origin.as_ref().map(|Extension(origin)| origin))?;
+    Ok(Json(app.host().servers().begin_sign_in(&id, &redirect).await?))
+}
+
+async fn sign_out(State(app): State<App>, Path(id): Path<String>) -> Result<Json<SignedOut>, ApiError> {
+    Ok(Json(app.host().servers().sign_out(&id).await?))
 }
 
 async fn tools(

@@ -69,3 +69,26 @@ fn swapped_values_cannot_be_opened_and_no_byte_of_a_value_is_on_disk() {
         }
     }
 }
+
+#[test]
+fn secrets_of_the_host_itself_have_names_nobody_can_choose() {
+    let dir = tempfile::tempdir().unwrap();
+    let (store, key) = open(dir.path());
+    let name = SecretKind::Grant.name_for("app:com.example.a/main");
+    assert!(!is_secret_name(&name));
+    assert!(store.set_secret(&key, &name, b"token", Some("weather".to_owned())).unwrap());
+    store.set_secret(&key, "mcp_grant", b"other", None).unwrap();
+    assert_eq!(store.look_at_secret(&key, &name).unwrap().unwrap().expose(), "token");
+    assert_eq!(store.secret_names(SecretKind::Grant).unwrap(), [name.as_str()]);
+    assert_eq!(store.secret_names(SecretKind::SignIn).unwrap(), [""; 0]);
+    let listed = store.list_secrets(&key).unwrap();
+    let used = |name: &str| listed.iter().find(|secret| secret.name == name).unwrap().last_used_at;
+    assert_eq!(used(&name), None, "a look is no use");
+    for bad in ["grant:x", "mcp-grant", "mcp-grant:\n"] {
+        assert_eq!(
+            store.set_secret(&key, bad, b"v", None).unwrap_err().kind,
+            StoreErrorKind::Invalid,
+            "{bad:?}"
+        );
+    }
+}

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { item } from '../../state/prompts/testing';
-import { readAddress } from './address';
+import { readAddress } from '../../components/address';
 import { fileNameFor } from './file-name';
 import { Follow, isNext } from './follow.svelte';
 import { visibleMarkdown } from '../../components/visible-markdown';

@@ -88,6 +88,15 @@ describe('a server', () => {
     expect(serverInput({ ...remote, auth: 'headers', headers: [{ name: 'X-Key', value: 'v' }] }).auth).toEqual({ kind: 'headers', headers: { 'X-Key': 'v' } });
   });
 
+  test('a client of one\'s own is sent with its rights; a kept secret stays, one without a client goes', () => {
+    const known = server({ url: 'https://example.com/mcp', auth: { kind: 'none', hasValue: false, oauth: { clientId: 'c1', hasSecret: true, scopes: ['a', 'b'] } } });
+    const draft = serverDraft(known);
+    expect(serverInput(draft).oauth).toEqual({ clientId: 'c1', scopes: ['a', 'b'] });
+    expect(serverInput({ ...draft, clientSecret: 's' }).oauth).toEqual({ clientId: 'c1', clientSecret: 's', scopes: ['a', 'b'] });
+    expect(serverInput({ ...draft, clientId: ' ', scopes: ' x  y ' }).oauth).toEqual({ clientId: '', clientSecret: '', scopes: ['x', 'y'] });
+    expect(serverInput({ ...draft, clientId: '', scopes: '' }).oauth).toBeNull();
+  });
+
   test('a kept value may stay empty, a new one may not', () => {
     const known = server({ argv: ['node'], auth: { kind: 'none', hasValue: true, envNames: ['KEY'] } });
     const draft = serverDraft(known);

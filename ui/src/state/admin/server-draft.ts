@@ -24,6 +24,10 @@ export interface ServerDraft {
   timeout: string;
   maxTimeout: string;
   callMeta: string;
+  clientId: string;
+  /** Empty: the kept one stays. */
+  clientSecret: string;
+  scopes: string;
 }
 
 export type ServerIssue = 'name' | 'argv' | 'url' | 'token' | 'user' | 'headers' | 'env' | 'timeout' | 'maxTimeout' | 'callMeta';
@@ -52,6 +56,9 @@ export function serverDraft(server: Server | null): ServerDraft {
     timeout: seconds(server?.timeoutMs),
     maxTimeout: seconds(server?.maxTimeoutMs),
     callMeta,
+    clientId: server?.auth.oauth?.clientId ?? '',
+    clientSecret: '',
+    scopes: server?.auth.oauth?.scopes.join(' ') ?? '',
   };
 }
 
@@ -112,12 +119,21 @@ function authInput(draft: ServerDraft): AuthInput | null {
   }
 }
 
+/** Nothing typed is nothing kept; a secret goes with its client. */
+function oauthInput(draft: ServerDraft): ServerInput['oauth'] {
+  const clientId = draft.clientId.trim();
+  const scopes = draft.scopes.split(/\s+/).filter(Boolean);
+  if (clientId === '' && scopes.length === 0) return null;
+  const secret = clientId === '' ? { clientSecret: '' } : draft.clientSecret === '' ? {} : { clientSecret: draft.clientSecret };
+  return { clientId, scopes, ...secret };
+}
+
 export function serverInput(draft: ServerDraft): ServerInput {
   const ms = (text: string) => (text.trim() === '' ? null : Math.round(Number(text) * 1000));
   const auth = draft.kind === 'command' ? null : authInput(draft);
   return {
     name: draft.name.trim(),
-    ...(draft.kind === 'command' ? { argv: draft.argv, cwd: draft.cwd.trim(), env: values(draft.env) } : { url: draft.url.trim(), allowPrivate: draft.allowPrivate }),
+    ...(draft.kind === 'command' ? { argv: draft.argv, cwd: draft.cwd.trim(), env: values(draft.env) } : { url: draft.url.trim(), allowPrivate: draft.allowPrivate, oauth: oauthInput(draft) }),
     description: draft.description.trim(),
     timeoutMs: ms(draft.timeout),
     maxTimeoutMs: ms(draft.maxTimeout),

@@ -3,7 +3,7 @@
 
 import type { ServerAction, ServersApi } from '../../api/servers';
 import type { EventFrame } from '../../protocol';
-import type { Server, ServerInput, ServerState, ServerTool, ToolPin } from '../../protocol/admin';
+import type { Server, ServerInput, ServerSignIn, ServerState, ServerTool, SignInStart, ToolPin } from '../../protocol/admin';
 import { SvelteMap } from 'svelte/reactivity';
 import { Resource } from '../resource.svelte';
 import { asObject } from '../tools/fields';
@@ -80,6 +80,22 @@ export class Servers {
     await Promise.all([this.list.load(), this.pins.load()]);
   }
 
+  /** Begins a sign-in; the person goes to the address it gives. */
+  async signIn(id: string): Promise<SignInStart> {
+    try {
+      return await this.#api.signIn(id);
+    } finally {
+      void this.list.refresh();
+    }
+  }
+
+  /** Whether the other side confirmed the end. */
+  async signOut(id: string): Promise<boolean> {
+    const { revoked } = await this.#api.signOut(id);
+    await this.list.load();
+    return revoked;
+  }
+
   async approve(identity: string, pins: ToolPin[]): Promise<void> {
     const shown = pins.map(({ tool, digest }) => ({ tool, digest }));
     await this.#api.approve(identity, shown);
@@ -92,7 +108,8 @@ export class Servers {
     if (type === 'server_state') {
       const state = asObject(said?.['state']) as unknown as ServerState | null;
       const known = id === null ? null : this.find(id);
-      if (known && state) this.#keep({ ...known, state });
+      const signIn = asObject(said?.['signIn']) as unknown as ServerSignIn | null;
+      if (known && state) this.#keep({ ...known, state, ...(signIn ? { signIn } : {}) });
       else void this.list.refresh();
       // A server that has just come up may have other tools than before.
       if (id !== null && state?.phase === 'ready' && known?.state.phase !== 'ready') void this.#tools.get(id)?.refresh();

@@ -8,6 +8,7 @@ export function toneOfPhase(phase: ServerPhase): 'success' | 'neutral' | 'warnin
       return 'success';
     case 'backoff':
     case 'starting':
+    case 'sign_in':
       return 'warning';
     case 'failed':
       return 'danger';

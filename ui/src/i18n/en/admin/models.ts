@@ -128,6 +128,8 @@ export const models = {
     cannotOpenNote: 'It was sealed with a key that is not here. Replace it, or restore the key of this host.',
     saved: (name: string) => `${name} is set.`,
     removeText: 'Whatever uses it fails until it is set again. It cannot be brought back.',
+    grant: 'Sign-in to a server',
+    underWay: 'Sign-in to a server, under way',
   },
   usage: {
     tab: 'Usage',

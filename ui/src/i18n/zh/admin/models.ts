@@ -130,6 +130,8 @@ export const models: typeof en = {
     cannotOpenNote: '它由不在此处的主密钥密封。请替换它，或恢复本主机的主密钥。',
     saved: (name) => `${name} 已设置。`,
     removeText: '在重新设置之前，使用它的功能都会失败。删除后无法找回。',
+    grant: '服务器登录',
+    underWay: '服务器登录（进行中）',
   },
   usage: {
     tab: '用量',

@@ -1,0 +1,458 @@
+//! Signing in to servers that want a person for it: begun by a person, finished by their browser, ended by
+//! a person. A connection by itself never opens a browser and never begins one.
+
+mod kept;
+
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use chatos_mcp::{
+    Challenge, Failure, Grant, Phase, Secret, ServerStatus, SignInError, SignInOptions, begin_sign_in,
+    finish_sign_in, revoke_grant,
+};
+use chatos_store::{SecretKind, iso_from_ms, now_ms};
+use chatos_tool::{ErrorCode, Fault, Lang, Text};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, json};
+
+pub(crate) use kept::SignInKept;
+pub(super) use kept::forget;
+
+use super::pins::failed;
+use super::toolset::usable;
+use super::view::ErrorView;
+use super::{Catalogue, Known, ServerDesk, Shared};
+use crate::host::Host;
+
+/// A person may take this long from the button to the redirect.
+const PATIENCE_MS: i64 = 10 * 60 * 1_000;
+/// A server is told that it is signed out for this long, whether it answers or not.
+const REVOKE: Duration = Duration::from_secs(15);
+
+/// Sign-ins that failed, by the identity of their server, until the next one.
+pub(super) type Refused = HashMap<String, (SignInProblem, i64)>;
+
+/// Why the last sign-in failed.
+#[derive(Debug, Clone)]
+pub(super) struct SignInProblem {
+    code: &'static str,
+    message: Text,
+    hint: Option<Text>,
+}
+
+/// The sign-in of a server.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SignInView {
+    /// `none`, `needed`, `pending` or `signed_in`.
+    pub state: String,
+    /// A person can sign in to this server.
+    pub possible: bool,
+    /// Who was signed in at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub issuer: Option<String>,
+    /// The rights that were given.
+    pub scopes: Vec<String>,
+    /// The rights it asks for, when it asks.
+    pub wanted: Vec<String>,
+    /// When what was given ends, unless it is renewed; with `pending`: when the sign-in must be done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<String>,
+    /// It is renewed without a person.
+    pub can_refresh: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_id: Option<String>,
+    /// Why the last sign-in failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<ErrorView>,
+}
+
+/// A sign-in that was begun.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SignInStart {
+    /// Where the person signs in.
+    pub url: String,
+    pub issuer: String,
+    /// The host of `url`.
+    pub host: String,
+    /// The rights that are asked for.
+    pub scopes: Vec<String>,
+    /// When it must be done.
+    pub expires_at: String,
+}
+
+/// A sign-in that was ended.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct SignedOut {
+    /// The place of the sign-in confirmed that it ended what it had given.
+    pub revoked: bool,
+}
+
+/// What came of a browser's return.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Returned {
+    /// The person is signed in.
+    SignedIn,
+    /// Nobody waits for this sign-in, or not any more.
+    Unknown,
+    /// The person, or the place of the sign-in, said no.
+    Denied,
+    /// It failed; the server's page says why.
+    Failed,
+}
+
+impl ServerDesk {
+    /// Begins a sign-in; `redirect` is where the browser comes back to.
+    pub async fn begin_sign_in(&self, id: &str, redirect: &str) -> Result<SignInStart, Fault> {
+        let (known, kept) = self.signing(id).await?;
+        usable(&known)?;
+        let shared = self.shared();
+        shared.refused().remove(known.identity().as_str());
+        let challenge = known.key().and_then(|key| shared.pool.status(key)).and_then(|status| asked(&status));
+        let before = {
+            let kept = Arc::clone(&kept);
+            blocking(move || kept.grant()).await?
+        };
+        let options = options(&kept, redirect);
+        let begun = begin_sign_in(&kept.remote, &options, challenge.as_ref(), before.as_ref()).await;
+        let pending = match begun {
+            Ok(pending) => pending,
+            Err(error) => {
+                shared.refuse(&known, &error);
+                return Err(error.fault(known.name()));
+            }
+        };
+        let expires_at = now_ms() + PATIENCE_MS;
+        let start = SignInStart {
+            url: pending.url().to_owned(),
+            issuer: pending.issuer().to_owned(),
+            host: host_of(pending.url()),
+            scopes: pending.scopes().to_vec(),
+            expires_at: iso_from_ms(expires_at),
+        };
+        let redirect = redirect.to_owned();
+        blocking(move || kept.begin(&redirect, expires_at, pending))
+            .await?
+            .map_err(|reason| unkept(&reason))?;
+        self.record("server_sign_in_begun", &known, &start.issuer, &start.scopes)?;
+        Ok(start)
+    }
+
+    /// A browser came back with this query. Nothing happens without the state of a sign-in that waits.
+    pub async fn finish_sign_in(&self, query: &str) -> Returned {
+        let Some(state) = state_of(query) else { return Returned::Unknown };
+        let Ok(catalogue) = self.shared().catalogue().await else { return Returned::Failed };
+        let waiting: Vec<(Arc<Known>, Arc<SignInKept>)> = catalogue
+            .servers
+            .iter()
+            .filter_map(|known| Some((Arc::clone(known), Arc::clone(known.sign_in.as_ref()?))))
+            .collect();
+        let taken = blocking(move || {
+            waiting.into_iter().find_map(|(known, kept)| Some((kept.take(&state)?, known, kept)))
+        });
+        let Ok(Some((under_way, known, kept))) = taken.await else { return Returned::Unknown };
+        match finish_sign_in(&kept.remote, under_way.pending, query).await {
+            Ok(grant) => self.signed_in(known, kept, grant).await,
+            Err(error) => {
+                self.shared().refuse(&known, &error);
+                self.tell(&known);
+                if matches!(error, SignInError::Refused { .. }) { Returned::Denied } else { Returned::Failed }
+            }
+        }
+    }
+
+    async fn signed_in(&self, known: Arc<Known>, kept: Arc<SignInKept>, grant: Grant) -> Returned {
+        let (issuer, scopes) = (grant.issuer().to_owned(), grant.scopes().to_vec());
+        let saved = blocking(move || kept.grants().save(Some(&grant))).await;
+        if !matches!(saved, Ok(Ok(()))) {
+            tracing::error!(server = known.name(), "a sign-in cannot be kept");
+            return Returned::Failed;
+        }
+        if let Err(fault) = self.record("server_signed_in", &known, &issuer, &scopes) {
+            tracing::warn!(%fault, "a sign-in is not in the audit log");
+        }
+        self.reconnect(&known);
+        self.tell(&known);
+        Returned::SignedIn
+    }
+
+    /// Ends what a sign-in gave, where it was given and here.
+    pub async fn sign_out(&self, id: &str) -> Result<SignedOut, Fault> {
+        let (known, kept) = self.signing(id).await?;
+        let grant = {
+            let kept = Arc::clone(&kept);
+            blocking(move || kept.grant()).await?
+        };
+        let grants = kept.grants();
+        let dropping = Arc::clone(&kept);
+        // Dropped here first: whatever the other side does, nothing of it is used any more.
+        let dropped = blocking(move || dropping.abandon().and_then(|_| grants.save(None))).await?;
+        dropped.map_err(|reason| unkept(&reason))?;
+        self.shared().refused().remove(known.identity().as_str());
+        self.reconnect(&known);
+        let revoked = match &grant {
+            Some(grant) => revoked(&kept, grant).await,
+            None => false,
+        };
+        if let Some(grant) = &grant {
+            self.record("server_signed_out", &known, grant.issuer(), grant.scopes())?;
+        }
+        self.tell(&known);
+        Ok(SignedOut { revoked })
+    }
+
+    /// Drops everything of a server that is removed; the other side is told when it answers.
+    pub(super) async fn forget_sign_in(&self, known: &Arc<Known>) {
+        let (Some(kept), Some(key), Ok(host)) = (known.sign_in.clone(), known.key(), self.shared().host())
+        else {
+            return;
+        };
+        let (key, looked) = (key.clone(), Arc::clone(&kept));
+        let gone = blocking(move || {
+            let grant = looked.grant();
+            (grant, forget(host.store(), &key))
+        });
+        match gone.await {
+            Ok((grant, Ok(()))) => {
+                if let Some(grant) = grant {
+                    tokio::spawn(async move { revoked(&kept, &grant).await });
+                }
+            }
+            Ok((_, Err(error))) => tracing::warn!(%error, "a sign-in of a removed server is left over"),
+            Err(fault) => tracing::warn!(%fault, "a sign-in of a removed server is left over"),
+        }
+    }
+
+    /// A secret was removed by hand: what stood on it does not go on with a copy.
+    pub async fn secret_removed(&self, name: &str) {
+        let (SecretKind::Grant, Some((_, identity))) = (SecretKind::of(name), name.split_once(':')) else {
+            return;
+        };
+        let Ok(catalogue) = self.shared().catalogue().await else { return };
+        let known = catalogue.servers.iter().find(|known| known.identity().as_str() == identity);
+        if let Some(known) = known {
+            self.reconnect(known);
+            self.tell(known);
+        }
+    }
+
+    async fn signing(&self, id: &str) -> Result<(Arc<Known>, Arc<SignInKept>), Fault> {
+        let catalogue = self.shared().catalogue().await?;
+        let known = Arc::clone(catalogue.wanted(id)?);
+        let kept = known.sign_in.clone().ok_or_else(|| not_possible(&known))?;
+        Ok((known, kept))
+    }
+
+    /// With what it has now; its tools are known when that succeeds.
+    fn reconnect(&self, known: &Arc<Known>) {
+        let Some(key) = known.key().cloned() else { return };
+        self.pool().restart(&key);
+        let (shared, known) = (Arc::clone(self.shared()), Arc::clone(known));
+        tokio::spawn(async move {
+            let Ok(host) = shared.host() else { return };
+            if let Err(error) = shared.offered(&known, &key, host.lang()).await {
+                tracing::debug!(failure = %error.failure, "a server is not there after a sign-in or its end");
+            }
+        });
+    }
+
+    fn tell(&self, known: &Known) {
+        if let Ok(host) = self.shared().host() {
+            host.events().publish("servers", "server_changed", &json!({ "id": known.id }));
+        }
+    }
+
+    fn record(
+        &self,
+        what: &'static str,
+        known: &Known,
+        issuer: &str,
+        scopes: &[String],
+    ) -> Result<(), Fault> {
+        let mut fields = Map::new();
+        fields.insert("id".to_owned(), json!(known.id));
+        fields.insert("name".to_owned(), json!(known.name()));
+        fields.insert("issuer".to_owned(), json!(issuer));
+        fields.insert("scopes".to_owned(), json!(scopes));
+        self.shared().host()?.audit(what, fields);
+        Ok(())
+    }
+}
+
+impl Shared {
+    fn refused(&self) -> std::sync::MutexGuard<'_, Refused> {
+        self.refused.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn refuse(&self, known: &Known, error: &SignInError) {
+        let problem = SignInProblem { code: error.domain_code(), message: error.text(), hint: error.hint() };
+        self.refused().insert(known.identity().as_str().to_owned(), (problem, now_ms()));
+    }
+
+    /// What may be told about the sign-in of a server.
+    pub(super) fn sign_in_view(&self, host: &Host, known: &Known, lang: Lang) -> SignInView {
+        let mut view = SignInView {
+            state: "none".to_owned(),
+            possible: known.sign_in.is_some(),
+            issuer: None,
+            scopes: Vec::new(),
+            wanted: Vec::new(),
+            expires_at: None,
+            can_refresh: false,
+            client_id: None,
+            error: None,
+        };
+        let Some(kept) = &known.sign_in else { return view };
+        if let Some(grant) = kept.grant() {
+            "signed_in".clone_into(&mut view.state);
+            view.issuer = Some(grant.issuer().to_owned());
+            view.scopes = grant.scopes().to_vec();
+            view.expires_at = grant.expires_at().and_then(|end| i64::try_from(end).ok()).map(iso_from_ms);
+            view.can_refresh = grant.can_refresh();
+            view.client_id = Some(grant.client_id().to_owned());
+        }
+        let status = known.key().and_then(|key| self.pool.status(key)).filter(|_| known.enabled);
+        if let Some(challenge) = status.as_ref().and_then(asked) {
+            "needed".clone_into(&mut view.state);
+            view.wanted = challenge.scopes();
+        }
+        if let Some(until) = kept.pending_until() {
+            "pending".clone_into(&mut view.state);
+            view.expires_at = Some(iso_from_ms(until));
+        }
+        let redactor = host.redactor();
+        view.error = self.refused().get(known.identity().as_str()).map(|(problem, at)| ErrorView {
+            code: problem.code.to_owned(),
+            message: redactor.message(problem.message.get(lang)).into_owned(),
+            hint: problem.hint.as_ref().map(|hint| hint.get(lang).to_owned()),
+            at: iso_from_ms(*at),
+            stderr: Vec::new(),
+        });
+        view
+    }
+}
+
+/// Drops sign-ins that nobody finished in time; a host that is not there cannot do it.
+pub(super) async fn tidy(known: &Catalogue) {
+    let all: Vec<Arc<SignInKept>> = known.servers.iter().filter_map(|known| known.sign_in.clone()).collect();
+    let tidied = blocking(move || {
+        for kept in all.iter().filter(|kept| kept.is_over()) {
+            if let Err(reason) = kept.abandon() {
+                tracing::warn!(reason, "a sign-in that is over cannot be dropped");
+            }
+        }
+    });
+    if let Err(fault) = tidied.await {
+        tracing::warn!(%fault, "sign-ins that are over cannot be dropped");
+    }
+}
+
+/// What a server asks a person to sign in for: at the door, or for a call that needs more rights.
+fn asked(status: &ServerStatus) -> Option<Challenge> {
+    if let Some(wanted) = &status.wanted {
+        return Some(wanted.clone());
+    }
+    match (status.phase, &status.last_error.as_ref()?.failure) {
+        (Phase::SignIn, Failure::SignInNeeded { challenge, .. }) => Some(Challenge::clone(challenge)),
+        _ => None,
+    }
+}
+
+fn options(kept: &SignInKept, redirect: &str) -> SignInOptions {
+    SignInOptions {
+        redirect_uri: redirect.to_owned(),
+        client_name: "ChatOS".to_owned(),
+        client_id: kept.oauth.client_id.clone(),
+        client_secret: kept.oauth.client_secret.clone().map(Secret::new),
+        issuer: None,
+        client_metadata_url: None,
+        scopes: Some(kept.oauth.scopes.clone()).filter(|scopes| !scopes.is_empty()),
+    }
+}
+
+async fn revoked(kept: &SignInKept, grant: &Grant) -> bool {
+    match tokio::time::timeout(REVOKE, revoke_grant(&kept.remote, grant)).await {
+        Ok(Ok(revoked)) => revoked,
+        Ok(Err(error)) => {
+            tracing::info!(code = error.domain_code(), "the end of a sign-in is not confirmed");
+            false
+        }
+        Err(_) => false,
+    }
+}
+
+/// The `state` of a redirect, when there is exactly one.
+fn state_of(query: &str) -> Option<String> {
+    let mut states = query.split('&').filter_map(|pair| pair.strip_prefix("state="));
+    let state = states.next()?;
+    // Ours has letters, digits, `-` and `_` only: nothing has to be decoded.
+    let plain = state.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
+    (states.next().is_none() && plain && (16..=256).contains(&state.len())).then(|| state.to_owned())
+}
+
+fn host_of(url: &str) -> String {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    rest[..end].to_owned()
+}
+
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Fault> {
+    tokio::task::spawn_blocking(work).await.map_err(|error| failed(&error))
+}
+
+fn unkept(reason: &str) -> Fault {
+    Fault::new(
+        ErrorCode::Unavailable,
+        Text::new(format!("the sign-in cannot be kept: {reason}"), format!("无法保存登录：{reason}")),
+    )
+    .code("sign_in_unkept")
+}
+
+fn not_possible(known: &Known) -> Fault {
+    let name = known.name();
+    let fault = Fault::new(
+        ErrorCode::InvalidArgument,
+        Text::new(format!("there is no sign-in for `{name}`"), format!("`{name}` 不支持登录")),
+    )
+    .code("no_sign_in");
+    if known.transport == "http" && known.auth.has_value {
+        return fault.hint(Text::fixed(
+            "it has credentials of its own; remove them to sign in instead",
+            "它已配置凭据；如要改用登录，请先移除凭据",
+        ));
+    }
+    fault
+        .hint(Text::fixed("only servers at an http(s) address take one", "只有 http(s) 地址的服务器支持登录"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_one_plain_state_is_looked_for() {
+        let good = "state=0123456789abcdefABCDEF_-xyz";
+        assert_eq!(state_of(&format!("code=a&{good}")).as_deref(), Some("0123456789abcdefABCDEF_-xyz"));
+        for bad in [
+            String::new(),
+            "code=a".to_owned(),
+            "state=".to_owned(),
+            "state=short".to_owned(),
+            format!("{good}&{good}"),
+            "state=0123456789abcdef%20".to_owned(),
+            format!("state={}", "a".repeat(300)),
+            format!("x{good}"),
+        ] {
+            assert_eq!(state_of(&bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_host_of_an_address_has_its_port_and_nothing_else() {
+        assert_eq!(host_of("https://login.example:8443/authorize?x=http://y/"), "login.example:8443");
+        assert_eq!(host_of("https://login.example?x"), "login.example");
+    }
+}
