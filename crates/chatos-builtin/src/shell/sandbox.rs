@@ -83,7 +83,7 @@ fn probe() -> Kernel {
 
 /// What a command may do, as the supervisor is told. Paths are without links: what is protected is found by
 /// comparing them.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Boundary {
     /// What is used of the kernel.
     pub(super) kernel: Kernel,

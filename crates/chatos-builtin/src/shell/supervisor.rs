@@ -6,6 +6,7 @@
 //! thread, one socket to the server as standard input, no settings, no environment, no log.
 
 mod launch;
+mod ready;
 pub(super) mod ring;
 mod session;
 pub(super) mod tree;
@@ -19,6 +20,7 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use super::wire::{self, Failure, Inbox, Job, Order, Report};
 use launch::{Launched, Standard};
+use ready::Ready;
 use tree::{ProcessId, Reaped};
 
 /// servers §3.1: more processes than this are a runaway. Root is not bound by the system's own limit.
@@ -39,7 +41,8 @@ pub fn supervise() {
     if ready.is_err() {
         return;
     }
-    let mut supervisor = Supervisor { socket: socket.as_fd(), inbox: Inbox::default(), connected: true };
+    let mut supervisor =
+        Supervisor { socket: socket.as_fd(), inbox: Inbox::default(), connected: true, ready: None };
     // Whatever happens here, nothing may be left running.
     let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| supervisor.serve()));
     if ended.is_err() {
@@ -51,13 +54,15 @@ struct Supervisor<'a> {
     socket: BorrowedFd<'a>,
     inbox: Inbox,
     connected: bool,
+    /// For the next command, while there is none.
+    ready: Option<Ready>,
 }
 
 impl Supervisor<'_> {
     fn serve(&mut self) {
         while self.connected {
             match self.order() {
-                Some(Order::Run(job)) => self.run(&job),
+                Some(Order::Run(job)) => self.run(*job),
                 Some(Order::Session(job)) => {
                     let cwd = self.inbox.take_files().into_iter().next();
                     session::hold(self, *job, cwd);
@@ -103,12 +108,14 @@ impl Supervisor<'_> {
     }
 
     /// One command from its start to the end of its last process.
-    fn run(&mut self, job: &Job) {
+    fn run(&mut self, mut job: Job) {
         let mut files = self.inbox.take_files().into_iter();
         let (Some(cwd), Some(stdout), Some(stderr)) = (files.next(), files.next(), files.next()) else {
             return self.failed(Failure::Surroundings, "files are missing");
         };
-        let launched = launch::launch(job, &cwd, Standard::Pipes { stdin: None, stdout, stderr });
+        let ready = self.ready.take().filter(|ready| ready.fits(&mut job));
+        let standard = Standard::Pipes { stdin: None, stdout, stderr };
+        let launched = launch::launch(&job, &cwd, standard, ready);
         drop(cwd);
         let launched = match launched {
             Ok(launched) => launched,
@@ -116,8 +123,11 @@ impl Supervisor<'_> {
         };
         self.report(&started(&launched));
         self.watch(launched.process, &job.temp);
-        remove_temp(job);
+        remove_temp(&job);
         self.report(&Report::Idle);
+        if self.connected {
+            self.ready = Ready::like(&job);
+        }
     }
 
     fn failed(&mut self, what: Failure, message: &str) {

@@ -11,8 +11,9 @@ use std::process::{Command, Stdio};
 
 use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit, setrlimit};
 
+use super::ready::Ready;
 use super::tree::{self, ProcessId};
-use crate::shell::sandbox::{self, Level};
+use crate::shell::sandbox::{self, Boundary, Level};
 use crate::shell::wire::{Failure, Job};
 
 /// servers §3.1 and security T11.
@@ -34,18 +35,51 @@ pub(super) enum Standard {
     Terminal(OwnedFd),
 }
 
-/// Starts a command; nothing is left behind when it fails.
-pub(super) fn launch(job: &Job, cwd: &OwnedFd, standard: Standard) -> Result<Launched, (Failure, String)> {
+/// Starts a command; nothing is left behind when it fails. One that is expected has its directory and its
+/// boundary already.
+pub(super) fn launch(
+    job: &Job,
+    cwd: &OwnedFd,
+    standard: Standard,
+    ready: Option<Ready>,
+) -> Result<Launched, (Failure, String)> {
     let surroundings = |error: std::io::Error| (Failure::Surroundings, error.to_string());
-    std::fs::DirBuilder::new().mode(0o700).create(&job.temp).map_err(surroundings)?;
-    let launched = start(job, cwd, standard);
+    if ready.is_none() {
+        std::fs::DirBuilder::new().mode(0o700).create(&job.temp).map_err(surroundings)?;
+    }
+    let launched = start(job, cwd, standard, ready);
     if launched.is_err() {
         super::remove_temp(job);
     }
     launched
 }
 
-fn start(job: &Job, cwd: &OwnedFd, standard: Standard) -> Result<Launched, (Failure, String)> {
+/// The number of a process that was started, and the level of its boundary; or why there is none.
+pub(super) type Confined = Result<(u32, Level), (Failure, String)>;
+
+/// Draws the boundary around the calling thread, which is there for this alone, and starts the command.
+pub(super) fn confined(boundary: Option<&Boundary>, command: impl FnOnce() -> Option<Command>) -> Confined {
+    let level = match boundary {
+        Some(boundary) => sandbox::confine(boundary).map_err(|error| (Failure::Boundary, error))?,
+        None => Level::None,
+    };
+    let Some(mut command) = command() else {
+        return Err((Failure::Surroundings, "no command came".to_owned()));
+    };
+    let child = command.spawn().map_err(|error| (Failure::Program, error.to_string()))?;
+    Ok((child.id(), level))
+}
+
+pub(super) fn panicked() -> Confined {
+    Err((Failure::Boundary, "the launcher panicked".to_owned()))
+}
+
+fn start(
+    job: &Job,
+    cwd: &OwnedFd,
+    standard: Standard,
+    ready: Option<Ready>,
+) -> Result<Launched, (Failure, String)> {
     let surroundings = |error: std::io::Error| (Failure::Surroundings, error.to_string());
     let [program, arguments @ ..] = job.argv.as_slice() else {
         return Err((Failure::Program, "no program".to_owned()));
@@ -71,19 +105,17 @@ fn start(job: &Job, cwd: &OwnedFd, standard: Standard) -> Result<Launched, (Fail
         // Only the soft limit: this process needs its own back.
         setrlimit(Resource::Cpu, Rlimit { current: Some(seconds), maximum: before.maximum }).ok();
     }
-    let boundary = job.boundary.clone();
-    let thread = std::thread::Builder::new().name("shell-launch".to_owned()).spawn(move || {
-        let level = match &boundary {
-            Some(boundary) => sandbox::confine(boundary).map_err(|error| (Failure::Boundary, error))?,
-            None => Level::None,
-        };
-        let child = command.spawn().map_err(|error| (Failure::Program, error.to_string()))?;
-        Ok((child.id(), level))
-    });
-    let joined = thread.map_err(surroundings)?.join();
+    let confined = match ready {
+        Some(ready) => ready.start(command),
+        None => {
+            let boundary = job.boundary.clone();
+            let thread = std::thread::Builder::new().name("shell-launch".to_owned());
+            let thread = thread.spawn(move || confined(boundary.as_ref(), || Some(command)));
+            thread.map_err(surroundings).and_then(|thread| thread.join().unwrap_or_else(|_| panicked()))
+        }
+    };
     setrlimit(Resource::Cpu, before).ok();
-    let (pid, level) =
-        joined.unwrap_or_else(|_| Err((Failure::Boundary, "the launcher panicked".to_owned())))?;
+    let (pid, level) = confined?;
     let pid = i32::try_from(pid).unwrap_or_default();
     if let (Some(seconds), Some(named)) = (job.cpu_seconds, Pid::from_raw(pid)) {
         let limit = Rlimit { current: Some(seconds), maximum: Some(seconds.saturating_add(5)) };

@@ -76,7 +76,7 @@ pub(super) fn hold(supervisor: &mut Supervisor<'_>, job: SessionJob, cwd: Option
         Standard::Terminal(terminal) => terminal.try_clone().ok(),
         Standard::Pipes { .. } => None,
     };
-    let leader = match launch::launch(&job.job, &cwd, standard) {
+    let leader = match launch::launch(&job.job, &cwd, standard, None) {
         Ok(leader) => leader,
         Err((what, message)) => return supervisor.failed(what, &message),
     };

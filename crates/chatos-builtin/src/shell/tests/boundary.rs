@@ -205,6 +205,44 @@ async fn relaxed_mode_reads_everything_but_the_state_and_settings_open_paths() {
 }
 
 #[tokio::test]
+async fn a_boundary_drawn_ahead_is_that_of_the_moment_it_is_used() {
+    let Some(_) = here() else { return };
+    let first = Bench::new(quiet());
+    let place = |name: &str| first.dir.path().join(name);
+    let (outside, elsewhere, later) = (place("outside"), place("elsewhere"), place("later"));
+    let mut settings = quiet();
+    settings.shell.read_paths = vec![outside.clone(), later.clone()];
+    let bench = Bench { layer: testing::bench(settings, None).layer, ..first };
+    let read = async |path: &Path| {
+        let read = bench.run(&format!("cat {}", path.display())).await;
+        (read.0["data"]["exit_code"] == 0, read.0["data"]["stdout"]["text"].as_str().unwrap().to_owned())
+    };
+    for _ in 0..3 {
+        assert_eq!(read(&outside.join("secret.txt")).await, (true, "outside-content\n".to_owned()));
+    }
+    // Another directory under the same name; the old one is granted to nobody.
+    std::fs::rename(&outside, &elsewhere).unwrap();
+    std::fs::create_dir(&outside).unwrap();
+    std::fs::write(outside.join("secret.txt"), "another\n").unwrap();
+    assert_eq!(read(&elsewhere.join("secret.txt")).await, (false, String::new()));
+    assert_eq!(read(&outside.join("secret.txt")).await, (true, "another\n".to_owned()));
+    // One that was not there before.
+    std::fs::create_dir(&later).unwrap();
+    std::fs::write(later.join("new"), "new\n").unwrap();
+    assert_eq!(read(&later.join("new")).await, (true, "new\n".to_owned()));
+    // Every command has a directory of its own, with nothing of others in it.
+    let mut seen = Vec::new();
+    for _ in 0..3 {
+        let made = bench.run("echo x > $TMPDIR/f && ls $TMPDIR && echo $TMPDIR").await;
+        let text = made.0["data"]["stdout"]["text"].as_str().unwrap().to_owned();
+        let (listed, temp) = text.trim_end().split_once('\n').unwrap();
+        assert_eq!(listed, "f", "{text}");
+        assert!(!seen.contains(&temp.to_owned()), "{temp}");
+        seen.push(temp.to_owned());
+    }
+}
+
+#[tokio::test]
 async fn a_state_directory_inside_the_root_stays_closed() {
     let Some(_) = here() else { return };
     let bench = Bench::new(quiet());
