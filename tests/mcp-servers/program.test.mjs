@@ -54,8 +54,10 @@ async function add(name, ...rest) {
   assert.equal(added.code, 0, JSON.stringify(added));
 }
 
-async function call(server, tool, args = {}) {
+/** The first start of a large server from a cold disk may outlast a handshake; a person would try again, and so do we. */
+async function call(server, tool, args = {}, tries = 3) {
   const done = await chatos('tools', 'call', server, tool, '--args', JSON.stringify(args));
+  if (tries > 1 && /handshake within/.test(done.value?.error?.message ?? '')) return call(server, tool, args, tries - 1);
   return { ...done, text: done.value?.content?.map((block) => block.text ?? '').join('\n') };
 }
 

@@ -54,6 +54,11 @@ pub(crate) fn steps() -> Vec<Step> {
                 Ok(vec![cargo(cx, &["test", "--doc", "--workspace", "--locked", "--quiet"])])
             })
         },
+        plain("doc", "rustdoc with warnings denied", &[], |cx| {
+            let mut doc = cargo(cx, &["doc", "--workspace", "--no-deps", "--locked", "--quiet"]);
+            doc.env("RUSTDOCFLAGS", "-D warnings");
+            Ok(vec![doc])
+        }),
         Step {
             count: Some(count::plain),
             ..small("fuzz", "hostile bytes for every reader, bounded", &["build"], |cx| {
@@ -63,11 +68,6 @@ pub(crate) fn steps() -> Vec<Step> {
                 Ok(vec![command])
             })
         },
-        small("doc", "rustdoc with warnings denied", &[], |cx| {
-            let mut doc = cargo(cx, &["doc", "--workspace", "--no-deps", "--locked", "--quiet"]);
-            doc.env("RUSTDOCFLAGS", "-D warnings");
-            Ok(vec![doc])
-        }),
         small("deny", "licences, bans, sources, advisories", &[], |cx| Ok(vec![own(cx, &["deny"])])),
         Step {
             count: Some(count::node),
@@ -113,7 +113,7 @@ pub(crate) fn steps() -> Vec<Step> {
                 let filter = "kills_at_random_lose_nothing_and_repeat_nothing";
                 let mut tests = cargo(
                     cx,
-                    &["test", "-p", "chatos-cli", "--test", "runs", "--locked", "--quiet", "--", filter],
+                    &["test", "--workspace", "--test", "runs", "--locked", "--quiet", "--", filter],
                 );
                 tests.env("CHATOS_KILLS", "200");
                 Ok(vec![tests])

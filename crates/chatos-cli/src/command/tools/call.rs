@@ -21,6 +21,8 @@ use crate::output::{Output, usage_fault, visible};
 const WAIT_MS: u32 = 20_000;
 /// Between two looks at a call that has not begun or is just ending.
 const PAUSE: Duration = Duration::from_millis(50);
+/// How long the confirmation of an answer may follow the result it led to.
+const CONFIRMING: Duration = Duration::from_millis(500);
 /// How long a canceled call may take to say so (tools §12, cli: Ctrl-C within 3 s).
 const ENDING: Duration = Duration::from_millis(2_500);
 
@@ -88,16 +90,21 @@ impl Call<'_> {
                 self.tell_where(&question);
                 continue;
             }
+            let answering = answer_here(self.desk, self.output, &question);
+            tokio::pin!(answering);
             let answered = tokio::select! {
                 biased;
-                answered = answer_here(self.desk, self.output, &question) => answered?,
+                answered = &mut answering => answered?,
                 () = stop.cancelled() => {
                     input::abandon();
                     break;
                 }
-                // Answered elsewhere, or its time was over.
                 done = &mut result => {
-                    input::abandon();
+                    // A quick tool ends before the answer to it is confirmed; that is still said. Else it was
+                    // answered elsewhere, or its time was over.
+                    if tokio::time::timeout(CONFIRMING, answering).await.is_err() {
+                        input::abandon();
+                    }
                     return done;
                 }
             };
