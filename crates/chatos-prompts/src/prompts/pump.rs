@@ -246,11 +246,6 @@ impl Inner {
     fn apply(&self, fresh: Fresh, told: &mut Told) {
         let Fresh { at, raw, head } = fresh;
         let now = self.clock.now_ms();
-        if head.action == Action::Request && head.kind == Some(Kind::Result) {
-            let mut state = lock(&self.state);
-            state.results_seen += 1;
-            state.waiters.deliver_result(&head.id, at, &raw);
-        }
         // The store is asked with the state unlocked. Nobody else applies entries meanwhile: the pump
         // lock is ours.
         let open_served = head.action == Action::Response && {
@@ -268,6 +263,11 @@ impl Inner {
                 state.undecided.insert(id);
             }
             state.queue.apply(&head, at, now, || verdict, &mut changes);
+            // Who waits for a result takes it off the list at once, so it has to be on it by now.
+            if head.action == Action::Request && head.kind == Some(Kind::Result) {
+                state.results_seen += 1;
+                state.waiters.deliver_result(&head.id, at, &raw);
+            }
             if let (Some(timeout), Some(Change::Requested(slot))) = (head.timeout_ms, changes.first()) {
                 let deadline = self.steady_ms() + i64::from(timeout);
                 state.deadlines.insert(*slot, deadline);
