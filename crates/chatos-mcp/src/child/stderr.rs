@@ -2,25 +2,17 @@
 
 use std::sync::Arc;
 
-use chatos_child::{Rate, Tail};
-use tokio::io::{AsyncRead, AsyncReadExt};
+use chatos_child::{Rate, Tail, drain_lines};
+use tokio::io::AsyncRead;
 
 use crate::hooks::{LogLine, LogSource};
 use crate::limits::{LOG_LINES_PER_SECOND, STDERR_LINE_BYTES};
 use crate::router::Router;
 
 /// Drains a stream into the tail and, at a bounded pace, into the server's log.
-pub(crate) async fn drain<R: AsyncRead + Unpin>(mut stream: R, tail: Arc<Tail>, router: Arc<Router>) {
-    let mut chunk = vec![0; 16 * 1024];
-    let mut line: Vec<u8> = Vec::new();
-    let mut cut = false;
+pub(crate) async fn drain<R: AsyncRead + Unpin>(stream: R, tail: Arc<Tail>, router: Arc<Router>) {
     let mut rate = Rate::per_second(LOG_LINES_PER_SECOND);
-    let mut finish = |line: &mut Vec<u8>, cut: &mut bool| {
-        let mut text = String::from_utf8_lossy(line.strip_suffix(b"\r").unwrap_or(line)).into_owned();
-        if std::mem::take(cut) {
-            text.push('…');
-        }
-        line.clear();
+    drain_lines(stream, STDERR_LINE_BYTES, |text| {
         if rate.take() {
             let missed = rate.missed();
             if missed > 0 {
@@ -30,29 +22,8 @@ pub(crate) async fn drain<R: AsyncRead + Unpin>(mut stream: R, tail: Arc<Tail>, 
             router.log(LogLine { source: LogSource::Stderr, level: None, text: text.clone() });
         }
         tail.push(text);
-    };
-    loop {
-        let read = match stream.read(&mut chunk).await {
-            Ok(0) | Err(_) => break,
-            Ok(read) => read,
-        };
-        let mut rest = &chunk[..read];
-        while let Some(end) = memchr::memchr(b'\n', rest) {
-            keep(&mut line, &mut cut, &rest[..end]);
-            finish(&mut line, &mut cut);
-            rest = &rest[end + 1..];
-        }
-        keep(&mut line, &mut cut, rest);
-    }
-    if !line.is_empty() {
-        finish(&mut line, &mut cut);
-    }
-}
-
-fn keep(line: &mut Vec<u8>, cut: &mut bool, bytes: &[u8]) {
-    let room = STDERR_LINE_BYTES - line.len();
-    line.extend_from_slice(&bytes[..bytes.len().min(room)]);
-    *cut |= bytes.len() > room;
+    })
+    .await;
 }
 
 #[cfg(test)]

@@ -5,17 +5,16 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use chatos_child::{Rate, Tail};
-use tokio::io::{AsyncRead, AsyncReadExt};
 
 /// One file.
 const FILE_BYTES: u64 = 10 * 1024 * 1024;
 /// Files besides the current one.
 const OLD_FILES: u32 = 2;
 /// One line.
-const LINE_BYTES: usize = 64 * 1024;
+pub(super) const LINE_BYTES: usize = 64 * 1024;
 /// Lines written per second; a flood is counted, not kept. Bursts of a start-up fit.
 const LINES_PER_SECOND: u32 = 1_000;
 
@@ -131,46 +130,6 @@ fn rename_if_there(from: &std::path::Path, to: &std::path::Path) -> io::Result<(
     match fs::rename(from, to) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
-    }
-}
-
-/// Drains a stream into the log, line by line, however long and fast.
-pub(super) async fn drain<R: AsyncRead + Unpin>(
-    mut stream: R,
-    source: &'static str,
-    log: Arc<PluginLogFile>,
-) {
-    let mut chunk = vec![0; 16 * 1024];
-    let mut line: Vec<u8> = Vec::new();
-    let mut cut = false;
-    let finish = |line: &mut Vec<u8>, cut: &mut bool| {
-        let mut text = String::from_utf8_lossy(line.strip_suffix(b"\r").unwrap_or(line)).into_owned();
-        if std::mem::take(cut) {
-            text.push('…');
-        }
-        line.clear();
-        log.line(source, &text);
-    };
-    let keep = |line: &mut Vec<u8>, cut: &mut bool, bytes: &[u8]| {
-        let room = LINE_BYTES - line.len();
-        line.extend_from_slice(&bytes[..bytes.len().min(room)]);
-        *cut |= bytes.len() > room;
-    };
-    loop {
-        let read = match stream.read(&mut chunk).await {
-            Ok(0) | Err(_) => break,
-            Ok(read) => read,
-        };
-        let mut rest = &chunk[..read];
-        while let Some(end) = memchr::memchr(b'\n', rest) {
-            keep(&mut line, &mut cut, &rest[..end]);
-            finish(&mut line, &mut cut);
-            rest = &rest[end + 1..];
-        }
-        keep(&mut line, &mut cut, rest);
-    }
-    if !line.is_empty() {
-        finish(&mut line, &mut cut);
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use chatos_child::{Program, start_with_channel};
+use chatos_child::{Program, drain_lines, start_with_channel};
 use chatos_manifest::PluginId;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ use self::keeper::Keeper;
 use super::channel::{Lines, write};
 use super::error::BackendError;
 use super::limits;
-use super::log::{self, PluginLogFile};
+use super::log::{LINE_BYTES, PluginLogFile};
 use super::port::{BackendPort, Launch};
 
 /// Lines waiting to be written; more than there can be calls, so a cancel always finds room.
@@ -89,6 +89,11 @@ impl Drop for Withdrawal<'_> {
     }
 }
 
+fn to_log(source: &'static str, log: &Arc<PluginLogFile>) -> impl FnMut(String) + use<> {
+    let log = Arc::clone(log);
+    move |text| log.line(source, &text)
+}
+
 fn to_line(value: &Value) -> Vec<u8> {
     let mut line = value.to_string().into_bytes();
     line.push(b'\n');
@@ -147,8 +152,8 @@ impl Process {
         let writer = tokio::spawn(write(writing, waiting));
         let reader = tokio::spawn(Arc::clone(&process).read(Lines::new(reading), port));
         let outputs = [
-            tokio::spawn(log::drain(streams.stdout, "out", Arc::clone(&log))),
-            tokio::spawn(log::drain(streams.stderr, "err", log)),
+            tokio::spawn(drain_lines(streams.stdout, LINE_BYTES, to_log("out", &log))),
+            tokio::spawn(drain_lines(streams.stderr, LINE_BYTES, to_log("err", &log))),
         ];
         let keeper = Keeper { process: Arc::clone(&process), started, reader, writer, outputs };
         // Owned by itself: it must outlive whoever gave up on the process.
