@@ -21,7 +21,7 @@ mod view;
 mod views;
 
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 use std::time::Duration;
 
@@ -54,9 +54,10 @@ pub struct ServerDesk {
 pub(crate) struct Shared {
     host: Weak<Host>,
     pool: Pool,
-    known: RwLock<Option<Arc<Catalogue>>>,
-    /// Something about servers changed that no revision tells.
-    stale: AtomicBool,
+    /// The list, with the count of changes it was made after.
+    known: RwLock<Option<(u64, Arc<Catalogue>)>>,
+    /// Counts changes of servers that no revision tells.
+    changes: AtomicU64,
     /// Wakes whoever tends the servers.
     poke: tokio::sync::Notify,
     /// Counts approvals of tools, so that toolsets notice.
@@ -103,7 +104,7 @@ impl ServerDesk {
             host: Arc::downgrade(host),
             pool: pool.clone(),
             known: RwLock::new(None),
-            stale: AtomicBool::new(false),
+            changes: AtomicU64::new(0),
             poke: tokio::sync::Notify::new(),
             approvals: AtomicU64::new(0),
             logs: logs::Logs::new(host.dir().path().join("logs").join("servers")),
@@ -141,7 +142,7 @@ impl ServerDesk {
 
     /// Something about servers changed: rows, trust, settings. Everything is looked at again soon.
     pub fn changed(&self) {
-        self.shared.stale.store(true, Ordering::SeqCst);
+        self.shared.changes.fetch_add(1, Ordering::SeqCst);
         self.shared.poke.notify_one();
     }
 
@@ -174,7 +175,8 @@ impl Shared {
             return Ok(known);
         }
         let node = host.find_node().await;
-        self.stale.store(false, Ordering::SeqCst);
+        // Read first: a change while the list is made makes it an old one.
+        let changes = self.changes.load(Ordering::SeqCst);
         let made = tokio::task::spawn_blocking(move || catalogue::make(&host, node.as_ref())).await;
         let made = made.map_err(|error| {
             Fault::new(ErrorCode::Internal, Text::same("the list of servers failed")).caused_by(&error)
@@ -182,23 +184,26 @@ impl Shared {
         let made = Arc::new(made?);
         self.tell_pool(&made);
         self.by_hand.retain(&made.servers.iter().map(|known| known.identity()).collect());
-        *self.known.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&made));
+        *self.known.write().unwrap_or_else(PoisonError::into_inner) = Some((changes, Arc::clone(&made)));
         Ok(made)
     }
 
     fn current(&self, host: &Host) -> Result<Option<Arc<Catalogue>>, Fault> {
-        if self.stale.load(Ordering::SeqCst) {
+        let Some((changes, known)) = self.known.read().unwrap_or_else(PoisonError::into_inner).clone() else {
             return Ok(None);
-        }
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner).clone();
+        };
         let revision = host.plugins()?.snapshot().revision;
         let settings = host.settings().revision();
-        Ok(known.filter(|known| known.revision == revision && known.settings == settings))
+        let same = changes == self.changes.load(Ordering::SeqCst)
+            && known.revision == revision
+            && known.settings == settings;
+        Ok(same.then_some(known))
     }
 
     /// The list as it was last made.
     pub(crate) fn last_known(&self) -> Option<Arc<Catalogue>> {
-        self.known.read().unwrap_or_else(PoisonError::into_inner).clone()
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.as_ref().map(|(_, known)| Arc::clone(known))
     }
 
     fn tell_pool(self: &Arc<Self>, made: &Catalogue) {

@@ -26,8 +26,7 @@ export class Host {
   async fix(): Promise<void> {
     this.fixing = true;
     try {
-      this.doctor.data = await this.#client.doctorFix();
-      this.doctor.error = null;
+      this.doctor.put(await this.#client.doctorFix());
     } finally {
       this.fixing = false;
     }

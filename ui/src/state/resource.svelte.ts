@@ -21,14 +21,21 @@ export class Resource<T> {
       this.#again = true;
       return this.#current;
     }
-    this.#current = this.#run().finally(() => (this.#current = null));
-    return this.#current;
+    return (this.#current = this.#run());
   }
 
   /** Loads again only if someone has looked at it before. A first load still under way counts: what it
       reads may be older than the news that led here. */
   refresh(): Promise<void> {
     return this.data !== null || this.error !== null || this.#current ? this.load() : Promise.resolve();
+  }
+
+  /** Takes a value that is newer than what a load under way may bring; that one reads once more. */
+  put(value: T): void {
+    this.#generation += 1;
+    this.#again = this.#current !== null;
+    this.data = value;
+    this.error = null;
   }
 
   /** Forgets everything, also what is still on its way. */
@@ -54,5 +61,7 @@ export class Resource<T> {
       }
     } while (this.#again);
     this.loading = false;
+    // At once, not when a promise settles: a call in between would be counted and never served.
+    this.#current = null;
   }
 }

@@ -36,7 +36,7 @@ export class Settings {
 
   #keep(setting: Setting): Setting {
     const items = this.list.data ?? [];
-    this.list.data = items.map((item) => (item.key === setting.key ? setting : item));
+    this.list.put(items.map((item) => (item.key === setting.key ? setting : item)));
     return setting;
   }
 }

@@ -118,6 +118,33 @@ test('news during the first load is not missed', async () => {
   expect(resource.data).toBe('after it');
 });
 
+test('what was taken from an answer is not overwritten by a load that began before it', async () => {
+  const waiting: ((value: string) => void)[] = [];
+  const resource = new Resource(() => new Promise<string>((resolve) => waiting.push(resolve)));
+  const done = resource.load();
+  resource.put('after the change');
+  waiting[0]?.('before it');
+  await expect.poll(() => waiting.length).toBe(2);
+  expect(resource.data).toBe('after the change');
+  waiting[1]?.('after it, from the host');
+  await done;
+  expect(resource).toMatchObject({ data: 'after it, from the host', loading: false });
+  resource.put('alone');
+  expect(waiting).toHaveLength(2);
+});
+
+test('a call in the moment a load ends is served', async () => {
+  let calls = 0;
+  const resource = new Resource(() => Promise.resolve((calls += 1)));
+  void resource.load();
+  for (let turn = 0; turn < 8; turn += 1) {
+    await Promise.resolve();
+    if (!resource.loading) break;
+  }
+  await resource.load();
+  expect(resource.data).toBe(2);
+});
+
 describe('words for errors', () => {
   test("the host's own words win; ours stand in where it gave none", () => {
     i18n.choose('zh');

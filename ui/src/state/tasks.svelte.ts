@@ -107,7 +107,7 @@ export class Tasks {
   #keep(task: Task): void {
     const page = this.list.data;
     if (!page) return;
-    this.list.data = { ...page, items: page.items.map((item) => (item.id === task.id ? task : item)) };
+    this.list.put({ ...page, items: page.items.map((item) => (item.id === task.id ? task : item)) });
   }
 }
 

@@ -367,6 +367,29 @@ fn servers_are_added_changed_and_imported_with_clear_errors_and_no_secret_is_sho
     assert_eq!(sandbox.run(&["mcp", "servers", "show", "web", "--json"]).status, 4);
 }
 
+/// Whoever asks while the list is made anew gets the new one, not the one before.
+#[test]
+fn a_removed_server_is_on_no_list_after_its_removal() {
+    let sandbox = sandbox();
+    let host = sandbox.serve();
+    let body =
+        json!({ "name": "gone", "url": "http://127.0.0.1:9/mcp", "allowPrivate": true, "enabled": false });
+    for round in 0..40 {
+        let made = host.ask("POST", "/api/v1/mcp-servers", Some(&body));
+        assert_eq!(made.status, 201, "round {round}: {}", made.text());
+        let removed = host.ask("DELETE", "/api/v1/mcp-servers/gone", None);
+        assert!(removed.status < 300, "round {round}: {}", removed.text());
+        let lists = std::thread::scope(|scope| {
+            let askers: Vec<_> =
+                (0..4).map(|_| scope.spawn(|| host.ask("GET", "/api/v1/mcp-servers", None).text())).collect();
+            askers.into_iter().map(|asker| asker.join().unwrap()).collect::<Vec<_>>()
+        });
+        for list in lists {
+            assert!(list.contains("shell_tasks") && !list.contains("127.0.0.1:9"), "round {round}: {list}");
+        }
+    }
+}
+
 /// Credentials are sealed: no file of the state holds them.
 fn assert_no_canary(sandbox: &Sandbox) {
     let mut folders = vec![sandbox.state().to_owned()];

@@ -69,7 +69,7 @@ export class Servers {
 
   async remove(id: string): Promise<void> {
     await this.#api.remove(id);
-    this.list.data = this.all.filter((server) => server.id !== id);
+    this.list.put(this.all.filter((server) => server.id !== id));
     this.#tools.delete(id);
   }
 
@@ -139,6 +139,6 @@ export class Servers {
   }
 
   #keep(server: Server): void {
-    this.list.data = this.all.map((one) => (one.id === server.id ? server : one));
+    this.list.put(this.all.map((one) => (one.id === server.id ? server : one)));
   }
 }
