@@ -149,6 +149,9 @@ impl ServerDesk {
     /// Ends every server and waits until their processes are gone.
     pub(crate) async fn close(&self) {
         self.shared.pool.close().await;
+        if let Some(known) = self.shared.last_known() {
+            sign_in::settled(&known).await;
+        }
         self.shared.logs.flush();
         let ports = Arc::clone(&self.ports);
         if let Err(error) = tokio::task::spawn_blocking(move || ports.flush()).await {

@@ -76,7 +76,7 @@ pub use hooks::{Asked, Hooks, Later, LogLine, LogSource, NoHooks, Offers, Root, 
 pub use limits::Times;
 pub use message::RpcError;
 pub use oauth::{
-    Challenge, Grant, Grants, Pending, Secret, SignInError, SignInOptions, begin as begin_sign_in,
+    Challenge, Grant, Grants, Pending, Secret, SignInError, SignInOptions, Turn, begin as begin_sign_in,
     finish as finish_sign_in, revoke as revoke_grant,
 };
 pub use pool::{LastError, Lease, Phase, Pool, PoolOptions, Restarts, ServerSpec, ServerStatus};

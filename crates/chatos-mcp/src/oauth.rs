@@ -22,7 +22,7 @@ mod token;
 pub use authorize::Pending;
 pub use challenge::Challenge;
 pub use error::SignInError;
-pub use grant::{Grant, Grants, Secret};
+pub use grant::{Grant, Grants, Secret, Turn};
 pub(crate) use keeper::{Bearer, Keeper};
 
 pub(crate) use discovery::offers_sign_in;

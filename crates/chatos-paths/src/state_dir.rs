@@ -260,6 +260,11 @@ impl StateDir {
         self.path.join("runtime")
     }
 
+    /// Locks of those who renew a sign-in to a server, one per server.
+    pub fn sign_in_locks(&self) -> PathBuf {
+        self.runtime().join("sign-ins")
+    }
+
     /// Creates a sub-directory with mode 0700 and returns it.
     pub fn ensure(&self, path: PathBuf) -> Result<PathBuf, PathError> {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(&path).map_err(|source| PathError::Io {

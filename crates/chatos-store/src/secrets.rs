@@ -134,13 +134,7 @@ impl Store {
         if !is_secret_name(name) && !is_own_name(name) {
             return Err(StoreError::new(StoreErrorKind::Invalid, format!("`{name}` cannot name a secret")));
         }
-        if value.is_empty() || value.len() > VALUE_BYTES {
-            let text = format!("a secret has 1 to {VALUE_BYTES} bytes");
-            return Err(StoreError::new(StoreErrorKind::Invalid, text));
-        }
-        if std::str::from_utf8(value).is_err() {
-            return Err(StoreError::new(StoreErrorKind::Invalid, "a secret is text in UTF-8"));
-        }
+        check_value(value)?;
         let instance = self.instance_id()?;
         let known = self.read(|connection| id_of(connection, name))?;
         let id = known.clone().unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
@@ -161,6 +155,41 @@ impl Store {
                 (&id, &name, &sealed, &description, now),
             )?;
             Ok(known.is_none())
+        })
+    }
+
+    /// Puts a value, or nothing, in the place of a secret while that is still the one `is_expected` knows.
+    /// `false`: it is another one, or gone, and stays as it is.
+    pub fn swap_secret(
+        &self,
+        key: &SubKey,
+        name: &str,
+        is_expected: impl FnOnce(&str) -> bool,
+        value: Option<&[u8]>,
+    ) -> Result<bool, StoreError> {
+        let instance = self.instance_id()?;
+        let Some((id, before)) = self.sealed(name)? else { return Ok(false) };
+        if !is_expected(opened(key, &instance, name, &id, &before)?.expose()) {
+            return Ok(false);
+        }
+        let sealed = match value {
+            Some(value) => {
+                check_value(value)?;
+                Some(key.seal(&secret_place(&instance, &id), value).map_err(|e| unsealable(&e))?)
+            }
+            None => None,
+        };
+        // A value is sealed differently every time, so that an equal text is the very same write.
+        self.write(move |connection| {
+            let changed = match &sealed {
+                Some(sealed) => connection.execute(
+                    "UPDATE secrets SET sealed = ?1, updated_at = ?2 WHERE id = ?3 AND sealed = ?4",
+                    (sealed, now_ms(), &id, &before),
+                )?,
+                None => connection
+                    .execute("DELETE FROM secrets WHERE id = ?1 AND sealed = ?2", (&id, &before))?,
+            };
+            Ok(changed > 0)
         })
     }
 
@@ -198,20 +227,46 @@ impl Store {
 
     fn opened(&self, key: &SubKey, name: &str) -> Result<Option<(String, SecretValue)>, StoreError> {
         let instance = self.instance_id()?;
-        let row: Option<(String, String)> = self.read(|connection| {
+        let Some((id, sealed)) = self.sealed(name)? else { return Ok(None) };
+        let value = opened(key, &instance, name, &id, &sealed)?;
+        Ok(Some((id, value)))
+    }
+
+    /// The row of a name and what is sealed in it.
+    fn sealed(&self, name: &str) -> Result<Option<(String, String)>, StoreError> {
+        self.read(|connection| {
             let mut statement =
                 connection.prepare_cached("SELECT id, sealed FROM secrets WHERE name = ?1 COLLATE NOCASE")?;
             Ok(statement.query_row([name], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
-        })?;
-        let Some((id, sealed)) = row else { return Ok(None) };
-        let bytes = key.open(&secret_place(&instance, &id), &sealed).map_err(|error| {
-            let text = format!("the secret `{name}` cannot be opened: {error}");
-            StoreError::new(StoreErrorKind::Invalid, text)
-        })?;
-        let text = std::str::from_utf8(&bytes)
-            .map_err(|_| StoreError::new(StoreErrorKind::Invalid, format!("`{name}` is not text")))?;
-        Ok(Some((id, SecretValue(Zeroizing::new(text.to_owned())))))
+        })
     }
+}
+
+fn opened(
+    key: &SubKey,
+    instance: &str,
+    name: &str,
+    id: &str,
+    sealed: &str,
+) -> Result<SecretValue, StoreError> {
+    let bytes = key.open(&secret_place(instance, id), sealed).map_err(|error| {
+        let text = format!("the secret `{name}` cannot be opened: {error}");
+        StoreError::new(StoreErrorKind::Invalid, text)
+    })?;
+    let text = std::str::from_utf8(&bytes)
+        .map_err(|_| StoreError::new(StoreErrorKind::Invalid, format!("`{name}` is not text")))?;
+    Ok(SecretValue(Zeroizing::new(text.to_owned())))
+}
+
+fn check_value(value: &[u8]) -> Result<(), StoreError> {
+    if value.is_empty() || value.len() > VALUE_BYTES {
+        let text = format!("a secret has 1 to {VALUE_BYTES} bytes");
+        return Err(StoreError::new(StoreErrorKind::Invalid, text));
+    }
+    if std::str::from_utf8(value).is_err() {
+        return Err(StoreError::new(StoreErrorKind::Invalid, "a secret is text in UTF-8"));
+    }
+    Ok(())
 }
 
 /// state §6: a sealed value belongs to exactly one row.

@@ -7,12 +7,12 @@ import { createServer } from 'node:http';
 
 const clients = new Map();
 const codes = new Map();
-/** access token → { scopes, until, client } */
+/** access token → { scopes, until, refresh, family } */
 const tokens = new Map();
-/** refresh token → { scopes, client } */
+/** refresh token → { scopes, client, family, used } */
 const refreshes = new Map();
-const log = { registrations: 0, refreshes: 0, revoked: [], given: [], calls: 0, asked: [] };
-const control = { lifetime: 3600, register: true, refuseRefresh: false };
+const log = { registrations: 0, refreshes: 0, renewing: 0, gone: 0, reused: 0, refused: 0, revoked: [], given: [], calls: 0, asked: [] };
+const control = { lifetime: 3600, register: true, refuseRefresh: false, hold: false };
 const word = (kind) => `${kind}-canary-${randomBytes(24).toString('base64url')}`;
 const note = (text) => (log.given.push(text), text);
 
@@ -51,7 +51,17 @@ const server = createServer(async (request, response) => {
   }
   if (route === 'GET /authorize') return authorize(url, response);
   if (route === 'GET /decide') return decide(url, response, json);
-  if (route === 'POST /token') return token(new URLSearchParams(body), json);
+  if (route === 'POST /token') {
+    const form = new URLSearchParams(body);
+    if (form.get('grant_type') === 'refresh_token') {
+      log.renewing += 1;
+      while (control.hold && !request.socket.destroyed) await new Promise((done) => setTimeout(done, 5));
+      log.renewing -= 1;
+      // Who asked is gone: nothing is decided.
+      if (request.socket.destroyed) return void (log.gone += 1);
+    }
+    return token(form, json);
+  }
   if (route === 'POST /revoke') {
     const gone = new URLSearchParams(body).get('token');
     log.revoked.push(gone);
@@ -105,6 +115,7 @@ function decide(url, response, json) {
 function token(form, json) {
   const refused = (error) => json(400, { error });
   let scopes;
+  let family = randomBytes(8).toString('hex');
   if (form.get('grant_type') === 'authorization_code') {
     const code = codes.get(form.get('code'));
     codes.delete(form.get('code'));
@@ -113,14 +124,20 @@ function token(form, json) {
     ({ scopes } = code);
   } else {
     const kept = refreshes.get(form.get('refresh_token'));
-    refreshes.delete(form.get('refresh_token'));
     if (!kept || control.refuseRefresh || kept.client !== form.get('client_id')) return refused('invalid_grant');
+    if (kept.used) {
+      // Somebody has a copy: whoever signed in must do it again.
+      log.reused += 1;
+      for (const all of [tokens, refreshes]) for (const [name, other] of all) if (other.family === kept.family) all.delete(name);
+      return refused('invalid_grant');
+    }
+    kept.used = true;
     log.refreshes += 1;
-    ({ scopes } = kept);
+    ({ scopes, family } = kept);
   }
   const [access, refresh] = [note(word('access')), note(word('refresh'))];
-  tokens.set(access, { scopes: scopes.split(' '), until: Date.now() + control.lifetime * 1000, refresh });
-  refreshes.set(refresh, { scopes, client: form.get('client_id') });
+  tokens.set(access, { scopes: scopes.split(' '), until: Date.now() + control.lifetime * 1000, refresh, family });
+  refreshes.set(refresh, { scopes, client: form.get('client_id'), family, used: false });
   return json(200, { access_token: access, refresh_token: refresh, token_type: 'Bearer', expires_in: control.lifetime, scope: scopes });
 }
 
@@ -128,6 +145,7 @@ function mcp(request, body, json) {
   const bearer = (request.headers.authorization ?? '').replace(/^Bearer /, '');
   const kept = tokens.get(bearer);
   const where = `Bearer resource_metadata="${base}/.well-known/oauth-protected-resource/mcp"`;
+  if (!kept || kept.until < Date.now()) log.refused += 1;
   if (!kept || kept.until < Date.now()) return json(401, { error: 'unauthorized' }, { 'WWW-Authenticate': `${where}, scope="notes.read"` });
   const message = JSON.parse(body);
   if (message.id === undefined) return json(202);

@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
 
 use chatos_testkit::{Answer, RunningHost, Sandbox, Wire, child};
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::support::{sandbox, until};
@@ -360,4 +361,94 @@ fn a_terminal_without_a_host_waits_for_the_browser_itself() {
     assert!(out.status == 0 && out.stdout.contains("signed out of `notes`"), "{out:?}");
     let refused = sandbox.run(&["tools", "call", "notes", "read", "--json"]);
     assert_eq!(refused.code(), "sign_in_needed", "{refused:?}");
+}
+
+/// A host with a server somebody is signed in to, whose token has ended and whose renewal is held up.
+fn renewing(sandbox: &Sandbox, place: &Place) -> RunningHost {
+    let host = sandbox.serve();
+    added(&host, place);
+    sign_in(&host, place);
+    phase(&host, "ready");
+    assert_eq!(call(&host, "read")["content"][0]["text"], "read done");
+    place.control(&json!({ "expire": true, "hold": true }));
+    host
+}
+
+/// Calls in a thread of its own; the answer, when there is one.
+fn calling(host: &RunningHost) -> std::thread::JoinHandle<Option<Value>> {
+    let (mut wire, token) = (host.connect(), host.token.clone());
+    std::thread::spawn(move || {
+        let body = json!({ "arguments": {} });
+        wire.ask(&token, "POST", "/api/v1/tools/notes/read/call", Some(&body)).ok().map(|answer| answer.json())
+    })
+}
+
+/// Waits until so many requests are where the log counts them.
+fn counted(place: &Place, what: &str, wanted: u64) {
+    until(what, || (place.log()[what].as_u64() >= Some(wanted)).then_some(()));
+}
+
+#[test]
+fn two_processes_renew_once_and_one_that_is_killed_holds_nobody_up() {
+    let sandbox = sandbox();
+    let place = Place::start(&sandbox);
+    let first = renewing(&sandbox, &place);
+    // Nobody may do this; whoever does has two hosts on one state.
+    std::fs::remove_file(sandbox.state().join("host.lock")).unwrap();
+    place.control(&json!({ "hold": false, "lifetime": 3600 }));
+    let second = sandbox.serve();
+    assert_eq!(call(&second, "read")["content"][0]["text"], "read done");
+    assert_eq!(call(&first, "read")["content"][0]["text"], "read done");
+    let before = place.log();
+    place.control(&json!({ "expire": true, "hold": true }));
+    let calls = [calling(&first), calling(&second)];
+    counted(&place, "refused", before["refused"].as_u64().unwrap() + 2);
+    counted(&place, "renewing", 1);
+    place.control(&json!({ "hold": false }));
+    for answer in calls.map(|call| call.join().unwrap().unwrap()) {
+        assert_eq!(answer["content"][0]["text"], "read done", "{answer}");
+    }
+    let after = place.log();
+    assert_eq!(after["refreshes"].as_u64(), before["refreshes"].as_u64().map(|count| count + 1));
+    assert_eq!(after["reused"], 0);
+    // The one that renews is killed: the other one does it.
+    place.control(&json!({ "expire": true, "hold": true }));
+    let lost = calling(&first);
+    counted(&place, "renewing", 1);
+    let waiting = calling(&second);
+    first.kill();
+    lost.join().unwrap();
+    counted(&place, "gone", 1);
+    place.control(&json!({ "hold": false }));
+    assert_eq!(waiting.join().unwrap().unwrap()["content"][0]["text"], "read done");
+    assert_eq!((&place.log()["reused"], &server(&second)["signIn"]["state"]), (&json!(0), &json!("signed_in")));
+    second.stop();
+}
+
+#[test]
+fn a_host_that_stops_keeps_what_is_being_renewed() {
+    let sandbox = sandbox();
+    let place = Place::start(&sandbox);
+    let host = renewing(&sandbox, &place);
+    // Nobody waits for the call any more; the renewal goes on.
+    let mut wire = host.connect();
+    let (body, path) = (r#"{"arguments":{}}"#, "/api/v1/tools/notes/read/call");
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nContent-Type: application/json\r\n\
+         Content-Length: {}\r\n\r\n{body}",
+        host.authority(),
+        host.token,
+        body.len()
+    );
+    wire.send(head.as_bytes()).unwrap();
+    counted(&place, "renewing", 1);
+    drop(wire);
+    host.signal(Signal::TERM);
+    until("it takes nobody in", || Wire::open(host.port).is_err().then_some(()));
+    place.control(&json!({ "hold": false }));
+    assert!(host.ended().success());
+    let host = sandbox.serve();
+    assert_eq!(call(&host, "read")["content"][0]["text"], "read done");
+    assert_eq!((&place.log()["refreshes"], &place.log()["reused"]), (&json!(1), &json!(0)));
+    host.stop();
 }

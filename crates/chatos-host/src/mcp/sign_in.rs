@@ -31,6 +31,9 @@ const PATIENCE_MS: i64 = 10 * 60 * 1_000;
 /// A server is told that it is signed out for this long, whether it answers or not.
 const REVOKE: Duration = Duration::from_secs(15);
 
+/// A host that stops waits this long for renewals: a token that was given and is not kept signs the person out.
+const LAST_RENEWAL: Duration = Duration::from_secs(20);
+
 /// Sign-ins that failed, by the identity of their server, until the next one.
 pub(super) type Refused = HashMap<String, (SignInProblem, i64)>;
 
@@ -347,6 +350,20 @@ pub(super) async fn tidy(known: &Catalogue) {
     });
     if let Err(fault) = tidied.await {
         tracing::warn!(%fault, "sign-ins that are over cannot be dropped");
+    }
+}
+
+/// Waits until nobody renews any more.
+pub(super) async fn settled(known: &Catalogue) {
+    let begun = std::time::Instant::now();
+    let all: Vec<Arc<SignInKept>> = known.servers.iter().filter_map(|known| known.sign_in.clone()).collect();
+    loop {
+        let looked = all.clone();
+        match blocking(move || looked.iter().any(|kept| kept.is_renewing())).await {
+            Ok(true) if begun.elapsed() < LAST_RENEWAL => tokio::time::sleep(Duration::from_millis(20)).await,
+            Ok(true) => return tracing::warn!("a sign-in is being renewed while the host stops"),
+            Ok(false) | Err(_) => return,
+        }
     }
 }
 

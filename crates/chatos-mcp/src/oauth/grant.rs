@@ -141,14 +141,46 @@ impl Grant {
     }
 }
 
+/// The right to renew a grant: whoever has it is the only one, in all processes. Given back when dropped.
+pub struct Turn {
+    _held: Option<Box<dyn Send>>,
+}
+
+impl Turn {
+    /// A turn that lasts as long as this does, such as a lock.
+    pub fn new(held: impl Send + 'static) -> Self {
+        Self { _held: Some(Box::new(held)) }
+    }
+
+    /// The turn where nobody else can have one.
+    pub fn free() -> Self {
+        Self { _held: None }
+    }
+}
+
+impl fmt::Debug for Turn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Turn")
+    }
+}
+
 /// Where the grant of one server is kept. Two processes may share it.
 pub trait Grants: Send + Sync + fmt::Debug {
     /// What is kept now. Asked at connecting, and again before a renewal: another process may have been
     /// quicker.
     fn load(&self) -> Option<Grant>;
 
-    /// Keeps a renewed grant, or forgets a refused one.
+    /// Keeps a grant, or forgets it, whatever was there.
     fn save(&self, grant: Option<&Grant>) -> Result<(), String>;
+
+    /// Puts a renewed grant, or none, in the place of `before`. `false`: that is not there any more,
+    /// because somebody signed in or out meanwhile, and what they did stays.
+    fn replace(&self, before: &Grant, grant: Option<&Grant>) -> Result<bool, String>;
+
+    /// The turn to renew, or `None` while another has it. Who shares the store with another process must
+    /// give one turn at a time to all of them: an issuer that gives a new refresh token with every
+    /// renewal takes a second use of the old one for theft (RFC 9700 §4.14).
+    fn turn(&self) -> Result<Option<Turn>, String>;
 }
 
 /// Now, in milliseconds since 1970.

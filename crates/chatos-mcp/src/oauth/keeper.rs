@@ -1,10 +1,12 @@
 //! Uses the grant of one server and renews it: a little before it ends, and once after a refusal.
 //!
-//! One renewal at a time; whoever needs the token meanwhile waits for it. A renewal runs to its end in a
-//! task of its own, because a refresh token that was used up and whose successor is not kept is lost.
+//! One renewal at a time, in all processes that share the grant; whoever needs the token meanwhile waits
+//! for it. A renewal runs to its end in a task of its own, because a refresh token that was used up and
+//! whose successor is not kept is lost.
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use hyper::header::HeaderValue;
 use tokio::sync::Mutex;
@@ -13,7 +15,7 @@ use super::challenge::Challenge;
 use super::discovery;
 use super::error::{Document, SignInError};
 use super::fetch::{self, Web};
-use super::grant::{Grant, Grants, Secret, now};
+use super::grant::{Grant, Grants, Secret, Turn, now};
 use super::token::{self, Exchange};
 use crate::endpoint::Remote;
 use crate::failure::Failure;
@@ -21,6 +23,10 @@ use crate::net::Origin;
 
 /// Renewed this long before the end, or in the last tenth of a short life.
 const EARLY_MS: u64 = 60_000;
+/// How long another one's renewal is waited for; all its steps together are bounded by less.
+const PATIENCE: Duration = Duration::from_secs(45);
+/// How often the turn is asked for meanwhile.
+const AGAIN: Duration = Duration::from_millis(20);
 
 /// The grant of one server.
 pub(crate) struct Keeper {
@@ -105,15 +111,19 @@ impl Keeper {
         challenge: Option<Challenge>,
     ) -> Result<Option<Bearer>, Failure> {
         let mut known = self.known.lock().await;
+        let turn = match self.turn().await? {
+            Some(turn) => turn,
+            None => return without_turn(&known, refused.is_some()),
+        };
+        // Read only now: whoever had the turn before may have renewed it.
         let stored = self.load(remote).await?;
-        let was_kept = stored.is_some();
         let held = match std::mem::replace(&mut *known, Known::Unread) {
             // What could not be written down is newer than what was.
-            Known::Read(held) => newer(held.map(|held| *held), stored),
-            Known::Unread => stored,
+            Known::Read(held) => newer(held.map(|held| *held), stored.clone()),
+            Known::Unread => stored.clone(),
         };
         *known = Known::Read(held.clone().map(Box::new));
-        let Some(grant) = held else { return Ok(None) };
+        let (Some(grant), Some(stored)) = (held, stored) else { return Ok(None) };
         let is_good = match &refused {
             Some(refused) => grant.tokens.access != *refused,
             None => !is_ending(&grant),
@@ -127,34 +137,56 @@ impl Keeper {
             return Ok(None);
         }
         let exchange = Exchange::Refresh { token, before: &grant.tokens };
-        match token::request(web, &grant.registration, exchange, Document::Token).await {
-            Ok(tokens) => {
-                let grant = Grant { tokens, ..grant.clone() };
-                if was_kept && self.load(remote).await?.is_none() {
-                    // Somebody signed out meanwhile; that is not undone.
-                    *known = Known::Read(None);
-                    return Ok(None);
-                }
-                // Kept before it is used: the old refresh token may be worth nothing by now.
-                self.save(Some(grant.clone())).await;
-                let bearer = bearer(&grant)?;
-                *known = Known::Read(Some(Box::new(grant)));
-                Ok(Some(bearer))
-            }
-            Err(SignInError::Refused { .. }) => {
-                // Perhaps another process used it up a moment ago and has the next one.
-                if let Some(other) = self.load(remote).await?.filter(|other| other.tokens != grant.tokens) {
-                    let bearer = bearer(&other)?;
-                    *known = Known::Read(Some(Box::new(other)));
-                    return Ok(Some(bearer));
-                }
-                self.save(None).await;
-                *known = Known::Read(None);
-                Ok(None)
-            }
+        let next = match token::request(web, &grant.registration, exchange, Document::Token).await {
+            Ok(tokens) => Some(Grant { tokens, ..grant.clone() }),
+            Err(SignInError::Refused { .. }) => None,
             // The token may still be good for a moment; the next request tries again.
-            Err(_) if refused.is_none() && !has_ended(&grant) => bearer(&grant).map(Some),
-            Err(error) => Err(failure(error)),
+            Err(_) if refused.is_none() && !has_ended(&grant) => return bearer(&grant).map(Some),
+            Err(error) => return Err(failure(error)),
+        };
+        // Kept before it is used: the old refresh token may be worth nothing by now.
+        let is_kept = self.replace(&stored, next.clone()).await;
+        drop(turn);
+        let now = if is_kept { next } else { self.overtaken(web, remote, next).await? };
+        *known = Known::Read(now.clone().map(Box::new));
+        now.as_ref().map(bearer).transpose()
+    }
+
+    /// Somebody signed in or out during the renewal; that is not undone. What was renewed for nothing is
+    /// ended where it was given.
+    async fn overtaken(
+        &self,
+        web: Web,
+        remote: &Remote,
+        renewed: Option<Grant>,
+    ) -> Result<Option<Grant>, Failure> {
+        if let Some(renewed) = renewed {
+            // Nobody waits for it.
+            tokio::spawn(async move {
+                if let Err(error) = token::revoke(web, &renewed).await {
+                    tracing::info!(code = error.domain_code(), "the end of a sign-in is not confirmed");
+                }
+            });
+        }
+        self.load(remote).await
+    }
+
+    /// Waits for the turn to renew. `None`: another one has had it for too long.
+    async fn turn(&self) -> Result<Option<Turn>, Failure> {
+        let begun = Instant::now();
+        loop {
+            let store = Arc::clone(&self.store);
+            match tokio::task::spawn_blocking(move || store.turn()).await {
+                Ok(Ok(Some(turn))) => return Ok(Some(turn)),
+                Ok(Ok(None)) if begun.elapsed() < PATIENCE => tokio::time::sleep(AGAIN).await,
+                Ok(Ok(None)) => return Ok(None),
+                Ok(Err(error)) => {
+                    // A renewal that might be one too many is better than a sign-in that surely ends.
+                    tracing::warn!(%error, "whether another process renews a sign-in cannot be known");
+                    return Ok(Some(Turn::free()));
+                }
+                Err(error) => return Err(Failure::Closed { reason: error.to_string() }),
+            }
         }
     }
 
@@ -166,14 +198,34 @@ impl Keeper {
         Ok(loaded.filter(|grant| discovery::is_about(grant.resource(), &remote.uri)))
     }
 
-    async fn save(&self, grant: Option<Grant>) {
-        let store = Arc::clone(&self.store);
-        let saved = tokio::task::spawn_blocking(move || store.save(grant.as_ref())).await;
-        match saved {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) => tracing::warn!(%error, "a renewed sign-in is not kept"),
-            Err(error) => tracing::warn!(%error, "a renewed sign-in is not kept"),
+    /// Keeps what came of a renewal. `false`: somebody signed in or out meanwhile.
+    async fn replace(&self, before: &Grant, grant: Option<Grant>) -> bool {
+        let (store, before) = (Arc::clone(&self.store), before.clone());
+        let kept = tokio::task::spawn_blocking(move || store.replace(&before, grant.as_ref())).await;
+        match kept {
+            Ok(Ok(kept)) => kept,
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "a renewed sign-in is not kept");
+                true
+            }
+            Err(error) => {
+                tracing::warn!(%error, "a renewed sign-in is not kept");
+                true
+            }
         }
+    }
+}
+
+/// Another one renews and does not come to an end: the token is used while it is good.
+fn without_turn(known: &Known, is_refused: bool) -> Result<Option<Bearer>, Failure> {
+    match known {
+        Known::Read(Some(grant)) if !is_refused && !has_ended(grant) => bearer(grant).map(Some),
+        _ => Err(Failure::Closed {
+            reason: format!(
+                "another process renews its sign-in and did not finish within {} s",
+                PATIENCE.as_secs()
+            ),
+        }),
     }
 }
 

@@ -1,10 +1,11 @@
 //! Signing in: the way over the browser, what a grant is used for, renewal, and its end.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use chatos_mcp::{
-    Challenge, Failure, Grant, Grants, Pending, Phase, Secret, SignInError, SignInOptions, revoke_grant,
+    Challenge, Failure, Grant, Grants, Pending, Phase, Secret, SignInError, SignInOptions, Turn,
+    revoke_grant,
 };
 use serde_json::{Value, json};
 
@@ -333,19 +334,25 @@ async fn an_older_server_is_its_own_issuer() {
 #[derive(Debug)]
 struct Leaving {
     grant: Grant,
-    loads: AtomicUsize,
-    saved: AtomicUsize,
+    is_gone: AtomicBool,
 }
 
 impl Grants for Leaving {
     fn load(&self) -> Option<Grant> {
-        // At connecting, and before the renewal.
-        (self.loads.fetch_add(1, Ordering::Relaxed) < 2).then(|| self.grant.clone())
+        (!self.is_gone.load(Ordering::Relaxed)).then(|| self.grant.clone())
     }
 
     fn save(&self, _grant: Option<&Grant>) -> Result<(), String> {
-        self.saved.fetch_add(1, Ordering::Relaxed);
-        Ok(())
+        panic!("a renewal only puts one in the place of another");
+    }
+
+    fn replace(&self, _before: &Grant, _grant: Option<&Grant>) -> Result<bool, String> {
+        self.is_gone.store(true, Ordering::Relaxed);
+        Ok(false)
+    }
+
+    fn turn(&self) -> Result<Option<Turn>, String> {
+        Ok(Some(Turn::free()))
     }
 }
 
@@ -354,11 +361,42 @@ async fn signing_out_during_a_renewal_is_not_undone() {
     let town = Town::new().await;
     let grant = town.signed_in().await;
     town.state().valid.clear();
-    let leaving = Arc::new(Leaving { grant, loads: AtomicUsize::new(0), saved: AtomicUsize::new(0) });
+    let leaving = Arc::new(Leaving { grant, is_gone: AtomicBool::new(false) });
     let (pool, key) = pool_of(town.endpoint().with_grants(Arc::clone(&leaving) as Arc<dyn Grants>));
     let failure = within(pool.connect(&key)).await.err().unwrap().failure;
     assert!(matches!(failure, Failure::SignInNeeded { .. }), "{failure:?}");
     assert_eq!(town.asked("/token").len(), 2, "it was renewed");
-    assert_eq!(leaving.saved.load(Ordering::Relaxed), 0);
+    eventually("what nobody keeps is ended", || {
+        let bodies = town.asked("/revoke").into_iter().map(|seen| String::from_utf8(seen.body).unwrap());
+        bodies.into_iter().any(|body| body.contains("token=r-2"))
+    })
+    .await;
     pool.close().await;
+}
+
+#[tokio::test]
+async fn two_connections_of_one_grant_renew_it_once() {
+    let town = Town::new().await;
+    let kept = Kept::with(&town.signed_in().await);
+    let endpoint = || town.endpoint().with_grants(Arc::clone(&kept) as Arc<dyn Grants>);
+    let ((one, a), (two, b)) = (pool_of(endpoint()), pool_of(endpoint()));
+    assert_eq!(text(&one, &a, "echo", json!({ "text": "1" })).await, "1");
+    assert_eq!(text(&two, &b, "echo", json!({ "text": "1" })).await, "1");
+    town.state().valid.clear();
+    // Somebody has the turn: both are refused and wait.
+    let turn = kept.turn().unwrap().unwrap();
+    let (first, second) = (
+        text(&one, &a, "echo", json!({ "text": "2" })),
+        text(&two, &b, "echo", json!({ "text": "2" })),
+    );
+    let called = || town.mcp.seen().iter().filter(|seen| seen.json()["params"]["arguments"]["text"] == "2").count();
+    let free = async {
+        eventually("both are refused", || called() >= 2).await;
+        drop(turn);
+    };
+    let (first, second, ()) = tokio::join!(first, second, free);
+    assert_eq!((first.as_str(), second.as_str()), ("2", "2"));
+    assert_eq!(town.asked("/token").len(), 2, "one code and one renewal");
+    one.close().await;
+    two.close().await;
 }

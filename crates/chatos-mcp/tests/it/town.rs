@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use chatos_mcp::{
-    Addresses, Auth, Challenge, Endpoint, Grant, Grants, Pending, SignInError, SignInOptions, begin_sign_in,
-    finish_sign_in,
+    Addresses, Auth, Challenge, Endpoint, Grant, Grants, Pending, SignInError, SignInOptions, Turn,
+    begin_sign_in, finish_sign_in,
 };
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -218,11 +218,12 @@ fn resource_server(state: &State, seen: &Seen) -> Answer {
 pub(crate) struct Kept {
     pub(crate) now: Mutex<Option<Grant>>,
     pub(crate) saved: Mutex<Vec<Option<Grant>>>,
+    pub(crate) turns: Arc<tokio::sync::Mutex<()>>,
 }
 
 impl Kept {
     pub(crate) fn with(grant: &Grant) -> Arc<Self> {
-        Arc::new(Self { now: Mutex::new(Some(grant.clone())), saved: Mutex::default() })
+        Arc::new(Self { now: Mutex::new(Some(grant.clone())), ..Self::default() })
     }
 }
 
@@ -235,6 +236,20 @@ impl Grants for Kept {
         *self.now.lock().unwrap() = grant.cloned();
         self.saved.lock().unwrap().push(grant.cloned());
         Ok(())
+    }
+
+    fn replace(&self, before: &Grant, grant: Option<&Grant>) -> Result<bool, String> {
+        if self.load().as_ref() != Some(before) {
+            return Ok(false);
+        }
+        self.save(grant).map(|()| true)
+    }
+
+    fn turn(&self) -> Result<Option<Turn>, String> {
+        match Arc::clone(&self.turns).try_lock_owned() {
+            Ok(held) => Ok(Some(Turn::new(held))),
+            Err(_) => Ok(None),
+        }
     }
 }
 

@@ -31,6 +31,30 @@ fn a_secret_is_set_changed_used_and_removed() {
 }
 
 #[test]
+fn a_value_takes_the_place_of_the_expected_one_only() {
+    let dir = tempfile::tempdir().unwrap();
+    let (store, key) = open(dir.path());
+    let swap = |expected: &str, value: Option<&[u8]>| {
+        store.swap_secret(&key, "mcp-grant:x", |found| found == expected, value).unwrap()
+    };
+    let now = || store.look_at_secret(&key, "mcp-grant:x").unwrap().map(|value| value.expose().to_owned());
+    assert!(!swap("first", Some(b"second")), "there is none");
+    store.set_secret(&key, "mcp-grant:x", b"first", None).unwrap();
+    assert!(swap("first", Some(b"second")));
+    assert!(!swap("first", Some(b"third")) && !swap("first", None));
+    assert_eq!(now().as_deref(), Some("second"));
+    // Somebody is quicker between the look and the write.
+    let quicker = |found: &str| {
+        store.set_secret(&key, "mcp-grant:x", b"second", None).unwrap();
+        found == "second"
+    };
+    assert!(!store.swap_secret(&key, "mcp-grant:x", quicker, None).unwrap());
+    assert_eq!(now().as_deref(), Some("second"));
+    assert!(swap("second", None));
+    assert_eq!(now(), None);
+}
+
+#[test]
 fn names_and_values_that_cannot_be_meant_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     let (store, key) = open(dir.path());

@@ -2,14 +2,17 @@
 //! database, bound to the address they were made for, opened only where they are used.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use chatos_mcp::{Grant, Grants, Pending, Remote, ServerKey};
+use chatos_mcp::{Grant, Grants, Pending, Remote, ServerKey, Turn};
+use chatos_paths::{FileLock, LockError, StateDir};
 use chatos_store::{SecretKind, SecretValue, Store, StoreError, SubKey, now_ms};
 use chatos_tool::Redactor;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
 use crate::events::EventHub;
@@ -34,6 +37,7 @@ impl SignInKept {
     ) -> Self {
         let grants = KeptGrant {
             store: host.store().clone(),
+            dir: host.dir().clone(),
             key: host.auth_key(),
             redactor: Arc::clone(host.redactor()),
             events: host.events().clone(),
@@ -88,6 +92,13 @@ impl SignInKept {
         (taken && under_way.expires_at > now_ms()).then_some(under_way)
     }
 
+    /// A renewal is on its way, here or in another process. Blocks.
+    pub(super) fn is_renewing(&self) -> bool {
+        // Who never renewed has no file, and this one makes none.
+        let place = self.grants.turns();
+        place.exists() && matches!(FileLock::try_exclusive(&place), Err(LockError::Held { .. }))
+    }
+
     /// Drops the sign-in that is under way. Blocks.
     pub(super) fn abandon(&self) -> Result<bool, String> {
         self.grants.remove(SecretKind::SignIn).map_err(|error| error.message)
@@ -115,6 +126,7 @@ struct KeptFor {
 /// The grant of one server in the store of secrets.
 struct KeptGrant {
     store: Store,
+    dir: StateDir,
     key: SubKey,
     redactor: Arc<Redactor>,
     events: EventHub,
@@ -186,6 +198,13 @@ impl KeptGrant {
         Ok(gone)
     }
 
+    /// The lock whose holder may renew. Its name says nothing about the server.
+    fn turns(&self) -> PathBuf {
+        let digest = Sha256::digest(self.identity.as_bytes());
+        let name: String = digest[..16].iter().map(|byte| format!("{byte:02x}")).collect();
+        self.dir.sign_in_locks().join(format!("{name}.lock"))
+    }
+
     fn told(&self) {
         let id = self.identity.strip_prefix("admin:").unwrap_or(&self.identity);
         self.events.publish("servers", "server_changed", &json!({ "id": id }));
@@ -205,6 +224,39 @@ impl Grants for KeptGrant {
             self.redactor.learn(secret);
         }
         self.put(SecretKind::Grant, &KeptFor { url: self.url.clone(), grant: grant.clone() })
+    }
+
+    fn replace(&self, before: &Grant, grant: Option<&Grant>) -> Result<bool, String> {
+        let text = match grant {
+            Some(grant) => {
+                for secret in grant.secrets() {
+                    self.redactor.learn(secret);
+                }
+                let kept = KeptFor { url: self.url.clone(), grant: grant.clone() };
+                let text = serde_json::to_string(&kept).map_err(|_| "it cannot be written".to_owned())?;
+                Some(Zeroizing::new(text))
+            }
+            None => None,
+        };
+        let is_expected = |found: &str| {
+            serde_json::from_str(found)
+                .is_ok_and(|kept: KeptFor| kept.url == self.url && kept.grant == *before)
+        };
+        let name = SecretKind::Grant.name_for(&self.identity);
+        let value = text.as_ref().map(|text| text.as_bytes());
+        let swapped = self.store.swap_secret(&self.key, &name, is_expected, value);
+        self.told();
+        swapped.map_err(|error| error.message)
+    }
+
+    fn turn(&self) -> Result<Option<Turn>, String> {
+        let folder = self.dir.ensure(self.dir.sign_in_locks());
+        folder.map_err(|error| error.to_string())?;
+        match FileLock::try_exclusive(&self.turns()) {
+            Ok(held) => Ok(Some(Turn::new(held))),
+            Err(LockError::Held { .. }) => Ok(None),
+            Err(error) => Err(error.to_string()),
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use chatos_mcp::{Challenge, Endpoint, Grant, Grants, Secret, SignInOptions, begin_sign_in, finish_sign_in};
+use chatos_mcp::{Challenge, Endpoint, Grant, Grants, Secret, SignInOptions, Turn, begin_sign_in, finish_sign_in};
 use http_body_util::{BodyExt, Empty};
 use hyper::header::{HOST, LOCATION};
 use hyper::{Request, Uri};
@@ -38,6 +38,20 @@ impl Grants for Kept {
     fn save(&self, grant: Option<&Grant>) -> Result<(), String> {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = grant.cloned();
         Ok(())
+    }
+
+    fn replace(&self, before: &Grant, grant: Option<&Grant>) -> Result<bool, String> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_there = kept.as_ref() == Some(before);
+        if is_there {
+            *kept = grant.cloned();
+        }
+        Ok(is_there)
+    }
+
+    fn turn(&self) -> Result<Option<Turn>, String> {
+        // One process and one endpoint.
+        Ok(Some(Turn::free()))
     }
 }
 
