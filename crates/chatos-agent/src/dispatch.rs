@@ -33,7 +33,7 @@ use answer::Ended;
 pub use ports::{
     BuiltInCall, CallContext, CallSettings, OpenAsk, Ports, Question, TaskRow, TaskTime, ToolEvent, Verdict,
 };
-pub use questions::{Asker, elicit, file_uri};
+pub use questions::{Asker, elicit, file_uri, url_question};
 use record::Record;
 use waits::Waits;
 

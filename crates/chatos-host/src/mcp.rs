@@ -36,7 +36,8 @@ pub(crate) use catalogue::{Catalogue, Known, seed};
 pub use import::{FoundServer, ImportOutcome};
 pub use pins::PinView;
 pub use rows::{AuthInput, OauthInput, ServerInput};
-pub use sign_in::{Returned, SignInStart, SignInView, SignedOut};
+pub(crate) use sign_in::SIGN_IN;
+pub use sign_in::{RETURN_PATH, Returned, SignInStart, SignInView, SignedOut};
 pub use toolset::{ToolsetOrder, ToolsetView};
 pub use view::{AuthView, ErrorView, OauthView, ServerView, StateView};
 
@@ -73,6 +74,10 @@ pub(crate) struct Shared {
     sets: Mutex<HashMap<(String, chatos_tool::Lang), toolset::CachedOffer>>,
     /// Sign-ins that failed, until the next one.
     refused: Mutex<sign_in::Refused>,
+    /// Servers to which a person does not want to sign in now; by identity.
+    declined: Mutex<HashSet<String>>,
+    // One at a time asks for a sign-in.
+    asking: tokio::sync::Mutex<()>,
     by_hand: by_hand::ByHand,
     // One at a time makes a catalogue.
     making: tokio::sync::Mutex<()>,
@@ -114,6 +119,8 @@ impl ServerDesk {
             sampled: Mutex::default(),
             sets: Mutex::default(),
             refused: Mutex::default(),
+            declined: Mutex::default(),
+            asking: tokio::sync::Mutex::new(()),
             by_hand: by_hand::ByHand::default(),
             making: tokio::sync::Mutex::new(()),
         });

@@ -259,10 +259,10 @@ impl Failure {
             Self::SignInNeeded { challenge, had_grant } => match (challenge.wants_more(), had_grant) {
                 (true, true) => more_rights(&challenge.scopes().join(" ")),
                 (_, true) => Text::fixed(
-                    "your sign-in is no longer valid for it; sign in again",
-                    "您的登录对它已失效，请重新登录",
+                    "the sign-in is no longer valid for it",
+                    "对它的登录已失效",
                 ),
-                (_, false) => Text::fixed("it needs you to sign in", "需要您登录"),
+                (_, false) => Text::fixed("it wants a person to sign in", "它需要由人登录"),
             },
             Self::Http { status, body } if body.is_empty() => {
                 Text::new(format!("it answered HTTP {status}"), format!("它返回 HTTP {status}"))
@@ -342,16 +342,30 @@ impl Failure {
             Self::AuthRefused { .. } => {
                 Text::fixed("check the token or password of this server", "请检查该服务器的令牌或密码")
             }
-            Self::SignInNeeded { .. } => Text::fixed(
-                "open Servers and sign in, or run `chatos mcp servers sign-in`",
-                "请打开“服务器”页面登录，或运行 `chatos mcp servers sign-in`",
-            ),
+            Self::SignInNeeded { .. } => sign_in("NAME"),
             Self::GaveUp { .. } => {
                 Text::fixed("fix the cause, then restart the server", "排除原因后，重启该服务器")
             }
             Self::Busy { .. } => Text::fixed("wait for some of them to end", "请等待其中一些结束"),
             _ => return None,
         })
+    }
+
+    /// The same about a server with a name.
+    pub fn hint_for(&self, server: &str) -> Option<Text> {
+        let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+        match self {
+            Self::SignInNeeded { .. } if server.chars().all(plain) => Some(sign_in(server)),
+            _ => self.hint(),
+        }
+    }
+
+    /// The scopes whose want refused a request.
+    pub fn wanted_scopes(&self) -> Vec<String> {
+        match self {
+            Self::SignInNeeded { challenge, .. } => challenge.scopes(),
+            _ => Vec::new(),
+        }
     }
 
     /// As an error of the command line and the API; `server` is the name a person knows it by.
@@ -362,7 +376,7 @@ impl Failure {
             format!("MCP 服务器 `{server}`：{}", text.zh),
         );
         let mut fault = Fault::new(self.code(), message).code(self.domain_code());
-        if let Some(hint) = self.hint() {
+        if let Some(hint) = self.hint_for(server) {
             fault = fault.hint(hint);
         }
         if !stderr.is_empty() {
@@ -372,16 +386,30 @@ impl Failure {
     }
 }
 
+/// Only a person can, and there are two ways.
+fn sign_in(server: &str) -> Text {
+    Text::new(
+        format!(
+            "a person has to sign in: on the page under Settings, Servers, or with `chatos mcp servers sign-in \
+             {server}`; until then the same fails again"
+        ),
+        format!(
+            "需要由人登录：在页面的“设置”→“服务器”中登录，或运行 `chatos mcp servers sign-in {server}`；\
+             在此之前重试仍会失败"
+        ),
+    )
+}
+
 fn more_rights(scopes: &str) -> Text {
     if scopes.is_empty() {
         return Text::fixed(
-            "it needs more rights than you gave it when you signed in",
-            "它需要比您登录时授予的更多权限",
+            "it needs more rights than the sign-in has",
+            "它需要比当前登录更多的权限",
         );
     }
     Text::new(
-        format!("it needs more rights than you gave it when you signed in: `{scopes}`"),
-        format!("它需要比您登录时授予的更多权限：`{scopes}`"),
+        format!("it needs more rights than the sign-in has; missing: `{scopes}`"),
+        format!("它需要比当前登录更多的权限；缺少：`{scopes}`"),
     )
 }
 

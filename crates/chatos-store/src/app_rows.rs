@@ -8,6 +8,7 @@ use rusqlite::{Connection, params};
 
 use crate::db::Store;
 use crate::error::{StoreError, StoreErrorKind};
+use crate::secrets::SecretKind;
 use crate::time::now_ms;
 
 /// Which of the two tables.
@@ -162,6 +163,14 @@ impl Store {
                 "DELETE FROM tool_pins WHERE substr(server_identity, 1, ?1) = ?2",
                 params![identities.len() as i64, identities],
             )?;
+            // What a person's sign-in gave its servers; nobody else can use it.
+            for kind in [SecretKind::Grant, SecretKind::SignIn] {
+                let names = kind.name_for(&identities);
+                connection.execute(
+                    "DELETE FROM secrets WHERE substr(name, 1, ?1) = ?2",
+                    params![names.chars().count() as i64, names],
+                )?;
+            }
             Ok(())
         })
     }

@@ -144,6 +144,8 @@ words! {
         FileMode => "file_mode",
         /// The tool is new or changed, and no person approved it since.
         ToolNotApproved => "tool_not_approved",
+        /// The server wants a person to sign in, or to give more rights than the last time.
+        SignInNeeded => "sign_in_needed",
     }
 }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use chatos_mcp::{Block, CallError, Failure, ToolResult};
 use chatos_tool::{
-    CanceledBy, Issue, IssueCode, Lang, Needed, Phase, Reason, Resource, Status, Text, ToolError,
+    CanceledBy, DenyRule, Issue, IssueCode, Lang, Needed, Phase, Reason, Resource, Status, Text, ToolError,
 };
 use serde_json::{Value, json};
 
@@ -146,13 +146,21 @@ pub(super) fn of_failure(failure: &Failure, server: &str) -> ToolError {
             Reason::InvalidArgument { issues: vec![Issue::new("", IssueCode::Format, message.clone())] }
         }
         Failure::Rpc(error) if error.code == -32601 => Reason::NotSupported { what: "tools/call".to_owned() },
+        // Trying again is of no use before a person did something.
+        Failure::SignInNeeded { .. } => {
+            Reason::PermissionDenied { rule: DenyRule::SignInNeeded, path: None }
+        }
         Failure::CommandNotFound { .. } | Failure::ModuleMissing { .. } | Failure::EntryMissing { .. } => {
             Reason::Unavailable { what: Needed::Package, install: None }
         }
         _ => Reason::Unavailable { what: Needed::Process, install: None },
     };
     let mut error = ToolError::new(reason, message);
-    error.hint = failure.hint();
+    error.hint = failure.hint_for(server);
+    let scopes = failure.wanted_scopes();
+    if matches!(failure, Failure::SignInNeeded { .. }) {
+        error.data = Some(json!({ "server": server, "scopes": scopes }));
+    }
     error
 }
 

@@ -57,12 +57,15 @@ fn prompt_of(asker: &Asker, ask: &Elicitation) -> Result<Question, String> {
                 elicitation::prompt(&asker.server, message, schema).map_err(|error| error.to_string())?;
             Ok(asker.question(prompt, None))
         }
-        Elicitation::Url { message, url, .. } => {
-            let host = allowed_host(url)?;
-            let effect = Some(("url", json!({ "url": url })));
-            Ok(asker.question(url_prompt(asker, message, url, &host), effect))
-        }
+        Elicitation::Url { message, url, .. } => url_question(asker, message, url),
     }
+}
+
+/// A question whether to open a page (ui-prompts §10.2), or why it cannot be asked.
+pub fn url_question(asker: &Asker, message: &str, url: &str) -> Result<Question, String> {
+    let host = allowed_host(url)?;
+    let effect = Some(("url", json!({ "url": url })));
+    Ok(asker.question(url_prompt(asker, message, url, &host), effect))
 }
 
 /// ui-prompts §10.2: `https:`, and `http:` on this machine only.

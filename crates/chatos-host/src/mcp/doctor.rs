@@ -54,6 +54,7 @@ impl Host {
             finding.action = error.failure.hint();
             findings.push(finding);
         }
+        findings.extend(self.examine_sign_ins(&known));
         let waiting = self.store().tool_pins(None).unwrap_or_default();
         let waiting = waiting.iter().filter(|pin| pin.state != PinState::Approved).count();
         if waiting > 0 {

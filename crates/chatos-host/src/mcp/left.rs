@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use chatos_agent::{CallOrder, NoObserver, OpenAsk, Resumed, ToolRef};
 use chatos_policy::Role;
-use chatos_prompts::{Prompts, Query, RequestId, Scope, View};
+use chatos_prompts::{Prompts, Scope};
 use chatos_store::{OpenAskRow, Store, StoreError};
 use chatos_tool::{Fault, Trace};
 use serde_json::Value;
@@ -38,6 +38,9 @@ impl Host {
             Ok(Err(fault)) => return tracing::error!(%fault, "open questions of servers are lost"),
             Err(error) => return tracing::error!(%error, "open questions of servers are lost"),
         };
+        if let Err(fault) = self.servers().pick_up_sign_ins().await {
+            tracing::warn!(%fault, "open questions about sign-ins are not attended to");
+        }
         for ask in by_hand {
             let (host, key) = (Arc::clone(&self), ask.key.clone());
             let task = tokio::spawn(async move {
@@ -111,25 +114,13 @@ fn prompts_of(ask: &OpenAsk) -> Vec<String> {
 
 /// Closes every question of a server from before this start that no open call knows.
 fn close_orphans(prompts: &Prompts, kept: &HashSet<String>, started_at: i64) {
-    let mut orphans: Vec<RequestId> = Vec::new();
-    let mut query = Query { view: View::NeedsYou, until: Some(started_at), limit: 200, ..Query::default() };
-    loop {
-        let page = match prompts.list(&query) {
-            Ok(page) => page,
-            Err(error) => return tracing::warn!(%error, "questions of earlier servers cannot be listed"),
-        };
-        let of_servers = page.items.iter().filter(|item| {
-            item.owner.as_ref().is_some_and(|owner| owner.as_str().starts_with("mcp:"))
-                && !kept.contains(item.request_id.as_str())
-        });
-        orphans.extend(of_servers.map(|item| item.request_id.clone()));
-        match page.next_cursor {
-            Some(cursor) => query.cursor = Some(cursor),
-            None => break,
-        }
-    }
-    for id in orphans {
-        prompts.orphan(Scope::Request(&id));
+    let orphans = super::sign_in::pending(prompts, Some(started_at), |item| {
+        item.owner.as_ref().is_some_and(|owner| owner.as_str().starts_with("mcp:"))
+            && !item.request_id.as_str().starts_with(super::sign_in::PREFIX)
+            && !kept.contains(item.request_id.as_str())
+    });
+    for item in orphans {
+        prompts.orphan(Scope::Request(&item.request_id));
     }
 }
 

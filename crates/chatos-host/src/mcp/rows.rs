@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use chatos_contribution::cmd_url;
+use chatos_contribution::{ServerIdentity, cmd_url};
 use chatos_mcp::{Addresses, Endpoint};
 use chatos_store::{ServerRow, ServerSource, StoreErrorKind};
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
@@ -160,11 +160,17 @@ impl ServerDesk {
     /// Changes a server. Of a built-in one only whether it is enabled.
     pub async fn edit(&self, id: &str, input: ServerInput, lang: Lang) -> Result<ServerView, Fault> {
         let row = self.own_row(id, &input).await?;
-        let id = row.id.clone();
+        let (id, private) = (row.id.clone(), row.allow_private);
         self.save(row, input).await?;
         let host = self.shared().host()?;
         host.events().publish("servers", "server_changed", &json!({ "id": id }));
-        self.show(&id, lang).await
+        let view = self.show(&id, lang).await?;
+        let identity = ServerIdentity::admin(&id);
+        self.forget_elsewhere(identity.as_str().to_owned(), view.url.clone(), private).await;
+        if !view.enabled || !view.sign_in.possible {
+            self.shared().answered_otherwise(identity.as_str()).await;
+        }
+        Ok(view)
     }
 
     async fn own_row(&self, id: &str, input: &ServerInput) -> Result<ServerRow, Fault> {
@@ -193,6 +199,7 @@ impl ServerDesk {
             return Err(of_an_app(&known));
         }
         self.forget_sign_in(&known).await;
+        self.shared().answered_otherwise(known.identity().as_str()).await;
         let (host, row_id) = (self.shared().host()?, known.id.clone());
         let gone = tokio::task::spawn_blocking(move || host.store().remove_mcp_server(&row_id)).await;
         gone.map_err(|error| failed(&error))?.map_err(|error| store_fault(&error))?;

@@ -1,14 +1,16 @@
 //! Signing in to servers that want a person for it: begun by a person, finished by their browser, ended by
 //! a person. A connection by itself never opens a browser and never begins one.
 
+mod asked;
 mod kept;
+mod leaving;
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use chatos_mcp::{
-    Challenge, Failure, Grant, Phase, Secret, ServerStatus, SignInError, SignInOptions, begin_sign_in,
+    Challenge, Failure, Grant, Phase, Remote, Secret, ServerStatus, SignInError, SignInOptions, begin_sign_in,
     finish_sign_in, revoke_grant,
 };
 use chatos_store::{SecretKind, iso_from_ms, now_ms};
@@ -18,7 +20,9 @@ use serde::Serialize;
 use serde_json::{Map, json};
 
 pub(crate) use kept::SignInKept;
-pub(super) use kept::forget;
+pub(crate) use asked::SIGN_IN;
+pub(super) use asked::{PREFIX, pending};
+pub(super) use leaving::tidy;
 
 use super::pins::failed;
 use super::toolset::usable;
@@ -26,6 +30,9 @@ use super::view::ErrorView;
 use super::{Catalogue, Known, ServerDesk, Shared};
 use crate::host::Host;
 
+/// Where browsers come back to, below the address of the host; the redirect address of every registration
+/// ends in it.
+pub const RETURN_PATH: &str = "/oauth/callback";
 /// A person may take this long from the button to the redirect.
 const PATIENCE_MS: i64 = 10 * 60 * 1_000;
 /// A server is told that it is signed out for this long, whether it answers or not.
@@ -179,6 +186,7 @@ impl ServerDesk {
         }
         self.reconnect(&known);
         self.tell(&known);
+        self.shared().answered_otherwise(known.identity().as_str()).await;
         Returned::SignedIn
     }
 
@@ -197,7 +205,7 @@ impl ServerDesk {
         self.shared().refused().remove(known.identity().as_str());
         self.reconnect(&known);
         let revoked = match &grant {
-            Some(grant) => revoked(&kept, grant).await,
+            Some(grant) => revoked(&kept.remote, grant).await,
             None => false,
         };
         if let Some(grant) = &grant {
@@ -205,28 +213,6 @@ impl ServerDesk {
         }
         self.tell(&known);
         Ok(SignedOut { revoked })
-    }
-
-    /// Drops everything of a server that is removed; the other side is told when it answers.
-    pub(super) async fn forget_sign_in(&self, known: &Arc<Known>) {
-        let (Some(kept), Some(key), Ok(host)) = (known.sign_in.clone(), known.key(), self.shared().host())
-        else {
-            return;
-        };
-        let (key, looked) = (key.clone(), Arc::clone(&kept));
-        let gone = blocking(move || {
-            let grant = looked.grant();
-            (grant, forget(host.store(), &key))
-        });
-        match gone.await {
-            Ok((grant, Ok(()))) => {
-                if let Some(grant) = grant {
-                    tokio::spawn(async move { revoked(&kept, &grant).await });
-                }
-            }
-            Ok((_, Err(error))) => tracing::warn!(%error, "a sign-in of a removed server is left over"),
-            Err(fault) => tracing::warn!(%fault, "a sign-in of a removed server is left over"),
-        }
     }
 
     /// A secret was removed by hand: what stood on it does not go on with a copy.
@@ -338,21 +324,6 @@ impl Shared {
     }
 }
 
-/// Drops sign-ins that nobody finished in time; a host that is not there cannot do it.
-pub(super) async fn tidy(known: &Catalogue) {
-    let all: Vec<Arc<SignInKept>> = known.servers.iter().filter_map(|known| known.sign_in.clone()).collect();
-    let tidied = blocking(move || {
-        for kept in all.iter().filter(|kept| kept.is_over()) {
-            if let Err(reason) = kept.abandon() {
-                tracing::warn!(reason, "a sign-in that is over cannot be dropped");
-            }
-        }
-    });
-    if let Err(fault) = tidied.await {
-        tracing::warn!(%fault, "sign-ins that are over cannot be dropped");
-    }
-}
-
 /// Waits until nobody renews any more.
 pub(super) async fn settled(known: &Catalogue) {
     let begun = std::time::Instant::now();
@@ -390,8 +361,8 @@ fn options(kept: &SignInKept, redirect: &str) -> SignInOptions {
     }
 }
 
-async fn revoked(kept: &SignInKept, grant: &Grant) -> bool {
-    match tokio::time::timeout(REVOKE, revoke_grant(&kept.remote, grant)).await {
+async fn revoked(remote: &Remote, grant: &Grant) -> bool {
+    match tokio::time::timeout(REVOKE, revoke_grant(remote, grant)).await {
         Ok(Ok(revoked)) => revoked,
         Ok(Err(error)) => {
             tracing::info!(code = error.domain_code(), "the end of a sign-in is not confirmed");

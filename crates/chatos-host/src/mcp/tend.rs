@@ -36,18 +36,23 @@ impl Host {
 
 async fn follow(host: Weak<Host>, shared: Arc<Shared>, stop: CancellationToken) {
     let mut changes = shared.pool.changes();
-    match shared.catalogue().await {
-        Ok(known) => super::sign_in::tidy(&known).await,
-        Err(fault) => tracing::warn!(%fault, "the servers cannot be listed"),
-    }
+    let mut tidied = None;
+    shared.poke.notify_one();
     loop {
         tokio::select! {
             () = stop.cancelled() => return,
             changed = changes.changed() => if changed.is_err() { return },
             () = shared.poke.notified() => {
                 // Untrusted, removed or switched off servers stop now, not when somebody looks.
-                if let Err(fault) = shared.catalogue().await {
-                    tracing::warn!(%fault, "the servers cannot be listed");
+                match (shared.catalogue().await, host.upgrade()) {
+                    (Ok(known), Some(host)) => {
+                        if !tidied.as_ref().is_some_and(|before| Arc::ptr_eq(before, &known)) {
+                            super::sign_in::tidy(&host, &known).await;
+                            tidied = Some(known);
+                        }
+                    }
+                    (Err(fault), _) => tracing::warn!(%fault, "the servers cannot be listed"),
+                    (_, None) => return,
                 }
             }
         }

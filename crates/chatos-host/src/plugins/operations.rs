@@ -143,7 +143,9 @@ impl Host {
                 return Err(fault);
             }
         };
+        let sign_ins = self.sign_ins_of(parsed.as_str());
         desk.store().forget_plugin(parsed.as_str()).map_err(|error| crate::fault::store_fault(&error))?;
+        self.end_sign_ins(sign_ins);
         let mut fields = Map::new();
         fields.insert("plugin".to_owned(), json!(parsed));
         fields.insert("dataDeleted".to_owned(), json!(done.data_deleted));

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::stage::HostStage;
 use crate::agents::{BlockContext, SubTexts};
-use crate::mcp::ToolsetOrder;
+use crate::mcp::{SIGN_IN, ToolsetOrder};
 
 /// Later passes wait only so long for servers that are still starting.
 const LATER: Duration = Duration::from_millis(200);
@@ -95,6 +95,9 @@ impl RunTools {
             for problem in set.problems() {
                 if told.insert(format!("{}/{:?}/{}", problem.server, problem.tool, problem.code)) {
                     stage.parts.emitter.notice("warning", problem.code, &problem.message, lang);
+                    if problem.code == SIGN_IN {
+                        stage.parts.host.servers().ask_to_sign_in(&problem.server);
+                    }
                 }
             }
         }
@@ -152,7 +155,10 @@ impl RunTools {
         order: CallOrder,
         observer: Arc<dyn CallObserver>,
     ) -> CallEnd {
-        stage.parts.host.servers().dispatcher().call(&set, order, observer).await
+        let servers = stage.parts.host.servers();
+        let end = servers.dispatcher().call(&set, order, observer).await;
+        servers.look_at(&end);
+        end
     }
 }
 

@@ -33,6 +33,7 @@ pub(super) async fn call_with(
     let call_id = call.call_id.clone().unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
     let cancel = CancellationToken::new();
     let _registered = desk.register(&call_id, &cancel)?;
+    let is_agents = call.agent.is_some();
     let order = order(host, call, call_id.clone(), direct, cancel.clone())?;
     // Whoever goes away withdraws the call; it still ends in order and is logged.
     let gone = cancel.drop_guard();
@@ -41,6 +42,9 @@ pub(super) async fn call_with(
     let ended = whole(async move { dispatcher.call(&set, order, Arc::new(observer)).await }).await;
     drop(gone.disarm());
     let ended = ended?;
+    if is_agents {
+        host.servers().look_at(&ended);
+    }
     Ok(result(&ended, &call_id))
 }
 

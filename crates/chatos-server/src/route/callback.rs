@@ -15,8 +15,8 @@ use sha2::{Digest, Sha256};
 use crate::api::{bare, lang_of};
 use crate::app::{App, UiOrigin};
 
-/// The path; the redirect address of every registration ends in it.
-pub(crate) const PATH: &str = "/oauth/callback";
+/// The path.
+pub(crate) const PATH: &str = chatos_host::RETURN_PATH;
 
 /// The redirect address for whoever asks. Loopback is named by its number: what RFC 8252 recommends, and
 /// what a place of sign-in compares without regard to the port.

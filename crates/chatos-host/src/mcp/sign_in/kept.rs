@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use chatos_mcp::{Grant, Grants, Pending, Remote, ServerKey, Turn};
+use chatos_mcp::{Grant, Grants, Pending, Remote, Turn};
 use chatos_paths::{FileLock, LockError, StateDir};
 use chatos_store::{SecretKind, SecretValue, Store, StoreError, SubKey, now_ms};
 use chatos_tool::Redactor;
@@ -118,9 +118,15 @@ pub(super) struct UnderWay {
 
 /// A grant with the address it is for.
 #[derive(Serialize, Deserialize)]
-struct KeptFor {
-    url: String,
-    grant: Grant,
+pub(super) struct KeptFor {
+    pub(super) url: String,
+    pub(super) grant: Grant,
+}
+
+/// The address alone, of either.
+#[derive(Deserialize)]
+pub(super) struct Place {
+    pub(super) url: String,
 }
 
 /// The grant of one server in the store of secrets.
@@ -263,11 +269,4 @@ impl Grants for KeptGrant {
 /// Compares over the whole length, whatever differs.
 fn same(a: &str, b: &str) -> bool {
     a.len() == b.len() && a.bytes().zip(b.bytes()).fold(0, |seen, (a, b)| seen | (a ^ b)) == 0
-}
-
-/// Forgets what is kept for a server that is gone. Blocks.
-pub(in crate::mcp) fn forget(store: &Store, key: &ServerKey) -> Result<(), StoreError> {
-    store.remove_secret(&SecretKind::SignIn.name_for(key.as_str()))?;
-    store.remove_secret(&SecretKind::Grant.name_for(key.as_str()))?;
-    Ok(())
 }

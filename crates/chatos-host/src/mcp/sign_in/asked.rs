@@ -1,0 +1,353 @@
+//! A sign-in that an agent's work needs, as questions in the queue (ui-prompts §1): whether to sign in, one
+//! per server however many calls need it, and then at which address (ui-prompts §10.2, §11). Nothing is
+//! fetched before the first answer and nothing is opened before the second. Both outlive the host.
+
+use std::collections::HashSet;
+use std::sync::{Arc, MutexGuard, PoisonError};
+
+use chatos_agent::{Asker, CallEnd, Question, Verdict, url_question};
+use chatos_prompts::{Item, Owner, Prompts, Query, RequestId, Scope, View};
+use chatos_tool::{Fault, Lang, Text};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use super::{asked, blocking};
+use crate::host::Host;
+use crate::mcp::hooks::empty_trace;
+use crate::mcp::{Known, ServerDesk, Shared};
+
+/// What problems and refusals say of a server that wants a person to sign in.
+pub(crate) const SIGN_IN: &str = "sign_in_needed";
+/// How the ids of these questions begin.
+pub(in crate::mcp) const PREFIX: &str = "sign-in-";
+/// The answer that begins a sign-in.
+const YES: &str = "sign_in";
+
+/// Which question it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Whether,
+    Where,
+}
+
+impl Step {
+    fn number(self) -> u8 {
+        match self {
+            Self::Whether => 1,
+            Self::Where => 2,
+        }
+    }
+}
+
+/// How the ids of a server's questions begin; an id says nothing about the server.
+fn mark(identity: &str) -> String {
+    let digest = Sha256::digest(identity.as_bytes());
+    let name: String = digest[..8].iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("{PREFIX}{name}-")
+}
+
+fn new_id(identity: &str, step: Step) -> String {
+    format!("{}{}-{}", mark(identity), step.number(), uuid::Uuid::now_v7())
+}
+
+/// Everything pending that fits. Blocks.
+pub(in crate::mcp) fn pending(prompts: &Prompts, until: Option<i64>, fits: impl Fn(&Item) -> bool) -> Vec<Item> {
+    let mut found = Vec::new();
+    let mut query = Query { view: View::NeedsYou, until, limit: 200, ..Query::default() };
+    loop {
+        let page = match prompts.list(&query) {
+            Ok(page) => page,
+            Err(error) => {
+                tracing::warn!(%error, "open questions cannot be listed");
+                return found;
+            }
+        };
+        found.extend(page.items.into_iter().filter(|item| fits(item)));
+        match page.next_cursor {
+            Some(cursor) => query.cursor = Some(cursor),
+            None => return found,
+        }
+    }
+}
+
+fn is_of(item: &Item, identity: &str) -> bool {
+    item.request_id.as_str().starts_with(&mark(identity)) && item.owner == Some(Owner::mcp(identity))
+}
+
+impl ServerDesk {
+    /// An agent needs a server, by its name or identity, that wants a person to sign in. The person finds
+    /// it in the queue; the agent does not wait for it.
+    pub(crate) fn ask_to_sign_in(&self, server: &str) {
+        let (shared, server) = (Arc::clone(self.shared()), server.to_owned());
+        tokio::spawn(async move {
+            if let Err(fault) = shared.ask_once(&server).await {
+                tracing::warn!(%fault, server, "a sign-in is needed and cannot be asked for");
+            }
+        });
+    }
+
+    /// A call of an agent ended: one that lacked a sign-in is asked about.
+    pub(crate) fn look_at(&self, end: &CallEnd) {
+        let error = end.envelope.error.as_ref();
+        if error.is_some_and(|error| error["details"]["rule"] == SIGN_IN) {
+            self.ask_to_sign_in(&end.envelope.stamp.server);
+        }
+    }
+
+    /// Goes on with questions that an earlier process asked.
+    pub(in crate::mcp) async fn pick_up_sign_ins(&self) -> Result<(), Fault> {
+        let shared = self.shared();
+        let catalogue = shared.catalogue().await?;
+        let host = shared.host()?;
+        let open = blocking(move || {
+            let desk = host.shared_prompts()?;
+            let of_us = |item: &Item| item.request_id.as_str().starts_with(PREFIX);
+            Ok::<_, Fault>(pending(desk.prompts(), None, of_us))
+        });
+        for item in open.await?? {
+            let known = catalogue.servers.iter().find(|known| is_of(&item, known.identity().as_str()));
+            match known.filter(|known| known.sign_in.is_some() && known.enabled) {
+                Some(known) => {
+                    let second = item.prompt.get("url").is_some();
+                    let step = if second { Step::Where } else { Step::Whether };
+                    shared.attend(Arc::clone(known), item.request_id.to_string(), step);
+                }
+                None => {
+                    let id = item.request_id;
+                    shared.close_questions(move |candidate| candidate.request_id == id).await;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Shared {
+    fn declined(&self) -> MutexGuard<'_, HashSet<String>> {
+        self.declined.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn ask_once(self: &Arc<Self>, server: &str) -> Result<(), Fault> {
+        let host = self.host()?;
+        let known = Arc::clone(self.catalogue().await?.wanted(server)?);
+        // Whoever runs a single command reads it there; with a host there is somebody to find it later.
+        if !host.is_serving() || known.sign_in.is_none() {
+            return Ok(());
+        }
+        let identity = known.identity().as_str().to_owned();
+        let _one = self.asking.lock().await;
+        // A no counts until somebody signs in, or the host starts again.
+        if self.declined().contains(&identity) {
+            return Ok(());
+        }
+        let (looking, wanted) = (Arc::clone(&host), identity.clone());
+        let is_open = blocking(move || {
+            let desk = looking.shared_prompts()?;
+            Ok::<_, Fault>(!pending(desk.prompts(), None, |item| is_of(item, &wanted)).is_empty())
+        });
+        if is_open.await?? {
+            return Ok(());
+        }
+        let wanted = known.key().and_then(|key| self.pool.status(key)).as_ref().and_then(asked);
+        let scopes = wanted.map(|challenge| challenge.scopes()).unwrap_or_default();
+        let asker = asker(&host, &known);
+        let mut question = asker.question(whether(known.name(), &scopes, host.lang()), None);
+        let id = new_id(&identity, Step::Whether);
+        question.prompt["chain"] = chain(&id, Step::Whether);
+        question.id = Some(id);
+        self.put(&host, known, question, Step::Whether).await
+    }
+
+    /// Asks and sees to the answer.
+    async fn put(
+        self: &Arc<Self>,
+        host: &Arc<Host>,
+        known: Arc<Known>,
+        question: Question,
+        step: Step,
+    ) -> Result<(), Fault> {
+        let id = host.servers().ports().ask(question).await?;
+        self.attend(known, id, step);
+        Ok(())
+    }
+
+    fn attend(self: &Arc<Self>, known: Arc<Known>, id: String, step: Step) {
+        let shared = Arc::clone(self);
+        tokio::spawn(async move {
+            let Ok(host) = shared.host() else { return };
+            let owner = Owner::mcp(known.identity().as_str());
+            let verdict = host.servers().ports().verdict(id.clone(), owner).await;
+            let done = match (verdict, step) {
+                (Ok(verdict), Step::Whether) => shared.decided(&host, known, &id, &verdict).await,
+                (Ok(verdict), Step::Where) => {
+                    shared.sent_off(&known, &verdict).await;
+                    Ok(())
+                }
+                // The host stops; the next one goes on with it.
+                (Err(fault), _) => Err(fault),
+            };
+            if let Err(fault) = done {
+                tracing::debug!(%fault, "a question about a sign-in goes no further");
+            }
+        });
+    }
+
+    /// The person said whether.
+    async fn decided(
+        self: &Arc<Self>,
+        host: &Arc<Host>,
+        known: Arc<Known>,
+        first: &str,
+        verdict: &Verdict,
+    ) -> Result<(), Fault> {
+        if !chose(verdict, YES) {
+            self.note_no(&known, verdict);
+            return Ok(());
+        }
+        let lang = host.lang();
+        let asker = asker(host, &known);
+        let begun = match host.return_address() {
+            Some(redirect) => host.servers().begin_sign_in(&known.id, &redirect).await,
+            None => return Ok(()),
+        };
+        let question = begun.and_then(|start| {
+            let say = Text::new(
+                format!("Sign in to `{}` on this page. ChatOS learns of it by itself.", plain(known.name())),
+                format!("请在此网页登录 `{}`。ChatOS 会自动得知结果。", plain(known.name())),
+            );
+            let mut question = url_question(&asker, say.get(lang), &start.url).map_err(|reason| unusable(&reason))?;
+            question.id = Some(new_id(known.identity().as_str(), Step::Where));
+            // The state of the sign-in is good for that long.
+            question.prompt["timeoutMs"] = json!(super::PATIENCE_MS);
+            question.prompt["chain"] = chain(first, Step::Where);
+            Ok(question)
+        });
+        match question {
+            Ok(question) => self.put(host, known, question, Step::Where).await,
+            Err(fault) => {
+                let mut answer = asker.question(failed(known.name(), &fault, lang), None);
+                answer.owner = Owner::host_run();
+                host.servers().ports().ask(answer).await.map(drop)
+            }
+        }
+    }
+
+    /// The person went to the page, or not.
+    async fn sent_off(self: &Arc<Self>, known: &Known, verdict: &Verdict) {
+        if chose(verdict, "open") {
+            return;
+        }
+        if self.note_no(known, verdict)
+            && let Some(kept) = known.sign_in.clone()
+            && let Ok(Err(reason)) = blocking(move || kept.abandon()).await
+        {
+            tracing::warn!(reason, "a sign-in that nobody wants cannot be dropped");
+        }
+    }
+
+    /// A person's no is remembered; a question that the host closed says nothing.
+    fn note_no(&self, known: &Known, verdict: &Verdict) -> bool {
+        let by_host = verdict.response.get("code").and_then(Value::as_str);
+        let is_no = matches!(verdict.status.as_str(), "ok" | "canceled") && by_host.is_none();
+        if is_no {
+            self.declined().insert(known.identity().as_str().to_owned());
+        }
+        is_no
+    }
+
+    /// Nobody has to answer any more: somebody signed in, or the server is gone or needs no sign-in.
+    pub(in crate::mcp) async fn answered_otherwise(&self, identity: &str) {
+        self.declined().remove(identity);
+        let identity = identity.to_owned();
+        self.close_questions(move |item| is_of(item, &identity)).await;
+    }
+
+    async fn close_questions(&self, fits: impl Fn(&Item) -> bool + Send + 'static) {
+        let Ok(host) = self.host() else { return };
+        let closed = blocking(move || {
+            let desk = host.shared_prompts()?;
+            for item in pending(desk.prompts(), None, fits) {
+                let id: &RequestId = &item.request_id;
+                desk.prompts().abort(Scope::Request(id));
+            }
+            Ok::<(), Fault>(())
+        });
+        match closed.await {
+            Ok(Ok(())) => {}
+            Ok(Err(fault)) | Err(fault) => tracing::warn!(%fault, "a question about a sign-in stays open"),
+        }
+    }
+}
+
+fn asker(host: &Host, known: &Known) -> Asker {
+    let identity = known.identity().as_str().to_owned();
+    // Of no run: it is answered when the person has time, also after the run.
+    Asker::alone(identity, known.name().to_owned(), empty_trace(), host.lang())
+}
+
+fn chose(verdict: &Verdict, wanted: &str) -> bool {
+    verdict.status == "ok" && verdict.response.get("selection").and_then(Value::as_str) == Some(wanted)
+}
+
+/// Named after its first question.
+fn chain(first: &str, step: Step) -> Value {
+    json!({ "id": first, "step": step.number(), "of": 2 })
+}
+
+/// Good between backticks.
+fn plain(text: &str) -> String {
+    text.chars().filter(|c| *c != '`' && !c.is_control()).take(120).collect()
+}
+
+fn whether(server: &str, scopes: &[String], lang: Lang) -> Value {
+    let name = plain(server);
+    let rights: Vec<String> = scopes.iter().take(20).map(|scope| format!("`{}`", plain(scope))).collect();
+    let rights = rights.join(", ");
+    let (title, mut text, asks, yes, no) = match lang {
+        Lang::En => (
+            format!("{name} wants you to sign in"),
+            format!("An agent needs the server `{name}`, which wants you to sign in on its website."),
+            format!("It asks for: {rights}"),
+            "Sign in…",
+            "Not now",
+        ),
+        Lang::Zh => (
+            format!("{name} 需要您登录"),
+            format!("智能体需要使用服务器 `{name}`，它要求您在其网站登录。"),
+            format!("请求的权限：{rights}"),
+            "登录…",
+            "暂不",
+        ),
+    };
+    if !rights.is_empty() {
+        text = format!("{text}\n\n{asks}");
+    }
+    json!({
+        "kind": "choice", "title": title, "message": text,
+        "options": [{ "value": YES, "label": yes }, { "value": "not_now", "label": no }],
+    })
+}
+
+fn failed(server: &str, fault: &Fault, lang: Lang) -> Value {
+    let name = plain(server);
+    let title = match lang {
+        Lang::En => format!("The sign-in to {name} cannot begin"),
+        Lang::Zh => format!("无法开始登录 {name}"),
+    };
+    let mut text = fault.message.get(lang).to_owned();
+    if let Some(hint) = &fault.hint {
+        text = format!("{text}\n\n{}", hint.get(lang));
+    }
+    json!({ "kind": "result", "title": title, "markdown": text, "isError": true })
+}
+
+fn unusable(reason: &str) -> Fault {
+    Fault::new(
+        chatos_tool::ErrorCode::Unavailable,
+        Text::new(
+            format!("the page of the sign-in cannot be opened: {reason}"),
+            format!("无法打开登录网页：{reason}"),
+        ),
+    )
+    .code("sign_in_failed")
+}
