@@ -112,8 +112,6 @@ pub struct Host {
     tasks: Mutex<Vec<tokio::task::JoinHandle<()>>>,
     node: OnceLock<Option<NodeInfo>>,
     shutdown: CancellationToken,
-    // Where browsers reach this host, once it told.
-    address: OnceLock<String>,
     closed: AtomicBool,
     // The last host on this state was killed.
     unclean: AtomicBool,
@@ -184,7 +182,6 @@ impl Host {
             tasks: Mutex::new(Vec::new()),
             node: OnceLock::new(),
             shutdown: CancellationToken::new(),
-            address: OnceLock::new(),
             closed: AtomicBool::new(false),
             unclean: AtomicBool::new(false),
             attended: AtomicBool::new(false),
@@ -317,7 +314,6 @@ impl Host {
 
     /// Tells other processes of this user how to reach the host.
     pub fn announce(&self, announcement: &Announcement) -> Result<(), Fault> {
-        self.address.get_or_init(|| announcement.url.clone());
         announcement.publish(&self.dir).map_err(|error| {
             Fault::new(
                 ErrorCode::Unavailable,
@@ -328,12 +324,6 @@ impl Host {
             )
             .caused_by(&error)
         })
-    }
-
-    /// Where a browser comes back to after a sign-in, when one can.
-    pub(crate) fn return_address(&self) -> Option<String> {
-        let address = self.address.get()?;
-        Some(format!("{}{}", address.trim_end_matches('/'), crate::mcp::RETURN_PATH))
     }
 
     /// Stores a setting, audits it where it weakens safety, tells everybody.

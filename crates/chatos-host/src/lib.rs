@@ -74,8 +74,8 @@ pub use host::{Host, HostConfig, Notice};
 pub use host_log::log_to_stderr;
 pub use instance::{Announcement, read_announcement, running_host};
 pub use mcp::{
-    AuthInput, AuthView, ErrorView, FoundServer, ImportOutcome, OauthInput, OauthView, PinView, Returned,
-    ServerDesk, ServerInput, ServerLogView, ServerToolView, ServerTools, ServerView, SignInStart, SignInView,
+    AuthInput, AuthView, ErrorView, FoundServer, ImportOutcome, OauthInput, OauthView, PinView, RETURN_PATH,
+    Returned, ServerDesk, ServerInput, ServerLogView, ServerToolView, ServerTools, ServerView, SignInStart, SignInView,
     SignedOut, StateView, ToolsetOrder, ToolsetView,
 };
 pub use models::{DetectedModel, ModelAnswer, ModelDesk, ModelState, PRESETS, Preset, Recognised, recognise};

@@ -22,7 +22,7 @@ mod views;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak};
 use std::time::Duration;
 
 use chatos_agent::{Dispatcher, Ports};
@@ -76,6 +76,8 @@ pub(crate) struct Shared {
     refused: Mutex<sign_in::Refused>,
     /// Servers to which a person does not want to sign in now; by identity.
     declined: Mutex<HashSet<String>>,
+    /// Where browsers reach this host, when it serves.
+    address: OnceLock<String>,
     // One at a time asks for a sign-in.
     asking: tokio::sync::Mutex<()>,
     by_hand: by_hand::ByHand,
@@ -120,6 +122,7 @@ impl ServerDesk {
             sets: Mutex::default(),
             refused: Mutex::default(),
             declined: Mutex::default(),
+            address: OnceLock::new(),
             asking: tokio::sync::Mutex::new(()),
             by_hand: by_hand::ByHand::default(),
             making: tokio::sync::Mutex::new(()),

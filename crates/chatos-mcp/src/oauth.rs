@@ -46,7 +46,8 @@ pub struct SignInOptions {
     pub client_id: Option<String>,
     /// The secret that goes with it.
     pub client_secret: Option<Secret>,
-    /// The issuer that gave the id; it is used with no other. Without it the first one counts.
+    /// The issuer to sign in at, where the server names several. With a client id: the one that gave it;
+    /// it is used with no other. Without it the one of an earlier grant counts, then the first.
     pub issuer: Option<String>,
     /// Where a document about us is published, for servers that read such a thing.
     pub client_metadata_url: Option<String>,
@@ -86,7 +87,8 @@ async fn prepare(
 ) -> Result<Pending, SignInError> {
     let web = Web::of(remote).await?;
     let resource = discovery::resource(web, remote, challenge).await?;
-    let server = discovery::find(web, &resource, before.map(Grant::issuer)).await?;
+    let issuer = resource.choose(options, before.map(Grant::issuer))?;
+    let server = discovery::find(web, &resource, Some(issuer)).await?;
     server.check(web).await?;
     // A grant belongs to the issuer that gave it: with another one nothing of it is used, neither its
     // scopes nor the client it was given to (SEP-2352).

@@ -37,8 +37,8 @@ export class ServersApi {
   }
 
   /** Begins a sign-in: the place of it is looked up and asked, which may take a while. */
-  signIn(id: string): Promise<SignInStart> {
-    return this.http.post(`${path(id)}/sign-in`, {}, { timeoutMs: START_TIMEOUT_MS });
+  signIn(id: string, issuer?: string): Promise<SignInStart> {
+    return this.http.post(`${path(id)}/sign-in`, issuer === undefined ? {} : { issuer }, { timeoutMs: START_TIMEOUT_MS });
   }
 
   signOut(id: string): Promise<{ revoked: boolean }> {

@@ -45,6 +45,9 @@ pub(crate) enum Servers {
         /// Only print the address; do not open the browser
         #[arg(long)]
         no_open: bool,
+        /// Where to sign in, when the server names several places
+        #[arg(long, value_name = "URL")]
+        issuer: Option<String>,
     },
     /// End a sign-in, here and where it was given
     SignOut {

@@ -72,6 +72,7 @@ async fn serve(output: &Output, options: Serve, host: std::sync::Arc<Host>) -> R
         iso_from_ms(host.started_at()),
     );
     host.announce(&announcement)?;
+    host.servers().reached_at(app.url());
     let signals = watch_signals(&host)?;
     host.background()?;
     tell(output, &options, &app, &host);

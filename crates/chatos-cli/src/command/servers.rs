@@ -56,8 +56,9 @@ pub(crate) fn run(
         }
         _ => None,
     };
-    if let Servers::SignIn { server, no_open } = &action {
-        return sign_in::run(global, environment, output, server, *no_open);
+    if let Servers::SignIn { server, no_open, issuer } = &action {
+        let wanted = sign_in::Wanted { server, issuer: issuer.as_deref() };
+        return sign_in::run(global, environment, output, &wanted, *no_open);
     }
     let api = Api::connect(global, environment)?;
     block_on(async {

@@ -33,6 +33,8 @@ use crate::host::Host;
 /// Where browsers come back to, below the address of the host; the redirect address of every registration
 /// ends in it.
 pub const RETURN_PATH: &str = "/oauth/callback";
+/// The setting with the address of a document about us.
+const CLIENT_DOCUMENT: &str = "mcpClientMetadataUrl";
 /// A person may take this long from the button to the redirect.
 const PATIENCE_MS: i64 = 10 * 60 * 1_000;
 /// A server is told that it is signed out for this long, whether it answers or not.
@@ -86,6 +88,8 @@ pub struct SignInStart {
     /// Where the person signs in.
     pub url: String,
     pub issuer: String,
+    /// All places the server names; one of them can be asked for.
+    pub issuers: Vec<String>,
     /// The host of `url`.
     pub host: String,
     /// The rights that are asked for.
@@ -115,8 +119,14 @@ pub enum Returned {
 }
 
 impl ServerDesk {
-    /// Begins a sign-in; `redirect` is where the browser comes back to.
-    pub async fn begin_sign_in(&self, id: &str, redirect: &str) -> Result<SignInStart, Fault> {
+    /// Begins a sign-in; `redirect` is where the browser comes back to, `issuer` the place of the sign-in
+    /// where the server names several.
+    pub async fn begin_sign_in(
+        &self,
+        id: &str,
+        redirect: &str,
+        issuer: Option<String>,
+    ) -> Result<SignInStart, Fault> {
         let (known, kept) = self.signing(id).await?;
         usable(&known)?;
         let shared = self.shared();
@@ -126,7 +136,8 @@ impl ServerDesk {
             let kept = Arc::clone(&kept);
             blocking(move || kept.grant()).await?
         };
-        let options = options(&kept, redirect);
+        let options =
+            SignInOptions { issuer, client_metadata_url: self.client_document()?, ..options(&kept, redirect) };
         let begun = begin_sign_in(&kept.remote, &options, challenge.as_ref(), before.as_ref()).await;
         let pending = match begun {
             Ok(pending) => pending,
@@ -139,6 +150,7 @@ impl ServerDesk {
         let start = SignInStart {
             url: pending.url().to_owned(),
             issuer: pending.issuer().to_owned(),
+            issuers: pending.offered().to_vec(),
             host: host_of(pending.url()),
             scopes: pending.scopes().to_vec(),
             expires_at: iso_from_ms(expires_at),
@@ -225,6 +237,21 @@ impl ServerDesk {
         if let Some(known) = known {
             self.reconnect(known);
             self.tell(known);
+        }
+    }
+
+    /// Where a document about this client is published, if a person has one. Its address is our name at
+    /// every place of sign-in that reads such a thing, so that it has to be one anybody can open.
+    fn client_document(&self) -> Result<Option<String>, Fault> {
+        let address = self.shared().host()?.settings().text(CLIENT_DOCUMENT);
+        let address = address.trim();
+        let path = address.strip_prefix("https://").and_then(|rest| rest.split_once('/')).map(|(_, path)| path);
+        match path {
+            None if address.is_empty() => Ok(None),
+            Some(path) if !path.is_empty() && address.bytes().all(|byte| byte.is_ascii_graphic()) => {
+                Ok(Some(address.to_owned()))
+            }
+            _ => Err(bad_document(address)),
         }
     }
 
@@ -355,9 +382,8 @@ fn options(kept: &SignInKept, redirect: &str) -> SignInOptions {
         client_name: "ChatOS".to_owned(),
         client_id: kept.oauth.client_id.clone(),
         client_secret: kept.oauth.client_secret.clone().map(Secret::new),
-        issuer: None,
-        client_metadata_url: None,
         scopes: Some(kept.oauth.scopes.clone()).filter(|scopes| !scopes.is_empty()),
+        ..SignInOptions::default()
     }
 }
 
@@ -397,6 +423,21 @@ fn unkept(reason: &str) -> Fault {
         Text::new(format!("the sign-in cannot be kept: {reason}"), format!("无法保存登录：{reason}")),
     )
     .code("sign_in_unkept")
+}
+
+fn bad_document(address: &str) -> Fault {
+    Fault::new(
+        ErrorCode::InvalidArgument,
+        Text::new(
+            format!("the setting {CLIENT_DOCUMENT} is no address of a document: `{address}`"),
+            format!("设置 {CLIENT_DOCUMENT} 不是文档的地址：`{address}`"),
+        ),
+    )
+    .code("client_document_invalid")
+    .hint(Text::fixed(
+        "write an https address with a path, such as https://example.com/chatos.json, or leave it empty",
+        "请填写带路径的 https 地址，例如 https://example.com/chatos.json，或留空",
+    ))
 }
 
 fn not_possible(known: &Known) -> Fault {

@@ -34,6 +34,9 @@ pub struct Pending {
     server: String,
     /// The issuer said that its answers carry its name (RFC 9207).
     names_itself: bool,
+    /// Where else the server lets one sign in.
+    #[serde(default)]
+    offered: Vec<String>,
     begun_at: u64,
 }
 
@@ -61,6 +64,7 @@ pub(super) fn pending(
     mut registration: Registration,
     scopes: Vec<String>,
 ) -> Result<Pending, SignInError> {
+    let offered = resource.offered().to_vec();
     registration.resource = resource.resource;
     let (state, verifier) = (random()?, random()?);
     let challenge = BASE64_URL_SAFE_NO_PAD.encode(Sha256::digest(verifier.as_bytes()));
@@ -91,6 +95,7 @@ pub(super) fn pending(
         asked: scopes,
         server: canonical(&remote.uri),
         names_itself: server.names_itself,
+        offered,
         begun_at: now(),
     })
 }
@@ -114,6 +119,11 @@ impl Pending {
     /// Where the person signs in.
     pub fn issuer(&self) -> &str {
         &self.grant.issuer
+    }
+
+    /// All issuers the server names.
+    pub fn offered(&self) -> &[String] {
+        &self.offered
     }
 
     /// What is asked for.

@@ -57,6 +57,27 @@ impl Resource {
         known.or(self.issuers.first()).map(String::as_str).ok_or(SignInError::NotOffered)
     }
 
+    /// The one a person wants, when there is a choice; a client of theirs goes to no other anyway.
+    pub(super) fn choose<'a>(
+        &'a self,
+        options: &SignInOptions,
+        before: Option<&str>,
+    ) -> Result<&'a str, SignInError> {
+        match options.issuer.as_deref() {
+            Some(wanted) if self.names(wanted) => self.issuer(Some(wanted)),
+            Some(wanted) if options.client_id.is_none() => Err(SignInError::IssuerNotOffered {
+                wanted: quote(wanted),
+                offered: self.offered().iter().map(|issuer| quote(issuer)).collect(),
+            }),
+            _ => self.issuer(before),
+        }
+    }
+
+    /// What the server itself names.
+    pub(super) fn offered(&self) -> &[String] {
+        if self.assumed { &[] } else { &self.issuers }
+    }
+
     pub(super) fn names(&self, issuer: &str) -> bool {
         self.issuers.iter().any(|known| known == issuer)
     }

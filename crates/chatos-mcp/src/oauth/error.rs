@@ -86,6 +86,13 @@ pub enum SignInError {
         /// Who would get it.
         found: String,
     },
+    /// The server does not name the issuer that somebody wants to sign in at.
+    IssuerNotOffered {
+        /// Which one.
+        wanted: String,
+        /// Those it names.
+        offered: Vec<String>,
+    },
     /// The authorization server cannot do what keeps a code from being stolen (RFC 7636).
     NoPkce,
     /// It knows us by none of the ways, so a person has to register a client.
@@ -133,7 +140,9 @@ impl SignInError {
     /// The general code.
     pub fn code(&self) -> ErrorCode {
         match self {
-            Self::Options { .. } | Self::NoRegistration => ErrorCode::InvalidArgument,
+            Self::Options { .. } | Self::NoRegistration | Self::IssuerNotOffered { .. } => {
+                ErrorCode::InvalidArgument
+            }
             Self::Net { failure, .. } => failure.code(),
             Self::NotOffered => ErrorCode::NotSupported,
             Self::Refused { .. } | Self::OtherState => ErrorCode::PermissionDenied,
@@ -151,7 +160,9 @@ impl SignInError {
             Self::Refused { .. } => "sign_in_refused",
             Self::OtherState => "sign_in_state",
             Self::TooLate => "sign_in_expired",
-            Self::OtherIssuer { .. } | Self::OtherClientIssuer { .. } => "sign_in_issuer",
+            Self::OtherIssuer { .. } | Self::OtherClientIssuer { .. } | Self::IssuerNotOffered { .. } => {
+                "sign_in_issuer"
+            }
             Self::Net { failure: failure @ Failure::AddressRefused { .. }, .. } => failure.domain_code(),
             _ => "sign_in_failed",
         }
@@ -195,6 +206,10 @@ impl SignInError {
             Self::OtherClientIssuer { expected, found } => Text::new(
                 format!("the client id belongs to `{expected}`, but the server now names `{found}`"),
                 format!("客户端 ID 属于 `{expected}`，但服务器现在指定的是 `{found}`"),
+            ),
+            Self::IssuerNotOffered { wanted, .. } => Text::new(
+                format!("the server does not name `{wanted}` as a place to sign in"),
+                format!("服务器没有把 `{wanted}` 列为登录处"),
             ),
             Self::NoPkce => Text::fixed(
                 "the authorization server does not protect codes (PKCE with S256)",
@@ -245,6 +260,10 @@ impl SignInError {
                 "register a client at the new authorization server, or remove the client id from the settings",
                 "请在新的授权服务器注册客户端，或从设置中删除该客户端 ID",
             ),
+            Self::IssuerNotOffered { offered, .. } if !offered.is_empty() => {
+                let list = offered.join("`, `");
+                Text::new(format!("it names `{list}`"), format!("它列出的是 `{list}`"))
+            }
             Self::Refused { error, .. } if error == "access_denied" => {
                 Text::fixed("sign in again and agree there", "请重新登录并在其处同意")
             }

@@ -143,7 +143,7 @@ pub(crate) fn add(routes: &mut Routes) {
         200,
         post(stop),
     );
-    routes.write::<Empty, SignInStart>(
+    routes.write::<SignInBody, SignInStart>(
         Method::POST,
         "/api/v1/mcp-servers/{id}/sign-in",
         "Begin a sign-in to a server that wants one; the person goes to the address",
@@ -274,14 +274,23 @@ async fn stop(
     Ok(Json(app.host().servers().stop(&id, lang).await?))
 }
 
+/// Where to sign in.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SignInBody {
+    /// One of the places the server names; absent: the one of the last sign-in, or the first.
+    #[serde(default)]
+    issuer: Option<String>,
+}
+
 async fn sign_in(
     State(app): State<App>,
     origin: Option<Extension<UiOrigin>>,
     Path(id): Path<String>,
-    Body(Empty {}): Body<Empty>,
+    Body(body): Body<SignInBody>,
 ) -> Result<Json<SignInStart>, ApiError> {
     let redirect = callback::address(&app, origin.as_ref().map(|Extension(origin)| origin))?;
-    Ok(Json(app.host().servers().begin_sign_in(&id, &redirect).await?))
+    Ok(Json(app.host().servers().begin_sign_in(&id, &redirect, body.issuer).await?))
 }
 
 async fn sign_out(State(app): State<App>, Path(id): Path<String>) -> Result<Json<SignedOut>, ApiError> {

@@ -352,6 +352,21 @@ pub const SETTINGS: &[SettingSpec] = &[
         description: ("A longer call becomes a background card", "更长的调用会变为后台卡片"),
     },
     SettingSpec {
+        key: "mcpClientMetadataUrl",
+        kind: SettingKind::Text { max: 2048 },
+        fallback: Fallback::Text(""),
+        section: Section::Advanced,
+        env: &[],
+        flag: None,
+        restart: false,
+        weakens: Weakens::Never,
+        label: ("Document about this client (OAuth)", "本客户端的说明文档（OAuth）"),
+        description: (
+            "An https address that sign-in sites read instead of registering; empty: none",
+            "登录网站读取该 https 地址以识别本客户端，无需注册；留空则不使用",
+        ),
+    },
+    SettingSpec {
         key: "taskDedupeTtlDays",
         kind: SettingKind::Int { min: 1, max: 365, zero_off: false },
         fallback: Fallback::Int(7),

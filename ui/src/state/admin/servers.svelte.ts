@@ -81,9 +81,9 @@ export class Servers {
   }
 
   /** Begins a sign-in; the person goes to the address it gives. */
-  async signIn(id: string): Promise<SignInStart> {
+  async signIn(id: string, issuer?: string): Promise<SignInStart> {
     try {
-      return await this.#api.signIn(id);
+      return await this.#api.signIn(id, issuer);
     } finally {
       void this.list.refresh();
     }

@@ -18,11 +18,17 @@ use crate::output::{Output, Paint, visible};
 /// How often the host is asked whether the browser came back.
 const POLL: Duration = Duration::from_millis(300);
 
+/// What to sign in to, and where.
+pub(super) struct Wanted<'a> {
+    pub(super) server: &'a str,
+    pub(super) issuer: Option<&'a str>,
+}
+
 pub(super) fn run(
     global: &Global,
     environment: Environment,
     output: &Output,
-    server: &str,
+    wanted: &Wanted<'_>,
     no_open: bool,
 ) -> Result<ExitCode, Fault> {
     let display = environment.has_display() && !no_open;
@@ -32,8 +38,8 @@ pub(super) fn run(
         let api = reachable(api).await?;
         let interrupted = tokio::signal::ctrl_c();
         let done = tokio::select! {
-            done = sign_in(&api, output, server, dir.as_ref()) => done,
-            _ = interrupted => Err(stopped(server)),
+            done = sign_in(&api, output, wanted, dir.as_ref()) => done,
+            _ = interrupted => Err(stopped(wanted.server)),
         };
         api.finish().await;
         done
@@ -62,12 +68,16 @@ async fn reachable(api: Api) -> Result<Api, Fault> {
 async fn sign_in(
     api: &Api,
     output: &Output,
-    server: &str,
+    wanted: &Wanted<'_>,
     dir: Option<&StateDir>,
 ) -> Result<ExitCode, Fault> {
-    let lang = output.lang;
+    let (lang, server) = (output.lang, wanted.server);
     let path = format!("/api/v1/mcp-servers/{}", encode(server));
-    let begun = api.call(Method::POST, &format!("{path}/sign-in"), Some(&json!({})), lang).await?;
+    let body = match wanted.issuer {
+        Some(issuer) => json!({ "issuer": issuer }),
+        None => json!({}),
+    };
+    let begun = api.call(Method::POST, &format!("{path}/sign-in"), Some(&body), lang).await?;
     let url = begun["url"].as_str().unwrap_or_default();
     if output.json {
         output.json_line(&begun);
@@ -78,6 +88,14 @@ async fn sign_in(
         let scopes = words(&begun["scopes"]);
         if !scopes.is_empty() {
             output.say(&Text::new(format!("it is asked for: {scopes}"), format!("将请求的权限：{scopes}")));
+        }
+        let places = begun["issuers"].as_array().map_or(0, Vec::len);
+        if places > 1 {
+            let places = words(&begun["issuers"]);
+            output.say(&Text::new(
+                format!("choose another place with --issuer: {places}"),
+                format!("可用 --issuer 选择其他登录处：{places}"),
+            ));
         }
     }
     if let Some(dir) = dir

@@ -11,7 +11,7 @@ use chatos_tool::{Fault, Lang, Text};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::{asked, blocking};
+use super::{RETURN_PATH, asked, blocking};
 use crate::host::Host;
 use crate::mcp::hooks::empty_trace;
 use crate::mcp::{Known, ServerDesk, Shared};
@@ -75,6 +75,11 @@ fn is_of(item: &Item, identity: &str) -> bool {
 }
 
 impl ServerDesk {
+    /// Browsers reach this host here; where a sign-in that is begun in the queue comes back to.
+    pub fn reached_at(&self, address: String) {
+        self.shared().address.get_or_init(|| address);
+    }
+
     /// An agent needs a server, by its name or identity, that wants a person to sign in. The person finds
     /// it in the queue; the agent does not wait for it.
     pub(crate) fn ask_to_sign_in(&self, server: &str) {
@@ -206,10 +211,9 @@ impl Shared {
         }
         let lang = host.lang();
         let asker = asker(host, &known);
-        let begun = match host.return_address() {
-            Some(redirect) => host.servers().begin_sign_in(&known.id, &redirect).await,
-            None => return Ok(()),
-        };
+        let Some(address) = self.address.get() else { return Ok(()) };
+        let redirect = format!("{}{RETURN_PATH}", address.trim_end_matches('/'));
+        let begun = host.servers().begin_sign_in(&known.id, &redirect, None).await;
         let question = begun.and_then(|start| {
             let say = Text::new(
                 format!("Sign in to `{}` on this page. ChatOS learns of it by itself.", plain(known.name())),

@@ -53,6 +53,8 @@ export const servers = {
     dialogTitle: (name: string) => `Sign in to ${name}`,
     asking: 'Asking the server where to sign in…',
     intro: 'You sign in on the website below, not in ChatOS. Look at its name before you type anything there.',
+    place: 'Where to sign in',
+    placeHint: 'The server accepts several places. Choose the one where you have an account.',
     asked: 'What ChatOS asks for',
     askedNothing: 'No rights by name; the website says what it gives.',
     open: 'Open the website',

@@ -55,6 +55,8 @@ export const servers: typeof en = {
     dialogTitle: (name) => `登录 ${name}`,
     asking: '正在询问服务器在哪里登录…',
     intro: '登录在下面的网站上进行，而不是在 ChatOS 中。输入任何内容之前，请先确认网站的名称。',
+    place: '在哪里登录',
+    placeHint: '该服务器接受多个登录处。请选择你有账户的那一个。',
     asked: 'ChatOS 请求的权限',
     askedNothing: '没有指定权限；由网站说明会给予什么。',
     open: '打开网站',
