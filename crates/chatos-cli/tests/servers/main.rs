@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on ends")]
 
 mod faults;
+mod grants;
 mod sign_in;
 mod support;
 

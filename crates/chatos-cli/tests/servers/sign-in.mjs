@@ -12,7 +12,7 @@ const tokens = new Map();
 /** refresh token → { scopes, client, family, used } */
 const refreshes = new Map();
 const log = { registrations: 0, refreshes: 0, renewing: 0, gone: 0, reused: 0, refused: 0, revoked: [], given: [], calls: 0, asked: [] };
-const control = { lifetime: 3600, register: true, refuseRefresh: false, hold: false };
+const control = { lifetime: 3600, register: true, refuseRefresh: false, hold: false, places: [], documents: false };
 const word = (kind) => `${kind}-canary-${randomBytes(24).toString('base64url')}`;
 const note = (text) => (log.given.push(text), text);
 
@@ -28,11 +28,12 @@ const server = createServer(async (request, response) => {
   const route = `${request.method} ${url.pathname}`;
   if (route === 'POST /mcp') return mcp(request, body, json);
   if (request.method === 'GET' && url.pathname.startsWith('/.well-known/oauth-protected-resource')) {
-    return json(200, { resource: `${base}/mcp`, authorization_servers: [base], scopes_supported: ['notes.read', 'notes.write'] });
+    return json(200, { resource: `${base}/mcp`, authorization_servers: [...control.places.map((place) => `${base}${place}`), base], scopes_supported: ['notes.read', 'notes.write'] });
   }
-  if (request.method === 'GET' && url.pathname === '/.well-known/oauth-authorization-server') {
+  const described = '/.well-known/oauth-authorization-server';
+  if (request.method === 'GET' && ['', ...control.places].some((place) => url.pathname === `${described}${place}`)) {
     return json(200, {
-      issuer: base,
+      issuer: `${base}${url.pathname.slice(described.length)}`,
       authorization_endpoint: `${base}/authorize`,
       token_endpoint: `${base}/token`,
       revocation_endpoint: `${base}/revoke`,
@@ -42,6 +43,7 @@ const server = createServer(async (request, response) => {
       code_challenge_methods_supported: ['S256'],
       token_endpoint_auth_methods_supported: ['none'],
       authorization_response_iss_parameter_supported: true,
+      client_id_metadata_document_supported: control.documents,
     });
   }
   if (route === 'POST /register') {

@@ -5,7 +5,6 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
 
 use chatos_testkit::{Answer, RunningHost, Sandbox, Wire, child};
-use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::support::{sandbox, until};
@@ -13,9 +12,9 @@ use crate::support::{sandbox, until};
 const SCRIPT: &str = include_str!("sign-in.mjs");
 
 /// The server and the place of its sign-in.
-struct Place {
+pub(crate) struct Place {
     process: Child,
-    port: u16,
+    pub(crate) port: u16,
 }
 
 impl Drop for Place {
@@ -26,7 +25,7 @@ impl Drop for Place {
 }
 
 impl Place {
-    fn start(sandbox: &Sandbox) -> Self {
+    pub(crate) fn start(sandbox: &Sandbox) -> Self {
         let script = sandbox.root().join("sign-in.mjs");
         std::fs::write(&script, SCRIPT).unwrap();
         let mut command = child(sandbox.root().join("bin/node"));
@@ -38,25 +37,25 @@ impl Place {
         Self { process, port }
     }
 
-    fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("http://127.0.0.1:{}/mcp", self.port)
     }
 
-    fn ask(&self, method: &str, path: &str, body: Option<&Value>) -> Answer {
+    pub(crate) fn ask(&self, method: &str, path: &str, body: Option<&Value>) -> Answer {
         Wire::open(self.port).unwrap().ask("", method, path, body).unwrap()
     }
 
-    fn log(&self) -> Value {
+    pub(crate) fn log(&self) -> Value {
         self.ask("GET", "/log", None).json()
     }
 
-    fn control(&self, wanted: &Value) {
+    pub(crate) fn control(&self, wanted: &Value) {
         assert_eq!(self.ask("POST", "/control", Some(wanted)).status, 200);
     }
 
     /// What a browser does with the address: looks at the page, says yes or no, and is sent back. Gives
     /// the path and query it is sent to.
-    fn decide(&self, url: &str, allow: bool) -> String {
+    pub(crate) fn decide(&self, url: &str, allow: bool) -> String {
         let (_, query) = url.split_once('?').unwrap();
         let page = self.ask("GET", &format!("/authorize?{query}"), None);
         assert_eq!(page.status, 200, "{}", page.text());
@@ -67,7 +66,7 @@ impl Place {
 }
 
 /// Adds the server, which then waits for a person.
-fn added(host: &RunningHost, place: &Place) -> String {
+pub(crate) fn added(host: &RunningHost, place: &Place) -> String {
     let body = json!({ "name": "notes", "url": place.url(), "allowPrivate": true });
     let made = host.ask("POST", "/api/v1/mcp-servers", Some(&body)).json();
     let id = made["id"].as_str().unwrap().to_owned();
@@ -80,7 +79,7 @@ fn added(host: &RunningHost, place: &Place) -> String {
     id
 }
 
-fn server(host: &RunningHost) -> Value {
+pub(crate) fn server(host: &RunningHost) -> Value {
     host.ask("GET", "/api/v1/mcp-servers/notes", None).json()
 }
 
@@ -91,7 +90,7 @@ fn begin(host: &RunningHost) -> Value {
 }
 
 /// A browser comes to an address of the host: with no token, from another site.
-fn visit(port: u16, address: &str, more: &str) -> Answer {
+pub(crate) fn visit(port: u16, address: &str, more: &str) -> Answer {
     let path = address.strip_prefix(&format!("http://127.0.0.1:{port}")).unwrap_or(address);
     let head = format!(
         "GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nSec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\n\
@@ -100,15 +99,15 @@ fn visit(port: u16, address: &str, more: &str) -> Answer {
     Wire::open(port).unwrap().raw(&head, b"").unwrap()
 }
 
-fn phase(host: &RunningHost, wanted: &str) {
+pub(crate) fn phase(host: &RunningHost, wanted: &str) {
     until("the server is in its phase", || (server(host)["state"]["phase"] == wanted).then_some(()));
 }
 
-fn call(host: &RunningHost, tool: &str) -> Value {
+pub(crate) fn call(host: &RunningHost, tool: &str) -> Value {
     host.ask("POST", &format!("/api/v1/tools/notes/{tool}/call"), Some(&json!({ "arguments": {} }))).json()
 }
 
-fn sign_in(host: &RunningHost, place: &Place) {
+pub(crate) fn sign_in(host: &RunningHost, place: &Place) {
     let back = place.decide(begin(host)["url"].as_str().unwrap(), true);
     let page = visit(host.port, &back, "");
     assert_eq!(page.status, 200, "{}", page.text());
@@ -144,6 +143,14 @@ fn a_person_signs_in_tokens_renew_more_rights_are_asked_for_and_the_end_is_told(
     // A call that needs more says so; the rest goes on.
     let refused = call(&host, "write");
     assert_eq!(refused["isError"], true);
+    assert_eq!(
+        (&refused["_meta"]["chatos"]["status"], &refused["_meta"]["chatos"]["code"]),
+        (&json!("denied"), &json!("permission_denied"))
+    );
+    let said = refused["content"][0]["text"].as_str().unwrap();
+    assert!(said.contains("`notes.write`") && said.contains("chatos mcp servers sign-in notes"), "{said}");
+    let shown = sandbox.run(&["tools", "call", "notes", "write"]);
+    assert!(shown.status == 3 && shown.stderr.contains("notes.write"), "{shown:?}");
     let seen = server(&host);
     assert_eq!(
         (&seen["signIn"]["state"], &seen["signIn"]["wanted"]),
@@ -223,8 +230,9 @@ fn a_sign_in_outlives_the_host_and_another_port_registers_anew() {
     // A changed address gets nothing of what the old one was given.
     let other = json!({ "url": format!("http://127.0.0.1:{}/other", place.port) });
     assert_eq!(host.ask("PUT", "/api/v1/mcp-servers/notes", Some(&other)).json()["signIn"]["state"], "none");
-    assert_eq!(host.ask("DELETE", "/api/v1/mcp-servers/notes", None).status, 200);
     assert_eq!(host.ask("GET", "/api/v1/secrets", None).json()["items"], json!([]));
+    until("the end is told", || (!place.log()["revoked"].as_array().unwrap().is_empty()).then_some(()));
+    assert_eq!(host.ask("DELETE", "/api/v1/mcp-servers/notes", None).status, 200);
     host.stop();
 }
 
@@ -361,94 +369,4 @@ fn a_terminal_without_a_host_waits_for_the_browser_itself() {
     assert!(out.status == 0 && out.stdout.contains("signed out of `notes`"), "{out:?}");
     let refused = sandbox.run(&["tools", "call", "notes", "read", "--json"]);
     assert_eq!(refused.code(), "sign_in_needed", "{refused:?}");
-}
-
-/// A host with a server somebody is signed in to, whose token has ended and whose renewal is held up.
-fn renewing(sandbox: &Sandbox, place: &Place) -> RunningHost {
-    let host = sandbox.serve();
-    added(&host, place);
-    sign_in(&host, place);
-    phase(&host, "ready");
-    assert_eq!(call(&host, "read")["content"][0]["text"], "read done");
-    place.control(&json!({ "expire": true, "hold": true }));
-    host
-}
-
-/// Calls in a thread of its own; the answer, when there is one.
-fn calling(host: &RunningHost) -> std::thread::JoinHandle<Option<Value>> {
-    let (mut wire, token) = (host.connect(), host.token.clone());
-    std::thread::spawn(move || {
-        let body = json!({ "arguments": {} });
-        wire.ask(&token, "POST", "/api/v1/tools/notes/read/call", Some(&body)).ok().map(|answer| answer.json())
-    })
-}
-
-/// Waits until so many requests are where the log counts them.
-fn counted(place: &Place, what: &str, wanted: u64) {
-    until(what, || (place.log()[what].as_u64() >= Some(wanted)).then_some(()));
-}
-
-#[test]
-fn two_processes_renew_once_and_one_that_is_killed_holds_nobody_up() {
-    let sandbox = sandbox();
-    let place = Place::start(&sandbox);
-    let first = renewing(&sandbox, &place);
-    // Nobody may do this; whoever does has two hosts on one state.
-    std::fs::remove_file(sandbox.state().join("host.lock")).unwrap();
-    place.control(&json!({ "hold": false, "lifetime": 3600 }));
-    let second = sandbox.serve();
-    assert_eq!(call(&second, "read")["content"][0]["text"], "read done");
-    assert_eq!(call(&first, "read")["content"][0]["text"], "read done");
-    let before = place.log();
-    place.control(&json!({ "expire": true, "hold": true }));
-    let calls = [calling(&first), calling(&second)];
-    counted(&place, "refused", before["refused"].as_u64().unwrap() + 2);
-    counted(&place, "renewing", 1);
-    place.control(&json!({ "hold": false }));
-    for answer in calls.map(|call| call.join().unwrap().unwrap()) {
-        assert_eq!(answer["content"][0]["text"], "read done", "{answer}");
-    }
-    let after = place.log();
-    assert_eq!(after["refreshes"].as_u64(), before["refreshes"].as_u64().map(|count| count + 1));
-    assert_eq!(after["reused"], 0);
-    // The one that renews is killed: the other one does it.
-    place.control(&json!({ "expire": true, "hold": true }));
-    let lost = calling(&first);
-    counted(&place, "renewing", 1);
-    let waiting = calling(&second);
-    first.kill();
-    lost.join().unwrap();
-    counted(&place, "gone", 1);
-    place.control(&json!({ "hold": false }));
-    assert_eq!(waiting.join().unwrap().unwrap()["content"][0]["text"], "read done");
-    assert_eq!((&place.log()["reused"], &server(&second)["signIn"]["state"]), (&json!(0), &json!("signed_in")));
-    second.stop();
-}
-
-#[test]
-fn a_host_that_stops_keeps_what_is_being_renewed() {
-    let sandbox = sandbox();
-    let place = Place::start(&sandbox);
-    let host = renewing(&sandbox, &place);
-    // Nobody waits for the call any more; the renewal goes on.
-    let mut wire = host.connect();
-    let (body, path) = (r#"{"arguments":{}}"#, "/api/v1/tools/notes/read/call");
-    let head = format!(
-        "POST {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nContent-Type: application/json\r\n\
-         Content-Length: {}\r\n\r\n{body}",
-        host.authority(),
-        host.token,
-        body.len()
-    );
-    wire.send(head.as_bytes()).unwrap();
-    counted(&place, "renewing", 1);
-    drop(wire);
-    host.signal(Signal::TERM);
-    until("it takes nobody in", || Wire::open(host.port).is_err().then_some(()));
-    place.control(&json!({ "hold": false }));
-    assert!(host.ended().success());
-    let host = sandbox.serve();
-    assert_eq!(call(&host, "read")["content"][0]["text"], "read done");
-    assert_eq!((&place.log()["refreshes"], &place.log()["reused"]), (&json!(1), &json!(0)));
-    host.stop();
 }

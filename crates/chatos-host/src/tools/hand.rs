@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{ToolCall, ToolDesk};
 use crate::host::Host;
-use crate::mcp::ToolsetOrder;
+use crate::mcp::{SIGN_IN, ToolsetOrder};
 use crate::whole::whole;
 
 pub(super) async fn call(host: &Arc<Host>, desk: &ToolDesk, call: ToolCall) -> Result<Value, Fault> {
@@ -73,7 +73,11 @@ async fn toolset(host: &Arc<Host>, call: &ToolCall) -> Result<Arc<Toolset>, Faul
     let outcome = outcome.await.map_err(|error| {
         Fault::new(ErrorCode::Internal, Text::same("the grants failed")).caused_by(&error)
     })??;
-    servers.toolset(ToolsetOrder::new(&outcome, call.lang)).await.map(Arc::new)
+    let set = servers.toolset(ToolsetOrder::new(&outcome, call.lang)).await?;
+    for problem in set.problems().iter().filter(|problem| problem.code == SIGN_IN) {
+        servers.ask_to_sign_in(&problem.server);
+    }
+    Ok(Arc::new(set))
 }
 
 fn order(
