@@ -360,14 +360,6 @@ impl Failure {
         }
     }
 
-    /// The scopes whose want refused a request.
-    pub fn wanted_scopes(&self) -> Vec<String> {
-        match self {
-            Self::SignInNeeded { challenge, .. } => challenge.scopes(),
-            _ => Vec::new(),
-        }
-    }
-
     /// As an error of the command line and the API; `server` is the name a person knows it by.
     pub fn fault(&self, server: &str, stderr: &[String]) -> Fault {
         let text = self.text();

@@ -157,9 +157,8 @@ pub(super) fn of_failure(failure: &Failure, server: &str) -> ToolError {
     };
     let mut error = ToolError::new(reason, message);
     error.hint = failure.hint_for(server);
-    let scopes = failure.wanted_scopes();
-    if matches!(failure, Failure::SignInNeeded { .. }) {
-        error.data = Some(json!({ "server": server, "scopes": scopes }));
+    if let Failure::SignInNeeded { challenge, .. } = failure {
+        error.data = Some(json!({ "server": server, "scopes": challenge.scopes() }));
     }
     error
 }

@@ -1,9 +1,9 @@
 //! Signing in to servers that want a person for it: begun by a person, finished by their browser, ended by
 //! a person. A connection by itself never opens a browser and never begins one.
 
-mod asked;
 mod kept;
 mod leaving;
+mod question;
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError};
@@ -20,8 +20,8 @@ use serde::Serialize;
 use serde_json::{Map, json};
 
 pub(crate) use kept::SignInKept;
-pub(crate) use asked::SIGN_IN;
-pub(super) use asked::{PREFIX, pending};
+pub(crate) use question::SIGN_IN;
+pub(super) use question::{PREFIX, pending};
 pub(super) use leaving::tidy;
 
 use super::pins::failed;

@@ -147,9 +147,9 @@ impl Keeper {
         // Kept before it is used: the old refresh token may be worth nothing by now.
         let is_kept = self.replace(&stored, next.clone()).await;
         drop(turn);
-        let now = if is_kept { next } else { self.overtaken(web, remote, next).await? };
-        *known = Known::Read(now.clone().map(Box::new));
-        now.as_ref().map(bearer).transpose()
+        let after = if is_kept { next } else { self.overtaken(web, remote, next).await? };
+        *known = Known::Read(after.clone().map(Box::new));
+        after.as_ref().map(bearer).transpose()
     }
 
     /// Somebody signed in or out during the renewal; that is not undone. What was renewed for nothing is
