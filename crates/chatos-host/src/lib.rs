@@ -75,8 +75,8 @@ pub use host_log::log_to_stderr;
 pub use instance::{Announcement, read_announcement, running_host};
 pub use mcp::{
     AuthInput, AuthView, ErrorView, FoundServer, ImportOutcome, OauthInput, OauthView, PinView, RETURN_PATH,
-    Returned, ServerDesk, ServerInput, ServerLogView, ServerToolView, ServerTools, ServerView, SignInStart, SignInView,
-    SignedOut, StateView, ToolsetOrder, ToolsetView,
+    Returned, ServerDesk, ServerInput, ServerLogView, ServerToolView, ServerTools, ServerView, SignInStart,
+    SignInView, SignedOut, StateView, ToolsetOrder, ToolsetView,
 };
 pub use models::{DetectedModel, ModelAnswer, ModelDesk, ModelState, PRESETS, Preset, Recognised, recognise};
 pub use node::{NodeInfo, find_node};

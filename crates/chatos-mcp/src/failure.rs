@@ -258,10 +258,7 @@ impl Failure {
             ),
             Self::SignInNeeded { challenge, had_grant } => match (challenge.wants_more(), had_grant) {
                 (true, true) => more_rights(&challenge.scopes().join(" ")),
-                (_, true) => Text::fixed(
-                    "the sign-in is no longer valid for it",
-                    "对它的登录已失效",
-                ),
+                (_, true) => Text::fixed("the sign-in is no longer valid for it", "对它的登录已失效"),
                 (_, false) => Text::fixed("it wants a person to sign in", "它需要由人登录"),
             },
             Self::Http { status, body } if body.is_empty() => {
@@ -394,10 +391,7 @@ fn sign_in(server: &str) -> Text {
 
 fn more_rights(scopes: &str) -> Text {
     if scopes.is_empty() {
-        return Text::fixed(
-            "it needs more rights than the sign-in has",
-            "它需要比当前登录更多的权限",
-        );
+        return Text::fixed("it needs more rights than the sign-in has", "它需要比当前登录更多的权限");
     }
     Text::new(
         format!("it needs more rights than the sign-in has; missing: `{scopes}`"),

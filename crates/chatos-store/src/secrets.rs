@@ -186,8 +186,9 @@ impl Store {
                     "UPDATE secrets SET sealed = ?1, updated_at = ?2 WHERE id = ?3 AND sealed = ?4",
                     (sealed, now_ms(), &id, &before),
                 )?,
-                None => connection
-                    .execute("DELETE FROM secrets WHERE id = ?1 AND sealed = ?2", (&id, &before))?,
+                None => {
+                    connection.execute("DELETE FROM secrets WHERE id = ?1 AND sealed = ?2", (&id, &before))?
+                }
             };
             Ok(changed > 0)
         })

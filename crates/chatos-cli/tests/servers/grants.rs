@@ -24,7 +24,9 @@ fn calling(host: &RunningHost) -> std::thread::JoinHandle<Option<Value>> {
     let (mut wire, token) = (host.connect(), host.token.clone());
     std::thread::spawn(move || {
         let body = json!({ "arguments": {} });
-        wire.ask(&token, "POST", "/api/v1/tools/notes/read/call", Some(&body)).ok().map(|answer| answer.json())
+        wire.ask(&token, "POST", "/api/v1/tools/notes/read/call", Some(&body))
+            .ok()
+            .map(|answer| answer.json())
     })
 }
 
@@ -66,7 +68,10 @@ fn two_processes_renew_once_and_one_that_is_killed_holds_nobody_up() {
     counted(&place, "gone", 1);
     place.control(&json!({ "hold": false }));
     assert_eq!(waiting.join().unwrap().unwrap()["content"][0]["text"], "read done");
-    assert_eq!((&place.log()["reused"], &server(&second)["signIn"]["state"]), (&json!(0), &json!("signed_in")));
+    assert_eq!(
+        (&place.log()["reused"], &server(&second)["signIn"]["state"]),
+        (&json!(0), &json!("signed_in"))
+    );
     second.stop();
 }
 
@@ -185,8 +190,10 @@ fn what_an_agent_lacks_is_asked_once_and_outlives_the_host() {
         assert!(made.status < 300, "{path}: {}", made.text());
         made.json()
     };
-    let land = ask("land-configs", &json!({ "name": "l", "main": { "mcpServers": [{ "id": id }] }, "sub": {} }));
-    let agent = ask("agents", &json!({ "name": "a", "mode": "flow", "landConfigId": land["id"] }))["id"].clone();
+    let land =
+        ask("land-configs", &json!({ "name": "l", "main": { "mcpServers": [{ "id": id }] }, "sub": {} }));
+    let agent =
+        ask("agents", &json!({ "name": "a", "mode": "flow", "landConfigId": land["id"] }))["id"].clone();
     // Whoever calls by hand reads it there.
     assert_eq!(call(&host, "write")["isError"], true);
     let as_agent = |host: &RunningHost| {
@@ -209,7 +216,8 @@ fn what_an_agent_lacks_is_asked_once_and_outlives_the_host() {
         let item = one_open(&host, "a second question");
         (item["requestId"] != first["requestId"]).then_some(item)
     });
-    let whole = host.ask("GET", &format!("/api/v1/prompts/{}", second["requestId"].as_str().unwrap()), None).json();
+    let whole =
+        host.ask("GET", &format!("/api/v1/prompts/{}", second["requestId"].as_str().unwrap()), None).json();
     let url = whole["prompt"]["url"].as_str().unwrap().to_owned();
     assert_eq!(server(&host)["signIn"]["state"], "pending");
     // The page is opened without an answer to the question; signing in answers it.
@@ -251,12 +259,18 @@ fn a_place_is_chosen_where_there_are_several_and_a_document_stands_for_a_registr
     };
     set("http://example.com/chatos.json");
     let refused = begin(&json!({}));
-    assert_eq!((refused.status, refused.json()["error"]["code"].as_str()), (422, Some("client_document_invalid")));
+    assert_eq!(
+        (refused.status, refused.json()["error"]["code"].as_str()),
+        (422, Some("client_document_invalid"))
+    );
     set("https://example.com/chatos.json");
     let before = place.log()["registrations"].clone();
     place.control(&json!({ "documents": true }));
     let begun = begin(&json!({})).json();
-    assert!(begun["url"].as_str().unwrap().contains("client_id=https%3A%2F%2Fexample.com%2Fchatos.json"), "{begun}");
+    assert!(
+        begun["url"].as_str().unwrap().contains("client_id=https%3A%2F%2Fexample.com%2Fchatos.json"),
+        "{begun}"
+    );
     assert_eq!(place.log()["registrations"], before);
     host.stop();
 }

@@ -10,8 +10,8 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use chatos_mcp::{
-    Challenge, Failure, Grant, Phase, Remote, Secret, ServerStatus, SignInError, SignInOptions, begin_sign_in,
-    finish_sign_in, revoke_grant,
+    Challenge, Failure, Grant, Phase, Remote, Secret, ServerStatus, SignInError, SignInOptions,
+    begin_sign_in, finish_sign_in, revoke_grant,
 };
 use chatos_store::{SecretKind, iso_from_ms, now_ms};
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
@@ -20,9 +20,9 @@ use serde::Serialize;
 use serde_json::{Map, json};
 
 pub(crate) use kept::SignInKept;
+pub(super) use leaving::tidy;
 pub(crate) use question::SIGN_IN;
 pub(super) use question::{PREFIX, pending};
-pub(super) use leaving::tidy;
 
 use super::pins::failed;
 use super::toolset::usable;
@@ -136,8 +136,11 @@ impl ServerDesk {
             let kept = Arc::clone(&kept);
             blocking(move || kept.grant()).await?
         };
-        let options =
-            SignInOptions { issuer, client_metadata_url: self.client_document()?, ..options(&kept, redirect) };
+        let options = SignInOptions {
+            issuer,
+            client_metadata_url: self.client_document()?,
+            ..options(&kept, redirect)
+        };
         let begun = begin_sign_in(&kept.remote, &options, challenge.as_ref(), before.as_ref()).await;
         let pending = match begun {
             Ok(pending) => pending,
@@ -245,7 +248,8 @@ impl ServerDesk {
     fn client_document(&self) -> Result<Option<String>, Fault> {
         let address = self.shared().host()?.settings().text(CLIENT_DOCUMENT);
         let address = address.trim();
-        let path = address.strip_prefix("https://").and_then(|rest| rest.split_once('/')).map(|(_, path)| path);
+        let path =
+            address.strip_prefix("https://").and_then(|rest| rest.split_once('/')).map(|(_, path)| path);
         match path {
             None if address.is_empty() => Ok(None),
             Some(path) if !path.is_empty() && address.bytes().all(|byte| byte.is_ascii_graphic()) => {

@@ -4,8 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use chatos_mcp::{
-    Challenge, Failure, Grant, Grants, Pending, Phase, Secret, SignInError, SignInOptions, Turn,
-    revoke_grant,
+    Challenge, Failure, Grant, Grants, Pending, Phase, Secret, SignInError, SignInOptions, Turn, revoke_grant,
 };
 use serde_json::{Value, json};
 
@@ -385,11 +384,10 @@ async fn two_connections_of_one_grant_renew_it_once() {
     town.state().valid.clear();
     // Somebody has the turn: both are refused and wait.
     let turn = kept.turn().unwrap().unwrap();
-    let (first, second) = (
-        text(&one, &a, "echo", json!({ "text": "2" })),
-        text(&two, &b, "echo", json!({ "text": "2" })),
-    );
-    let called = || town.mcp.seen().iter().filter(|seen| seen.json()["params"]["arguments"]["text"] == "2").count();
+    let (first, second) =
+        (text(&one, &a, "echo", json!({ "text": "2" })), text(&two, &b, "echo", json!({ "text": "2" })));
+    let called =
+        || town.mcp.seen().iter().filter(|seen| seen.json()["params"]["arguments"]["text"] == "2").count();
     let free = async {
         eventually("both are refused", || called() >= 2).await;
         drop(turn);

@@ -103,7 +103,10 @@ impl Host {
                         format!("保存了服务器 `{identity}` 的登录，但该服务器不存在"),
                     ),
                     (Some(server), Some(kept)) if kept.url != server.url => Text::new(
-                        format!("a sign-in is kept for `{}` at another address than it has now", server.name()),
+                        format!(
+                            "a sign-in is kept for `{}` at another address than it has now",
+                            server.name()
+                        ),
                         format!("保存的 `{}` 的登录对应另一个地址，不是它现在的地址", server.name()),
                     ),
                     _ => continue,

@@ -51,7 +51,11 @@ fn new_id(identity: &str, step: Step) -> String {
 }
 
 /// Everything pending that fits. Blocks.
-pub(in crate::mcp) fn pending(prompts: &Prompts, until: Option<i64>, fits: impl Fn(&Item) -> bool) -> Vec<Item> {
+pub(in crate::mcp) fn pending(
+    prompts: &Prompts,
+    until: Option<i64>,
+    fits: impl Fn(&Item) -> bool,
+) -> Vec<Item> {
     let mut found = Vec::new();
     let mut query = Query { view: View::NeedsYou, until, limit: 200, ..Query::default() };
     loop {
@@ -219,7 +223,8 @@ impl Shared {
                 format!("Sign in to `{}` on this page. ChatOS learns of it by itself.", plain(known.name())),
                 format!("请在此网页登录 `{}`。ChatOS 会自动得知结果。", plain(known.name())),
             );
-            let mut question = url_question(&asker, say.get(lang), &start.url).map_err(|reason| unusable(&reason))?;
+            let mut question =
+                url_question(&asker, say.get(lang), &start.url).map_err(|reason| unusable(&reason))?;
             question.id = Some(new_id(known.identity().as_str(), Step::Where));
             // The state of the sign-in is good for that long.
             question.prompt["timeoutMs"] = json!(super::PATIENCE_MS);

@@ -4,7 +4,9 @@
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use chatos_mcp::{Challenge, Endpoint, Grant, Grants, Secret, SignInOptions, Turn, begin_sign_in, finish_sign_in};
+use chatos_mcp::{
+    Challenge, Endpoint, Grant, Grants, Secret, SignInOptions, Turn, begin_sign_in, finish_sign_in,
+};
 use http_body_util::{BodyExt, Empty};
 use hyper::header::{HOST, LOCATION};
 use hyper::{Request, Uri};
