@@ -111,10 +111,7 @@ impl Keeper {
         challenge: Option<Challenge>,
     ) -> Result<Option<Bearer>, Failure> {
         let mut known = self.known.lock().await;
-        let turn = match self.turn().await? {
-            Some(turn) => turn,
-            None => return without_turn(&known, refused.is_some()),
-        };
+        let Some(turn) = self.turn().await? else { return without_turn(&known, refused.is_some()) };
         // Read only now: whoever had the turn before may have renewed it.
         let stored = self.load(remote).await?;
         let held = match std::mem::replace(&mut *known, Known::Unread) {

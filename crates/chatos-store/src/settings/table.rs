@@ -355,7 +355,7 @@ pub const SETTINGS: &[SettingSpec] = &[
         key: "mcpClientMetadataUrl",
         kind: SettingKind::Text { max: 2048 },
         fallback: Fallback::Text(""),
-        section: Section::Advanced,
+        section: Section::Apps,
         env: &[],
         flag: None,
         restart: false,
