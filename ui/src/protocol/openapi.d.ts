@@ -3371,11 +3371,21 @@ export interface components {
             /** @description What a person should look at before or after taking it over. */
             warnings: string[];
         };
+        /** @description Where to sign in. */
+        SignInBody: {
+            /**
+             * @description One of the places the server names; absent: the one of the last sign-in, or the first.
+             * @default null
+             */
+            issuer: string | null;
+        };
         /** @description A sign-in that was begun. */
         SignInStart: {
             /** @description Where the person signs in. */
             url: string;
             issuer: string;
+            /** @description All places the server names; one of them can be asked for. */
+            issuers: string[];
             /** @description The host of `url`. */
             host: string;
             /** @description The rights that are asked for. */
@@ -7323,7 +7333,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Empty"];
+                "application/json": components["schemas"]["SignInBody"];
             };
         };
         responses: {

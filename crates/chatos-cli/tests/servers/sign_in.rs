@@ -150,7 +150,7 @@ fn a_person_signs_in_tokens_renew_more_rights_are_asked_for_and_the_end_is_told(
     let said = refused["content"][0]["text"].as_str().unwrap();
     assert!(said.contains("`notes.write`") && said.contains("chatos mcp servers sign-in notes"), "{said}");
     let shown = sandbox.run(&["tools", "call", "notes", "write"]);
-    assert!(shown.status == 3 && shown.stderr.contains("notes.write"), "{shown:?}");
+    assert!(shown.status == 3 && shown.stdout.contains("`notes.write`"), "{shown:?}");
     let seen = server(&host);
     assert_eq!(
         (&seen["signIn"]["state"], &seen["signIn"]["wanted"]),
