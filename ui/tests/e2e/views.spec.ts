@@ -70,7 +70,7 @@ describe.each(['plugin', 'fallback'] as const)('in the %s mode', (mode) => {
     expect(told.heard.slice(0, 2)).toEqual(['ui/notifications/tool-input', 'ui/notifications/tool-result']);
     expect(told.init).toMatchObject({ protocolVersion: '2026-01-26', hostInfo: { name: 'chatos' }, hostContext: { theme: 'light', displayMode: 'inline', toolInfo: { tool: { name: 'weather' } } }, hostCapabilities: { serverTools: {}, openLinks: {} } });
     // It grew to the size it said.
-    expect(await page.locator('[data-view] iframe').evaluate((element) => element.clientHeight)).toBe(220);
+    await expect.poll(() => page.locator('[data-view] iframe').evaluate((element) => element.clientHeight)).toBe(220);
 
     await frame.getByRole('button', { name: 'Refresh' }).click();
     await frame.getByText('23 now').waitFor();
