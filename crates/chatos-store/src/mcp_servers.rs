@@ -5,6 +5,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::db::Store;
 use crate::error::{StoreError, StoreErrorKind};
+use crate::reseal::refuse_outdated;
 use crate::time::now_ms;
 
 /// Who put a row there.
@@ -138,6 +139,10 @@ impl Store {
                 let text = format!("another server is called `{}`", row.name);
                 return Err(StoreError::new(StoreErrorKind::Conflict, text));
             }
+            let kept: Option<Option<String>> = connection
+                .query_row("SELECT auth_sealed FROM mcp_servers WHERE id = ?1", [&row.id], |row| row.get(0))
+                .optional()?;
+            refuse_outdated(connection, row.auth_sealed.as_deref(), kept.flatten().as_deref())?;
             connection.execute(
                 "INSERT INTO mcp_servers (id, name, url, transport, description, enabled, locked, allow_main,
                    allow_sub, timeout_ms, max_timeout_ms, call_meta, auth_sealed, source, plugin_id, app_id, cwd,

@@ -9,6 +9,7 @@ use zeroize::Zeroizing;
 use crate::db::Store;
 use crate::error::{StoreError, StoreErrorKind};
 use crate::key::{SealError, SubKey};
+use crate::reseal::refuse_outdated;
 use crate::time::now_ms;
 
 /// The longest name and the largest value that are kept.
@@ -141,6 +142,22 @@ impl Store {
         if std::str::from_utf8(value).is_err() {
             return Err(StoreError::new(StoreErrorKind::Invalid, "a secret is text in UTF-8"));
         }
+        // Between our sealing and our write the key may have been changed; then once more with that one.
+        match self.put_secret(key, name, value, description.clone()) {
+            Err(error) if error.kind == StoreErrorKind::Conflict => {
+                self.put_secret(key, name, value, description)
+            }
+            other => other,
+        }
+    }
+
+    fn put_secret(
+        &self,
+        key: &SubKey,
+        name: &str,
+        value: &[u8],
+        description: Option<String>,
+    ) -> Result<bool, StoreError> {
         let instance = self.instance_id()?;
         let known = self.read(|connection| id_of(connection, name))?;
         let id = known.clone().unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
@@ -152,6 +169,7 @@ impl Store {
             if id_of(connection, &name)? != known {
                 return Err(StoreError::new(StoreErrorKind::Conflict, "the secret was changed meanwhile"));
             }
+            refuse_outdated(connection, Some(&sealed), None)?;
             let now = now_ms();
             connection.execute(
                 "INSERT INTO secrets (id, name, sealed, description, created_at, updated_at)

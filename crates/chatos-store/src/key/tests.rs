@@ -3,7 +3,7 @@
 use super::*;
 
 fn place(dir: &Path) -> KeyPlace {
-    KeyPlace { dir: dir.join("keys"), override_file: None }
+    KeyPlace::new(dir.join("keys"))
 }
 
 #[test]
