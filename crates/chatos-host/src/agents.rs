@@ -4,6 +4,7 @@ mod blocks;
 mod book;
 mod edit;
 mod explain;
+mod known;
 mod fault;
 mod lands;
 mod prompts;

@@ -37,6 +37,7 @@ pub use import::{FoundServer, ImportOutcome};
 pub use pins::PinView;
 pub use rows::{AuthInput, OauthInput, ServerInput};
 pub use sign_in::{Returned, SignInStart, SignInView, SignedOut};
+pub(crate) use toolset::unapproved;
 pub use toolset::{ToolsetOrder, ToolsetView};
 pub use view::{AuthView, ErrorView, OauthView, ServerView, StateView};
 

@@ -124,6 +124,15 @@ impl Store {
         self.read(|connection| find(connection, id))
     }
 
+    /// What people call the server with this identity (`admin:<id>`); `None` when it is gone or an app's.
+    pub fn server_name(&self, identity: &str) -> Result<Option<String>, StoreError> {
+        let Some(id) = identity.strip_prefix("admin:") else { return Ok(None) };
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached("SELECT name FROM mcp_servers WHERE id = ?1")?;
+            Ok(statement.query_row([id], |row| row.get(0)).optional()?)
+        })
+    }
+
     /// Adds a server, or replaces the one with its id. Its name is nobody else's.
     pub fn put_mcp_server(&self, row: ServerRow) -> Result<ServerRow, StoreError> {
         self.write(move |connection| {
