@@ -198,12 +198,9 @@ impl Ring {
             return false;
         }
         let Ok(facts) = Facts::of(store) else { return false };
-        let Ok((current, kept, false)) = look(&self.place, &facts).and_then(|found| match found {
-            Some((current, kept)) if current.id == wanted => Ok((current, kept, false)),
-            _ => Err(KeyProblem::Keychain { reason: "does not hold that key".to_owned() }),
-        }) else {
-            return false;
-        };
+        // A key that cannot be found now is looked for again by the next who needs it.
+        let found = look(&self.place, &facts).ok().flatten().filter(|(key, _)| key.id == wanted);
+        let Some((current, kept)) = found else { return false };
         let former = open_former(&facts.instance, facts.former.as_deref(), &current);
         *self.keys.write().unwrap_or_else(PoisonError::into_inner) = Keys { current, former, kept };
         true
@@ -238,7 +235,7 @@ pub(super) fn look(place: &KeyPlace, facts: &Facts) -> Result<Option<(Master, Ke
     let mut problem = None;
     let mut paths = vec![usual.clone(), next_file(place, &facts.instance)];
     paths.extend(facts.wanted.as_ref().map(|id| named_file(place, &facts.instance, id)));
-    let mut in_files = || {
+    let in_files = || {
         for path in paths {
             match read_key(&path).map(Master::new) {
                 Ok(key) if is_wanted(&key) => return Some((key, Kept::File(path))),
