@@ -13,7 +13,9 @@ pub(crate) async fn connect(origin: &Origin, addresses: Addresses) -> Result<Str
             Failure::AddressRefused { host, kind, can_allow }
         }
         // Nothing here goes through one.
-        NetError::Proxy { proxy: target, error, .. } | NetError::Unreachable { target, error } => Failure::Unreachable { target, error },
+        NetError::Proxy { proxy: target, error, .. } | NetError::Unreachable { target, error } => {
+            Failure::Unreachable { target, error }
+        }
         NetError::Tls { target, error } => Failure::Tls { target, error },
     })
 }

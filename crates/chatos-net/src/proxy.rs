@@ -59,7 +59,8 @@ pub fn is_loopback(host: &str) -> bool {
     host == "localhost"
         || host.ends_with(".localhost")
         || host.parse::<IpAddr>().is_ok_and(|ip| {
-            refusal(ip, Addresses::Public).is_some_and(|(kind, _)| kind == "loopback" || kind == "unspecified")
+            refusal(ip, Addresses::Public)
+                .is_some_and(|(kind, _)| kind == "loopback" || kind == "unspecified")
         })
 }
 
@@ -80,7 +81,8 @@ pub fn is_excepted(list: &str, origin: &Origin) -> bool {
             Some(ip) => covers(&name, ip),
             None => {
                 let name = name.trim_start_matches('*').trim_start_matches('.').trim_end_matches('.');
-                let below = host.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
+                let below =
+                    host.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
                 !name.is_empty() && below
             }
         }

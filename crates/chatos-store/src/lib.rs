@@ -60,9 +60,7 @@ pub use journal::{
     JournalEntry, JournalImport, NewJournalEntry, ProjectInfo, ProjectIteration, ProjectPatch,
 };
 pub use kept::Kept;
-pub use key::{
-    KeyMove, KeyPlace, KeyProblem, KeyTo, KeyWhere, Rotated, SealError, StateKey, SubKey,
-};
+pub use key::{KeyMove, KeyPlace, KeyProblem, KeyTo, KeyWhere, Rotated, SealError, StateKey, SubKey};
 pub use mcp_servers::{ServerRow, ServerSource};
 pub use messages::{AttachmentRow, MessageRow, NewMessage, SummaryRow, ToolCallRow};
 pub use migrate::{SCHEMA_VERSION, schema_of};

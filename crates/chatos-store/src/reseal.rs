@@ -30,8 +30,9 @@ impl Store {
             for (table, id, column, word) in SEALED {
                 let sql = format!("SELECT {id}, {column} FROM {table} WHERE {column} IS NOT NULL");
                 let mut statement = connection.prepare(&sql)?;
-                let rows: Vec<(String, String)> =
-                    statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?;
+                let rows: Vec<(String, String)> = statement
+                    .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+                    .collect::<Result<_, _>>()?;
                 let mut update =
                     connection.prepare(&format!("UPDATE {table} SET {column} = ?1 WHERE {id} = ?2"))?;
                 for (row, text) in rows {

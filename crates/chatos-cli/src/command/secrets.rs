@@ -70,8 +70,7 @@ pub(crate) fn run(
             Secrets::MoveKey { to } => {
                 let word = if to == KeyTarget::Keychain { "keychain" } else { "file" };
                 let body = json!({ "to": word });
-                let done =
-                    api.call(Method::POST, "/api/v1/state-key/move", Some(&body), output.lang).await?;
+                let done = api.call(Method::POST, "/api/v1/state-key/move", Some(&body), output.lang).await?;
                 if output.json {
                     output.json_line(&done);
                 }
@@ -101,10 +100,20 @@ fn rotated(done: &Value) -> Text {
 fn moved(done: &Value, to: KeyTarget) -> Text {
     let path = done["key"]["path"].as_str().unwrap_or_default();
     match (done["moved"] == true, to) {
-        (true, KeyTarget::Keychain) => Text::fixed("the state key is in the keychain now", "状态密钥已移入钥匙串"),
-        (false, KeyTarget::Keychain) => Text::fixed("the state key is in the keychain already", "状态密钥已在钥匙串中"),
-        (true, KeyTarget::File) => Text::new(format!("the state key is in a file now: {path}"), format!("状态密钥已移入文件：{path}")),
-        (false, KeyTarget::File) => Text::new(format!("the state key is in a file already: {path}"), format!("状态密钥已在文件中：{path}")),
+        (true, KeyTarget::Keychain) => {
+            Text::fixed("the state key is in the keychain now", "状态密钥已移入钥匙串")
+        }
+        (false, KeyTarget::Keychain) => {
+            Text::fixed("the state key is in the keychain already", "状态密钥已在钥匙串中")
+        }
+        (true, KeyTarget::File) => Text::new(
+            format!("the state key is in a file now: {path}"),
+            format!("状态密钥已移入文件：{path}"),
+        ),
+        (false, KeyTarget::File) => Text::new(
+            format!("the state key is in a file already: {path}"),
+            format!("状态密钥已在文件中：{path}"),
+        ),
     }
 }
 

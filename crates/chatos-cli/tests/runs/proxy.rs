@@ -71,7 +71,9 @@ fn pass(mut stream: TcpStream, upstream: u16, asked: &Mutex<Vec<(String, bool)>>
         (true, false) => None,
     };
     if let Some(refusal) = refusal {
-        return stream.write_all(format!("HTTP/1.1 {refusal}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").as_bytes());
+        return stream.write_all(
+            format!("HTTP/1.1 {refusal}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").as_bytes(),
+        );
     }
     let mut words = lines[0].split(' ');
     let (method, address) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());

@@ -284,7 +284,10 @@ fn an_explanation_says_whether_a_server_offers_its_tools_now() {
     let chat = session(&host, &stand.agent);
     assert_eq!(until(&host, &send(&host, &chat, "one"), &["done", "failed"])["state"], "done");
     let now = explained();
-    assert_eq!((names(&now), &now["toolsFrom"]), (vec!["count".into(), "meta".into(), "slow".into()], &json!("now")));
+    assert_eq!(
+        (names(&now), &now["toolsFrom"]),
+        (vec!["count".into(), "meta".into(), "slow".into()], &json!("now"))
+    );
     let id = now["identity"].as_str().unwrap().strip_prefix("admin:").unwrap();
     let stopped = host.ask("POST", &format!("/api/v1/mcp-servers/{id}/stop"), Some(&json!({})));
     assert!(stopped.status < 300, "{}", stopped.text());
@@ -298,8 +301,12 @@ fn an_explanation_says_whether_a_server_offers_its_tools_now() {
     std::fs::write(&script, changed.replace("name: 'slow'", "name: 'quick'")).unwrap();
     assert_eq!(until(&host, &send(&host, &chat, "two"), &["done", "failed"])["state"], "done");
     let now = explained();
-    assert_eq!((names(&now), &now["toolsFrom"]), (vec!["count".into(), "meta".into(), "quick".into()], &json!("now")));
-    let codes: Vec<Value> = now["tools"].as_array().unwrap().iter().map(|tool| tool["code"].clone()).collect();
+    assert_eq!(
+        (names(&now), &now["toolsFrom"]),
+        (vec!["count".into(), "meta".into(), "quick".into()], &json!("now"))
+    );
+    let codes: Vec<Value> =
+        now["tools"].as_array().unwrap().iter().map(|tool| tool["code"].clone()).collect();
     assert_eq!(codes, [json!("tool_changed"), Value::Null, json!("tool_new")], "{now}");
     host.stop();
 }

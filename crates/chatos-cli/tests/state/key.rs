@@ -76,7 +76,10 @@ fn a_new_key_seals_everything_anew_and_old_records_still_verify() {
     let rotated = sandbox.run(&["secrets", "rotate", "--json"]);
     assert_eq!(rotated.status, 0, "{rotated:?}");
     let rotated = rotated.json();
-    assert_eq!((&rotated["from"], &rotated["resealed"], &rotated["left"]), (&before["keyId"], &json!(2), &json!(0)));
+    assert_eq!(
+        (&rotated["from"], &rotated["resealed"], &rotated["left"]),
+        (&before["keyId"], &json!(2), &json!(0))
+    );
     let after = is_whole(&sandbox, "after");
     assert_eq!((&after["keyId"], &after["former"]), (&rotated["to"], &json!(1)));
     assert_eq!(key_files(&sandbox, &after), key_files(&sandbox, &before), "the old key is gone");
@@ -112,7 +115,10 @@ fn a_host_killed_anywhere_in_a_rotation_loses_nothing() {
     for (at, changed) in [(-1, false), (1, false), (-2, false), (2, true), (-3, true), (3, true)] {
         sandbox.set_variable("CHATOS_TEST_HALT_AT", at.to_string());
         let host = sandbox.serve();
-        assert!(host.try_ask("POST", "/api/v1/state-key/rotate", Some(&json!({}))).is_err(), "{at}: it lives");
+        assert!(
+            host.try_ask("POST", "/api/v1/state-key/rotate", Some(&json!({}))).is_err(),
+            "{at}: it lives"
+        );
         host.ended();
         sandbox.set_variable("CHATOS_TEST_HALT_AT", "0");
         let after = is_whole(&sandbox, &format!("killed at {at}"));
@@ -192,7 +198,10 @@ fn the_key_moves_to_the_keychain_and_back() {
     assert_eq!(none.code(), "keychain_unusable", "{none:?}");
     keychain(&mut sandbox, "#!/bin/sh\necho 'no such service' >&2\nexit 1\n");
     let refused = sandbox.run(&["secrets", "move-key", "keychain", "--json"]);
-    assert!(refused.code() == "keychain_unusable" && refused.stderr.contains("no such service"), "{refused:?}");
+    assert!(
+        refused.code() == "keychain_unusable" && refused.stderr.contains("no such service"),
+        "{refused:?}"
+    );
     // One that forgets.
     keychain(&mut sandbox, "#!/bin/sh\ncat >/dev/null\n");
     let forgets = sandbox.run(&["secrets", "move-key", "keychain", "--json"]);

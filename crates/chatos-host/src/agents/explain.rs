@@ -189,7 +189,9 @@ impl AgentDesk<'_> {
             None => nothing(),
         };
         let after = decide(agent)?;
-        let tools = |identity: &ServerIdentity| known.get(identity.as_str()).map(|known| known.names.clone()).unwrap_or_default();
+        let tools = |identity: &ServerIdentity| {
+            known.get(identity.as_str()).map(|known| known.names.clone()).unwrap_or_default()
+        };
         explanation.changes = Some(changes(&before, &after, tools).iter().map(change_view).collect());
         Ok(explanation)
     }

@@ -84,7 +84,9 @@ impl Host {
             Finding::new("state_key", Severity::Ok, title.clone(), message)
         };
         let path = match place {
-            KeyWhere::Named(_) => return ok("in the file CHATOS_MASTER_KEY_FILE names", "由 CHATOS_MASTER_KEY_FILE 指定"),
+            KeyWhere::Named(_) => {
+                return ok("in the file CHATOS_MASTER_KEY_FILE names", "由 CHATOS_MASTER_KEY_FILE 指定");
+            }
             KeyWhere::Keychain => return ok("in the keychain", "保存在钥匙串中"),
             KeyWhere::File(path) => path,
         };

@@ -137,7 +137,9 @@ pub(super) fn open_key(
                 code: "state_key_changed".to_owned(),
                 severity: "warning",
                 message: Text::new(
-                    format!("the state key is another one ({id}, was {known}); older secrets cannot be opened"),
+                    format!(
+                        "the state key is another one ({id}, was {known}); older secrets cannot be opened"
+                    ),
                     format!("状态密钥已改变（{id}，原为 {known}）；旧的密钥内容无法打开"),
                 ),
                 hint: Some(Text::new(

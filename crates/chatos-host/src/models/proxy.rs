@@ -27,8 +27,9 @@ pub(super) fn proxy_for(
         let Some((origin, user)) = from_environment(host, target.secure) else { return Ok(None) };
         (origin, user.map(|user| decoded(&user)))
     } else {
-        let (origin, _) = parse_proxy(chosen)
-            .ok_or_else(|| ModelError::new(Class::Config, "the setting modelProxy is not the address of a proxy"))?;
+        let (origin, _) = parse_proxy(chosen).ok_or_else(|| {
+            ModelError::new(Class::Config, "the setting modelProxy is not the address of a proxy")
+        })?;
         let name = host.settings().text("modelProxySecret");
         let user = Some(name.trim()).filter(|name| !name.is_empty()).map(|name| take(host, name, values));
         (origin, user.transpose()?)
@@ -95,7 +96,8 @@ mod tests {
 
     #[test]
     fn names_in_addresses_are_decoded() {
-        for (written, meant) in [("u:p%40ss", "u:p@ss"), ("a%3Ab:c", "a:b:c"), ("x%zz%4", "x%zz%4"), ("", "")] {
+        for (written, meant) in [("u:p%40ss", "u:p@ss"), ("a%3Ab:c", "a:b:c"), ("x%zz%4", "x%zz%4"), ("", "")]
+        {
             assert_eq!(decoded(written).as_str(), meant);
         }
     }

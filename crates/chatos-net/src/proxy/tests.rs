@@ -12,19 +12,26 @@ fn origin(uri: &str) -> Origin {
 #[test]
 fn addresses_of_proxies_are_read_with_their_names_and_nothing_after() {
     let read = |text: &str| {
-        parse_proxy(text).map(|(origin, user)| (origin.secure, origin.target(), user.map(|user| user.to_string())))
+        parse_proxy(text)
+            .map(|(origin, user)| (origin.secure, origin.target(), user.map(|user| user.to_string())))
     };
     assert_eq!(read("http://p.example:3128"), Some((false, "p.example:3128".into(), None)));
     assert_eq!(read(" p.example:8080 "), Some((false, "p.example:8080".into(), None)));
-    assert_eq!(read("https://u:p%40x@P.example/"), Some((true, "p.example:443".into(), Some("u:p%40x".into()))));
-    for wrong in ["", "socks5://h:1", "http://", "http://h/path", "http://h?x=1", "http://h:0", "ws://h:1", "::"] {
+    assert_eq!(
+        read("https://u:p%40x@P.example/"),
+        Some((true, "p.example:443".into(), Some("u:p%40x".into())))
+    );
+    for wrong in
+        ["", "socks5://h:1", "http://", "http://h/path", "http://h?x=1", "http://h:0", "ws://h:1", "::"]
+    {
         assert_eq!(read(wrong), None, "{wrong}");
     }
 }
 
 #[test]
 fn what_is_excepted_and_what_is_this_machine() {
-    let list = "example.org, .corp.example,10.0.0.0/8 192.0.2.7,[2001:db8::]/32,2001:db9::1,only.example:8443";
+    let list =
+        "example.org, .corp.example,10.0.0.0/8 192.0.2.7,[2001:db8::]/32,2001:db9::1,only.example:8443";
     for (uri, expected) in [
         ("https://example.org/", true),
         ("https://api.example.org/", true),
@@ -44,7 +51,10 @@ fn what_is_excepted_and_what_is_this_machine() {
     assert!(is_excepted("*", &origin("https://any.example/")));
     assert!(!is_excepted(" , ,.", &origin("https://any.example/")));
     assert!(is_excepted("2001:db8::/32", &origin("https://[2001:db8::5]/")));
-    assert!(is_excepted("0.0.0.0/0", &origin("https://9.9.9.9/")) && !is_excepted("1.1.1.1/99", &origin("https://1.1.1.1/")));
+    assert!(
+        is_excepted("0.0.0.0/0", &origin("https://9.9.9.9/"))
+            && !is_excepted("1.1.1.1/99", &origin("https://1.1.1.1/"))
+    );
     for (host, expected) in [
         ("localhost", true),
         ("LOCALHOST.", true),
@@ -93,7 +103,10 @@ async fn a_tunnel_is_asked_for_by_name_and_a_refusal_says_what_it_was() {
         assert!(*was == status && text.contains(words), "{says}: {error}");
         assert!(!error.to_string().contains("dTpw") && !format!("{proxy:?}").contains("dTpw"));
         let heard = heard.await.unwrap();
-        assert!(heard.starts_with("CONNECT model.invalid:443 HTTP/1.1\r\nHost: model.invalid:443\r\n"), "{heard}");
+        assert!(
+            heard.starts_with("CONNECT model.invalid:443 HTTP/1.1\r\nHost: model.invalid:443\r\n"),
+            "{heard}"
+        );
         assert!(heard.contains("\r\nProxy-Authorization: Basic dTpw\r\n"), "{heard}");
     }
     // The tunnel is there, and what is behind it must prove itself.

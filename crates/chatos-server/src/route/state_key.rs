@@ -96,7 +96,10 @@ async fn show(State(app): State<App>) -> Json<StateKeyView> {
     Json(view(app.host().key_state()))
 }
 
-async fn rotate(State(app): State<App>, Body(Rotate {}): Body<Rotate>) -> Result<Json<RotatedView>, ApiError> {
+async fn rotate(
+    State(app): State<App>,
+    Body(Rotate {}): Body<Rotate>,
+) -> Result<Json<RotatedView>, ApiError> {
     let rotated = blocking(&app, |host| host.rotate_key()).await?;
     Ok(Json(RotatedView {
         from: rotated.from,

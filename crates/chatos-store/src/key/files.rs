@@ -77,10 +77,8 @@ pub(super) fn create_key_file(path: &Path, key: &Zeroizing<[u8; 32]>) -> Result<
         Err(error) => return Err(fail("create")(error)),
     };
     let text = key_text(key);
-    let written = file
-        .write_all(text.as_bytes())
-        .and_then(|()| file.write_all(b"\n"))
-        .and_then(|()| file.sync_all());
+    let written =
+        file.write_all(text.as_bytes()).and_then(|()| file.write_all(b"\n")).and_then(|()| file.sync_all());
     if let Err(error) = written {
         // A half-written key would be taken for a malformed one at the next start.
         std::fs::remove_file(path).ok();

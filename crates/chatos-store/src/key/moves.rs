@@ -8,7 +8,7 @@ use std::sync::PoisonError;
 
 use super::files::{create_key_file, key_file, key_text, named_file, next_file, read_key, remove, replace};
 use super::keychain::Slot;
-use super::ring::{FORMER_KEYS, KEY_ID, KEY_WHERE, Keys, Kept, Master, Ring, seal_former};
+use super::ring::{FORMER_KEYS, KEY_ID, KEY_WHERE, Kept, Keys, Master, Ring, seal_former};
 use super::{KeyProblem, StateKey};
 use crate::db::Store;
 use crate::halt::around;

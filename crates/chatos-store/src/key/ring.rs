@@ -152,7 +152,8 @@ fn former_place(instance: &str, id: &str) -> String {
 pub(super) fn seal_former(instance: &str, former: &[Former], key: &Master) -> Result<String, SealError> {
     let with = key.derive("secrets");
     let rows = former.iter().map(|former| {
-        let bytes = Zeroizing::new(former.subs.iter().flat_map(|sub| sub.iter().copied()).collect::<Vec<u8>>());
+        let bytes =
+            Zeroizing::new(former.subs.iter().flat_map(|sub| sub.iter().copied()).collect::<Vec<u8>>());
         let sealed = with.seal(&former_place(instance, &former.id), &bytes)?;
         Ok(json!({ "keyId": former.id, "until": former.until, "sealed": sealed }))
     });
