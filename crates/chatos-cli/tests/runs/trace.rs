@@ -299,6 +299,8 @@ fn an_explanation_says_whether_a_server_offers_its_tools_now() {
     let script = stand.sandbox.root().join("counter.cjs");
     let changed = std::fs::read_to_string(&script).unwrap().replace("'Counts.'", "'Counts, and more.'");
     std::fs::write(&script, changed.replace("name: 'slow'", "name: 'quick'")).unwrap();
+    let connected = host.ask("POST", &format!("/api/v1/mcp-servers/{id}/connect"), Some(&json!({})));
+    assert!(connected.status < 300, "{}", connected.text());
     assert_eq!(until(&host, &send(&host, &chat, "two"), &["done", "failed"])["state"], "done");
     let now = explained();
     assert_eq!(

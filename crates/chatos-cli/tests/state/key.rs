@@ -20,7 +20,7 @@ fn filled() -> Sandbox {
     assert_eq!(with_input(&sandbox, &["secrets", "set", "ONE"], VALUE).status, 0);
     let host = sandbox.serve();
     let server = json!({
-        "name": "far", "url": "https://mcp.invalid/mcp", "enabled": false, "auth": { "token": VALUE },
+        "name": "far", "url": "https://mcp.invalid/mcp", "enabled": false, "auth": { "kind": "token", "token": VALUE },
     });
     let made = host.ask("POST", "/api/v1/mcp-servers", Some(&server));
     assert!(made.status < 300, "{made:?}");
@@ -199,7 +199,7 @@ fn the_key_moves_to_the_keychain_and_back() {
     keychain(&mut sandbox, "#!/bin/sh\necho 'no such service' >&2\nexit 1\n");
     let refused = sandbox.run(&["secrets", "move-key", "keychain", "--json"]);
     assert!(
-        refused.code() == "keychain_unusable" && refused.stderr.contains("no such service"),
+        refused.code() == "keychain_unusable" && refused.stdout.contains("no such service"),
         "{refused:?}"
     );
     // One that forgets.
