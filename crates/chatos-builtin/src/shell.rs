@@ -133,6 +133,7 @@ struct Shop {
     pool: Arc<Pool>,
     secrets: Secrets,
     sessions: sessions::Book,
+    programs: sandbox::Programs,
 }
 
 impl Shop {
@@ -149,6 +150,7 @@ impl Shop {
             pool: Pool::new(home.launcher.clone()),
             secrets: Secrets::default(),
             sessions: sessions::Book::default(),
+            programs: sandbox::Programs::default(),
         }
     }
 

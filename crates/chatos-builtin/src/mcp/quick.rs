@@ -86,8 +86,9 @@ impl QuickCalls {
         })
     }
 
-    /// Takes a line that is such a call and answers it now or later; false leaves it to the others.
-    pub(super) fn answers<W: Sink>(&mut self, line: &[u8], out: &Arc<Out<W>>) -> bool {
+    /// Takes a line that is such a call and answers it now or later; false leaves it to the others. With `more`
+    /// the next line is here already.
+    pub(super) fn answers<W: Sink>(&mut self, line: &[u8], out: &Arc<Out<W>>, more: bool) -> bool {
         if line.len() > LINE_BYTES {
             return false;
         }
@@ -97,7 +98,7 @@ impl QuickCalls {
             "notifications/cancelled" => self.cancel(message.params),
             "tools/call" if self.open && message.jsonrpc == "2.0" => {
                 if let (Some(id), Some(params)) = (message.id, message.params) {
-                    return self.call(id.get(), params.get(), out);
+                    return self.call(id.get(), params.get(), out, more);
                 }
             }
             _ => {}
@@ -113,7 +114,7 @@ impl QuickCalls {
         }
     }
 
-    fn call<W: Sink>(&self, id: &str, params: &str, out: &Arc<Out<W>>) -> bool {
+    fn call<W: Sink>(&self, id: &str, params: &str, out: &Arc<Out<W>>, more: bool) -> bool {
         // An id is a number or a text; a client that does not read its answers waits in the usual queue.
         let plain = id.starts_with(|c: char| c == '"' || c == '-' || c.is_ascii_digit());
         if !plain || out.is_behind() {
@@ -149,10 +150,8 @@ impl QuickCalls {
         let own = Arc::clone(endpoint);
         let mut call = Box::pin(async move { own.layer.call(&own.server, request).await });
         if let Some(reply) = (&mut call).now_or_never() {
-            if let Some(end) = send(out, id, reply) {
-                let out = Arc::clone(out);
-                // Ends when the client has read it or is gone.
-                tokio::spawn(async move { out.flushed(end).await });
+            if let Some(end) = send(id, reply, |line| out.send_with_others(line, more)) {
+                out.flush_later(end);
             }
             return true;
         }
@@ -165,7 +164,7 @@ impl QuickCalls {
             if cancel.is_cancelled() {
                 return;
             }
-            if let Some(end) = send(&out, &id, reply)
+            if let Some(end) = send(&id, reply, |line| out.send_line(line))
                 && let Err(error) = out.flushed(end).await
             {
                 tracing::debug!(%error, "an answer could not be sent");
@@ -176,10 +175,14 @@ impl QuickCalls {
 }
 
 /// Writes the answer; gives its end when some of it has to wait.
-fn send<W: Sink>(out: &Out<W>, id: &str, reply: Result<Reply, UnknownTool>) -> Option<u64> {
+fn send(
+    id: &str,
+    reply: Result<Reply, UnknownTool>,
+    write: impl FnOnce(&[u8]) -> std::io::Result<Option<u64>>,
+) -> Option<u64> {
     // Such tools ask nobody, so there is no other reply.
     let Ok(Reply::Done(envelope)) = reply else { return None };
-    let sent = line(id, &envelope).map_err(std::io::Error::from).and_then(|line| out.send_line(&line));
+    let sent = line(id, &envelope).map_err(std::io::Error::from).and_then(|line| write(&line));
     sent.unwrap_or_else(|error| {
         tracing::debug!(%error, "an answer could not be sent");
         None

@@ -1,4 +1,5 @@
-//! JSON-RPC over two byte streams: one message per line, one write per message.
+//! JSON-RPC over two byte streams: one message per line, one write per message; answers to requests that came
+//! together leave a few at a time.
 //!
 //! What cannot be read gets an error instead of silence and never ends the connection; a line longer
 //! than 8 MiB is skipped in constant memory.
@@ -23,6 +24,11 @@ use super::quick::QuickCalls;
 
 /// Bytes asked for at a time. A message of this size needs one read.
 const CHUNK: usize = 64 * 1024;
+
+/// Answers that wait for others to requests that are here already. More would leave the client idle.
+const HELD_LINES: usize = 8;
+/// The same in bytes.
+const HELD_BYTES: usize = 16 * 1024;
 
 /// The reading end.
 pub(super) trait Source: Send + 'static {
@@ -69,6 +75,9 @@ struct Queue {
     end: u64,
     failed: bool,
     flushing: bool,
+    // Answers to be written together; empty whenever the connection waits for anything.
+    held: Vec<u8>,
+    held_lines: usize,
 }
 
 impl<S: Source, W: Sink> Lines<S, W> {
@@ -227,7 +236,13 @@ impl<S: Source, W: Sink> Transport<RoleServer> for Lines<S, W> {
                 self.closed.cancel();
                 return None;
             };
-            if self.quick.as_mut().is_some_and(|quick| quick.answers(&line, &self.out)) {
+            let more = memchr::memchr(b'\n', &self.buffer).is_some();
+            let answered = self.quick.as_mut().is_some_and(|quick| quick.answers(&line, &self.out, more));
+            if !(answered && more) {
+                // Before anything is waited for.
+                self.out.release();
+            }
+            if answered {
                 continue;
             }
             if let Some(message) = self.parse(&line) {
@@ -262,7 +277,55 @@ impl<W: Sink> Out<W> {
 
     /// The same for a message that is written already, its newline included.
     pub(super) fn send_line(&self, bytes: &[u8]) -> io::Result<Option<u64>> {
+        self.write(&mut self.queue(), bytes)
+    }
+
+    /// The same for an answer after which the next one follows at once, or does not.
+    pub(super) fn send_with_others(&self, bytes: &[u8], more: bool) -> io::Result<Option<u64>> {
         let mut queue = self.queue();
+        if queue.held.is_empty() && !more {
+            return self.write(&mut queue, bytes);
+        }
+        queue.held.extend_from_slice(bytes);
+        queue.held_lines += 1;
+        if more && queue.held_lines < HELD_LINES && queue.held.len() < HELD_BYTES {
+            return Ok(None);
+        }
+        self.write_held(&mut queue)
+    }
+
+    /// Writes what was held back for a next answer that does not come this way.
+    fn release(self: &Arc<Self>) {
+        let written = self.write_held(&mut self.queue());
+        match written {
+            Ok(None) => {}
+            Ok(Some(end)) => self.flush_later(end),
+            Err(error) => tracing::debug!(%error, "answers could not be sent"),
+        }
+    }
+
+    /// Goes on writing when the client reads; ends when it has or is gone.
+    pub(super) fn flush_later(self: &Arc<Self>, end: u64) {
+        let out = Arc::clone(self);
+        tokio::spawn(async move { out.flushed(end).await });
+    }
+
+    fn write_held(&self, queue: &mut Queue) -> io::Result<Option<u64>> {
+        if queue.held.is_empty() {
+            return Ok(None);
+        }
+        let held = std::mem::take(&mut queue.held);
+        queue.held_lines = 0;
+        let written = self.write(queue, &held);
+        // Its room is used again, unless one answer was huge.
+        if held.capacity() <= 2 * HELD_BYTES {
+            queue.held = held;
+            queue.held.clear();
+        }
+        written
+    }
+
+    fn write(&self, queue: &mut Queue, bytes: &[u8]) -> io::Result<Option<u64>> {
         if queue.failed {
             return Err(io::ErrorKind::BrokenPipe.into());
         }
@@ -270,11 +333,11 @@ impl<W: Sink> Out<W> {
         let mut written = 0;
         while queue.waiting.is_empty() && written < bytes.len() {
             match self.sink.try_write(&bytes[written..]) {
-                Ok(0) => return Err(self.fail(&mut queue, io::ErrorKind::WriteZero.into())),
+                Ok(0) => return Err(self.fail(queue, io::ErrorKind::WriteZero.into())),
                 Ok(count) => written += count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                Err(error) => return Err(self.fail(&mut queue, error)),
+                Err(error) => return Err(self.fail(queue, error)),
             }
         }
         if written == bytes.len() {

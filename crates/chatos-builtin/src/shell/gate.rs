@@ -40,7 +40,11 @@ pub(super) struct Request<'a> {
 }
 
 /// The boundary for a call, or why there must be none.
-pub(super) fn terms(cx: &CallCx, kernel: Kernel, network_wanted: bool) -> Result<Terms, ToolError> {
+pub(super) fn terms(
+    cx: &CallCx,
+    kernel: impl FnOnce() -> Kernel,
+    network_wanted: bool,
+) -> Result<Terms, ToolError> {
     let settings = &cx.settings.shell;
     let network = match (settings.mode, settings.network) {
         (_, NetworkUse::Deny) if network_wanted => {
@@ -60,9 +64,12 @@ pub(super) fn terms(cx: &CallCx, kernel: Kernel, network_wanted: bool) -> Result
         (_, NetworkUse::Allow) | (SafetyMode::Relaxed, NetworkUse::Ask) => true,
         (SafetyMode::Strict, NetworkUse::Ask) => network_wanted,
     };
+    if settings.sandbox == SandboxUse::Off {
+        return Ok(Terms { kernel: None, level: Level::None, network: true });
+    }
+    let kernel = kernel();
     let level = kernel.level();
     match settings.sandbox {
-        SandboxUse::Off => Ok(Terms { kernel: None, level: Level::None, network: true }),
         SandboxUse::Required if level == Level::None => Err(ToolError::unavailable(
             Needed::Process,
             Text::fixed("this system gives no sandbox, and shellSandbox is `required`", "此系统没有沙箱，而 shellSandbox 为 `required`"),
@@ -71,7 +78,7 @@ pub(super) fn terms(cx: &CallCx, kernel: Kernel, network_wanted: bool) -> Result
             "a Linux kernel with Landlock is needed; a person may set shellSandbox to `auto`, then commands ask",
             "需要带 Landlock 的 Linux 内核；用户可将 shellSandbox 设为 `auto`，此后命令会先请求确认",
         ))),
-        SandboxUse::Auto | SandboxUse::Required => {
+        _ => {
             // Without a filter of system calls nothing keeps a command from the network.
             Ok(Terms { kernel: Some(kernel), level, network: network || !kernel.seccomp })
         }

@@ -153,8 +153,7 @@ impl Shop {
         command::refuse_variables(&wanted.env).map_err(plain)?;
         let shell = command::shell(wanted.shell.as_deref(), &self.variables).map_err(plain)?;
         let dir = command::work_dir(cx, &self.protected, &wanted.cwd).map_err(plain)?;
-        let kernel = self.kernel();
-        let terms = gate::terms(cx, kernel, wanted.network).map_err(plain)?;
+        let terms = gate::terms(cx, || self.kernel(), wanted.network).map_err(plain)?;
         let checked = self.look(cx, &wanted.command, &dir, terms);
         let names: Vec<&str> = wanted.env.keys().map(String::as_str).collect();
         let request = Request {
@@ -188,8 +187,13 @@ impl Shop {
         let root = cx.root.as_ref().map(|root| root.path().to_owned()).unwrap_or_default();
         let boundary = terms.kernel.map(|kernel| {
             // What the server was given decides about paths, not what the call puts into `env`.
-            let places =
-                Places { root: &root, temp: &temp, variables: &self.variables, protected: &self.protected };
+            let places = Places {
+                root: &root,
+                temp: &temp,
+                variables: &self.variables,
+                protected: &self.protected,
+                programs: &self.programs,
+            };
             sandbox::boundary(&cx.settings.shell, kernel, places, terms.network)
         });
         let job = Job {

@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub(super) use grants::{Places, boundary};
+pub(super) use grants::{Places, Programs, boundary};
 
 /// How much the system confines a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]

@@ -160,6 +160,8 @@ impl Run {
         let mut tick = tokio::time::interval(TICK);
         tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let mut held_until: Option<Instant> = None;
+        // Made once: a new one each time round would wake the clock's keeper each time.
+        let mut late = std::pin::pin!(at(self.deadline));
         loop {
             let (Some(pipes), Some(link)) = (&mut self.pipes, &mut guard.link) else { return Ok(()) };
             let Pipes { stdout, stderr } = pipes;
@@ -178,7 +180,7 @@ impl Run {
                         held_until = Some(Instant::now() + HELD);
                     }
                 }
-                () = at(self.deadline), if self.ending.is_none() && self.ended.is_none() => {
+                () = &mut late, if self.ending.is_none() && self.ended.is_none() => {
                     self.timed_out = true;
                     self.end(link, GRACE_MS).await;
                 }

@@ -8,6 +8,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
+use std::sync::Once;
 
 use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit, setrlimit};
 
@@ -131,8 +132,13 @@ fn command(program: &str) -> Command {
     Command::new(program)
 }
 
-/// Limits that hold for this process and all it starts.
+/// Limits that hold for this process and all it starts; set with the first command.
 fn limit_all() {
+    static SET: Once = Once::new();
+    SET.call_once(set_limits);
+}
+
+fn set_limits() {
     let wanted = [
         (Resource::Core, 0),
         (Resource::Nofile, MAX_OPEN_FILES),

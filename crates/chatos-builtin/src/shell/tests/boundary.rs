@@ -96,6 +96,43 @@ async fn nothing_outside_is_read_or_written_in_strict_mode() {
 }
 
 #[tokio::test]
+async fn a_command_does_not_choose_what_the_next_one_may_touch() {
+    let Some(_) = here() else { return };
+    let mut settings = quiet();
+    let mut bench = Bench::new(quiet());
+    settings.shell.read_paths = vec![bench.path("data")];
+    settings.shell.write_paths = vec![bench.path("out")];
+    let state = bench.dir.path().join("state/tool-log.jsonl");
+    bench.layer = testing::bench(settings, Some(&state)).layer;
+    let mut home = home(bench.dir.path(), None, None);
+    let path = format!("{}:{}", bench.path("bin").display(), home.variables["PATH"]);
+    home.variables.insert("PATH".to_owned(), path);
+    bench.server = server(&home);
+    let outside = bench.dir.path().canonicalize().unwrap().join("outside");
+    let outside = outside.display();
+    // Links where the search path and the settings name something inside the root.
+    let planted = bench.run(&format!("for name in bin data out; do ln -s {outside} $name; done")).await;
+    assert_eq!(planted.0["data"]["exit_code"], 0, "{}", planted.1);
+    bench.server = server(&home);
+    for command in [
+        format!("cat {outside}/secret.txt"),
+        "cat bin/secret.txt".to_owned(),
+        "echo x > out/new".to_owned(),
+        format!("rm -f {outside}/secret.txt"),
+    ] {
+        let result = bench.run(&command).await;
+        assert_ne!(result.0["data"]["exit_code"], 0, "{command}: {}", result.1);
+        assert!(!result.1.contains("-content"), "{command}: {}", result.1);
+    }
+    // A directory of the root on the search path is one like any other.
+    let made = bench
+        .run("rm bin && mkdir bin && printf '#!/bin/sh\necho found' > bin/own && chmod +x bin/own")
+        .await;
+    assert_eq!(made.0["data"]["exit_code"], 0, "{}", made.1);
+    assert!(bench.run("own").await.1.contains("found"));
+}
+
+#[tokio::test]
 async fn there_is_no_network_and_no_way_around() {
     let Some(kernel) = here().filter(|kernel| kernel.seccomp) else { return };
     let bench = Bench::new(quiet());
