@@ -69,6 +69,8 @@ describe.each(['plugin', 'fallback'] as const)('in the %s mode', (mode) => {
     expect(told.result).toMatchObject({ content: [{ type: 'text', text: 'Sunny in Bern' }, { type: 'image', mimeType: 'image/png' }], structuredContent: { city: 'Bern', degrees: 21 }, isError: false });
     expect(told.heard.slice(0, 2)).toEqual(['ui/notifications/tool-input', 'ui/notifications/tool-result']);
     expect(told.init).toMatchObject({ protocolVersion: '2026-01-26', hostInfo: { name: 'chatos' }, hostContext: { theme: 'light', displayMode: 'inline', toolInfo: { tool: { name: 'weather' } } }, hostCapabilities: { serverTools: {}, openLinks: {} } });
+    // A picture of the result comes with its bytes, which the view itself could not have read.
+    await expect.poll(() => frame.locator('#dot').evaluate((image) => (image as HTMLImageElement).naturalWidth)).toBe(1);
     // It grew to the size it said.
     expect(await page.locator('[data-view] iframe').evaluate((element) => element.clientHeight)).toBe(220);
 
@@ -184,9 +186,6 @@ test('in a chat: the card shows the view; what it says as the person is asked fo
     await frame.getByText('23 now').waitFor();
     expect(calls()).toContain('call refresh {}');
     await page.getByText('The tool said:').first().waitFor();
-
-    // The picture of the result is there with its bytes, which the view itself could not have read.
-    await expect.poll(() => frame.locator('#dot').evaluate((image) => (image as HTMLImageElement).naturalWidth)).toBe(1);
 
     // What it says to the model is shown, can be left out, and goes with the next message only.
     for (const odd of [{ content: 'text' }, { content: [{ type: 'audio' }] }, { structuredContent: [1] }, { content: [{ type: 'text', text: 'x'.repeat(16_385) }] }, { content: [{ type: 'image', mimeType: 'image/svg+xml', data: 'AAAA' }] }]) {
