@@ -77,6 +77,8 @@ pub(crate) struct Shared {
     by_hand: by_hand::ByHand,
     // One at a time makes a catalogue.
     making: tokio::sync::Mutex<()>,
+    /// Held while a server is changed: what is written was read under it.
+    editing: tokio::sync::Mutex<()>,
 }
 
 impl Host {
@@ -117,6 +119,7 @@ impl ServerDesk {
             refused: Mutex::default(),
             by_hand: by_hand::ByHand::default(),
             making: tokio::sync::Mutex::new(()),
+            editing: tokio::sync::Mutex::new(()),
         });
         let ports = Arc::new(ports::HostPorts::new(host, Arc::clone(&shared)));
         let dispatcher = Arc::new(Dispatcher::new(Arc::clone(&ports) as Arc<dyn Ports>));
@@ -216,11 +219,13 @@ impl Shared {
             .collect();
         for status in self.pool.statuses() {
             if !wanted.contains_key(&status.key) {
-                let shared = Arc::clone(self);
-                // Waiting for its process is not this list's business.
+                let (shared, gone) = (Arc::clone(self), self.pool.remove(&status.key));
+                // It is forgotten now; waiting for its process is not this list's business.
                 tokio::spawn(async move {
-                    shared.pool.remove(&status.key).await;
-                    shared.logs.forget(status.key.as_str());
+                    gone.await;
+                    if shared.pool.status(&status.key).is_none() {
+                        shared.logs.forget(status.key.as_str());
+                    }
                 });
             }
         }

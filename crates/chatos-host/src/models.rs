@@ -10,7 +10,7 @@ mod state;
 mod test;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chatos_model::{
     Connections, Demo, HttpParts, HttpProvider, Patience, Protocol, Provider, SharedDialect, protocol_of,
@@ -32,14 +32,22 @@ pub struct ModelDesk<'h> {
     host: &'h Arc<Host>,
 }
 
-/// What the calls to models share: connections, and what each vendor was seen to refuse.
+/// What the calls to models share: connections, and what each vendor was seen to refuse; and the order of
+/// changes.
 #[derive(Default)]
 pub(crate) struct ModelShare {
     connections: Connections,
     dialects: Mutex<HashMap<(String, String), SharedDialect>>,
+    editing: Mutex<()>,
 }
 
 impl ModelShare {
+    /// Held from reading a record of a model, agent or prompt to writing what changes about it: of two
+    /// changes at once both stay.
+    pub(crate) fn editing(&self) -> MutexGuard<'_, ()> {
+        self.editing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Kept connections.
     #[cfg(feature = "otlp")]
     pub(crate) fn connections(&self) -> &Connections {

@@ -172,14 +172,20 @@ impl Pool {
         shared.changed();
     }
 
-    /// Forgets a server and waits until its process is gone.
-    pub async fn remove(&self, key: &ServerKey) -> bool {
+    /// Forgets a server. That is done when this returns, so a server of the same key can be put at once;
+    /// the future waits until the process is gone.
+    pub fn remove(&self, key: &ServerKey) -> impl Future<Output = bool> + Send + use<> {
         let server = self.servers().remove(key);
-        let Some(server) = server else { return false };
-        server.retire();
-        server.gone().await;
-        self.inner.shared.changed();
-        true
+        if let Some(server) = &server {
+            server.retire();
+        }
+        let shared = Arc::clone(&self.inner.shared);
+        async move {
+            let Some(server) = server else { return false };
+            server.gone().await;
+            shared.changed();
+            true
+        }
     }
 
     /// The connection to a server, started when it is not there. Waits for the attempt that is going

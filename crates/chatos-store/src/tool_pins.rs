@@ -104,23 +104,28 @@ impl Store {
     }
 
     /// Notes tools that are not what was approved: `(tool, state, digest, spec)`. An approved row that
-    /// changed keeps nothing that would let it be used.
+    /// changed keeps nothing that would let it be used; one of the same digest stays, approved meanwhile or
+    /// not. Returns the names that were written.
     pub fn note_pins(
         &self,
         identity: &str,
         tools: Vec<(String, PinState, String, String)>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<Vec<String>, StoreError> {
         let identity = identity.to_owned();
         self.write(move |connection| {
             let mut statement = connection.prepare_cached(
                 "INSERT INTO tool_pins (server_identity, tool, digest, spec_blob, state) VALUES (?1, ?2, ?3, ?4, ?5)
                  ON CONFLICT (server_identity, tool) DO UPDATE SET digest = excluded.digest,
-                   spec_blob = excluded.spec_blob, state = excluded.state, decided_at = NULL, decided_by = ''",
+                   spec_blob = excluded.spec_blob, state = excluded.state, decided_at = NULL, decided_by = ''
+                 WHERE tool_pins.digest <> excluded.digest",
             )?;
+            let mut noted = Vec::new();
             for (tool, state, digest, spec) in &tools {
-                statement.execute(params![identity, tool, digest, spec, state.as_str()])?;
+                if statement.execute(params![identity, tool, digest, spec, state.as_str()])? > 0 {
+                    noted.push(tool.clone());
+                }
             }
-            Ok(())
+            Ok(noted)
         })
     }
 
@@ -184,9 +189,9 @@ mod tests {
         assert!(!store.first_pins("app:a/b", vec![first("z", "1")], "trust").unwrap());
         let note =
             |tool: &str, state, digest: &str| (tool.to_owned(), state, digest.to_owned(), "{}".to_owned());
-        store
-            .note_pins("app:a/b", vec![note("x", PinState::Changed, "2"), note("z", PinState::New, "1")])
-            .unwrap();
+        let news = || vec![note("x", PinState::Changed, "2"), note("z", PinState::New, "1")];
+        assert_eq!(store.note_pins("app:a/b", news()).unwrap(), ["x", "z"]);
+        assert!(store.note_pins("app:a/b", news()).unwrap().is_empty(), "of two who see it one notes it");
         let states = || -> Vec<(String, PinState)> {
             store.tool_pins(Some("app:a/b")).unwrap().into_iter().map(|pin| (pin.tool, pin.state)).collect()
         };
@@ -197,5 +202,7 @@ mod tests {
         let wanted = vec![("x".to_owned(), "1".to_owned()), ("z".to_owned(), "1".to_owned())];
         assert_eq!(store.approve_pins("app:a/b", wanted, "person").unwrap(), ["z"]);
         assert_eq!(states()[0].1, PinState::Changed, "an older look approves nothing");
+        assert!(store.note_pins("app:a/b", news()).unwrap().is_empty());
+        assert_eq!(states()[2].1, PinState::Approved, "an older look takes no approval back");
     }
 }

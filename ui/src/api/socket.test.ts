@@ -132,6 +132,30 @@ describe('EventSocket', () => {
     expect(socket.lastSeq).toBe(90);
   });
 
+  test('a host that no longer has what was missed answers `resync`, and the connection is a good one', async () => {
+    const { socket, last, states, events, resync } = setup();
+    socket.start();
+    await settle();
+    last().hello(10, 'boot', true);
+    last().onclose?.();
+    await vi.advanceTimersByTimeAsync(400);
+    last().frame(90, 'host', 'resync', { version: '1', bootId: 'boot', resumed: false });
+    expect([states.at(-1), socket.lastSeq, resync.mock.calls.length]).toEqual(['open', 90, 2]);
+    last().frame(91, 'admin', 'x');
+    expect(events).toEqual([91]);
+  });
+
+  test('a connection that never says hello is given up', async () => {
+    const { socket, sockets, last, states } = setup();
+    socket.start();
+    await settle();
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect([sockets[0]?.closed, states.at(-1)]).toEqual([true, 'waiting']);
+    await vi.advanceTimersByTimeAsync(400);
+    last().hello(1, 'boot', true);
+    expect(states.at(-1)).toBe('open');
+  });
+
   test('waits longer each time and starts over after a good connection', async () => {
     let fail = true;
     const { socket, last, sockets } = setup(() => (fail ? Promise.reject(new Error('down')) : Promise.resolve('T')));

@@ -30,6 +30,8 @@ const MAX_DELAY_MS = 15_000;
 /** A silent socket is asked; without any frame in the time after, it is dead. */
 const PING_EVERY_MS = 25_000;
 const PONG_WITHIN_MS = 10_000;
+/** A connection that has said nothing for so long after it was begun is dead as well. */
+const HELLO_WITHIN_MS = 30_000;
 
 /** The wait before attempt `n` (from 0): doubling, capped, with up to a third of jitter taken off. */
 export function backoff(attempt: number, random: number): number {
@@ -100,6 +102,7 @@ export class EventSocket {
     const open = this.#options.open ?? ((address, protocols) => new WebSocket(address, protocols));
     const socket = open(url, ['chatos.v1', `ticket.${ticket}`]);
     this.#socket = socket;
+    this.#pingTimer = setTimeout(() => this.#retry(), HELLO_WITHIN_MS);
     socket.onmessage = (event) => {
       if (generation === this.#generation) this.#receive(event.data);
     };
@@ -118,13 +121,8 @@ export class EventSocket {
       return;
     }
     if (frame.topic === 'host' && frame.type === 'pong') return;
-    if (frame.topic === 'host' && frame.type === 'hello') {
+    if (frame.topic === 'host' && (frame.type === 'hello' || frame.type === 'resync')) {
       this.#hello(frame);
-      return;
-    }
-    if (frame.topic === 'host' && frame.type === 'resync') {
-      this.#lastSeq = frame.seq;
-      this.#options.onResync();
       return;
     }
     // A resumed stream may repeat what we already have.
@@ -138,12 +136,13 @@ export class EventSocket {
     const bootId = typeof hello?.bootId === 'string' ? hello.bootId : null;
     const sameBoot = this.#bootId !== null && bootId === this.#bootId;
     this.#attempt = 0;
-    // Resumed: the missed frames follow and carry the sequence on. Otherwise there may be a gap.
-    if (!(sameBoot && hello?.resumed === true)) {
+    // Resumed: the missed frames follow and carry the sequence on. Otherwise there may be a gap; a host that
+    // no longer has what was missed says `resync` in place of `hello`.
+    if (!(frame.type === 'hello' && sameBoot && hello?.resumed === true)) {
       this.#lastSeq = frame.seq;
       this.#options.onResync();
     }
-    this.#bootId = bootId;
+    this.#bootId = bootId ?? this.#bootId;
     this.#setState('open', null);
   }
 

@@ -114,7 +114,11 @@ export class Chat {
       this.#open.set(id, known);
       return known.transcript;
     }
-    const transcript = new Transcript(id, { api: this.api, onSession: (session) => this.sessions.put(session) });
+    const transcript = new Transcript(id, {
+      api: this.api,
+      mark: () => this.sessions.mark(),
+      onSession: (session, mark) => this.sessions.put(session, mark),
+    });
     const leave = this.#options.follow(`chat:${id}`, (frame) => this.#receive(transcript, frame));
     this.#open.set(id, { transcript, leave });
     if (this.#open.size > MAX_OPEN) this.#forget();
@@ -129,8 +133,9 @@ export class Chat {
 
   /** Makes a session; it is in the list at once. */
   async create(input: SessionChange): Promise<WireSession> {
+    const mark = this.sessions.mark();
     const session = await this.api.create(input);
-    this.sessions.put(session);
+    this.sessions.put(session, mark);
     return session;
   }
 
@@ -168,10 +173,12 @@ export class Chat {
 
   /** Everything read before may be out of date. */
   resync(): void {
-    if (this.sessions.started) void this.sessions.load();
+    // What was told before is older than what is read now.
+    this.#flush();
+    this.sessions.resync();
     void this.agents.refresh();
     void this.models.refresh();
-    for (const { transcript } of this.#open.values()) if (transcript.ready || transcript.error) transcript.resync();
+    for (const { transcript } of this.#open.values()) transcript.resync();
   }
 
   clear(): void {

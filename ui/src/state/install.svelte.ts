@@ -61,6 +61,8 @@ export class Install {
     try {
       const operation = await this.#send(source, allowProblems, this.#abort.signal);
       this.#operationId = operation.id;
+      // Cancel was pressed before there was anything to name.
+      if (this.#abort.signal.aborted) await this.#client.cancelOperation(operation.id);
       const ended = await this.#operations.follow(operation, (now) => {
         this.phase = 'working';
         this.progress = now.progress ?? START;

@@ -55,6 +55,41 @@ describe('Install', () => {
     expect(install.phase).toBe('done');
   });
 
+  test('an answer that is older than the end changes nothing any more', async () => {
+    vi.useFakeTimers();
+    const asked: ((answer: Operation<InstallResult>) => void)[] = [];
+    const { install, operations } = setup({
+      installFromPath: () => Promise.resolve(operation({})),
+      operation: (() => new Promise<Operation<InstallResult>>((resolve) => asked.push(resolve))) as unknown as Client['operation'],
+    });
+    const done = install.start({ kind: 'path', path: '/x' });
+    await vi.advanceTimersByTimeAsync(1_000);
+    operations.onEvent(event(operation({ state: 'done', result })));
+    asked[1]?.(operation({ state: 'done', result }));
+    await done;
+    asked[0]?.(operation({}));
+    await vi.advanceTimersByTimeAsync(3_000);
+    vi.useRealTimers();
+    expect([install.phase, install.busy, asked.length]).toEqual(['done', false, 2]);
+  });
+
+  test('canceled before the host named the operation, it is canceled when it is named', async () => {
+    let begun: (answer: Operation<InstallResult>) => void = () => undefined;
+    const cancelOperation = vi.fn(() => Promise.resolve(operation({ state: 'canceled' })));
+    const { install, operations } = setup({
+      installFromPath: () => new Promise((resolve) => (begun = resolve)),
+      cancelOperation: cancelOperation as unknown as Client['cancelOperation'],
+      operation: (() => Promise.resolve(operation({ state: 'canceled' }))) as Client['operation'],
+    });
+    const done = install.start({ kind: 'path', path: '/x' });
+    await install.cancel();
+    begun(operation({}));
+    await expect.poll(() => cancelOperation.mock.calls).toEqual([['op1']]);
+    operations.onEvent(event(operation({ state: 'canceled' })));
+    await done;
+    expect(install.phase).toBe('failed');
+  });
+
   test('an operation the host no longer knows is a failure, not an endless wait', async () => {
     vi.useFakeTimers();
     const { install } = setup({

@@ -28,7 +28,10 @@ export class Operations {
     onChange(first);
     if (first.state !== 'running') return Promise.resolve(first);
     return new Promise((resolve, reject) => {
+      // An answer that is older than the end must not tell of a step after it.
+      let over = false;
       const finish = (settle: () => void) => {
+        over = true;
         clearInterval(timer);
         this.#watchers.get(first.id)?.delete(watcher);
         settle();
@@ -36,20 +39,24 @@ export class Operations {
       const ended = (operation: Operation<T>) => finish(() => resolve(operation));
       const watcher: Watcher = (event) => {
         const operation = event as Operation<T>;
+        if (over) return;
         onChange(operation);
         if (operation.state === 'running') return;
+        over = true;
+        clearInterval(timer);
         // An event speaks the host's language, an answer speaks the page's; the outcome is read, so ask.
         this.#client.operation<T>(first.id).then(ended, () => ended(operation));
       };
       const timer = setInterval(() => {
         this.#client.operation<T>(first.id).then(
           (operation) => {
+            if (over) return;
             onChange(operation);
             if (operation.state !== 'running') ended(operation);
           },
           (error: { status?: number }) => {
             // A host that is away for a moment comes back; one that forgot the operation does not.
-            if (error.status !== 0) finish(() => reject(error));
+            if (!over && error.status !== 0) finish(() => reject(error));
           },
         );
       }, ASK_EVERY_MS);

@@ -51,6 +51,9 @@ export class Prompts {
   #scheduled = false;
   #countsTold = 0;
   #deliveredRead = false;
+  #deliveredAsked = 0;
+  /** Came while the page of them was on its way; null when none is. */
+  #deliveredNews: PromptItem[] | null = null;
   /** Ids closed of late, for those who waited a moment before speaking of a prompt. */
   readonly #closed = new Set<string>();
   readonly #arrivalListeners = new Set<(items: PromptItem[]) => void>();
@@ -92,9 +95,11 @@ export class Prompts {
 
   /** Everything read before may be out of date. */
   resync(): void {
+    // What was told before is older than what is read now.
+    if (this.#queue.length > 0) this.#flush();
     void this.pending.reload();
     void this.unread.reload();
-    if (this.history.started) void this.history.search();
+    this.history.resync();
     if (this.#deliveredRead) void this.readDelivered();
     for (const form of this.#forms.values()) if (form.ready) void form.refresh();
   }
@@ -128,8 +133,20 @@ export class Prompts {
 
   async readDelivered(): Promise<void> {
     this.#deliveredRead = true;
+    const asked = (this.#deliveredAsked += 1);
+    this.#deliveredNews = [];
     const page = await this.#api.list({ view: 'history', kind: 'result', auto: true, limit: DELIVERED });
+    if (asked !== this.#deliveredAsked) return;
     this.delivered = page.items.map(readItem).filter((item) => item?.answer?.auto === true) as PromptItem[];
+    // What came meanwhile may not be on the page.
+    const news = this.#deliveredNews;
+    this.#deliveredNews = null;
+    news.forEach((item) => this.#deliver(item));
+  }
+
+  #deliver(item: PromptItem): void {
+    this.#deliveredNews?.push(item);
+    this.delivered = [item, ...this.delivered.filter((other) => other.id !== item.id)].slice(0, DELIVERED);
   }
 
   /** “Got it, all”: answers every pending result. Rejects at the first failure; the rest stay. */
@@ -183,6 +200,8 @@ export class Prompts {
     this.arrivals = [];
     this.delivered = [];
     this.#deliveredRead = false;
+    this.#deliveredAsked += 1;
+    this.#deliveredNews = null;
     this.#queue = [];
     this.#closed.clear();
     this.#forms.clear();
@@ -243,9 +262,7 @@ export class Prompts {
     this.pending.drop(item.id);
     this.unread.drop(item.id);
     this.history.closed(item);
-    if (this.#deliveredRead && item.kind === 'result' && item.answer?.auto) {
-      this.delivered = [item, ...this.delivered.filter((other) => other.id !== item.id)].slice(0, DELIVERED);
-    }
+    if (this.#deliveredRead && item.kind === 'result' && item.answer?.auto) this.#deliver(item);
   }
 
   #saveAll(leaving: boolean): void {

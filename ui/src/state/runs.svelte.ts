@@ -48,6 +48,7 @@ export class Runs {
   readonly api: RunsApi;
   #cursor: string | null = null;
   #generation = 0;
+  #asked = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(api: RunsApi) {
@@ -97,12 +98,15 @@ export class Runs {
 
   /** The runs that a stopped host left behind; shown on every page as a count (agents §8). */
   async loadInterrupted(): Promise<void> {
+    const asked = (this.#asked += 1);
+    let found: WireRun[] = [];
     try {
-      this.interrupted = (await this.api.list({ state: 'interrupted', limit: PAGE })).items.filter((run) => run.kind !== 'sub');
+      found = (await this.api.list({ state: 'interrupted', limit: PAGE })).items.filter((run) => run.kind !== 'sub');
     } catch {
       // A count beside the menu is an extra; the Runs page itself says what is wrong.
-      this.interrupted = [];
     }
+    // Asked for again since: the later answer counts.
+    if (asked === this.#asked) this.interrupted = found;
   }
 
   open(id: string): RunDetail {
@@ -115,19 +119,26 @@ export class Runs {
 
   onEvent(frame: EventFrame): void {
     if (frame.type !== 'run_changed') return;
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.resync(), REREAD_MS);
+    // Not put off by the next one: runs that change all the time would never be read.
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      this.resync();
+    }, REREAD_MS);
   }
 
   resync(): void {
     void this.loadInterrupted();
-    if (this.started) void this.load();
+    // A first page that is on its way may be older than what led here.
+    if (this.started || this.loading || this.error) void this.load();
     if (this.current) void this.current.load();
   }
 
   clear(): void {
     this.#generation += 1;
+    this.#asked += 1;
     clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.loading = false;
     this.items = [];
     this.interrupted = [];
     this.started = false;

@@ -35,8 +35,10 @@ export class Settings {
   }
 
   #keep(setting: Setting): Setting {
-    const items = this.list.data ?? [];
-    this.list.put(items.map((item) => (item.key === setting.key ? setting : item)));
+    const items = this.list.data;
+    // Not read yet: one setting is no list, and the page on its way may be older.
+    if (items) this.list.put(items.map((item) => (item.key === setting.key ? setting : item)));
+    else void this.list.refresh();
     return setting;
   }
 }

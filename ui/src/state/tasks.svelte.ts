@@ -72,6 +72,8 @@ export class Tasks {
       return changed;
     } catch (thrown) {
       this.#keep(task);
+      // It may be another one by now; that may be why it was refused.
+      void this.list.refresh();
       throw thrown;
     }
   }

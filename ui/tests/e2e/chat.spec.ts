@@ -185,13 +185,16 @@ describe('runs', () => {
       await page.getByRole('button', { name: 'Stop', exact: true }).click();
       await idle(page);
       await idle(other);
-      const text = await page.locator('[data-row="assistant"] .text').innerText();
-      // Every number once, none missing.
-      const numbers = text.trim().split(/\s+/).map(Number);
+      // What the host kept: every number once, none missing. The last piece may reach the pages with it.
+      const { messages } = await host.api<{ messages: { role: string; content: string }[] }>('GET', `sessions/${id}/messages`);
+      const text = messages.find(({ role }) => role === 'assistant')?.content.trim() ?? '';
+      const numbers = text.split(/\s+/).map(Number);
       expect(numbers).toEqual(numbers.map((_, index) => index + 1));
-      await expect.poll(() => other.locator('[data-row="assistant"] .text').innerText()).toBe(text);
+      const shown = (one: Page) => one.locator('[data-row="assistant"] .text').innerText().then((said) => said.trim());
+      await expect.poll(() => shown(page)).toBe(text);
+      await expect.poll(() => shown(other)).toBe(text);
       await page.reload();
-      await expect.poll(() => page.locator('[data-row="assistant"] .text').innerText()).toBe(text);
+      await expect.poll(() => shown(page)).toBe(text);
     } finally {
       await model.stop();
     }

@@ -39,6 +39,9 @@ export interface OpenOptions extends BrowserContextOptions {
 
 interface Fixtures {
   browser: Browser;
+  /** The host of the file. */
+  shared: Host;
+  /** The host of the file; at a second try one of its own, because the first one left things behind. */
   host: Host;
   /** Starts a host for this test alone. It outlives the test's pages, which would complain of its end. */
   ownHost: (options?: HostOptions) => Promise<Host>;
@@ -57,7 +60,7 @@ export const test = base.extend<Fixtures>({
     { scope: 'file' },
   ],
 
-  host: [
+  shared: [
     // eslint-disable-next-line no-empty-pattern -- as above
     async ({}, use) => {
       const host = await Host.start();
@@ -66,6 +69,13 @@ export const test = base.extend<Fixtures>({
     },
     { scope: 'file' },
   ],
+
+  host: async ({ shared, task }, use) => {
+    if ((task.result?.retryCount ?? 0) === 0) return use(shared);
+    const host = await Host.start();
+    await use(host);
+    await host.stop();
+  },
 
   // eslint-disable-next-line no-empty-pattern -- as above
   ownHost: async ({}, use) => {
@@ -79,9 +89,14 @@ export const test = base.extend<Fixtures>({
   },
 
   // `ownHost` is named only to be taken down after the pages.
-  open: async ({ browser, host, ownHost: _, task }, use) => {
+  open: async ({ browser, host, ownHost: _, task, onTestFinished }, use) => {
     const contexts: BrowserContext[] = [];
     const problems: string[] = [];
+    // Said after everything was taken down: who throws on the way keeps the rest from it, and a second try from
+    // beginning anew.
+    onTestFinished(() => {
+      if (task.result?.state !== 'fail' && problems.length > 0) throw new Error(`the browser console was not quiet:\n${problems.join('\n')}`);
+    });
     await use(async (options = {}) => {
       const { language = 'en', theme = 'light', expectConsole, at = '#/', host: other, lasting = false, ...rest } = options;
       const settings: BrowserContextOptions = {
@@ -110,8 +125,8 @@ export const test = base.extend<Fixtures>({
       return page;
     });
     const failed = task.result?.state === 'fail';
-    for (const [index, context] of contexts.entries()) await close(context, failed ? `${task.name}-${index + 1}` : null);
-    if (!failed && problems.length > 0) throw new Error(`the browser console was not quiet:\n${problems.join('\n')}`);
+    const name = (task.result?.retryCount ?? 0) > 0 ? `${task.name}-second-try` : task.name;
+    for (const [index, context] of contexts.entries()) await close(context, failed ? `${name}-${index + 1}` : null);
   },
 });
 
@@ -126,7 +141,9 @@ async function close(context: BrowserContext, keepAs: string | null): Promise<vo
     const name = keepAs.replaceAll(/[^\p{L}\p{N}]+/gu, '-').slice(0, 100);
     mkdirSync(RESULTS, { recursive: true });
     for (const [index, page] of context.pages().entries()) {
-      await page.screenshot({ path: `${RESULTS}/${name}-page${index + 1}.png`, fullPage: true, timeout: 10_000 });
+      const shot = page.screenshot({ path: `${RESULTS}/${name}-page${index + 1}.png`, fullPage: true, timeout: 10_000 });
+      // A page that cannot be drawn any more must not keep the others, and the host, from being taken down.
+      await shot.catch((error: unknown) => console.log(`no screenshot of ${name}: ${String(error)}`));
     }
     if (TRACED) await context.tracing.stop({ path: `${RESULTS}/${name}.zip` });
   }

@@ -168,7 +168,7 @@ describe('life cycle', () => {
   test('closed while it mounts: the disposer runs as soon as mount has settled', async ({ host, open }) => {
     const id = await install(host, {
       ...oneApp('com.slow.mount', `export async function mount({ host }) {
-        await new Promise((resolve) => setTimeout(resolve, 1500));
+        while (localStorage.getItem('go') === null) await new Promise((resolve) => setTimeout(resolve, 20));
         return async () => { localStorage.setItem('disposed', String(1 + Number(localStorage.getItem('disposed') ?? 0))); };
       }`),
     });
@@ -176,7 +176,9 @@ describe('life cycle', () => {
     await go(page, `#/apps/plugin/${id}/app`);
     await page.locator(`[data-place="${id}/app full"][data-phase="mounting"]`).waitFor();
     await page.getByText(`Loading App of ${id}`).waitFor();
+    const mounting = await (await page.locator(`iframe[data-app="${id}/app"]`).elementHandle())?.contentFrame();
     await page.getByRole('button', { name: 'Close' }).click();
+    await mounting?.evaluate(() => localStorage.setItem('go', 'now'));
     await expect.poll(() => page.locator(`iframe[data-app="${id}/app"]`).count()).toBe(0);
     const frame = await openApp(page, id);
     expect(await frame.evaluate(() => localStorage.getItem('disposed'))).toBe('1');

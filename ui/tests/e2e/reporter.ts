@@ -1,4 +1,5 @@
-// Ends a run with one line that scripts can read: `N passed, N failed`.
+// Ends a run with one line that scripts can read: `N passed, N failed`. Before it, what failed once more, and what
+// passed only at its second try.
 
 import type { Reporter, TestModule } from 'vitest/node';
 
@@ -17,9 +18,12 @@ export default class Totals implements Reporter {
     for (const module of modules) {
       for (const test of module.children.allTests()) {
         const result = test.result();
-        if (result.state !== 'failed') continue;
-        const [first = ''] = (result.errors[0]?.message ?? '').split('\n');
-        console.log(`failed: ${module.relativeModuleId} > ${test.fullName}: ${first.slice(0, 300)}`);
+        const again = (test.diagnostic()?.retryCount ?? 0) > 0;
+        const word = result.state === 'failed' ? 'failed' : result.state === 'passed' && again ? 'passed at the second try' : null;
+        if (word === null) continue;
+        // Of a test that passed in the end these are the errors of its first try.
+        const why = (result.errors?.[0]?.message ?? '').replaceAll(/\s*\n\s*/g, ' ').slice(0, 300);
+        console.log(`${word}: ${module.relativeModuleId} > ${test.fullName}: ${why}`);
       }
     }
     console.log(`${passed} passed, ${failed} failed`);

@@ -46,7 +46,7 @@ describe('a tool', () => {
     await outcome(page, 'ok').getByRole('link', { name: 'Tool log' }).click();
     const entry = page.locator('[data-call][data-outcome="ok"]').filter({ hasText: 'read_file' });
     await entry.waitFor();
-    expect(await page.locator('[data-call]').count()).toBe(1);
+    await expect.poll(() => page.locator('[data-call]').count()).toBe(1);
   });
 
   test('says what is wrong with an argument at its field, and what cannot be', async ({ host, open }) => {

@@ -72,7 +72,7 @@ describe.each(['plugin', 'fallback'] as const)('in the %s mode', (mode) => {
     // A picture of the result comes with its bytes, which the view itself could not have read.
     await expect.poll(() => frame.locator('#dot').evaluate((image) => (image as HTMLImageElement).naturalWidth)).toBe(1);
     // It grew to the size it said.
-    expect(await page.locator('[data-view] iframe').evaluate((element) => element.clientHeight)).toBe(220);
+    await expect.poll(() => page.locator('[data-view] iframe').evaluate((element) => element.clientHeight)).toBe(220);
 
     await frame.getByRole('button', { name: 'Refresh' }).click();
     await frame.getByText('23 now').waitFor();

@@ -141,9 +141,11 @@ fn wait(mut child: Child, name: &str) -> Result<Option<ExitStatus>> {
     }
 }
 
-/// Lines a reader must see although the step passed: what was left out, and why.
+/// Lines a reader must see although the step passed: what was left out and why, and what needed luck.
 fn notes(log: &str) -> Vec<String> {
-    log.lines().filter(|line| line.contains(": skipped, ")).map(|line| line.trim().to_owned()).collect()
+    let telling =
+        |line: &&str| line.contains(": skipped, ") || line.starts_with("passed at the second try: ");
+    log.lines().filter(telling).map(|line| line.trim().to_owned()).collect()
 }
 
 fn tail(log: &str) -> String {

@@ -163,6 +163,35 @@ fn a_second_message_waits_replaces_or_corrects() {
     assert_eq!(until(&host, &third, &["done", "failed"])["state"], "done");
 }
 
+/// A run that cannot begin makes room for the next one only when its own end is written.
+#[test]
+fn messages_whose_runs_cannot_begin_end_once_each_and_hold_up_nobody() {
+    let stand = Stand::new(|_| {
+        let pieces = (0..4_000).map(|number| format!("{number} ")).collect();
+        Script::Slow { pieces, pause: Duration::from_millis(50) }
+    });
+    let host = stand.sandbox.serve();
+    let chat = session(&host, &stand.agent);
+    let first = send(&host, &chat, "long");
+    let waiting: Vec<String> =
+        (0..5).map(|number| send(&host, &chat, &format!("message {number}"))).collect();
+    let models = host.ask("GET", "/api/v1/models", None).json();
+    let scripted =
+        models["items"].as_array().unwrap().iter().find(|model| model["name"] == "scripted").unwrap();
+    let gone = host.ask("DELETE", &format!("/api/v1/models/{}", scripted["id"].as_str().unwrap()), None);
+    assert_eq!(gone.status, 200, "{}", gone.text());
+    host.ask("POST", &format!("/api/v1/sessions/{chat}/abort"), Some(&json!({})));
+    assert_eq!(until(&host, &first, &["aborted", "done", "failed"])["state"], "aborted");
+    for run in &waiting {
+        assert_eq!(until(&host, run, &["done", "failed", "aborted"])["state"], "failed");
+    }
+    let said = messages(&host, &chat);
+    for run in &waiting {
+        let reasons = said.iter().filter(|said| said["kind"] == "notice" && said["runId"] == json!(run));
+        assert_eq!(reasons.count(), 1, "{run}: {said:#?}");
+    }
+}
+
 #[test]
 fn bad_messages_are_refused_with_a_reason() {
     let stand = Stand::new(obedient);

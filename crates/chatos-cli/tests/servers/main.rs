@@ -390,6 +390,50 @@ fn a_removed_server_is_on_no_list_after_its_removal() {
     }
 }
 
+/// Of two changes at once both stay: what is written was not read before the other one.
+#[test]
+fn two_people_change_one_thing_at_once_and_neither_is_forgotten() {
+    let sandbox = sandbox();
+    let host = sandbox.serve();
+    let made = |path: &str, body: serde_json::Value| {
+        let made = host.ask("POST", &format!("/api/v1/{path}"), Some(&body));
+        assert!(made.status < 300, "{}", made.text());
+        format!("/api/v1/{path}/{}", made.json()["id"].as_str().unwrap())
+    };
+    let things = [
+        (
+            made("mcp-servers", json!({ "name": "two", "url": "https://two.example/mcp", "enabled": false })),
+            ["description", "cwd"],
+        ),
+        (made("agents", json!({ "name": "two" })), ["description", "prompt"]),
+        (
+            made(
+                "models",
+                json!({ "name": "two", "provider": "openai", "model": "m", "baseUrl": "http://127.0.0.1:9/v1" }),
+            ),
+            ["description", "model"],
+        ),
+    ];
+    for (path, members) in &things {
+        for round in 0..15 {
+            let value = format!("/{round}");
+            std::thread::scope(|scope| {
+                for member in members {
+                    let (host, value) = (&host, &value);
+                    scope.spawn(move || {
+                        let said = host.ask("PUT", path, Some(&json!({ *member: value })));
+                        assert!(said.status < 300, "{path} {member}: {}", said.text());
+                    });
+                }
+            });
+            let now = host.ask("GET", path, None).json();
+            for member in members {
+                assert_eq!(now[*member], json!(value), "{path} {member}, round {round}: {now}");
+            }
+        }
+    }
+}
+
 /// Credentials are sealed: no file of the state holds them.
 fn assert_no_canary(sandbox: &Sandbox) {
     let mut folders = vec![sandbox.state().to_owned()];

@@ -82,6 +82,7 @@ impl AgentDesk<'_> {
 
     /// Changes an agent: what the patch does not name stays.
     pub fn update(&self, id: &str, patch: Map<String, Value>) -> Result<AgentRecord, Fault> {
+        let _alone = self.host.model_share().editing();
         let agent = self.drafted(Some(&self.agent(id)?), patch)?;
         self.save(agent, false)
     }

@@ -85,10 +85,10 @@ impl AgentDesk<'_> {
 
     /// Pages look again; and a server may now be told that it may ask the model, or no longer.
     fn told(&self, id: &str) {
-        self.host.events().publish("admin", "land_configs_changed", &json!({ "id": id }));
         if let Some(servers) = self.host.server_cell().get() {
             servers.changed();
         }
+        self.host.events().publish("admin", "land_configs_changed", &json!({ "id": id }));
     }
 
     fn write_land(

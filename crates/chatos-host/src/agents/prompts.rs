@@ -47,6 +47,7 @@ impl AgentDesk<'_> {
 
     /// Changes a text. Of a built-in one only title and content can be changed.
     pub fn update_prompt(&self, written: &str, patch: Map<String, Value>) -> Result<SystemPrompt, Fault> {
+        let _alone = self.host.model_share().editing();
         let before = self.system_prompt(written)?;
         if before.locked {
             return Err(Fault::new(

@@ -96,14 +96,16 @@ pub(super) fn check(
         news.push((name.clone(), state, tool.digest.to_string(), kept.to_string()));
     }
     if !news.is_empty() {
-        tell(host, identity, server, &news);
-        host.store().note_pins(identity, news).map_err(|error| store_fault(&error))?;
+        // Whoever hears of them reads them, so they are written first. Of two who found the same, one tells.
+        let noted = host.store().note_pins(identity, news).map_err(|error| store_fault(&error))?;
+        if !noted.is_empty() {
+            tell(host, identity, server, &noted);
+        }
     }
     Ok(off)
 }
 
-fn tell(host: &Host, identity: &str, server: &str, news: &[(String, PinState, String, String)]) {
-    let names: Vec<&str> = news.iter().map(|(name, ..)| name.as_str()).collect();
+fn tell(host: &Host, identity: &str, server: &str, names: &[String]) {
     let mut fields = Map::new();
     fields.insert("identity".to_owned(), json!(identity));
     fields.insert("tools".to_owned(), json!(names));

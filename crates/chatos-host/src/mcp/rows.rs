@@ -145,7 +145,10 @@ impl ServerDesk {
             created_at: 0,
             updated_at: 0,
         };
-        self.save(row, input).await?;
+        {
+            let _alone = self.shared().editing.lock().await;
+            self.save(row, input).await?;
+        }
         let host = self.shared().host()?;
         let view = self.show(&id, lang).await?;
         let mut fields = Map::new();
@@ -159,9 +162,13 @@ impl ServerDesk {
 
     /// Changes a server. Of a built-in one only whether it is enabled.
     pub async fn edit(&self, id: &str, input: ServerInput, lang: Lang) -> Result<ServerView, Fault> {
-        let row = self.own_row(id, &input).await?;
-        let id = row.id.clone();
-        self.save(row, input).await?;
+        let id = {
+            let _alone = self.shared().editing.lock().await;
+            let row = self.own_row(id, &input).await?;
+            let id = row.id.clone();
+            self.save(row, input).await?;
+            id
+        };
         let host = self.shared().host()?;
         host.events().publish("servers", "server_changed", &json!({ "id": id }));
         self.show(&id, lang).await
@@ -184,6 +191,7 @@ impl ServerDesk {
 
     /// Removes a server and ends its process.
     pub async fn remove(&self, id: &str) -> Result<(), Fault> {
+        let alone = self.shared().editing.lock().await;
         let catalogue = self.shared().catalogue().await?;
         let known = std::sync::Arc::clone(catalogue.wanted(id)?);
         if known.is_built_in() {
@@ -196,6 +204,7 @@ impl ServerDesk {
         let (host, row_id) = (self.shared().host()?, known.id.clone());
         let gone = tokio::task::spawn_blocking(move || host.store().remove_mcp_server(&row_id)).await;
         gone.map_err(|error| failed(&error))?.map_err(|error| store_fault(&error))?;
+        drop(alone);
         if let Some(key) = known.key() {
             self.pool().remove(key).await;
             self.shared().logs.forget(key.as_str());

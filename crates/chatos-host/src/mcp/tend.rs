@@ -85,13 +85,15 @@ impl Shared {
 
     fn tell_changes(&self, host: &Arc<Host>) {
         let statuses = self.pool.statuses();
+        let Some(known) = self.last_known() else { return };
         let changed: Vec<ServerStatus> = {
             let mut phases = self.phases.lock().unwrap_or_else(PoisonError::into_inner);
             let alive: HashSet<&ServerKey> = statuses.iter().map(|status| &status.key).collect();
             phases.retain(|key, _| alive.contains(key));
-            statuses.into_iter().filter(|status| note(&mut phases, status)).collect()
+            // One that is not on the list yet is noted, and told, when it is.
+            let listed = statuses.into_iter().filter(|status| known.by_key(&status.key).is_some());
+            listed.filter(|status| note(&mut phases, status)).collect()
         };
-        let Some(known) = self.last_known() else { return };
         for status in changed {
             let Some(server) = known.by_key(&status.key) else { continue };
             if matches!(status.phase, Phase::Idle | Phase::Stopped | Phase::Failed) {

@@ -84,6 +84,7 @@ impl ModelDesk<'_> {
 
     /// Changes a model: what the patch does not name stays.
     pub fn update(&self, written: &str, patch: Map<String, Value>) -> Result<ModelRecord, Fault> {
+        let _alone = self.host.model_share().editing();
         let before = self.get(written)?;
         let model = self.drafted(Some(&before), patch)?;
         let name = model.name.clone();

@@ -4,7 +4,7 @@
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use chatos_contribution::AppContribution;
 use chatos_manifest::{AppId, PluginId, Problem};
@@ -31,6 +31,8 @@ pub struct PluginDesk {
     sync_problems: Mutex<Vec<Problem>>,
     /// The newest revision that was told to anybody.
     told: AtomicU64,
+    /// Held while a snapshot is followed.
+    following: Mutex<()>,
     /// Stopped before the registry goes.
     watcher: Mutex<Option<Watcher>>,
 }
@@ -82,6 +84,7 @@ impl PluginDesk {
             backends: OnceLock::new(),
             sync_problems: Mutex::default(),
             told: AtomicU64::new(0),
+            following: Mutex::default(),
             watcher: Mutex::default(),
         };
         desk.learn_names();
@@ -134,6 +137,11 @@ impl PluginDesk {
         if let Some(watcher) = watcher {
             watcher.stop();
         }
+    }
+
+    /// One at a time: what follows from a snapshot is done before the next one.
+    pub(super) fn following(&self) -> MutexGuard<'_, ()> {
+        self.following.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// True once per new revision.

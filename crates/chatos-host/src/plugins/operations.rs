@@ -139,6 +139,7 @@ impl Host {
             Ok(done) => done,
             Err(fault) => {
                 // The plugin is still there; so are its rows after the next sync.
+                let _in_order = desk.following();
                 self.sync_contributions(&desk.snapshot());
                 return Err(fault);
             }
@@ -219,17 +220,20 @@ impl Host {
         Ok(())
     }
 
-    /// Tells everybody about a new snapshot, once, and mirrors contributions.
+    /// Tells everybody about a new snapshot, once, and mirrors contributions. When it returns that is done,
+    /// whoever did it: one snapshot is followed after the other, never an older one last.
     pub(crate) fn plugins_changed(&self, snapshot: &Snapshot) {
         let Ok(desk) = self.plugins() else { return };
+        let _in_order = desk.following();
         if desk.is_news(snapshot.revision) {
             self.sync_contributions(snapshot);
             self.frames_follow(snapshot);
             self.backends_follow(snapshot);
-            self.events().publish("plugins", "plugins_changed", &json!({ "revision": snapshot.revision }));
+            // Before the event: whoever hears it reads the servers as they are now.
             if let Some(servers) = self.server_cell().get() {
                 servers.changed();
             }
+            self.events().publish("plugins", "plugins_changed", &json!({ "revision": snapshot.revision }));
         }
     }
 }

@@ -59,6 +59,7 @@ impl Host {
     /// The setting was changed.
     pub(crate) fn sync_setting_changed(&self) {
         if let Ok(desk) = self.plugins() {
+            let _in_order = desk.following();
             self.sync_contributions(&desk.snapshot());
         }
     }

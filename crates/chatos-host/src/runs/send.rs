@@ -96,7 +96,7 @@ impl RunDesk {
             let id = session.to_owned();
             self.work(move |store| store.session(&id)).await?.ok_or_else(|| no_session(session))?
         };
-        let under_way = self.run_of_session(session);
+        let under_way = self.under_way(session).await;
         if let Some(active) = &under_way {
             if order.by_app.is_some() {
                 return Err(Fault::new(
@@ -156,7 +156,7 @@ impl RunDesk {
     /// Sends the last message of the person again.
     pub async fn retry(&self, session: &str) -> Result<Sent, Fault> {
         self.session(session).await?;
-        if self.run_of_session(session).is_some() {
+        if self.under_way(session).await.is_some() {
             return Err(Fault::new(
                 ErrorCode::Conflict,
                 Text::fixed("this chat is answering already", "此会话正在回答中"),

@@ -87,23 +87,19 @@ impl RunDesk {
         Ok(())
     }
 
-    pub(super) fn run_of_session(&self, session: &str) -> Option<Arc<Active>> {
-        let active = self.active();
-        active.values().find(|run| run.session_id == session && run.kind != "sub").cloned()
-    }
-
     /// Starts the next run that waits in a chat, when none is under way.
     pub(super) async fn start_next(&self, session: &str) -> Result<Option<String>, Fault> {
-        let id = session.to_owned();
-        let open = self.work(move |store| store.open_runs(&id)).await?;
-        for run in open.into_iter().filter(|run| run.state == "queued") {
+        loop {
+            // Read each time: a message that came while one could not begin found the chat busy.
+            let id = session.to_owned();
+            let open = self.work(move |store| store.open_runs(&id)).await?;
+            let Some(run) = open.into_iter().find(|run| run.state == "queued") else { return Ok(None) };
             match self.start(run.clone(), &["queued"]).await {
                 Ok(_) => return Ok(Some(run.id)),
                 Err(fault) if fault.code == "already_running" => return Ok(None),
                 Err(fault) => self.fail_unstarted(&run, &fault).await?,
             }
         }
-        Ok(None)
     }
 
     /// A run that could not begin ends at once, with the reason in its chat.
@@ -175,7 +171,8 @@ impl RunDesk {
             }
             all.insert(run.id.clone(), Arc::clone(&active));
         }
-        let registered = Registered { host: Arc::clone(&host), active: Arc::clone(&active) };
+        let mut registered =
+            Registered { host: Arc::clone(&host), active: Arc::clone(&active), began: false };
         let (owner, until, id) = (self.owner.clone(), self.lease(), run.id.clone());
         let continued = run.started_at.is_some();
         let interrupted_at = continued.then_some(run.updated_at);
@@ -204,6 +201,7 @@ impl RunDesk {
             .parts
             .emitter
             .line("run_started", json!({ "continued": continued, "kind": stage.parts.run.kind }));
+        registered.began = true;
         let task = tokio::spawn(async move {
             let _registered = registered;
             drive(begun.turn, stage).await;
@@ -225,6 +223,7 @@ impl RunDesk {
 
     /// A run that only summarises; `false` when there is nothing to summarise.
     pub(super) async fn summarise(&self, host: &Arc<Host>, run: RunRow) -> Result<bool, Fault> {
+        self.under_way(&run.session_id).await;
         let active = Arc::new(Active::new(&run.id, &run.session_id, &run.kind, None));
         {
             let mut all = self.active();
@@ -236,7 +235,7 @@ impl RunDesk {
             }
             all.insert(run.id.clone(), Arc::clone(&active));
         }
-        let _registered = Registered { host: Arc::clone(host), active: Arc::clone(&active) };
+        let _registered = Registered { host: Arc::clone(host), active: Arc::clone(&active), began: true };
         let (owner, until, id) = (self.owner.clone(), self.lease(), run.id.clone());
         let run = self
             .work(move |store| {
@@ -262,15 +261,12 @@ impl RunDesk {
 
     /// Stops a run: it is over within two seconds, whatever its tools do.
     pub async fn abort(&self, run_id: &str) -> Result<(), Fault> {
-        let active = self.active().get(run_id).cloned();
-        if let Some(active) = active {
-            active.cancel.cancel();
-            self.cancel_children(run_id);
+        if self.cancel_active(run_id) {
             return Ok(());
         }
         let id = run_id.to_owned();
         let run = self.work(move |store| store.run(&id)).await?.ok_or_else(|| no_run(run_id))?;
-        match run.state.as_str() {
+        let said = match run.state.as_str() {
             "queued" => self.discard(run_id).await,
             state => Err(Fault::new(
                 ErrorCode::Conflict,
@@ -279,7 +275,19 @@ impl RunDesk {
                     format!("运行 `{run_id}` 不在进行中（状态为 `{state}`）"),
                 ),
             )),
+        };
+        // It may have begun between the two looks.
+        if said.is_err() && self.cancel_active(run_id) { Ok(()) } else { said }
+    }
+
+    /// Whether the run was under way.
+    fn cancel_active(&self, run_id: &str) -> bool {
+        let active = self.active().get(run_id).cloned();
+        if let Some(active) = &active {
+            active.cancel.cancel();
+            self.cancel_children(run_id);
         }
+        active.is_some()
     }
 
     /// Synchronous children go with their parent; each hears it at once.
@@ -294,7 +302,7 @@ impl RunDesk {
     /// Stops what runs in a chat; nothing running is fine.
     pub async fn abort_session(&self, session: &str) -> Result<(), Fault> {
         self.session(session).await?;
-        match self.run_of_session(session) {
+        match self.under_way(session).await {
             Some(active) => self.abort(&active.run_id).await,
             None => Ok(()),
         }
@@ -303,7 +311,7 @@ impl RunDesk {
     /// Stops what an app of this plugin runs in a chat, and nothing that somebody else runs there.
     pub async fn abort_by_app(&self, session: &str, plugin: &str) -> Result<(), Fault> {
         self.session(session).await?;
-        let Some(active) = self.run_of_session(session) else {
+        let Some(active) = self.under_way(session).await else {
             return Err(Fault::new(ErrorCode::NotFound, Text::fixed("no active run", "没有进行中的运行")));
         };
         if self.app_runs().get(&active.run_id).is_none_or(|owner| owner != plugin) {
@@ -361,7 +369,13 @@ impl RunDesk {
                 )));
             }
         }
-        self.start(run, &["interrupted"]).await.map(drop)
+        let session = run.session_id.clone();
+        let started = self.start(run, &["interrupted"]).await;
+        if started.is_err() {
+            // A message that came meanwhile found the chat busy.
+            self.start_next(&session).await?;
+        }
+        started.map(drop)
     }
 
     /// Gives up an interrupted run, or one that waits for its turn.
@@ -515,6 +529,8 @@ fn wrong_state(run: &RunRow, en: &str, zh: &str) -> Fault {
 struct Registered {
     host: Arc<Host>,
     active: Arc<Active>,
+    /// It was under way. Who could not start it looks for the next one by itself, after it wrote that down.
+    began: bool,
 }
 
 impl Drop for Registered {
@@ -526,7 +542,7 @@ impl Drop for Registered {
         self.active.finish();
         // What waited for this one begins now.
         let (host, session) = (Arc::clone(&self.host), self.active.session_id.clone());
-        if self.active.kind == "sub" || host.shutdown().is_cancelled() {
+        if self.active.kind == "sub" || !self.began || host.shutdown().is_cancelled() {
             return;
         }
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {

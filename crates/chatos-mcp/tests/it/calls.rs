@@ -115,9 +115,13 @@ async fn a_cancel_returns_at_once_and_is_told_to_the_server() {
 async fn a_dropped_call_is_withdrawn() {
     let (pool, key) = pool_of(fixture(&[]));
     text(&pool, &key, "echo", json!({})).await;
-    tokio::time::timeout(Duration::from_millis(100), pool.call(&key, request("hang", json!({}))))
-        .await
-        .unwrap_err();
+    let running = tokio::spawn({
+        let (pool, key) = (pool.clone(), key.clone());
+        async move { pool.call(&key, request("hang", json!({}))).await }
+    });
+    crate::support::eventually("the call runs", || pool.status(&key).unwrap().calls == 1).await;
+    running.abort();
+    assert!(within(running).await.unwrap_err().is_cancelled());
     // The cancellation went out before the next call.
     let cancelled = text(&pool, &key, "cancelled", json!({})).await;
     assert_ne!(cancelled, "[]");

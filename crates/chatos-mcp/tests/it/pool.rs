@@ -118,6 +118,20 @@ async fn a_new_description_replaces_the_process_and_an_equal_one_does_not() {
 }
 
 #[tokio::test]
+async fn a_server_that_comes_back_while_its_process_ends_stays() {
+    let (pool, key) = pool_of(fixture(&[]));
+    let first: u32 = text(&pool, &key, "pid", json!({})).await.parse().unwrap();
+    let gone = pool.remove(&key);
+    pool.put(spec("s", fixture(&[])));
+    assert!(within(gone).await);
+    assert!(!alive(first));
+    assert_eq!(pool.statuses().len(), 1);
+    let other: u32 = text(&pool, &key, "pid", json!({})).await.parse().unwrap();
+    assert_ne!(first, other);
+    pool.close().await;
+}
+
+#[tokio::test]
 async fn many_servers_start_side_by_side_and_hanging_ones_hold_up_nobody_for_long() {
     let pool = Pool::new(options(Arc::new(NoHooks)));
     for n in 0..24 {

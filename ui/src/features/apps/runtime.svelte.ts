@@ -32,6 +32,10 @@ class Runtime {
   #version = $state(0);
   /** Apps being loaded again, so that their place does not look empty meanwhile. */
   readonly #reloading = new Set<string>();
+  /** Counts what is asked for and told. */
+  #clock = 0;
+  /** When an app was last told to be needed, or to be needed no more. */
+  readonly #told = new Map<string, { mark: number; needed: boolean }>();
   readonly #stage = new Stage({ services, onChange: () => untrack(() => (this.#version += 1)) });
 
   constructor() {
@@ -45,7 +49,10 @@ class Runtime {
         if (session.status !== 'signedIn') untrack(() => void this.#stage.closeAll());
       });
     });
-    events.on('plugins', () => this.#dropGone());
+    // The listing as it is after the event; the one before it says nothing about what changed.
+    events.on('plugins', () => {
+      if (this.#stage.actors.length > 0) void plugins.listing.refresh().then(() => this.#dropGone());
+    });
     events.onResync(() => void this.readNeeded());
   }
 
@@ -98,21 +105,33 @@ class Runtime {
     if (typeof pluginId !== 'string') return;
     if (frame.type === 'app_changed') await this.#appChanged(pluginId, data?.reason, data?.capabilities);
     if (typeof appId !== 'string') return;
-    if (frame.type === 'app_released') this.#stage.release({ pluginId, appId });
-    if (frame.type === 'app_needed') {
-      const facts = await this.facts({ pluginId, appId });
-      if (facts) this.#stage.need(facts);
-    }
+    const app = { pluginId, appId };
+    if (frame.type !== 'app_needed' && frame.type !== 'app_released') return;
+    const needed = frame.type === 'app_needed';
+    const mark = (this.#clock += 1);
+    this.#told.set(keyOf(app), { mark, needed });
+    if (needed) await this.#need(app, mark);
+    else this.#stage.release(app);
   }
 
-  /** Calls that wait for the page of an app may have begun before this page was there. */
+  /** Keeps an app mounted, unless it was released while its facts were read. */
+  async #need(app: AppRef, mark: number): Promise<void> {
+    const facts = await this.facts(app);
+    const told = this.#told.get(keyOf(app));
+    if (facts && !(told && told.mark > mark && !told.needed)) this.#stage.need(facts);
+  }
+
+  /** Calls that wait for the page of an app may have begun, or ended, while this page was not there. */
   async readNeeded(): Promise<void> {
+    const mark = (this.#clock += 1);
     try {
       const { items } = await client.http.get<{ items: AppRef[] }>('/api/v1/apps/needed');
-      for (const app of items) {
-        const facts = await this.facts(app);
-        if (facts) this.#stage.need(facts);
+      const needed = new Set(items.map(keyOf));
+      for (const { frame, needed: kept } of [...this.#stage.actors]) {
+        const since = (this.#told.get(keyOf(frame.app))?.mark ?? 0) > mark;
+        if (kept && !since && !needed.has(keyOf(frame.app))) this.#stage.release(frame.app);
       }
+      for (const app of items) await this.#need(app, mark);
     } catch (thrown) {
       toasts.failure(thrown);
     }

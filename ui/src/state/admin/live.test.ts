@@ -42,6 +42,15 @@ describe('servers', () => {
     await vi.waitFor(() => expect(api.list).toHaveBeenCalledTimes(2));
   });
 
+  test('tools are read again when a server is up, also when the list told so first', async () => {
+    const { api, servers, event } = setup();
+    await servers.list.load();
+    await servers.tools('s1').load();
+    servers.list.put(servers.all.map((one) => ({ ...one, state: { ...one.state, phase: 'ready' } })));
+    event('server_state', { id: 's1', state: { phase: 'ready' } });
+    await vi.waitFor(() => expect(api.tools).toHaveBeenCalledTimes(2));
+  });
+
   test('tell whoever shows a log that it has grown', () => {
     const { servers, event } = setup();
     const before = servers.said('s1');

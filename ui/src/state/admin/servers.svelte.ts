@@ -69,7 +69,8 @@ export class Servers {
 
   async remove(id: string): Promise<void> {
     await this.#api.remove(id);
-    this.list.put(this.all.filter((server) => server.id !== id));
+    if (this.list.data) this.list.put(this.all.filter((server) => server.id !== id));
+    else void this.list.refresh();
     this.#tools.delete(id);
   }
 
@@ -111,8 +112,9 @@ export class Servers {
       const signIn = asObject(said?.['signIn']) as unknown as ServerSignIn | null;
       if (known && state) this.#keep({ ...known, state, ...(signIn ? { signIn } : {}) });
       else void this.list.refresh();
-      // A server that has just come up may have other tools than before.
-      if (id !== null && state?.phase === 'ready' && known?.state.phase !== 'ready') void this.#tools.get(id)?.refresh();
+      // A server that has just come up may have other tools than before. The list may have told that it is up
+      // already, so that says nothing about its tools.
+      if (id !== null && state?.phase === 'ready') void this.#tools.get(id)?.refresh();
     } else if (type === 'server_log') {
       if (id !== null) this.#said.set(id, this.said(id) + 1);
     } else if (type === 'server_changed' || type === 'server_removed') {
@@ -139,6 +141,6 @@ export class Servers {
   }
 
   #keep(server: Server): void {
-    this.list.put(this.all.map((one) => (one.id === server.id ? server : one)));
+    if (this.list.data) this.list.put(this.all.map((one) => (one.id === server.id ? server : one)));
   }
 }

@@ -73,6 +73,18 @@ describe('Chat', () => {
     await expect.poll(() => chat.transcript('s').rows.length).toBe(1);
   });
 
+  test('a first page that was on its way during a gap is read once more', async () => {
+    const host = new FakeHost();
+    const { chat } = chatOn(host.api);
+    const release = host.hold();
+    const opened = chat.transcript('s').open();
+    host.messages = [message('u', 1, 'user', 'from another window')];
+    chat.resync();
+    release();
+    await opened;
+    expect([chat.transcript('s').rows.length, host.reads]).toEqual([1, 2]);
+  });
+
   test('what is being written survives a reload and is kept per chat', () => {
     const { chat } = chatOn(new FakeHost().api);
     chat.draft('s').write('half a sen');

@@ -55,8 +55,10 @@ export interface TranscriptOptions {
   api: ChatApi;
   /** Runs what has to wait a moment; a test passes its own. */
   later?: (run: () => void, ms: number) => void;
-  /** The session was read again. */
-  onSession?: (session: WireSession) => void;
+  /** Notes when a session is asked for. */
+  mark?: () => number;
+  /** The session was read again, asked for at `mark`. */
+  onSession?: (session: WireSession, mark?: number) => void;
 }
 
 export class Transcript {
@@ -130,12 +132,13 @@ export class Transcript {
       this.#again = true;
       return this.#reading;
     }
-    this.#reading = this.#read().finally(() => (this.#reading = null));
-    return this.#reading;
+    return (this.#reading = this.#read());
   }
 
-  /** The event stream had a gap: text streamed so far may have been declared void meanwhile. */
+  /** The event stream had a gap: text streamed so far may have been declared void meanwhile. A first page that is
+      on its way may have been read before the gap. */
   resync(): void {
+    if (!this.ready && !this.error && !this.#reading) return;
     this.#ledger.doubt();
     void this.refresh();
   }
@@ -409,13 +412,13 @@ export class Transcript {
   async #read(): Promise<void> {
     do {
       this.#again = false;
-      const [mark, runMark] = [this.#ledger.clock, this.#runMark];
+      const [mark, runMark, asked] = [this.#ledger.clock, this.#runMark, this.#options.mark?.()];
       try {
         const [session, page] = await Promise.all([this.#api.session(this.id), this.#api.messages(this.id, { limit: PAGE })]);
-        if (this.#closed) return;
+        if (this.#closed) break;
         this.session = session;
         this.usage = readUsage(session.usage);
-        this.#options.onSession?.(session);
+        this.#options.onSession?.(session, asked);
         if (session.run) this.#takeRun(session.run, null, runMark);
         const taken = this.#ledger.takeNewest(page, mark, this.active);
         if (taken.oldest) this.hasMore = page.hasMore;
@@ -429,6 +432,8 @@ export class Transcript {
         if (!this.#closed) this.error = toApiError(thrown);
       }
     } while (this.#again && !this.#closed);
+    // At once, not when a promise settles: a call in between would be counted and never served.
+    this.#reading = null;
   }
 
   /** How the last run ended; a session only names one that is under way or interrupted. */

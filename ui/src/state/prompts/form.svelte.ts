@@ -48,6 +48,7 @@ export class PromptForm {
   #hasSaved = false;
   /** What an event said last; an answer that was asked for before it may be older. */
   #told: PromptItem | null = null;
+  #asked = 0;
 
   constructor(id: string, api: PromptsApi, known: PromptItem | null) {
     this.id = id;
@@ -61,8 +62,7 @@ export class PromptForm {
 
   load(): Promise<void> {
     if (this.ready) return Promise.resolve();
-    this.#loading ??= this.#load().finally(() => (this.#loading = null));
-    return this.#loading;
+    return (this.#loading ??= this.#load());
   }
 
   async #load(): Promise<void> {
@@ -79,6 +79,7 @@ export class PromptForm {
     } catch (thrown) {
       this.error = toApiError(thrown);
     }
+    this.#loading = null;
   }
 
   async #read(): Promise<PromptItem> {
@@ -99,13 +100,17 @@ export class PromptForm {
 
   /** Reads the item again, for texts in another language or after a refusal. */
   async refresh(): Promise<void> {
+    const asked = (this.#asked += 1);
     this.#told = null;
     try {
       const item = await this.#read();
+      // Asked for again since: the later answer counts, however they come.
+      if (asked !== this.#asked) return;
       if (this.#told === null) this.take(item);
       this.#told = null;
       this.error = null;
     } catch (thrown) {
+      if (asked !== this.#asked) return;
       if (!this.item) this.error = toApiError(thrown);
       else this.failure = toApiError(thrown);
     }

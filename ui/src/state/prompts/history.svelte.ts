@@ -109,6 +109,11 @@ export class History {
     await this.#load(true);
   }
 
+  /** Everything read before may be out of date, also what is on its way. */
+  resync(): void {
+    if (this.started || this.loading || this.error) void this.search();
+  }
+
   async more(): Promise<void> {
     if (this.loading || this.complete || !this.started) return;
     await this.#load(false);

@@ -79,13 +79,13 @@ export class LiveList {
   ensure(index: number): Promise<void> {
     this.#wanted = Math.max(this.#wanted, index);
     if (this.started && (this.complete || this.#items.length > index)) return Promise.resolve();
-    this.#running ??= this.#run().finally(() => (this.#running = null));
-    return this.#running;
+    return (this.#running ??= this.#run());
   }
 
-  /** Reads again from the start; what is shown stays until the new page is here. */
+  /** Reads again from the start; what is shown stays until the new page is here. A first page on its way, or one
+      that could not be read, counts: it may be older than what led here. */
   reload(): Promise<void> {
-    if (!this.started) return Promise.resolve();
+    if (this.#wanted < 0) return Promise.resolve();
     this.#generation += 1;
     this.started = false;
     this.#cursor = null;
@@ -170,6 +170,8 @@ export class LiveList {
       this.loading = false;
       this.#gone.clear();
       this.#news.clear();
+      // At once, not when a promise settles: a call in between would be lost.
+      this.#running = null;
     }
   }
 

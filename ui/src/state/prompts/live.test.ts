@@ -159,3 +159,29 @@ describe('LiveList', () => {
     expect([list.at(0)?.id, list.at(4_999)?.id, list.indexOf('p5001')]).toEqual(['p1', 'p9999', 2_500]);
   });
 });
+
+test('a gap in the stream during the first page has it read once more, and one that failed as well', async () => {
+  const waiting: { resolve: (value: PromptPage) => void; reject: (error: unknown) => void }[] = [];
+  const list = new LiveList('oldest', () => new Promise((resolve, reject) => waiting.push({ resolve, reject })));
+  await list.reload();
+  expect(waiting).toHaveLength(0);
+  const first = list.ensure(0);
+  void list.reload();
+  waiting[0]?.resolve(page([asked('before', 1)], null));
+  await expect.poll(() => waiting.length).toBe(2);
+  waiting[1]?.reject(new ApiError(500, 'internal', 'broken'));
+  await first;
+  expect([list.started, list.error?.code]).toEqual([false, 'internal']);
+  const again = list.reload();
+  waiting[2]?.resolve(page([asked('after', 1)], null));
+  await again;
+  expect(ids(list)).toEqual(['after']);
+});
+
+test('a call in the moment a page is here is served', async () => {
+  const list = new LiveList('oldest', (cursor) => Promise.resolve(cursor === null ? page([asked('a', 1)], 'x') : page([asked('b', 2)], null)));
+  void list.ensure(0);
+  for (let turn = 0; turn < 12 && !list.started; turn += 1) await Promise.resolve();
+  await list.ensure(1);
+  expect(ids(list)).toEqual(['a', 'b']);
+});

@@ -72,6 +72,8 @@ export class ToolLog {
   #records: ToolRecord[] = [];
   /** Came while a first page was on its way. */
   #news: ToolRecord[] = [];
+  /** Lines may have come that nobody told of while nobody followed. */
+  #doubtful = false;
   #cursor: string | null = null;
   #abort: AbortController | null = null;
   readonly #api: ToolsApi;
@@ -95,6 +97,7 @@ export class ToolLog {
     this.#cursor = null;
     this.#news = [];
     this.missed = 0;
+    this.#doubtful = false;
     await this.#load(true);
   }
 
@@ -106,7 +109,7 @@ export class ToolLog {
 
   follow(live: boolean): void {
     this.live = live;
-    if (live && this.missed > 0) void this.search();
+    if (live && (this.missed > 0 || this.#doubtful)) void this.search();
   }
 
   onEvent(frame: EventFrame): void {
@@ -126,7 +129,9 @@ export class ToolLog {
 
   /** Everything read before may be out of date. */
   resync(): void {
-    if (this.started && this.live) void this.search();
+    if (!this.started && !this.loading && !this.error) return;
+    if (this.live || !this.started) void this.search();
+    else this.#doubtful = true;
   }
 
   /** Both lines of one call, whatever the filters hide. */

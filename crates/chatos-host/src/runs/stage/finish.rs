@@ -79,6 +79,8 @@ impl Inner {
             released: false,
         });
         kept(self.store().write_run(RunWrite { ..write }))?;
+        // Before anybody hears of it: who does may send the next message at once.
+        self.parts.host.runs().end_is_written(&run.id);
         self.set_live(None);
         for row in results.iter().filter_map(|id| self.message(id)) {
             let view = message_view(self.store(), row);
