@@ -295,20 +295,5 @@ fn an_explanation_says_whether_a_server_offers_its_tools_now() {
     assert_eq!((names(&seen), &seen["toolsFrom"]), (names(&now), &json!("lastSeen")));
     let said = stand.sandbox.run(&["agent", "explain", &stand.agent]);
     assert!(said.stdout.contains("not connected; its tools as last seen"), "{said:?}");
-    // What was approved and is another one since is off, whatever the land_config allows.
-    let script = stand.sandbox.root().join("counter.cjs");
-    let changed = std::fs::read_to_string(&script).unwrap().replace("'Counts.'", "'Counts, and more.'");
-    std::fs::write(&script, changed.replace("name: 'slow'", "name: 'quick'")).unwrap();
-    let connected = host.ask("POST", &format!("/api/v1/mcp-servers/{id}/connect"), Some(&json!({})));
-    assert!(connected.status < 300, "{}", connected.text());
-    assert_eq!(until(&host, &send(&host, &chat, "two"), &["done", "failed"])["state"], "done");
-    let now = explained();
-    assert_eq!(
-        (names(&now), &now["toolsFrom"]),
-        (vec!["count".into(), "meta".into(), "quick".into()], &json!("now"))
-    );
-    let codes: Vec<Value> =
-        now["tools"].as_array().unwrap().iter().map(|tool| tool["code"].clone()).collect();
-    assert_eq!(codes, [json!("tool_changed"), Value::Null, json!("tool_new")], "{now}");
     host.stop();
 }
