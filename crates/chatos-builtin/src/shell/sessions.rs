@@ -160,16 +160,26 @@ impl Record {
         serde_json::from_slice(&fs::read(path).ok()?).ok()
     }
 
+    /// Its supervisor is there.
+    fn is_held(&self) -> bool {
+        let holder = ProcessId { pid: self.supervisor_pid, start_time: self.supervisor_start_time };
+        self.boot_id == boot_id() && tree::is_alive(holder)
+    }
+
+    /// Something of it runs, if only what its program started.
+    fn runs_on(&self) -> bool {
+        self.is_held() && !tree::descendants(self.supervisor_pid).is_empty()
+    }
+
     /// The record as it is now: a session whose supervisor is gone is lost, and what is left of it ends.
     fn now(mut self) -> Self {
         if self.state != State::Running {
             return self;
         }
-        let same_boot = self.boot_id == boot_id();
-        let holder = ProcessId { pid: self.supervisor_pid, start_time: self.supervisor_start_time };
-        if same_boot && tree::is_alive(holder) {
+        if self.is_held() {
             return self;
         }
+        let same_boot = self.boot_id == boot_id();
         self.state = State::Lost;
         let first = ProcessId { pid: self.pid, start_time: self.start_time };
         // security T12: leftovers are ended; a number that means somebody else by now is never hit.

@@ -29,6 +29,8 @@ const MAX_PROCESSES: usize = 4_096;
 const WATCH: Duration = Duration::from_millis(200);
 /// After the server is gone, what a command may still do to end itself.
 const ORPHAN_GRACE: Duration = Duration::from_millis(500);
+/// After a command the server has an answer to give; what the next one needs is made ready after that.
+const SETTLE: Duration = Duration::from_micros(500);
 /// Longest fight with processes the kernel does not let go.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -41,8 +43,13 @@ pub fn supervise() {
     if ready.is_err() {
         return;
     }
-    let mut supervisor =
-        Supervisor { socket: socket.as_fd(), inbox: Inbox::default(), connected: true, ready: None };
+    let mut supervisor = Supervisor {
+        socket: socket.as_fd(),
+        inbox: Inbox::default(),
+        connected: true,
+        last: None,
+        ready: None,
+    };
     // Whatever happens here, nothing may be left running.
     let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| supervisor.serve()));
     if ended.is_err() {
@@ -54,6 +61,8 @@ struct Supervisor<'a> {
     socket: BorrowedFd<'a>,
     inbox: Inbox,
     connected: bool,
+    /// The command before, until something is made ready for one like it.
+    last: Option<Job>,
     /// For the next command, while there is none.
     ready: Option<Ready>,
 }
@@ -70,8 +79,11 @@ impl Supervisor<'_> {
                 }
                 Some(Order::End { .. } | Order::Keep(_)) => {}
                 None => {
-                    if self.wait(None, None) {
+                    let settle = self.last.as_ref().map(|_| SETTLE);
+                    if self.wait(None, settle) {
                         self.read();
+                    } else if let Some(job) = self.last.take() {
+                        self.ready = Ready::like(&job);
                     }
                 }
             }
@@ -113,6 +125,7 @@ impl Supervisor<'_> {
         let (Some(cwd), Some(stdout), Some(stderr)) = (files.next(), files.next(), files.next()) else {
             return self.failed(Failure::Surroundings, "files are missing");
         };
+        self.last = None;
         let ready = self.ready.take().filter(|ready| ready.fits(&mut job));
         let standard = Standard::Pipes { stdin: None, stdout, stderr };
         let launched = launch::launch(&job, &cwd, standard, ready);
@@ -125,9 +138,7 @@ impl Supervisor<'_> {
         self.watch(launched.process, &job.temp);
         remove_temp(&job);
         self.report(&Report::Idle);
-        if self.connected {
-            self.ready = Ready::like(&job);
-        }
+        self.last = Some(job);
     }
 
     fn failed(&mut self, what: Failure, message: &str) {

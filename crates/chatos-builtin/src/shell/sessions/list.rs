@@ -119,9 +119,10 @@ impl Tool for SessionKill {
 
     async fn call(&self, args: KillArgs, cx: &CallCx) -> Result<Outcome<KillData>, ToolError> {
         let found = self.0.session(&args.session.0).await?;
-        // One whose program ended may still have others running; its supervisor is then there.
+        // One whose program ended may still have others running; its supervisor is then there. It is there for a
+        // moment without them as well.
+        let noop = !found.running() && !found.record.runs_on();
         let connected = Client::connect(&found.dir).await;
-        let noop = !found.running() && connected.is_err();
         let mut record = found.record.clone();
         if let Ok(client) = connected {
             let ended = cx.unless_stopped(client.kill(Duration::from_millis(GRACE_MS))).await?;
