@@ -24,7 +24,7 @@ pub(crate) use prompts::{Prompts, PromptsAnswer, PromptsList};
 pub(crate) use records::{Journal, Tasks};
 pub(crate) use runs::{Chat, Runs, TraceCommand, Usage};
 pub(crate) use servers::{Import, ServerParts, Servers};
-pub(crate) use state::{Audit, Backup, Restore, Secrets, State, UseFor};
+pub(crate) use state::{Audit, Backup, KeyTarget, Restore, Secrets, State, UseFor};
 pub(crate) use tools::{Tools, ToolsCall};
 
 /// A local-first host for AI plugin apps.

@@ -5,6 +5,7 @@ mod book;
 mod edit;
 mod explain;
 mod fault;
+mod known;
 mod lands;
 mod prompts;
 mod seeds;

@@ -125,7 +125,7 @@ impl Audit {
                 record.entry(name).or_insert(value);
             }
             record.insert("prev".to_owned(), Value::from(next.hash.clone()));
-            let hash = hash_of(&self.key, &next.hash, &record);
+            let hash = hex(&self.key.sign(&[next.hash.as_bytes(), text_of(&record).as_bytes()]));
             record.insert("hash".to_owned(), Value::from(hash.clone()));
             lines.push_str(&Value::Object(record).to_string());
             lines.push('\n');
@@ -136,6 +136,13 @@ impl Audit {
         // Together: a number without its hash would read as tampering after a kill.
         self.store.set_metas(&[("audit_seq", &head.seq.to_string()), ("audit_hash", &head.hash)])?;
         Ok(())
+    }
+
+    /// Does something between two records: `work` gets the number of the last one, and nobody writes
+    /// another meanwhile.
+    pub(crate) fn between<T>(&self, work: impl FnOnce(u64) -> T) -> T {
+        let head = self.head.lock().unwrap_or_else(PoisonError::into_inner);
+        work(head.seq)
     }
 
     /// Reads every file and checks every link of the chain.
@@ -174,7 +181,8 @@ fn follow(key: &SubKey, head: &mut Head, line: &[u8]) -> Result<(), &'static str
     if record.get("prev").and_then(Value::as_str) != Some(&head.hash) {
         return Err("does not follow the record before it");
     }
-    if hash_of(key, &head.hash, &record) != hash {
+    // The key in force then: a record of today cannot be made with one that was rotated away.
+    if hex(&key.sign_as_of(head.seq + 1, &[head.hash.as_bytes(), text_of(&record).as_bytes()])) != hash {
         return Err("the record was changed");
     }
     *head = Head { seq: head.seq + 1, hash };
@@ -183,10 +191,13 @@ fn follow(key: &SubKey, head: &mut Head, line: &[u8]) -> Result<(), &'static str
 
 /// Key order is kept by the map, and the writer is the only one who makes these lines, so the text
 /// of the record is its canonical form.
-fn hash_of(key: &SubKey, prev: &str, record: &Map<String, Value>) -> String {
+fn text_of(record: &Map<String, Value>) -> String {
+    Value::Object(record.clone()).to_string()
+}
+
+fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write;
-    let text = Value::Object(record.clone()).to_string();
-    key.sign(&[prev.as_bytes(), text.as_bytes()]).iter().fold(String::new(), |mut hex, byte| {
+    bytes.iter().fold(String::new(), |mut hex, byte| {
         // Writing to a String cannot fail.
         write!(hex, "{byte:02x}").ok();
         hex
@@ -259,7 +270,7 @@ mod tests {
             check: false,
         })
         .unwrap();
-        let key = StateKey::open(&KeyPlace { dir: dir.join("keys"), override_file: None }, "x").unwrap();
+        let key = StateKey::open(&KeyPlace::new(dir.join("keys")), "x").unwrap();
         Audit::open(dir.join("audit"), key.sub_key("audit"), store).unwrap()
     }
 

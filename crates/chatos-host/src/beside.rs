@@ -202,9 +202,8 @@ impl Beside {
             return Ok(desk);
         }
         let dir = StateDir::existing(&self.places.state_dir).map_err(|error| path_fault(&error))?;
-        let instance = store.instance_id().map_err(|error| store_fault(&error))?;
         let place = self.environment.key_place(&self.places);
-        let key = StateKey::open(&place, &instance).map_err(|error| key_fault(&error))?;
+        let key = StateKey::of(&place, &store).map_err(|error| key_fault(&error))?;
         let settings = Settings::load(&store, self.input()).map_err(|error| store_fault(&error))?;
         let mode = log_mode(&settings.text("uiPromptLogMode"));
         let (prompts, _) = open_queue(&store, &key, dir.path(), Role::Asker, mode)?;

@@ -71,6 +71,7 @@ impl Environment {
         KeyPlace {
             dir: places.key_dir.clone(),
             override_file: self.get("CHATOS_MASTER_KEY_FILE").map(PathBuf::from),
+            search: self.get("PATH").map(std::ffi::OsString::from),
         }
     }
 

@@ -28,6 +28,7 @@ mod prompts;
 mod runs;
 mod secrets;
 mod state;
+mod state_key;
 mod tasks;
 mod tools;
 mod upkeep;
@@ -59,10 +60,10 @@ pub use chatos_plugins as plugins_api;
 pub use chatos_policy as policy_api;
 pub use chatos_prompts as prompts_api;
 pub use chatos_store::{
-    AddedTasks, AgentRecord, DEMO_MODEL, Effective, JournalEntry, ModelRecord, ModelTest, NewJournalEntry,
-    NewTask, SETTINGS, SecretKind, Section, SettingError, SettingIssue, SettingKind, SettingSource,
-    SettingSpec, StoreError, StoreErrorKind, SystemPrompt, Task, TaskContext, TaskFilter, TaskPatch,
-    find_setting, iso_from_ms, nearest_setting, now_iso, now_ms,
+    AddedTasks, AgentRecord, DEMO_MODEL, Effective, JournalEntry, KeyMove, KeyTo, KeyWhere, ModelRecord,
+    ModelTest, NewJournalEntry, NewTask, SETTINGS, SecretKind, Section, SettingError, SettingIssue,
+    SettingKind, SettingSource, SettingSpec, StoreError, StoreErrorKind, SystemPrompt, Task, TaskContext,
+    TaskFilter, TaskPatch, find_setting, iso_from_ms, nearest_setting, now_iso, now_ms,
 };
 pub use chatos_tool::{ErrorCode, Fault, Lang, Text};
 pub use children::{LAUNCH_COMMAND, WARDEN_COMMAND};
@@ -93,6 +94,7 @@ pub use runs::{
     ToolCallView, TraceView, UsageView, decode_base64, encode_base64,
 };
 pub use state::{BackupOrder, RecoverChoice, Recovery, RestoreOrder, examine_damage, restore};
+pub use state_key::KeyState;
 pub use tools::{CallState, ToolCall, ToolDesk, ToolLogFilter, ToolLogPage};
 
 /// The version of ChatOS, the one number every surface shows.

@@ -38,6 +38,7 @@ pub use pins::PinView;
 pub use rows::{AuthInput, OauthInput, ServerInput};
 pub(crate) use sign_in::SIGN_IN;
 pub use sign_in::{RETURN_PATH, Returned, SignInStart, SignInView, SignedOut};
+pub(crate) use toolset::unapproved;
 pub use toolset::{ToolsetOrder, ToolsetView};
 pub use view::{AuthView, ErrorView, OauthView, ServerView, StateView};
 

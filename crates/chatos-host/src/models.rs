@@ -5,6 +5,7 @@ mod detect;
 mod edit;
 mod keys;
 mod presets;
+mod proxy;
 mod state;
 mod test;
 

@@ -12,7 +12,10 @@ pub(crate) async fn connect(origin: &Origin, addresses: Addresses) -> Result<Str
         NetError::AddressRefused { host, kind, can_allow } => {
             Failure::AddressRefused { host, kind, can_allow }
         }
-        NetError::Unreachable { target, error } => Failure::Unreachable { target, error },
+        // Nothing here goes through one.
+        NetError::Proxy { proxy: target, error, .. } | NetError::Unreachable { target, error } => {
+            Failure::Unreachable { target, error }
+        }
         NetError::Tls { target, error } => Failure::Tls { target, error },
     })
 }

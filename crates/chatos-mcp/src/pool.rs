@@ -254,6 +254,11 @@ impl Pool {
         self.server(key).map(|server| server.status())
     }
 
+    /// The tools a connected server last listed; `None` when it is not connected. Asks nobody.
+    pub fn offered(&self, key: &ServerKey) -> Option<Arc<ToolList>> {
+        self.server(key)?.connected()?.known_tools()
+    }
+
     /// All servers, sorted by key.
     pub fn statuses(&self) -> Vec<ServerStatus> {
         let servers: Vec<Arc<Server>> = self.servers().values().cloned().collect();

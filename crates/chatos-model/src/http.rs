@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use chatos_net::Addresses;
+use chatos_net::{Addresses, Proxy};
 use futures_util::{FutureExt, StreamExt, stream};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
@@ -49,6 +49,8 @@ pub struct Secrets {
     pub headers: Vec<(String, Zeroizing<String>)>,
     /// Members of the body, their secrets filled in.
     pub body: Map<String, Value>,
+    /// The proxy on the way, if there is one.
+    pub proxy: Option<Proxy>,
     /// Every secret among them, to be taken out of what a vendor says.
     pub values: Vec<Zeroizing<String>>,
 }
@@ -121,7 +123,7 @@ pub async fn get_local_json(
 ) -> Result<Value, ModelError> {
     let outgoing = Outgoing::new(base_url, path)?;
     let asked = async {
-        let mut answer = connections.send(outgoing, Addresses::Private).await?;
+        let mut answer = connections.send(outgoing, Addresses::Private, None).await?;
         if answer.status != 200 {
             let class = ModelError::class_of_status(answer.status);
             return Err(ModelError::new(class, "no list of models").with_status(answer.status));
@@ -145,7 +147,7 @@ pub async fn post_json(
 ) -> Result<(), ModelError> {
     let outgoing = Outgoing::post(base_url, path, body)?;
     let asked = async {
-        let mut answer = connections.send(outgoing, Addresses::Private).await?;
+        let mut answer = connections.send(outgoing, Addresses::Private, None).await?;
         let said = answer.body.collect(REFUSAL_BYTES, patience).await;
         if (200..300).contains(&answer.status) {
             return Ok(());
@@ -306,7 +308,7 @@ impl Inner {
         }
         // Addresses of models come from a person alone, who may well mean this machine; the address
         // of cloud metadata is refused even so (security T20).
-        let sent = self.connections.send(outgoing, Addresses::Private);
+        let sent = self.connections.send(outgoing, Addresses::Private, secrets.proxy.as_ref());
         let answer = tokio::time::timeout(self.patience.first, sent).await;
         let mut answer = answer.map_err(|_| ModelError::new(Class::Network, "no answer came"))??;
         if !(200..300).contains(&answer.status) {

@@ -17,6 +17,7 @@ mod sse;
 mod stream;
 mod usage;
 
+pub use chatos_net::{Origin, Proxy, is_excepted, is_loopback, parse_proxy};
 pub use demo::Demo;
 pub use error::{Class, ModelError};
 pub use event::{Event, Stop};

@@ -128,7 +128,8 @@ pub async fn connect(origin: &Origin, addresses: Addresses) -> Result<Stream, Ne
         match tokio::time::timeout(CONNECT, TcpStream::connect(address)).await {
             Ok(Ok(stream)) => {
                 stream.set_nodelay(true).ok();
-                return secure(origin, stream).await;
+                let stream = Stream::Plain(stream);
+                return if origin.secure { encrypt(origin, stream).await } else { Ok(stream) };
             }
             Ok(Err(error)) => last = unreachable(error.to_string()),
             Err(_) => last = unreachable("no answer".to_owned()),
@@ -137,10 +138,8 @@ pub async fn connect(origin: &Origin, addresses: Addresses) -> Result<Stream, Ne
     Err(last)
 }
 
-async fn secure(origin: &Origin, stream: TcpStream) -> Result<Stream, NetError> {
-    if !origin.secure {
-        return Ok(Stream::Plain(stream));
-    }
+/// TLS on a connection: the other end proves that it is the origin.
+pub(crate) async fn encrypt(origin: &Origin, stream: Stream) -> Result<Stream, NetError> {
     let refused = |error: String| NetError::Tls { target: origin.target(), error };
     let name = ServerName::try_from(origin.host.clone()).map_err(|error| refused(error.to_string()))?;
     let connector = connector().await.map_err(refused)?;
@@ -175,8 +174,8 @@ async fn connector() -> Result<TlsConnector, String> {
 pub enum Stream {
     /// Readable for everybody on the way.
     Plain(TcpStream),
-    /// Encrypted.
-    Tls(Box<TlsStream<TcpStream>>),
+    /// Encrypted; inside another encrypted one when the way leads through such a proxy.
+    Tls(Box<TlsStream<Stream>>),
 }
 
 impl AsyncRead for Stream {

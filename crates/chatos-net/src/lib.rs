@@ -5,8 +5,10 @@
 //! those; there is no second look-up in between.
 
 mod connect;
+mod proxy;
 
 pub use connect::{Origin, Stream, connect, refusal};
+pub use proxy::{Proxy, connect_through, is_excepted, is_loopback, parse_proxy, refused};
 
 /// Which addresses may be reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -37,6 +39,16 @@ pub enum NetError {
         /// Host and port.
         target: String,
         /// What the system said.
+        error: String,
+    },
+    /// The proxy cannot be reached or lets nobody through.
+    #[error("no way through the proxy `{proxy}`: {error}")]
+    Proxy {
+        /// Its host and port.
+        proxy: String,
+        /// The status it refused with.
+        status: Option<u16>,
+        /// What it did.
         error: String,
     },
     /// No trustworthy encryption.

@@ -246,6 +246,7 @@ pub(crate) fn routes() -> Routes {
     route::land_configs::add(&mut routes);
     route::system_prompts::add(&mut routes);
     route::state::add(&mut routes);
+    route::state_key::add(&mut routes);
     route::events::add(&mut routes);
     routes.router = std::mem::take(&mut routes.router)
         .route("/api/v1/openapi.json", axum::routing::get(route::openapi))

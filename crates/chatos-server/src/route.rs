@@ -20,6 +20,7 @@ pub(crate) mod servers;
 pub(crate) mod sessions;
 pub(crate) mod settings;
 pub(crate) mod state;
+pub(crate) mod state_key;
 pub(crate) mod status;
 pub(crate) mod subagents;
 pub(crate) mod system_prompts;

@@ -8,6 +8,7 @@ use rusqlite::{Connection, params};
 
 use crate::db::Store;
 use crate::error::{StoreError, StoreErrorKind};
+use crate::reseal::refuse_outdated;
 use crate::secrets::SecretKind;
 use crate::time::now_ms;
 
@@ -325,6 +326,7 @@ fn write_fields(
         match field.as_str() {
             "tags" if entity == AppEntity::Server => write_tags(connection, id, value)?,
             "auth" if entity == AppEntity::Server => {
+                refuse_outdated(connection, auth_sealed.as_deref(), None)?;
                 connection.execute(
                     "UPDATE mcp_servers SET auth_sealed = ?1 WHERE id = ?2",
                     params![auth_sealed, id],

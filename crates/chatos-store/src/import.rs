@@ -140,11 +140,14 @@ impl Store {
         let report_path = order.folder.join(format!("import-{}.json", &digest[..digest.len().min(16)]));
         let (instance, store, kept_at) = (self.instance_id()?, self.clone(), report_path.clone());
         let path = source.path.clone();
+        // Inside the transaction nobody waits for a key that is being changed.
+        let secrets = order.secrets.as_of_now();
         let report = self.write(move |target| {
+            crate::reseal::refuse_other_key(target, secrets.key_id())?;
             let mut import = Import {
                 target,
                 store: &store,
-                secrets: &order.secrets,
+                secrets: &secrets,
                 instance: &instance,
                 old_key,
                 report: ImportReport::default(),

@@ -1,33 +1,60 @@
 //! The state key: 32 random bytes outside the state directory, and what is derived from them.
 //!
 //! Sub-keys sign prompt lines, chain audit records and seal secrets. The key never leaves this
-//! module except as a derived value; it has no `Debug` and is wiped when dropped.
+//! module except as a derived value; it has no `Debug` and is wiped when dropped. A sub-key follows its
+//! state key: after a rotation, in this process or in another, it is the new one's.
 
+mod files;
+mod keychain;
+mod moves;
+mod ring;
 mod wrap;
 
-use std::fs::OpenOptions;
-use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{XChaCha20Poly1305, XNonce};
-use hkdf::Hkdf;
 use hmac::{Hmac, Mac};
-use sha2::{Digest, Sha256};
+use sha2::Sha256;
 use zeroize::Zeroizing;
 
-use crate::migrate::hex;
+pub use moves::{KeyMove, KeyTo, Rotated};
+
+use self::ring::{Facts, Ring};
+use crate::db::Store;
 
 /// Where the key is looked for.
 #[derive(Debug, Clone)]
 pub struct KeyPlace {
     /// `<config>/chatos/keys`; the file is `<instance id>.key`.
     pub dir: PathBuf,
-    /// `CHATOS_MASTER_KEY_FILE`: this file instead, never created by us.
+    /// `CHATOS_MASTER_KEY_FILE`: this file instead, never created or changed by us.
     pub override_file: Option<PathBuf>,
+    /// `PATH`: where the program that speaks to the keychain is looked for.
+    pub search: Option<OsString>,
+}
+
+impl KeyPlace {
+    /// Files in this folder.
+    pub fn new(dir: PathBuf) -> Self {
+        Self { dir, override_file: None, search: None }
+    }
+}
+
+/// Where a key was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KeyWhere {
+    /// In the file `CHATOS_MASTER_KEY_FILE` names.
+    Named(PathBuf),
+    /// In a file of ours.
+    File(PathBuf),
+    /// In the keychain of the desktop.
+    Keychain,
 }
 
 /// Why there is no usable key.
@@ -50,6 +77,24 @@ pub enum KeyProblem {
         /// The key file.
         path: PathBuf,
     },
+    /// The keychain cannot be asked.
+    #[error("the keychain {reason}")]
+    Keychain {
+        /// What it did.
+        reason: String,
+    },
+    /// The person named the file; it is not ours to change.
+    #[error("the state key is in a file that CHATOS_MASTER_KEY_FILE names, which is never changed: {}", path.display())]
+    NotOurs {
+        /// That file.
+        path: PathBuf,
+    },
+    /// What is derived or sealed failed.
+    #[error(transparent)]
+    Seal(#[from] SealError),
+    /// The database.
+    #[error(transparent)]
+    Store(#[from] crate::error::StoreError),
 }
 
 /// Why a sealed value cannot be opened. Says nothing about the value.
@@ -71,14 +116,23 @@ pub enum SealError {
 
 /// The master key of one state directory.
 pub struct StateKey {
-    master: Zeroizing<[u8; 32]>,
-    id: String,
+    ring: Arc<Ring>,
     created: bool,
 }
 
 /// A key for one purpose, derived from the master key.
 #[derive(Clone)]
-pub struct SubKey {
+pub struct SubKey(Source);
+
+#[derive(Clone)]
+enum Source {
+    Fixed(Derived),
+    Of { ring: Arc<Ring>, label: &'static str },
+}
+
+/// The bytes for one purpose, and the id of the key they come from.
+#[derive(Clone)]
+struct Derived {
     bytes: Zeroizing<[u8; 32]>,
     key_id: String,
 }
@@ -86,22 +140,35 @@ pub struct SubKey {
 impl StateKey {
     /// Reads the key of `instance`, making one when there is none.
     pub fn open(place: &KeyPlace, instance: &str) -> Result<Self, KeyProblem> {
-        if let Some(path) = &place.override_file {
-            return Ok(Self::from_bytes(read_key(path)?, false));
+        let facts = Facts { instance: instance.to_owned(), ..Facts::default() };
+        let (ring, created) = Ring::load(place, facts, None)?;
+        Ok(Self { ring: Arc::new(ring), created })
+    }
+
+    /// The key of a database: the one it names, wherever that is kept; made when there is none.
+    pub fn of(place: &KeyPlace, store: &Store) -> Result<Self, KeyProblem> {
+        let (ring, created) = Ring::load(place, Facts::of(store)?, Some(store.clone()))?;
+        Ok(Self { ring: Arc::new(ring), created })
+    }
+
+    /// Whether the key with this id is where keys of the instance are looked for.
+    pub fn is_here(place: &KeyPlace, instance: &str, id: &str) -> bool {
+        if place.override_file.is_some() {
+            return true;
         }
-        let path = place.dir.join(format!("{instance}.key"));
-        match read_key(&path) {
-            Ok(bytes) => Ok(Self::from_bytes(bytes, false)),
-            Err(KeyProblem::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
-                create_key(&path)
-            }
-            Err(problem) => Err(problem),
-        }
+        let facts = |in_keychain| Facts {
+            instance: instance.to_owned(),
+            wanted: Some(id.to_owned()).filter(|id| !id.is_empty()),
+            in_keychain,
+            former: None,
+        };
+        let found = |facts: &Facts| matches!(ring::look(place, facts), Ok(Some((key, _))) if id.is_empty() || key.id == id);
+        found(&facts(false)) || found(&facts(true))
     }
 
     /// The first eight hex digits of the key's hash: names the key without telling it.
-    pub fn id(&self) -> &str {
-        &self.id
+    pub fn id(&self) -> String {
+        self.ring.read().current.id.clone()
     }
 
     /// This call made the key; on an existing database that means the former one is lost.
@@ -109,48 +176,112 @@ impl StateKey {
         self.created
     }
 
-    /// The sub-key for a purpose: `secrets`, `prompts`, `backup` or `audit`.
-    pub fn sub_key(&self, label: &str) -> SubKey {
-        let mut bytes = Zeroizing::new([0; 32]);
-        let derived = Hkdf::<Sha256>::new(None, &*self.master).expand(label.as_bytes(), &mut *bytes);
-        debug_assert!(derived.is_ok(), "32 bytes are always a legal HKDF length");
-        SubKey { bytes, key_id: self.id.clone() }
+    /// Where it is kept.
+    pub fn place(&self) -> KeyWhere {
+        self.ring.read().kept.place()
     }
 
-    fn from_bytes(master: Zeroizing<[u8; 32]>, created: bool) -> Self {
-        let id = hex(&Sha256::digest(*master)[..4]);
-        Self { master, id, created }
+    /// How many keys came before this one and still check what they signed.
+    pub fn former(&self) -> usize {
+        self.ring.read().former.len()
+    }
+
+    /// The sub-key for a purpose: `secrets`, `prompts`, `backup` or `audit`.
+    pub fn sub_key(&self, label: &'static str) -> SubKey {
+        SubKey(Source::Of { ring: Arc::clone(&self.ring), label })
     }
 }
 
 impl SubKey {
     /// HMAC-SHA256 over the concatenated parts.
     pub fn sign(&self, parts: &[&[u8]]) -> [u8; 32] {
-        let mut mac = self.mac();
-        for part in parts {
-            mac.update(part);
-        }
-        mac.finalize().into_bytes().into()
+        self.derived().sign(parts)
     }
 
-    /// Compares in constant time.
+    /// As [`SubKey::sign`] with the key that was in force when record `number` of the audit log was
+    /// written.
+    pub fn sign_as_of(&self, number: u64, parts: &[&[u8]]) -> [u8; 32] {
+        match &self.0 {
+            Source::Fixed(derived) => derived.sign(parts),
+            Source::Of { ring, label } => ring.read().at(label, number).sign(parts),
+        }
+    }
+
+    /// Compares in constant time. What a former key signed still counts.
     pub fn verify(&self, parts: &[&[u8]], signature: &[u8]) -> bool {
-        let mut mac = self.mac();
-        for part in parts {
-            mac.update(part);
+        match &self.0 {
+            Source::Fixed(derived) => derived.verify(parts, signature),
+            Source::Of { ring, label } => {
+                let any = || ring.read().all(label).iter().any(|key| key.verify(parts, signature));
+                any() || (ring.refresh() && any())
+            }
         }
-        mac.verify_slice(signature).is_ok()
-    }
-
-    fn mac(&self) -> Hmac<Sha256> {
-        // HMAC takes a key block of any content; 32 bytes padded to the block never fail.
-        let mut block = hmac::digest::array::Array::default();
-        block[..32].copy_from_slice(&*self.bytes);
-        <Hmac<Sha256> as hmac::KeyInit>::new(&block)
     }
 
     /// Seals a value for exactly one place, e.g. `instance|table|row|column` (state §6).
     pub fn seal(&self, place: &str, value: &[u8]) -> Result<String, SealError> {
+        if let Source::Of { ring, .. } = &self.0 {
+            // Another process may have changed the key since; what it retired opens nothing any more.
+            ring.refresh();
+        }
+        self.derived().seal(place, value)
+    }
+
+    /// Opens what [`SubKey::seal`] made for the same place.
+    pub fn open(&self, place: &str, text: &str) -> Result<Zeroizing<Vec<u8>>, SealError> {
+        match (self.derived().open(place, text), &self.0) {
+            (Err(SealError::OtherKey { .. }), Source::Of { ring, .. }) if ring.refresh() => {
+                self.derived().open(place, text)
+            }
+            (opened, _) => opened,
+        }
+    }
+
+    /// This very key, whatever comes after it.
+    pub(crate) fn as_of_now(&self) -> Self {
+        if let Source::Of { ring, .. } = &self.0 {
+            ring.refresh();
+        }
+        Self(Source::Fixed(self.derived()))
+    }
+
+    /// The id of a key that stays; `None` for one that follows its state.
+    pub(crate) fn key_id(&self) -> Option<&str> {
+        match &self.0 {
+            Source::Fixed(derived) => Some(&derived.key_id),
+            Source::Of { .. } => None,
+        }
+    }
+
+    fn derived(&self) -> Derived {
+        match &self.0 {
+            Source::Fixed(derived) => derived.clone(),
+            Source::Of { ring, label } => ring.read().current.derive(label),
+        }
+    }
+}
+
+impl Derived {
+    fn sign(&self, parts: &[&[u8]]) -> [u8; 32] {
+        self.mac(parts).finalize().into_bytes().into()
+    }
+
+    fn verify(&self, parts: &[&[u8]], signature: &[u8]) -> bool {
+        self.mac(parts).verify_slice(signature).is_ok()
+    }
+
+    fn mac(&self, parts: &[&[u8]]) -> Hmac<Sha256> {
+        // HMAC takes a key block of any content; 32 bytes padded to the block never fail.
+        let mut block = hmac::digest::array::Array::default();
+        block[..32].copy_from_slice(&*self.bytes);
+        let mut mac = <Hmac<Sha256> as hmac::KeyInit>::new(&block);
+        for part in parts {
+            mac.update(part);
+        }
+        mac
+    }
+
+    fn seal(&self, place: &str, value: &[u8]) -> Result<String, SealError> {
         let mut nonce = [0; 24];
         getrandom::fill(&mut nonce).map_err(|_| SealError::NoRandom)?;
         let sealed = self
@@ -162,13 +293,12 @@ impl SubKey {
         Ok(format!("enc:v2:{}:{}", self.key_id, URL_SAFE_NO_PAD.encode(bytes)))
     }
 
-    /// Opens what [`SubKey::seal`] made for the same place.
-    pub fn open(&self, place: &str, text: &str) -> Result<Zeroizing<Vec<u8>>, SealError> {
-        let rest = text.strip_prefix("enc:v2:").ok_or(SealError::Damaged)?;
-        let (key_id, body) = rest.split_once(':').ok_or(SealError::Damaged)?;
+    fn open(&self, place: &str, text: &str) -> Result<Zeroizing<Vec<u8>>, SealError> {
+        let key_id = sealed_with(text).ok_or(SealError::Damaged)?;
         if key_id != self.key_id {
             return Err(SealError::OtherKey { key_id: key_id.to_owned() });
         }
+        let body = text.rsplit(':').next().unwrap_or_default();
         let bytes = URL_SAFE_NO_PAD.decode(body).map_err(|_| SealError::Damaged)?;
         let (nonce, sealed) = bytes.split_at_checked(24).ok_or(SealError::Damaged)?;
         let nonce: [u8; 24] = nonce.try_into().map_err(|_| SealError::Damaged)?;
@@ -183,73 +313,10 @@ impl SubKey {
     }
 }
 
-fn read_key(path: &Path) -> Result<Zeroizing<[u8; 32]>, KeyProblem> {
-    let fail = |source| KeyProblem::Io { action: "read", path: path.to_owned(), source };
-    let mut text = Zeroizing::new(Vec::with_capacity(128));
-    let file = OpenOptions::new().read(true).open(path).map_err(fail)?;
-    // A key is at most 65 bytes; anything longer is not one, and is not read.
-    file.take(128).read_to_end(&mut text).map_err(fail)?;
-    parse_key(&text).ok_or_else(|| KeyProblem::Malformed { path: path.to_owned() })
-}
-
-fn parse_key(bytes: &[u8]) -> Option<Zeroizing<[u8; 32]>> {
-    if let Ok(raw) = <[u8; 32]>::try_from(bytes) {
-        return Some(Zeroizing::new(raw));
-    }
-    let text = std::str::from_utf8(bytes).ok()?.trim();
-    if text.len() != 64 || !text.is_ascii() {
-        return None;
-    }
-    let mut key = Zeroizing::new([0; 32]);
-    for (index, slot) in key.iter_mut().enumerate() {
-        *slot = u8::from_str_radix(text.get(index * 2..index * 2 + 2)?, 16).ok()?;
-    }
-    Some(key)
-}
-
-fn create_key(path: &Path) -> Result<StateKey, KeyProblem> {
-    let mut key = Zeroizing::new([0; 32]);
-    getrandom::fill(&mut *key).map_err(|error| KeyProblem::Io {
-        action: "make",
-        path: path.to_owned(),
-        source: io::Error::other(error.to_string()),
-    })?;
-    if create_key_file(path, &key)? {
-        Ok(StateKey::from_bytes(key, true))
-    } else {
-        // Another process made it between our look and our attempt: theirs is the key.
-        Ok(StateKey::from_bytes(read_key(path)?, false))
-    }
-}
-
-/// Writes a key file that is not there yet. `false`: one is there.
-fn create_key_file(path: &Path, key: &Zeroizing<[u8; 32]>) -> Result<bool, KeyProblem> {
-    let fail = |action| move |source| KeyProblem::Io { action, path: path.to_owned(), source };
-    if let Some(dir) = path.parent() {
-        std::fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(dir)
-            .map_err(fail("make a place for"))?;
-        std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o700)).map_err(fail("protect"))?;
-    }
-    let opened = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
-    let mut file = match opened {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(false),
-        Err(error) => return Err(fail("create")(error)),
-    };
-    let text = Zeroizing::new(format!("{}\n", hex(&**key)));
-    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
-    if let Err(error) = written {
-        // A half-written key would be taken for a malformed one at the next start.
-        std::fs::remove_file(path).ok();
-        return Err(fail("write")(error));
-    }
-    if let Some(dir) = path.parent() {
-        std::fs::File::open(dir).and_then(|dir| dir.sync_all()).map_err(fail("keep"))?;
-    }
-    Ok(true)
+/// The id of the key a text was sealed with. `None`: it is not a sealed text.
+pub(crate) fn sealed_with(text: &str) -> Option<&str> {
+    let (key_id, _) = text.strip_prefix("enc:v2:")?.split_once(':')?;
+    Some(key_id)
 }
 
 #[cfg(test)]

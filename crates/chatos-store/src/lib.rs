@@ -29,6 +29,7 @@ mod models;
 mod plugin_trust;
 mod prompt_records;
 mod prune;
+mod reseal;
 mod runs;
 mod salvage;
 mod secrets;
@@ -59,7 +60,7 @@ pub use journal::{
     JournalEntry, JournalImport, NewJournalEntry, ProjectInfo, ProjectIteration, ProjectPatch,
 };
 pub use kept::Kept;
-pub use key::{KeyPlace, KeyProblem, SealError, StateKey, SubKey};
+pub use key::{KeyMove, KeyPlace, KeyProblem, KeyTo, KeyWhere, Rotated, SealError, StateKey, SubKey};
 pub use mcp_servers::{ServerRow, ServerSource};
 pub use messages::{AttachmentRow, MessageRow, NewMessage, SummaryRow, ToolCallRow};
 pub use migrate::{SCHEMA_VERSION, schema_of};

@@ -5,6 +5,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::db::Store;
 use crate::error::{StoreError, StoreErrorKind};
+use crate::reseal::refuse_outdated;
 use crate::time::now_ms;
 
 /// Who put a row there.
@@ -123,6 +124,15 @@ impl Store {
         self.read(|connection| find(connection, id))
     }
 
+    /// What people call the server with this identity (`admin:<id>`); `None` when it is gone or an app's.
+    pub fn server_name(&self, identity: &str) -> Result<Option<String>, StoreError> {
+        let Some(id) = identity.strip_prefix("admin:") else { return Ok(None) };
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached("SELECT name FROM mcp_servers WHERE id = ?1")?;
+            Ok(statement.query_row([id], |row| row.get(0)).optional()?)
+        })
+    }
+
     /// Adds a server, or replaces the one with its id. Its name is nobody else's.
     pub fn put_mcp_server(&self, row: ServerRow) -> Result<ServerRow, StoreError> {
         self.write(move |connection| {
@@ -138,6 +148,10 @@ impl Store {
                 let text = format!("another server is called `{}`", row.name);
                 return Err(StoreError::new(StoreErrorKind::Conflict, text));
             }
+            let kept: Option<Option<String>> = connection
+                .query_row("SELECT auth_sealed FROM mcp_servers WHERE id = ?1", [&row.id], |row| row.get(0))
+                .optional()?;
+            refuse_outdated(connection, row.auth_sealed.as_deref(), kept.flatten().as_deref())?;
             connection.execute(
                 "INSERT INTO mcp_servers (id, name, url, transport, description, enabled, locked, allow_main,
                    allow_sub, timeout_ms, max_timeout_ms, call_meta, auth_sealed, source, plugin_id, app_id, cwd,

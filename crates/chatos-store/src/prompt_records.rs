@@ -5,6 +5,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::db::Store;
 use crate::error::StoreError;
+use crate::reseal::refuse_outdated;
 
 /// Mirrored rows are kept this long, for a look after trouble, then dropped: the log has the lines.
 const KEEP_MIRRORED_MS: i64 = 60 * 60 * 1000;
@@ -150,6 +151,7 @@ impl Store {
                 return Ok(row.map_or(PromptAnswered::Unknown, |row| PromptAnswered::Lost(Box::new(row))));
             }
             if let Some((owner, sealed, expires_at)) = &new.private {
+                refuse_outdated(connection, Some(sealed), None)?;
                 connection
                     .prepare_cached(
                         "INSERT OR REPLACE INTO prompt_secrets (request_id, owner, sealed, created_at, expires_at)

@@ -9,6 +9,7 @@ use zeroize::Zeroizing;
 use crate::db::Store;
 use crate::error::{StoreError, StoreErrorKind};
 use crate::key::{SealError, SubKey};
+use crate::reseal::refuse_outdated;
 use crate::time::now_ms;
 
 /// The longest name and the largest value that are kept.
@@ -135,6 +136,22 @@ impl Store {
             return Err(StoreError::new(StoreErrorKind::Invalid, format!("`{name}` cannot name a secret")));
         }
         check_value(value)?;
+        // Between our sealing and our write the key may have been changed; then once more with that one.
+        match self.put_secret(key, name, value, description.clone()) {
+            Err(error) if error.kind == StoreErrorKind::Conflict => {
+                self.put_secret(key, name, value, description)
+            }
+            other => other,
+        }
+    }
+
+    fn put_secret(
+        &self,
+        key: &SubKey,
+        name: &str,
+        value: &[u8],
+        description: Option<String>,
+    ) -> Result<bool, StoreError> {
         let instance = self.instance_id()?;
         let known = self.read(|connection| id_of(connection, name))?;
         let id = known.clone().unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
@@ -146,6 +163,7 @@ impl Store {
             if id_of(connection, &name)? != known {
                 return Err(StoreError::new(StoreErrorKind::Conflict, "the secret was changed meanwhile"));
             }
+            refuse_outdated(connection, Some(&sealed), None)?;
             let now = now_ms();
             connection.execute(
                 "INSERT INTO secrets (id, name, sealed, description, created_at, updated_at)
@@ -164,23 +182,34 @@ impl Store {
         &self,
         key: &SubKey,
         name: &str,
-        is_expected: impl FnOnce(&str) -> bool,
+        is_expected: impl Fn(&str) -> bool,
         value: Option<&[u8]>,
     ) -> Result<bool, StoreError> {
+        value.map_or(Ok(()), check_value)?;
         let instance = self.instance_id()?;
-        let Some((id, before)) = self.sealed(name)? else { return Ok(false) };
-        if !is_expected(opened(key, &instance, name, &id, &before)?.expose()) {
-            return Ok(false);
-        }
-        let sealed = match value {
-            Some(value) => {
-                check_value(value)?;
-                Some(key.seal(&secret_place(&instance, &id), value).map_err(|e| unsealable(&e))?)
+        // Between our look and our write the key may have been changed: the same value, sealed anew.
+        for _ in 0..3 {
+            let Some((id, before)) = self.sealed(name)? else { return Ok(false) };
+            if !is_expected(opened(key, &instance, name, &id, &before)?.expose()) {
+                return Ok(false);
             }
-            None => None,
-        };
+            let place = secret_place(&instance, &id);
+            let sealed =
+                value.map(|value| key.seal(&place, value)).transpose().map_err(|e| unsealable(&e))?;
+            match self.swap_sealed(id, before, sealed) {
+                Ok(true) => return Ok(true),
+                Ok(false) => {}
+                Err(error) if error.kind == StoreErrorKind::Conflict => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(false)
+    }
+
+    fn swap_sealed(&self, id: String, before: String, sealed: Option<String>) -> Result<bool, StoreError> {
         // A value is sealed differently every time, so that an equal text is the very same write.
         self.write(move |connection| {
+            refuse_outdated(connection, sealed.as_deref(), None)?;
             let changed = match &sealed {
                 Some(sealed) => connection.execute(
                     "UPDATE secrets SET sealed = ?1, updated_at = ?2 WHERE id = ?3 AND sealed = ?4",

@@ -1,7 +1,5 @@
 //! What grants need to know about servers: who they are and whether they are switched on.
 
-use std::collections::BTreeMap;
-
 use crate::db::Store;
 use crate::error::StoreError;
 
@@ -20,22 +18,6 @@ pub struct ServerFact {
 }
 
 impl Store {
-    /// The tools of servers as they were last seen, by the identity of the server.
-    pub fn known_tools(&self) -> Result<BTreeMap<String, Vec<String>>, StoreError> {
-        self.read(|connection| {
-            let mut statement = connection.prepare_cached(
-                "SELECT server_identity, tool FROM tool_pins ORDER BY server_identity, tool",
-            )?;
-            let mut known: BTreeMap<String, Vec<String>> = BTreeMap::new();
-            let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-            for row in rows {
-                let (identity, tool): (String, String) = row?;
-                known.entry(identity).or_default().push(tool);
-            }
-            Ok(known)
-        })
-    }
-
     /// Every server row, by id.
     pub fn server_facts(&self) -> Result<Vec<ServerFact>, StoreError> {
         self.read(|connection| {

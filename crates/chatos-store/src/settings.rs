@@ -46,6 +46,8 @@ pub enum SettingKind {
         /// Longest, in bytes.
         max: usize,
     },
+    /// The address of a proxy, `off`, or nothing.
+    Proxy,
     /// A list of texts.
     List {
         /// Most items.

@@ -4,6 +4,7 @@
 
 import { tooLong, TokenBucket } from '../frame/wire';
 import { toHostError } from './failure';
+import { readNote, type ViewNote } from './view-context';
 
 export const VIEW_PROTOCOL = '2026-01-26';
 const MAX_OUTSTANDING = 64;
@@ -13,6 +14,8 @@ const MAX_NOISE = 5_000;
 const MAX_TEXT = 10_000;
 
 type Fields = Record<string, unknown>;
+
+export type DisplayMode = 'inline' | 'fullscreen';
 
 export interface ViewContext {
   theme: 'light' | 'dark';
@@ -39,6 +42,13 @@ export interface ViewCallbacks {
   openLink: (url: URL) => Promise<boolean>;
   /** Asks the person; throws where there is no chat. */
   sendMessage: (text: string) => Promise<boolean>;
+  /** What goes with the person's next message; null takes it back. Absent where there is no chat. */
+  onNote: ((note: ViewNote | null) => void) | null;
+  mode: () => DisplayMode;
+  /** The view can fill the window, or it says nothing about it. */
+  onModes: (fullscreen: boolean) => void;
+  /** Answers with the mode that is in force afterwards. */
+  setMode: (mode: DisplayMode) => DisplayMode;
 }
 
 class Refusal extends Error {
@@ -85,6 +95,11 @@ export class ViewBridge {
 
   contextChanged(): void {
     if (this.#ready) this.#notify('ui/notifications/host-context-changed', this.#context());
+  }
+
+  /** It fills the window now, or no longer. */
+  layoutChanged(): void {
+    if (this.#ready) this.#notify('ui/notifications/host-context-changed', this.#layout());
   }
 
   close(reason: string): void {
@@ -140,7 +155,7 @@ export class ViewBridge {
   async #do(method: string, params: Fields): Promise<unknown> {
     switch (method) {
       case 'ui/initialize':
-        return this.#initialize();
+        return this.#initialize(params);
       case 'ping':
         return {};
       case 'tools/call':
@@ -152,15 +167,35 @@ export class ViewBridge {
         return this.#openLink(params['url']);
       case 'ui/message':
         return this.#message(params);
-      case 'ui/request-display-mode':
-        // There is one: in the flow of the page.
-        return { mode: 'inline' };
+      case 'ui/update-model-context':
+        return this.#note(params);
+      case 'ui/request-display-mode': {
+        const { mode } = params;
+        if (typeof mode !== 'string') throw invalid('mode is required');
+        // What there is not leaves everything as it is; the answer says so.
+        return { mode: mode === 'inline' || mode === 'fullscreen' ? this.#callbacks.setMode(mode) : this.#callbacks.mode() };
+      }
       default:
         throw new Refusal(-32601, `unknown method ${method.slice(0, 100)}`);
     }
   }
 
-  #initialize(): unknown {
+  #note(params: Fields): unknown {
+    const { onNote } = this.#callbacks;
+    if (!onNote) throw new Refusal(-32000, 'there is no chat here');
+    let note: ViewNote | null;
+    try {
+      note = readNote(params);
+    } catch (thrown) {
+      throw invalid((thrown as Error).message);
+    }
+    onNote(note);
+    return {};
+  }
+
+  #initialize(params: Fields): unknown {
+    const able = (params['appCapabilities'] as Fields | null | undefined)?.['availableDisplayModes'];
+    this.#callbacks.onModes(Array.isArray(able) && able.includes('fullscreen'));
     return {
       protocolVersion: VIEW_PROTOCOL,
       hostInfo: { name: 'chatos', title: 'ChatOS', version: this.#callbacks.hostVersion() },
@@ -170,13 +205,13 @@ export class ViewBridge {
         serverResources: {},
         logging: {},
         message: { text: {} },
+        ...(this.#callbacks.onNote ? { updateModelContext: { text: {}, image: {}, structuredContent: {} } } : {}),
         sandbox: { permissions: {}, csp: this.#callbacks.allowed },
       },
       hostContext: {
         toolInfo: { tool: this.#callbacks.tool },
-        displayMode: 'inline',
-        availableDisplayModes: ['inline'],
-        containerDimensions: { width: Math.round(this.#frame.clientWidth), maxHeight: this.#callbacks.maxHeight },
+        availableDisplayModes: ['inline', 'fullscreen'],
+        ...this.#layout(),
         timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
         userAgent: `ChatOS/${this.#callbacks.hostVersion()}`,
         platform: 'web',
@@ -184,6 +219,13 @@ export class ViewBridge {
         ...this.#context(),
       },
     };
+  }
+
+  #layout(): Fields {
+    const displayMode = this.#callbacks.mode();
+    const width = Math.round(this.#frame.clientWidth);
+    const high = displayMode === 'inline' ? { maxHeight: this.#callbacks.maxHeight } : { height: Math.round(this.#frame.clientHeight) };
+    return { displayMode, containerDimensions: { width, ...high } };
   }
 
   #context(): Fields {

@@ -369,6 +369,8 @@ export interface ExplainedServer {
   /** The page that changes it, without the leading `#/`. */
   fix?: string | null;
   tools?: ExplainedTool[] | null;
+  /** What it offers at this moment, or offered when it was last connected. */
+  toolsFrom?: 'now' | 'lastSeen' | null;
 }
 
 export interface Explanation {

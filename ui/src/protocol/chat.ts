@@ -169,6 +169,8 @@ export interface WireStep {
   state?: string | null;
   callId?: string | null;
   server?: string | null;
+  /** What people call the server, while it is there. */
+  serverName?: string | null;
   tool?: string | null;
   status?: string | null;
   code?: string | null;
@@ -192,6 +194,8 @@ export interface WireSpan {
   kind: string;
   name?: string | null;
   server?: string | null;
+  /** What people call the server, while it is there. */
+  serverName?: string | null;
   tool?: string | null;
   runId?: string | null;
   callId?: string | null;

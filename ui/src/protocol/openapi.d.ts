@@ -2141,6 +2141,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/state-key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The state key: its id and where it is kept */
+        get: operations["getStateKey"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/state-key/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A new state key */
+        post: operations["postStateKeyRotate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/state-key/move": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Move the state key to the keychain or to a file */
+        post: operations["postStateKeyMove"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/events/ticket": {
         parameters: {
             query?: never;
@@ -2495,6 +2546,8 @@ export interface components {
             state: string;
             callId?: string | null;
             server?: string | null;
+            /** @description What people call it, while it is there. */
+            serverName?: string | null;
             tool?: string | null;
             readOnly: boolean;
             idempotent: boolean;
@@ -2577,6 +2630,8 @@ export interface components {
             kind: string;
             name: string;
             server?: string | null;
+            /** @description What people call it, while it is there. */
+            serverName?: string | null;
             tool?: string | null;
             callId?: string | null;
             runId: string;
@@ -4416,6 +4471,8 @@ export interface components {
             fix?: string | null;
             /** @description Tools as far as they are known. */
             tools?: components["schemas"]["ToolExplanation"][] | null;
+            /** @description `now`: the server offers them at this moment; `lastSeen`: it is not connected, and offered them then. */
+            toolsFrom?: string | null;
         };
         /** @description One tool. */
         ToolExplanation: {
@@ -4698,6 +4755,42 @@ export interface components {
             counts: unknown;
             /** @description The file with every skipped row and its reason. */
             report: string;
+        };
+        /** @description What may be told about the key. */
+        StateKeyView: {
+            /** @description The first eight digits of its hash. */
+            keyId: string;
+            /** @description `file`, `keychain`, or `named`: a file that CHATOS_MASTER_KEY_FILE names. */
+            where: string;
+            /** @description The file, if it is one. */
+            path?: string | null;
+            /** @description Keys before this one that still check what they signed. */
+            former: number;
+        };
+        /** @description Nothing to say; an empty object. */
+        Rotate: Record<string, never>;
+        /** @description What a rotation did. */
+        RotatedView: {
+            /** @description The key before. */
+            from: string;
+            /** @description The key in force. */
+            to: string;
+            /** @description Values sealed anew. */
+            resealed: number;
+            /** @description Values that a lost key sealed; they stay as they are. */
+            left: number;
+        };
+        /** @description Where to. */
+        MoveKey: {
+            to: components["schemas"]["Place"];
+        };
+        /** @enum {string} */
+        Place: "keychain" | "file";
+        /** @description What a move did. */
+        MovedKey: {
+            /** @description False: it was there. */
+            moved: boolean;
+            key: components["schemas"]["StateKeyView"];
         };
         /** @description Opens one WebSocket. */
         Ticket: {
@@ -9918,6 +10011,101 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ImportList"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getStateKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The state key: its id and where it is kept */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StateKeyView"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postStateKeyRotate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Rotate"];
+            };
+        };
+        responses: {
+            /** @description A new state key */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RotatedView"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postStateKeyMove: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MoveKey"];
+            };
+        };
+        responses: {
+            /** @description Move the state key to the keychain or to a file */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MovedKey"];
                 };
             };
             /** @description The error object */

@@ -4,7 +4,7 @@
 
 import type { ChatApi, SessionChange } from '../api/chat';
 import type { EventFrame } from '../protocol';
-import type { ChatEvent, WireAgentRef, WireModelRef, WireSession } from '../protocol/chat';
+import type { ChatEvent, WireAgentRef, WireModelRef, WireNewAttachment, WireSession } from '../protocol/chat';
 import type { Picture } from './chat/attachments';
 import { isRemoved, Sessions } from './chat/sessions.svelte';
 import { Transcript } from './chat/transcript.svelte';
@@ -23,9 +23,25 @@ export interface ChatOptions {
 }
 
 /** What a person is writing, per chat; the empty id is the chat that does not exist yet. */
+/** What a view on the page adds to the next message; gone with the view. */
+export interface DraftNote {
+  /** The view. */
+  key: string;
+  server: string;
+  text: string;
+  /** As files of a message, with and without its pictures. */
+  files: (images: boolean) => WireNewAttachment[];
+}
+
+/** Views that may add something to one message. */
+const MAX_NOTES = 6;
+/** Pictures of one message (agents §7). */
+const MAX_PICTURES = 4;
+
 export class Draft {
   text = $state('');
   pictures: Picture[] = $state.raw([]);
+  notes: DraftNote[] = $state.raw([]);
   agentId: string | null = $state(null);
   modelId: string | null = $state(null);
   readonly #key: string;
@@ -44,6 +60,25 @@ export class Draft {
   clear(): void {
     this.write('');
     this.pictures = [];
+  }
+
+  /** A view says something new, or takes back what it said. */
+  note(key: string, note: DraftNote | null): void {
+    const others = this.notes.filter((one) => one.key !== key);
+    this.notes = note ? [...others, note].slice(-MAX_NOTES) : others;
+  }
+
+  /** What goes with the next message besides its pictures; said once. */
+  takeNotes(vision: boolean): WireNewAttachment[] {
+    const pictures = this.pictures.length;
+    const files: WireNewAttachment[] = [];
+    for (const note of this.notes) {
+      const wanted = note.files(vision);
+      const images = (all: WireNewAttachment[]) => all.filter(({ mime }) => mime.startsWith('image/')).length;
+      files.push(...(pictures + images(files) + images(wanted) > MAX_PICTURES ? note.files(false) : wanted));
+    }
+    this.notes = [];
+    return files;
   }
 }
 

@@ -7,6 +7,8 @@ import { createInterface } from 'node:readline';
 const [, , log = ''] = process.argv;
 const PAGE = readFileSync(new URL('./view-page.html', import.meta.url), 'utf8');
 const VIEW = 'ui://weather/dashboard';
+/** One red dot. */
+const DOT = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==';
 const noArguments = { type: 'object', properties: {} };
 const TOOLS = [
   { name: 'weather', description: 'The weather of a city.', inputSchema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }, _meta: { ui: { resourceUri: VIEW } } },
@@ -24,7 +26,7 @@ function answer(method, params) {
       return { tools: TOOLS };
     case 'tools/call':
       appendFileSync(log, `call ${params.name} ${JSON.stringify(params.arguments ?? {})}\n`);
-      if (params.name === 'weather') return { content: [{ type: 'text', text: `Sunny in ${params.arguments.city}` }], structuredContent: { city: params.arguments.city, degrees: 21 } };
+      if (params.name === 'weather') return { content: [{ type: 'text', text: `Sunny in ${params.arguments.city}` }, { type: 'image', data: DOT, mimeType: 'image/png' }], structuredContent: { city: params.arguments.city, degrees: 21 } };
       return { content: [{ type: 'text', text: 'refreshed' }], structuredContent: { degrees: 23 } };
     case 'resources/read':
       appendFileSync(log, `read ${params.uri}\n`);

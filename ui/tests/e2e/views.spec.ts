@@ -26,7 +26,7 @@ async function added(host: Host, name: string): Promise<Added> {
 }
 
 interface ViewGlobal {
-  view: { request: (method: string, params: unknown) => Promise<unknown>; notify: (method: string, params: unknown) => void; heard: string[]; input: unknown; result: unknown; init: Record<string, unknown> };
+  view: { request: (method: string, params: unknown) => Promise<unknown>; notify: (method: string, params: unknown) => void; heard: string[]; input: unknown; result: unknown; layout?: unknown; init: Record<string, unknown> };
 }
 
 async function viewOf(page: Page): Promise<Frame> {
@@ -66,9 +66,11 @@ describe.each(['plugin', 'fallback'] as const)('in the %s mode', (mode) => {
     if (mode === 'fallback') expect(told.origin).toBe('null');
     else expect(told.origin).toMatch(/^http:\/\/p-[0-9a-f]{20}\.localhost:\d+$/);
     expect(told.input).toEqual({ city: 'Bern' });
-    expect(told.result).toMatchObject({ content: [{ type: 'text', text: 'Sunny in Bern' }], structuredContent: { city: 'Bern', degrees: 21 }, isError: false });
+    expect(told.result).toMatchObject({ content: [{ type: 'text', text: 'Sunny in Bern' }, { type: 'image', mimeType: 'image/png' }], structuredContent: { city: 'Bern', degrees: 21 }, isError: false });
     expect(told.heard.slice(0, 2)).toEqual(['ui/notifications/tool-input', 'ui/notifications/tool-result']);
     expect(told.init).toMatchObject({ protocolVersion: '2026-01-26', hostInfo: { name: 'chatos' }, hostContext: { theme: 'light', displayMode: 'inline', toolInfo: { tool: { name: 'weather' } } }, hostCapabilities: { serverTools: {}, openLinks: {} } });
+    // A picture of the result comes with its bytes, which the view itself could not have read.
+    await expect.poll(() => frame.locator('#dot').evaluate((image) => (image as HTMLImageElement).naturalWidth)).toBe(1);
     // It grew to the size it said.
     await expect.poll(() => page.locator('[data-view] iframe').evaluate((element) => element.clientHeight)).toBe(220);
 
@@ -77,7 +79,10 @@ describe.each(['plugin', 'fallback'] as const)('in the %s mode', (mode) => {
     expect(calls()).toContain('call refresh {}');
     expect(await ask(frame, 'resources/read', { uri: 'data://facts' })).toMatchObject({ contents: [{ text: 'water is wet' }] });
     expect(await ask(frame, 'ping', {})).toEqual({});
-    expect(await ask(frame, 'ui/request-display-mode', { mode: 'fullscreen' })).toEqual({ mode: 'inline' });
+    expect(await ask(frame, 'ui/request-display-mode', { mode: 'pip' })).toEqual({ mode: 'inline' });
+    expect(await ask(frame, 'ui/request-display-mode', {})).toBe('-32602 mode is required');
+    expect(await ask(frame, 'ui/update-model-context', { content: [] })).toMatch(/no chat here/);
+    expect(told.init['hostCapabilities']).not.toHaveProperty('updateModelContext');
 
     // Not what is for models, not what is not there, not other servers, not in odd forms.
     const before = calls().length;
@@ -182,12 +187,52 @@ test('in a chat: the card shows the view; what it says as the person is asked fo
     expect(calls()).toContain('call refresh {}');
     await page.getByText('The tool said:').first().waitFor();
 
+    // What it says to the model is shown, can be left out, and goes with the next message only.
+    for (const odd of [{ content: 'text' }, { content: [{ type: 'audio' }] }, { structuredContent: [1] }, { content: [{ type: 'text', text: 'x'.repeat(16_385) }] }, { content: [{ type: 'image', mimeType: 'image/svg+xml', data: 'AAAA' }] }]) {
+      expect(await ask(frame, 'ui/update-model-context', odd)).toMatch(/^-32602 /);
+    }
+    const notes = page.locator('[data-note="weather"]');
+    await frame.getByRole('button', { name: 'Tell the model' }).click();
+    await notes.getByText('weather adds what its view shows').click();
+    await notes.getByText('The person looks at Tuesday.').waitFor();
+    await notes.getByRole('button', { name: 'Leave out what weather adds' }).click();
+    await notes.waitFor({ state: 'detached' });
+    await frame.getByRole('button', { name: 'Tell the model' }).click();
+    await frame.getByRole('button', { name: 'Tell the model' }).click();
+    await expect.poll(() => notes.count()).toBe(1);
+    expect(await ask(frame, 'ui/update-model-context', {})).toEqual({});
+    await notes.waitFor({ state: 'detached' });
+    await frame.getByRole('button', { name: 'Tell the model' }).click();
+    await notes.waitFor();
+
+    // It fills the window after a click, under the host's own line, and Escape leads back without loading it anew.
+    await frame.evaluate(() => ((globalThis as unknown as { mark: number }).mark = 7));
+    await frame.getByRole('button', { name: 'Larger' }).click();
+    const area = page.locator('[data-view]').last();
+    await expect.poll(() => area.getAttribute('data-mode')).toBe('fullscreen');
+    const box2 = await area.boundingBox();
+    expect([box2?.x, box2?.y, box2?.width, box2?.height]).toEqual([0, 0, page.viewportSize()?.width, page.viewportSize()?.height]);
+    await expect.poll(() => frame.evaluate(() => (globalThis as unknown as ViewGlobal).view.layout)).toMatchObject({ displayMode: 'fullscreen', containerDimensions: { width: page.viewportSize()?.width } });
+    const exit = area.getByRole('button', { name: 'Back to the page (Esc)' });
+    await expect.poll(() => exit.evaluate((button) => button === document.activeElement)).toBe(true);
+    await page.keyboard.press('Escape');
+    await expect.poll(() => area.getAttribute('data-mode')).toBe('inline');
+    await area.getByRole('button', { name: 'Full screen' }).click();
+    await exit.click();
+    await expect.poll(() => area.getAttribute('data-mode')).toBe('inline');
+    expect(await frame.evaluate(() => (globalThis as unknown as { mark: number }).mark)).toBe(7);
+
     await frame.getByRole('button', { name: 'Ask the agent' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText('And tomorrow?').waitFor();
     await dialog.getByRole('button', { name: 'Send' }).click();
     await frame.getByText('asked', { exact: true }).waitFor();
     await expect.poll(async () => JSON.stringify(await host.api('GET', `sessions/${session.id}/messages`))).toContain('And tomorrow?');
+    // The model read what the view said, as the server's words; the chip is gone and the name of it stays.
+    await expect.poll(() => JSON.stringify(model.asked.at(-1)?.messages)).toContain('The person looks at Tuesday.');
+    expect(JSON.stringify(model.asked.at(-1)?.messages)).toContain('not of the person');
+    expect(await notes.count()).toBe(0);
+    await page.getByText('weather (view).txt').first().waitFor();
   } finally {
     await model.stop();
   }

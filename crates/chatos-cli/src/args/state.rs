@@ -71,6 +71,15 @@ pub(crate) struct Restore {
     pub(crate) dry_run: bool,
 }
 
+/// Where the state key may be kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum KeyTarget {
+    /// The keychain of the desktop, through `secret-tool`
+    Keychain,
+    /// A file in the folder of keys
+    File,
+}
+
 /// `chatos secrets …`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Secrets {
@@ -88,5 +97,12 @@ pub(crate) enum Secrets {
     Remove {
         /// Its name
         name: String,
+    },
+    /// A new state key: everything sealed is sealed anew in one step
+    Rotate,
+    /// Move the state key to the keychain of the desktop, or back into a file
+    MoveKey {
+        /// Where to
+        to: KeyTarget,
     },
 }

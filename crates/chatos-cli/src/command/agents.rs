@@ -339,6 +339,11 @@ fn explain(output: &Output, explained: &Value) {
         if !granted {
             continue;
         }
+        if server["toolsFrom"] == "lastSeen" {
+            let note =
+                Text::fixed("not connected; its tools as last seen:", "未连接；以下为上次所见的工具：");
+            output.line(&format!("    {}", output.paint(Paint::Dim, note.get(output.lang))));
+        }
         for tool in server["tools"].as_array().map(Vec::as_slice).unwrap_or_default() {
             let (mark, paint) = match (tool["granted"] == true, tool["ask"] == true) {
                 (true, true) => ("?", Paint::Warn),

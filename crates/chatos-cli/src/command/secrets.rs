@@ -8,7 +8,7 @@ use hyper::Method;
 use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
-use crate::args::{Global, Secrets};
+use crate::args::{Global, KeyTarget, Secrets};
 use crate::client::{Api, block_on, encode};
 use crate::command::prompts::input;
 use crate::output::{Output, Paint, pad, visible, width};
@@ -59,9 +59,62 @@ pub(crate) fn run(
                 }
                 output.say(&Text::new(format!("`{name}` is removed"), format!("已删除 `{name}`")));
             }
+            Secrets::Rotate => {
+                let path = "/api/v1/state-key/rotate";
+                let done = api.call(Method::POST, path, Some(&json!({})), output.lang).await?;
+                if output.json {
+                    output.json_line(&done);
+                }
+                output.say(&rotated(&done));
+            }
+            Secrets::MoveKey { to } => {
+                let word = if to == KeyTarget::Keychain { "keychain" } else { "file" };
+                let body = json!({ "to": word });
+                let done = api.call(Method::POST, "/api/v1/state-key/move", Some(&body), output.lang).await?;
+                if output.json {
+                    output.json_line(&done);
+                }
+                output.say(&moved(&done, to));
+            }
         }
         Ok(ExitCode::SUCCESS)
     })
+}
+
+fn rotated(done: &Value) -> Text {
+    let (from, to) = (done["from"].as_str().unwrap_or_default(), done["to"].as_str().unwrap_or_default());
+    let (sealed, left) = (done["resealed"].as_u64().unwrap_or(0), done["left"].as_u64().unwrap_or(0));
+    let mut text = Text::new(
+        format!("the state key is {to} now (was {from}); values sealed anew: {sealed}"),
+        format!("状态密钥现为 {to}（原为 {from}）；重新加密的值：{sealed}"),
+    );
+    if left > 0 {
+        text.en.to_mut().push_str(&format!("; sealed with a lost key and left as they are: {left}"));
+        text.zh.to_mut().push_str(&format!("；由已丢失的密钥加密、保持原样：{left}"));
+    }
+    text.en.to_mut().push_str("\nmake a new backup: older ones hold values only the former key opens");
+    text.zh.to_mut().push_str("\n请重新备份：旧备份中的值只有原来的密钥才能打开");
+    text
+}
+
+fn moved(done: &Value, to: KeyTarget) -> Text {
+    let path = done["key"]["path"].as_str().unwrap_or_default();
+    match (done["moved"] == true, to) {
+        (true, KeyTarget::Keychain) => {
+            Text::fixed("the state key is in the keychain now", "状态密钥已移入钥匙串")
+        }
+        (false, KeyTarget::Keychain) => {
+            Text::fixed("the state key is in the keychain already", "状态密钥已在钥匙串中")
+        }
+        (true, KeyTarget::File) => Text::new(
+            format!("the state key is in a file now: {path}"),
+            format!("状态密钥已移入文件：{path}"),
+        ),
+        (false, KeyTarget::File) => Text::new(
+            format!("the state key is in a file already: {path}"),
+            format!("状态密钥已在文件中：{path}"),
+        ),
+    }
 }
 
 /// From the terminal without echo, or all of standard input without its last line end.

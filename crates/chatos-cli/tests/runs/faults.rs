@@ -326,7 +326,7 @@ fn contains(bytes: &[u8], text: &str) -> bool {
     bytes.windows(text.len()).any(|window| window == text.as_bytes())
 }
 
-fn look(dir: &std::path::Path, text: &str, found: &mut Vec<std::path::PathBuf>) {
+pub(crate) fn look(dir: &std::path::Path, text: &str, found: &mut Vec<std::path::PathBuf>) {
     for entry in std::fs::read_dir(dir).unwrap().flatten() {
         let path = entry.path();
         if path.is_dir() {

@@ -10,5 +10,6 @@ mod late;
 mod meta;
 mod otlp;
 mod plugin;
+mod proxy;
 mod support;
 mod trace;

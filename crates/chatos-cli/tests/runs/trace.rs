@@ -61,6 +61,9 @@ fn main_sub_tool_is_one_chain_with_the_same_fields_everywhere() {
     assert_eq!(routed["parentSpanId"], root["spanId"]);
     assert_eq!(child["parentSpanId"], routed["spanId"]);
     assert_eq!(called["parentSpanId"], child["spanId"]);
+    // For people by its name, for programs by its identity.
+    assert_eq!(called["serverName"], "counter");
+    assert!(called["server"].as_str().is_some_and(|identity| identity.starts_with("admin:")), "{called}");
     for span in spans {
         assert_eq!(span["trace"]["traceId"], trace_id, "one trace: {span}");
         let names: Vec<&str> = span["trace"].as_object().unwrap().keys().map(String::as_str).collect();
@@ -260,4 +263,37 @@ fn two_chats_with_different_servers_keep_their_tools_over_many_turns() {
         assert_eq!(results.len(), 100);
         assert!(results.iter().all(|message| message["status"] == "ok"), "a tool disappeared");
     }
+}
+
+#[test]
+fn an_explanation_says_whether_a_server_offers_its_tools_now() {
+    let stand = Stand::new(chain);
+    let host = stand.sandbox.serve();
+    let explained = || {
+        let path = format!("/api/v1/agents/{}/explain", stand.agent);
+        let whole = host.ask("GET", &path, None).json();
+        let servers = whole["servers"].as_array().unwrap();
+        servers.iter().find(|server| server["name"] == "counter").unwrap().clone()
+    };
+    let names = |server: &Value| -> Vec<String> {
+        let tools = server["tools"].as_array().map(Vec::as_slice).unwrap_or_default();
+        tools.iter().filter_map(|tool| Some(tool["tool"].as_str()?.to_owned())).collect()
+    };
+    // Never seen.
+    assert_eq!((explained()["tools"].clone(), explained()["toolsFrom"].clone()), (Value::Null, Value::Null));
+    let chat = session(&host, &stand.agent);
+    assert_eq!(until(&host, &send(&host, &chat, "one"), &["done", "failed"])["state"], "done");
+    let now = explained();
+    assert_eq!(
+        (names(&now), &now["toolsFrom"]),
+        (vec!["count".into(), "meta".into(), "slow".into()], &json!("now"))
+    );
+    let id = now["identity"].as_str().unwrap().strip_prefix("admin:").unwrap();
+    let stopped = host.ask("POST", &format!("/api/v1/mcp-servers/{id}/stop"), Some(&json!({})));
+    assert!(stopped.status < 300, "{}", stopped.text());
+    let seen = explained();
+    assert_eq!((names(&seen), &seen["toolsFrom"]), (names(&now), &json!("lastSeen")));
+    let said = stand.sandbox.run(&["agent", "explain", &stand.agent]);
+    assert!(said.stdout.contains("not connected; its tools as last seen"), "{said:?}");
+    host.stop();
 }

@@ -9,6 +9,7 @@
 mod backup;
 mod doctor;
 mod import;
+mod key;
 mod recover;
 mod secrets;
 

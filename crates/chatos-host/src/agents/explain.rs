@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use super::AgentDesk;
 use super::blocks::BlockContext;
+use super::known::KnownTools;
 use crate::fault::store_fault;
 
 /// Everything about one agent in one role.
@@ -72,6 +73,9 @@ pub struct ServerExplanation {
     /// Tools as far as they are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<Vec<ToolExplanation>>,
+    /// `now`: the server offers them at this moment; `lastSeen`: it is not connected, and offered them then.
+    #[serde(rename = "toolsFrom", skip_serializing_if = "Option::is_none")]
+    pub tools_from: Option<&'static str>,
 }
 
 /// One tool.
@@ -185,28 +189,11 @@ impl AgentDesk<'_> {
             None => nothing(),
         };
         let after = decide(agent)?;
-        let tools = |identity: &ServerIdentity| known.get(identity.as_str()).cloned().unwrap_or_default();
+        let tools = |identity: &ServerIdentity| {
+            known.get(identity.as_str()).map(|known| known.names.clone()).unwrap_or_default()
+        };
         explanation.changes = Some(changes(&before, &after, tools).iter().map(change_view).collect());
         Ok(explanation)
-    }
-
-    /// Names of tools without asking any server: built-in ones have theirs, others as last seen.
-    pub(super) fn known_tools(&self, world: &World) -> Result<BTreeMap<String, Vec<String>>, Fault> {
-        let mut known = self.host.store().known_tools().map_err(|error| store_fault(&error))?;
-        let env = chatos_builtin::ServerEnv {
-            state_dir: Some(self.host.dir().path().to_owned()),
-            write: true,
-            ..chatos_builtin::ServerEnv::default()
-        };
-        for server in world.servers() {
-            let built_in = chatos_builtin::server_info(&server.name)
-                .is_some_and(|info| server.row_id.as_deref() == Some(info.id));
-            if built_in && let Some(found) = chatos_builtin::find_server(&server.name, &env) {
-                let names = found.tool_names().map(str::to_owned).collect();
-                known.insert(server.identity.as_str().to_owned(), names);
-            }
-        }
-        Ok(known)
     }
 }
 
@@ -231,13 +218,14 @@ fn change_view(change: &Change) -> ChangeView {
 fn servers(
     outcome: &Outcome,
     world: &World,
-    known: &BTreeMap<String, Vec<String>>,
+    known: &BTreeMap<String, KnownTools>,
     wanted: Option<&str>,
     lang: Lang,
 ) -> Vec<ServerExplanation> {
     let mut all = Vec::new();
     for server in world.servers() {
-        let names = known.get(server.identity.as_str());
+        let tools = known.get(server.identity.as_str());
+        let names = tools.map(|tools| &tools.names);
         let names: Option<Vec<&str>> = match wanted {
             None => names.map(|names| names.iter().map(String::as_str).collect()),
             // A tool nobody has seen is explained by the patterns of servers that were never seen.
@@ -250,7 +238,12 @@ fn servers(
         if wanted.is_some() && names.as_ref().is_none_or(Vec::is_empty) {
             continue;
         }
-        all.push(one(outcome, world, &server.identity, &server.name, names, lang));
+        let mut explained = one(outcome, world, &server.identity, &server.name, names, lang);
+        if let Some(tools) = tools {
+            explained.tools_from = Some(tools.source());
+            switch_off(&mut explained, tools, lang);
+        }
+        all.push(explained);
     }
     if wanted.is_none() {
         for refusal in outcome.refusals.iter().filter(|refusal| refusal.identity.is_none()) {
@@ -266,6 +259,7 @@ fn servers(
                     .to_owned(),
                 fix: Some(refusal.page().to_owned()),
                 tools: None,
+                tools_from: None,
             });
         }
     }
@@ -274,6 +268,19 @@ fn servers(
         b.granted.cmp(&a.granted).then_with(|| a.name.to_lowercase().cmp(&b.name.to_lowercase()))
     });
     all
+}
+
+/// What a person did not approve is not offered, whatever the land_config says (security T18).
+fn switch_off(server: &mut ServerExplanation, known: &KnownTools, lang: Lang) {
+    for tool in server.tools.iter_mut().flatten().filter(|tool| tool.granted) {
+        let Some(state) = known.off.get(&tool.tool) else { continue };
+        let (code, why) = crate::mcp::unapproved(&server.name, &tool.tool, *state);
+        tool.granted = false;
+        tool.ask = false;
+        tool.code = Some(code.to_owned());
+        tool.message = Some(why.get(lang).to_owned());
+        tool.rule = Text::fixed("the approval of tools", "工具的批准").get(lang).to_owned();
+    }
 }
 
 fn fits(name: &str, wanted: &str) -> bool {
@@ -297,6 +304,7 @@ fn one(
         rule: String::new(),
         fix: None,
         tools: None,
+        tools_from: None,
     };
     let Some(grant) = outcome.grants.get(identity) else {
         if let Explanation::Refused(refusal) = explain(outcome, world, identity, "") {

@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use chatos_paths::ensure_link;
-use chatos_store::SecretInfo;
+use chatos_store::{KeyWhere, SecretInfo};
 use chatos_tool::{Fault, Text};
 
 use super::{Finding, Severity};
 use crate::fault::store_fault;
 use crate::host::Host;
 use crate::instance::read_announcement;
+use crate::state_key::KeyState;
 
 /// Younger files may belong to work under way.
 const OLD_ENOUGH: Duration = Duration::from_secs(3600);
@@ -70,12 +71,24 @@ impl Host {
         .at(path)
     }
 
-    /// Where the key is kept, and who may read it. There is no keychain to ask (decision 0007).
+    /// Where the key is kept, and who may read it.
     fn examine_key(&self) -> Finding {
         let title = Text::fixed("State key", "状态密钥");
-        let Some(path) = self.key_path() else {
-            let message = Text::fixed("named by CHATOS_MASTER_KEY_FILE", "由 CHATOS_MASTER_KEY_FILE 指定");
-            return Finding::new("state_key", Severity::Ok, title, message);
+        let KeyState { id, place, former } = self.key_state();
+        let before = match former {
+            0 => Text::same(String::new()),
+            _ => Text::new(format!(", rotated {former} times"), format!("，已更换 {former} 次")),
+        };
+        let ok = |en: &str, zh: &str| {
+            let message = Text::new(format!("{id} {en}{}", before.en), format!("{id}，{zh}{}", before.zh));
+            Finding::new("state_key", Severity::Ok, title.clone(), message)
+        };
+        let path = match place {
+            KeyWhere::Named(_) => {
+                return ok("in the file CHATOS_MASTER_KEY_FILE names", "由 CHATOS_MASTER_KEY_FILE 指定");
+            }
+            KeyWhere::Keychain => return ok("in the keychain", "保存在钥匙串中"),
+            KeyWhere::File(path) => path,
         };
         match mode_of(&path) {
             Some(mode) if mode & 0o077 != 0 => {
@@ -90,10 +103,7 @@ impl Host {
                 finding.fixable = true;
                 finding
             }
-            Some(_) => {
-                let message = Text::new(format!("{} in a file", self.key().id()), format!("{}，保存在文件中", self.key().id()));
-                Finding::new("state_key", Severity::Ok, title, message).at(path)
-            }
+            Some(_) => ok("in a file", "保存在文件中").at(path),
             None => Finding::new(
                 "state_key_gone",
                 Severity::Error,
@@ -109,12 +119,10 @@ impl Host {
     }
 
     fn key_path(&self) -> Option<PathBuf> {
-        let place = self.environment().key_place(self.places());
-        if place.override_file.is_some() {
-            return None;
+        match self.key().place() {
+            KeyWhere::File(path) => Some(path),
+            KeyWhere::Named(_) | KeyWhere::Keychain => None,
         }
-        let instance = self.store().instance_id().unwrap_or_default();
-        Some(place.dir.join(format!("{instance}.key")))
     }
 
     fn examine_secrets(&self) -> Finding {

@@ -126,11 +126,11 @@ pub(super) fn open_key(
     places: &Locations,
     store: &Store,
 ) -> Result<(StateKey, Option<Notice>), Fault> {
-    let instance = store.instance_id().map_err(|e| store_fault(&e))?;
     let known = store.meta("key_id").map_err(|e| store_fault(&e))?;
-    let key = StateKey::open(&environment.key_place(places), &instance).map_err(|e| key_fault(&e))?;
+    let key = StateKey::of(&environment.key_place(places), store).map_err(|e| key_fault(&e))?;
+    let id = key.id();
     let mut notice = None;
-    if known.as_deref() != Some(key.id()) {
+    if known.as_deref() != Some(id.as_str()) {
         // state §6: a lost or other key never stops the host; what it sealed stays sealed.
         if let Some(known) = known {
             notice = Some(Notice {
@@ -138,10 +138,9 @@ pub(super) fn open_key(
                 severity: "warning",
                 message: Text::new(
                     format!(
-                        "the state key is another one ({}, was {known}); older secrets cannot be opened",
-                        key.id()
+                        "the state key is another one ({id}, was {known}); older secrets cannot be opened"
                     ),
-                    format!("状态密钥已改变（{}，原为 {known}）；旧的密钥内容无法打开", key.id()),
+                    format!("状态密钥已改变（{id}，原为 {known}）；旧的密钥内容无法打开"),
                 ),
                 hint: Some(Text::new(
                     format!("put the former key file back into {}", places.key_dir.display()),
@@ -149,7 +148,11 @@ pub(super) fn open_key(
                 )),
             });
         }
-        store.set_meta("key_id", key.id()).map_err(|e| store_fault(&e))?;
+        store.set_meta("key_id", &id).map_err(|e| store_fault(&e))?;
+    }
+    // A rotation or a move that was stopped is ended now; a file that stays in the way harms nothing.
+    if let Err(error) = key.settle(store) {
+        tracing::warn!(%error, "a former state key is still there");
     }
     Ok((key, notice))
 }

@@ -295,7 +295,8 @@ impl Shared {
                     annotations: tool.annotations.clone().unwrap_or(Value::Null),
                     word: off
                         .get(&tool.name)
-                        .map(|state| unapproved(known, &tool.name, *state))
+                        .map(|state| unapproved(known.name(), &tool.name, *state))
+                        .map(|(code, why)| Word::Refuse { code, why })
                         .or_else(|| {
                             let hidden = !UiMeta::of(tool).for_model();
                             hidden.then(|| views::app_only(known, &tool.name))
@@ -391,19 +392,17 @@ pub(super) fn word(outcome: &Outcome, grant: &Grant, tool: &str) -> Word {
     }
 }
 
-fn unapproved(known: &Known, tool: &str, state: PinState) -> Word {
-    let server = known.name();
+/// Why a tool that nobody approved is off.
+pub(crate) fn unapproved(server: &str, tool: &str, state: PinState) -> (&'static str, Text) {
     let (code, en, zh) = match state {
         PinState::Changed => ("tool_changed", "has changed since it was approved", "自批准后已改变"),
         _ => ("tool_new", "is new and not approved yet", "是新增的，尚未批准"),
     };
-    Word::Refuse {
-        code,
-        why: Text::new(
-            format!("`{tool}` of `{server}` {en}; a person can approve it on the Servers page"),
-            format!("`{server}` 的 `{tool}` {zh}；用户可在服务器页面批准"),
-        ),
-    }
+    let why = Text::new(
+        format!("`{tool}` of `{server}` {en}; a person can approve it on the Servers page"),
+        format!("`{server}` 的 `{tool}` {zh}；用户可在服务器页面批准"),
+    );
+    (code, why)
 }
 
 /// agents §7: hints count for tools a person listed, as `<identity>#<tool>` or `<identity>#*`.

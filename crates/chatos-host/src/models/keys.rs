@@ -2,7 +2,7 @@
 //! where that is allowed, else a failure that says what to do. They go into the request and nowhere
 //! else; what learns them first is whatever keeps them out of logs.
 
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use chatos_model::{Class, FindSecrets, ModelError, Secrets};
 use chatos_store::ModelRecord;
@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 
 use super::edit::secret_reference;
+use super::proxy;
 use super::state::no_key;
 use crate::host::Host;
 
@@ -20,38 +21,42 @@ pub(super) fn finder(
     given: Option<Zeroizing<String>>,
 ) -> Arc<FindSecrets> {
     let host = Arc::downgrade(host);
-    let name = record.api_key_name.clone();
+    let (name, url) = (record.api_key_name.clone(), record.base_url.clone());
     let (headers, body) = (record.extra_headers.clone(), record.extra_body.clone());
-    Arc::new(move || find(&host, &name, given.as_ref(), &headers, &body))
+    Arc::new(move || {
+        let host = host.upgrade().ok_or_else(|| ModelError::new(Class::Canceled, "the host is stopping"))?;
+        let mut secrets = find(&host, &name, given.as_ref(), &headers, &body)?;
+        secrets.proxy = proxy::proxy_for(&host, &url, &mut secrets.values)?;
+        Ok(secrets)
+    })
 }
 
 fn find(
-    host: &Weak<Host>,
+    host: &Arc<Host>,
     name: &str,
     given: Option<&Zeroizing<String>>,
     headers: &Map<String, Value>,
     body: &Map<String, Value>,
 ) -> Result<Secrets, ModelError> {
-    let host = host.upgrade().ok_or_else(|| ModelError::new(Class::Canceled, "the host is stopping"))?;
     let mut secrets = Secrets::default();
     if let Some(given) = given {
         host.redactor().learn(given);
         secrets.values.push(given.clone());
         secrets.key = Some(given.clone());
     } else if !name.is_empty() {
-        secrets.key = Some(take(&host, name, &mut secrets.values)?);
+        secrets.key = Some(take(host, name, &mut secrets.values)?);
     }
     for (header, value) in headers {
         let Some(text) = value.as_str() else { continue };
         let value = match secret_reference(text) {
-            Some(name) => take(&host, name, &mut secrets.values)?,
+            Some(name) => take(host, name, &mut secrets.values)?,
             None => Zeroizing::new(text.to_owned()),
         };
         secrets.headers.push((header.clone(), value));
     }
     for (member, value) in body {
         let value = match value.as_str().and_then(secret_reference) {
-            Some(name) => Value::String(take(&host, name, &mut secrets.values)?.to_string()),
+            Some(name) => Value::String(take(host, name, &mut secrets.values)?.to_string()),
             None => value.clone(),
         };
         secrets.body.insert(member.clone(), value);
@@ -59,7 +64,7 @@ fn find(
     Ok(secrets)
 }
 
-fn take(
+pub(super) fn take(
     host: &Arc<Host>,
     name: &str,
     values: &mut Vec<Zeroizing<String>>,

@@ -54,9 +54,7 @@ pub fn visit_prompts(
         check: false,
     })
     .map_err(|error| store_fault(&error))?;
-    let instance = store.instance_id().map_err(|error| store_fault(&error))?;
-    let key =
-        StateKey::open(&environment.key_place(&places), &instance).map_err(|error| key_fault(&error))?;
+    let key = StateKey::of(&environment.key_place(&places), &store).map_err(|error| key_fault(&error))?;
     let input =
         SettingsInput { flags: std::collections::BTreeMap::new(), env: environment.variables().clone() };
     let settings = Settings::load(&store, input).map_err(|error| store_fault(&error))?;

@@ -47,6 +47,9 @@ pub struct SpanView {
     pub name: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
+    /// What people call it, while it is there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server_name: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -287,6 +290,7 @@ fn run_span(store: &Store, run: &RunRow, root_agent: &str) -> Result<SpanView, S
         kind: "run".to_owned(),
         name,
         server: None,
+        server_name: None,
         tool: None,
         call_id: None,
         run_id: run.id.clone(),
@@ -326,6 +330,7 @@ fn step_span(
         parent_span_id: Some(parent),
         kind: view.kind,
         server: view.server,
+        server_name: view.server_name,
         tool: view.tool,
         call_id: view.call_id,
         run_id: run.id.clone(),

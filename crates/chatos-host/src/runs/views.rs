@@ -213,6 +213,9 @@ pub struct StepView {
     pub call_id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
+    /// What people call it, while it is there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server_name: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
     pub read_only: bool,
@@ -445,6 +448,8 @@ pub(crate) fn step_view(
         parent_span_id: row.parent_span_id,
         state: row.state,
         call_id: row.call_id,
+        // A name that cannot be read only leaves the identity to be shown.
+        server_name: store.server_name(&row.server_identity).ok().flatten(),
         server: some(&row.server_identity),
         tool: some(&row.tool),
         read_only: row.read_only,

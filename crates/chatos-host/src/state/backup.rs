@@ -57,7 +57,7 @@ impl Host {
         let mut manifest = Manifest::new(now_iso(), env!("CARGO_PKG_VERSION").to_owned());
         let instance = self.store().instance_id().map_err(|error| store_fault(&error))?;
         manifest.schema = SCHEMA_VERSION;
-        manifest.key_id = self.key().id().to_owned();
+        manifest.key_id = self.key().id();
         manifest.blobs = order.blobs;
         if let Some(passphrase) = &order.passphrase {
             let locked = self.key().lock_with(passphrase, &instance);

@@ -50,7 +50,7 @@ pub fn restore(order: RestoreOrder<'_>) -> Result<Value, Fault> {
     let manifest = verify_archive(&archive, order.progress).map_err(|error| archive_fault(&error))?;
     refuse_newer(&manifest)?;
     let keys = order.environment.key_place(&places);
-    let present = key_file(&keys, &manifest).exists() || keys.override_file.is_some();
+    let present = StateKey::is_here(&keys, &manifest.instance_id, &manifest.key_id);
     let mut report = json!({
         "state": "verified", "file": archive, "target": wanted, "createdAt": manifest.created_at,
         "chatos": manifest.chatos, "schema": manifest.schema, "instanceId": manifest.instance_id,
@@ -179,10 +179,6 @@ fn extract(
         None => Ok(()),
         Some(reason) => Err(archive_fault(&ArchiveError::Damaged { path: archive.to_owned(), reason })),
     }
-}
-
-fn key_file(keys: &KeyPlace, manifest: &Manifest) -> PathBuf {
-    keys.dir.join(format!("{}.key", manifest.instance_id))
 }
 
 fn unlock(

@@ -176,6 +176,11 @@ impl Server {
         usable.then(|| Arc::clone(connection))
     }
 
+    /// The connection, for a look that counts as no use.
+    pub(super) fn connected(&self) -> Option<Arc<Connection>> {
+        self.ready()
+    }
+
     pub(super) async fn connect(&self, patience: Duration) -> Result<Arc<Connection>, ConnectError> {
         if let Some(connection) = self.ready() {
             *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();

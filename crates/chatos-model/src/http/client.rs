@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use chatos_net::{Addresses, Origin};
+use chatos_net::{Addresses, Origin, Proxy};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::client::conn::http1::SendRequest;
@@ -23,7 +23,14 @@ const KEPT: Duration = Duration::from_secs(60);
 const HEAD_BYTES: usize = 128 * 1024;
 
 type Sender = SendRequest<Full<Bytes>>;
-type Idle = Arc<Mutex<Vec<(Origin, Instant, Sender)>>>;
+type Idle = Arc<Mutex<Vec<(Route, Instant, Sender)>>>;
+
+/// Where a connection leads, and through which proxy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Route {
+    origin: Origin,
+    proxy: Option<Proxy>,
+}
 
 /// Kept connections; clones share them.
 #[derive(Clone, Default)]
@@ -78,13 +85,24 @@ impl Outgoing {
         Ok(())
     }
 
-    fn request(&self) -> Result<Request<Full<Bytes>>, ModelError> {
+    /// As it goes over the wire: what a proxy reads itself names its whole address.
+    fn request(&self, proxy: Option<&Proxy>) -> Result<Request<Full<Bytes>>, ModelError> {
         let mut request = Request::new(Full::new(self.body.clone()));
         *request.method_mut() = self.method.clone();
-        let path = self.path.parse();
+        *request.headers_mut() = self.headers.clone();
+        let read_by_proxy = proxy.filter(|_| !self.origin.secure);
+        let path = match read_by_proxy {
+            Some(_) => format!("http://{}{}", self.origin.host_header(), self.path).parse(),
+            None => self.path.parse(),
+        };
         *request.uri_mut() =
             path.map_err(|_| ModelError::new(Class::Config, "the address cannot be requested"))?;
-        *request.headers_mut() = self.headers.clone();
+        if let Some(authorization) = read_by_proxy.and_then(|proxy| proxy.authorization.as_ref()) {
+            let mut value = HeaderValue::try_from(authorization.as_str())
+                .map_err(|_| ModelError::new(Class::Config, "the name for the proxy cannot be sent"))?;
+            value.set_sensitive(true);
+            request.headers_mut().insert(header::PROXY_AUTHORIZATION, value);
+        }
         Ok(request)
     }
 }
@@ -106,7 +124,7 @@ impl Answer {
 /// closed, which tells the vendor to stop.
 pub(super) struct Body {
     incoming: Incoming,
-    connection: Option<(Origin, Sender)>,
+    connection: Option<(Route, Sender)>,
     idle: Idle,
 }
 
@@ -122,10 +140,10 @@ impl Body {
                 }
                 Some(Err(error)) => return Err(broken(&error)),
                 None => {
-                    if let Some((origin, sender)) = self.connection.take() {
+                    if let Some((route, sender)) = self.connection.take() {
                         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
                         if idle.len() < IDLE && !sender.is_closed() {
-                            idle.push((origin, Instant::now(), sender));
+                            idle.push((route, Instant::now(), sender));
                         }
                     }
                     return Ok(None);
@@ -150,20 +168,29 @@ impl Body {
 
 impl Connections {
     /// Sends a request and waits for the head of its answer.
-    pub(super) async fn send(&self, outgoing: Outgoing, addresses: Addresses) -> Result<Answer, ModelError> {
-        let mut request = outgoing.request()?;
+    pub(super) async fn send(
+        &self,
+        outgoing: Outgoing,
+        addresses: Addresses,
+        proxy: Option<&Proxy>,
+    ) -> Result<Answer, ModelError> {
+        let mut request = outgoing.request(proxy)?;
+        let route = Route { origin: outgoing.origin, proxy: proxy.cloned() };
         // A kept connection may have been closed meanwhile; then the request comes back unsent.
-        while let Some(mut sender) = self.kept(&outgoing.origin) {
+        while let Some(mut sender) = self.kept(&route) {
             match sender.try_send_request(request).await {
-                Ok(response) => return Ok(self.answer(outgoing.origin, sender, response)),
+                Ok(response) => return self.answer(route, sender, response),
                 Err(mut error) => match error.take_message() {
                     Some(unsent) => request = unsent,
                     None => return Err(broken(error.error())),
                 },
             }
         }
-        let stream =
-            chatos_net::connect(&outgoing.origin, addresses).await.map_err(|error| unconnected(&error))?;
+        let stream = match &route.proxy {
+            Some(proxy) => chatos_net::connect_through(proxy, &route.origin, addresses).await,
+            None => chatos_net::connect(&route.origin, addresses).await,
+        };
+        let stream = stream.map_err(|error| unconnected(&error))?;
         let handshake = hyper::client::conn::http1::Builder::new()
             .max_buf_size(HEAD_BYTES)
             .handshake(TokioIo::new(stream));
@@ -175,21 +202,31 @@ impl Connections {
             }
         });
         match sender.try_send_request(request).await {
-            Ok(response) => Ok(self.answer(outgoing.origin, sender, response)),
+            Ok(response) => self.answer(route, sender, response),
             Err(error) => Err(broken(error.error())),
         }
     }
 
-    fn answer(&self, origin: Origin, sender: Sender, response: hyper::Response<Incoming>) -> Answer {
+    fn answer(
+        &self,
+        route: Route,
+        sender: Sender,
+        response: hyper::Response<Incoming>,
+    ) -> Result<Answer, ModelError> {
         let (head, incoming) = response.into_parts();
-        let body = Body { incoming, connection: Some((origin, sender)), idle: Arc::clone(&self.idle) };
-        Answer { status: head.status.as_u16(), headers: head.headers, body }
+        let status = head.status.as_u16();
+        // Nobody but the proxy itself says this.
+        if let (407, Some(proxy)) = (status, &route.proxy) {
+            return Err(unconnected(&chatos_net::refused(proxy, status)));
+        }
+        let body = Body { incoming, connection: Some((route, sender)), idle: Arc::clone(&self.idle) };
+        Ok(Answer { status, headers: head.headers, body })
     }
 
-    fn kept(&self, origin: &Origin) -> Option<Sender> {
+    fn kept(&self, route: &Route) -> Option<Sender> {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         idle.retain(|(_, since, sender)| !sender.is_closed() && since.elapsed() < KEPT);
-        let at = idle.iter().rposition(|(kept, _, _)| kept == origin)?;
+        let at = idle.iter().rposition(|(kept, _, _)| kept == route)?;
         Some(idle.swap_remove(at).2)
     }
 }

@@ -13,8 +13,8 @@ pub(super) fn cancelled() -> ModelError {
 /// No connection.
 pub(super) fn unconnected(error: &NetError) -> ModelError {
     let class = match error {
-        NetError::AddressRefused { .. } => Class::Config,
-        NetError::Unreachable { .. } | NetError::Tls { .. } => Class::Network,
+        NetError::AddressRefused { .. } | NetError::Proxy { status: Some(407), .. } => Class::Config,
+        NetError::Proxy { .. } | NetError::Unreachable { .. } | NetError::Tls { .. } => Class::Network,
     };
     ModelError::new(class, error.to_string())
 }

@@ -208,7 +208,7 @@ fn kind(spec: &SettingSpec) -> Kind {
         SettingKind::Enum { options, .. } => {
             Kind::Enum { options: options.iter().map(|option| (*option).to_owned()).collect() }
         }
-        SettingKind::Text { .. } => Kind::String,
+        SettingKind::Text { .. } | SettingKind::Proxy => Kind::String,
         SettingKind::List { max_items, .. } => Kind::List { max_items },
         SettingKind::IntMap { min, max } => Kind::Map { min, max },
     }

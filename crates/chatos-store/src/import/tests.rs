@@ -21,7 +21,7 @@ impl Bench {
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(options(dir.path())).unwrap();
-        let place = KeyPlace { dir: dir.path().join("keys"), override_file: None };
+        let place = KeyPlace::new(dir.path().join("keys"));
         let key = StateKey::open(&place, &store.instance_id().unwrap()).unwrap().sub_key("secrets");
         Self { dir, store, key }
     }

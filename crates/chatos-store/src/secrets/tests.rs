@@ -6,7 +6,7 @@ use crate::key::{KeyPlace, StateKey};
 
 fn open(dir: &std::path::Path) -> (Store, SubKey) {
     let store = Store::open(options(dir)).unwrap();
-    let place = KeyPlace { dir: dir.join("keys"), override_file: None };
+    let place = KeyPlace::new(dir.join("keys"));
     let key = StateKey::open(&place, &store.instance_id().unwrap()).unwrap();
     (store, key.sub_key("secrets"))
 }

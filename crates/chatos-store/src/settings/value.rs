@@ -25,7 +25,7 @@ impl SettingSpec {
         let value = match self.kind {
             SettingKind::Bool => parse_bool(trimmed).map(Value::Bool),
             SettingKind::Int { .. } => parse_int(trimmed).map(Value::from),
-            SettingKind::Enum { .. } | SettingKind::Text { .. } => {
+            SettingKind::Enum { .. } | SettingKind::Text { .. } | SettingKind::Proxy => {
                 Some(serde_json::from_str::<String>(trimmed).map_or_else(|_| Value::from(text), Value::from))
             }
             SettingKind::List { .. } if trimmed.starts_with('[') => serde_json::from_str(trimmed).ok(),
@@ -58,6 +58,10 @@ impl SettingSpec {
                 format!("use a text of at most {max} bytes"),
                 format!("请使用不超过 {max} 字节的文本"),
             ),
+            SettingKind::Proxy => Text::fixed(
+                "use http://host:port or https://host:port without a name and a password, `off`, or nothing",
+                "请使用 http://主机:端口 或 https://主机:端口（不含用户名与密码）、off，或留空",
+            ),
             SettingKind::List { max_items, absolute_paths: true } => Text::new(
                 format!("use a list of at most {max_items} absolute paths"),
                 format!("请使用不超过 {max_items} 个绝对路径的列表"),
@@ -83,6 +87,10 @@ impl SettingSpec {
                 format!("`{}` 没有这个取值", self.key),
             ),
             "length" => Text::new(format!("`{}` is too long", self.key), format!("`{}` 过长", self.key)),
+            "format" if matches!(self.kind, SettingKind::Proxy) => Text::new(
+                format!("`{}` is not the address of a proxy", self.key),
+                format!("`{}` 不是代理地址", self.key),
+            ),
             "format" => Text::new(
                 format!("`{}` holds something that is not an absolute path", self.key),
                 format!("`{}` 含有不是绝对路径的内容", self.key),
@@ -119,6 +127,11 @@ pub(super) fn check(spec: &SettingSpec, value: &Value) -> Result<Value, Vec<Sett
             Some(_) => one("", "length"),
             None => one("", "type"),
         },
+        SettingKind::Proxy => match value.as_str().map(str::trim) {
+            Some(text) if text.is_empty() || text == "off" || is_proxy(text) => Ok(Value::from(text)),
+            Some(_) => one("", "format"),
+            None => one("", "type"),
+        },
         SettingKind::List { max_items, absolute_paths } => {
             let Some(items) = value.as_array() else { return one("", "type") };
             let mut issues = Vec::new();
@@ -153,6 +166,28 @@ pub(super) fn check(spec: &SettingSpec, value: &Value) -> Result<Value, Vec<Sett
         }
         SettingKind::Bool => one("", "type"),
     }
+}
+
+/// `http(s)://host[:port][/]`. A name and a password have no place in a setting that anybody may read.
+fn is_proxy(text: &str) -> bool {
+    let Some(rest) = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://")) else {
+        return false;
+    };
+    let rest = rest.strip_suffix('/').unwrap_or(rest);
+    let (host, port) = match rest.rsplit_once(':') {
+        Some((host, port)) if !port.ends_with(']') => (host, Some(port)),
+        _ => (rest, None),
+    };
+    let port = port.is_none_or(|port| port.parse::<u16>().is_ok_and(|port| port != 0));
+    let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+    let host = match bare {
+        Some(address) => address.parse::<std::net::Ipv6Addr>().is_ok(),
+        None => {
+            let legal = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_');
+            !host.is_empty() && host.len() <= 253 && host.bytes().all(legal)
+        }
+    };
+    port && host
 }
 
 /// Fits a stored value into the range, telling whether it had to be changed; `None` = unusable.

@@ -202,6 +202,8 @@ export const apps = {
     title: 'View',
     area: (server: string) => `View of ${server}`,
     reload: 'Load the view again',
+    full: 'Full screen',
+    back: 'Back to the page (Esc)',
     asks: 'This view asks to reach',
     allow: 'Allow',
     navigated: 'The view tried to leave its page and was closed.',

@@ -203,6 +203,8 @@ export const apps: typeof source = {
     title: '视图',
     area: (server: string) => `${server} 的视图`,
     reload: '重新加载视图',
+    full: '全屏显示',
+    back: '返回页面（Esc）',
     asks: '该视图请求访问',
     allow: '允许',
     navigated: '该视图试图离开其页面，已被关闭。',

@@ -91,6 +91,7 @@ export const agents = {
     fix: 'Change this',
     stop: 'It cannot run',
     tools: (granted: number, all: number) => (granted === all ? `${all} ${all === 1 ? 'tool' : 'tools'}` : `${granted} of ${all} tools`),
+    lastSeen: 'Not connected now; these are its tools as last seen.',
     unknownTools: 'its tools are known once it is connected',
     prompts: 'Prompts',
     promptIn: 'included',

@@ -92,6 +92,7 @@ export const agents: typeof en = {
     fix: '去修改',
     stop: '它无法运行',
     tools: (granted, all) => (granted === all ? `${all} 个工具` : `${all} 个工具中的 ${granted} 个`),
+    lastSeen: '当前未连接；以下为上次所见的工具。',
     unknownTools: '连接后才知道它的工具',
     prompts: '提示词',
     promptIn: '已包含',

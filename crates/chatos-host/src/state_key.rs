@@ -1,0 +1,82 @@
+//! The state key as a person deals with it: a new one, or another place for it (state §6). Only the host
+//! that holds the state does either; a command reaches it over the API.
+
+use chatos_store::{KeyMove, KeyProblem, KeyTo, KeyWhere, Rotated};
+use chatos_tool::{ErrorCode, Fault, Text};
+use serde_json::{Map, json};
+
+use crate::fault::{key_fault, store_fault};
+use crate::host::Host;
+
+/// What may be told about the key.
+#[derive(Debug, Clone)]
+pub struct KeyState {
+    /// Names the key without telling it.
+    pub id: String,
+    /// Where it is.
+    pub place: KeyWhere,
+    /// Keys before this one.
+    pub former: usize,
+}
+
+impl Host {
+    /// The key in force and where it is.
+    pub fn key_state(&self) -> KeyState {
+        KeyState { id: self.key().id(), place: self.key().place(), former: self.key().former() }
+    }
+
+    /// A new key; everything sealed is sealed anew, all or nothing.
+    pub fn rotate_key(&self) -> Result<Rotated, Fault> {
+        let rotated = self
+            .audit_log()
+            .between(|last| self.key().rotate(self.store(), last))
+            .map_err(|problem| change_fault(&problem))?;
+        let mut fields = Map::new();
+        fields.insert("from".to_owned(), json!(rotated.from));
+        fields.insert("to".to_owned(), json!(rotated.to));
+        fields.insert("resealed".to_owned(), json!(rotated.resealed));
+        self.audit("state_key_rotated", fields);
+        self.events().publish("admin", "state_key_changed", &json!({ "keyId": rotated.to }));
+        Ok(rotated)
+    }
+
+    /// Moves the key to the keychain or back into a file.
+    pub fn move_key(&self, to: KeyTo) -> Result<KeyMove, Fault> {
+        let done = self.key().move_to(self.store(), to).map_err(|problem| change_fault(&problem))?;
+        if done == KeyMove::Moved {
+            let mut fields = Map::new();
+            fields.insert("to".to_owned(), json!(if to == KeyTo::Keychain { "keychain" } else { "file" }));
+            self.audit("state_key_moved", fields);
+            self.events().publish("admin", "state_key_changed", &json!({ "keyId": self.key().id() }));
+        }
+        Ok(done)
+    }
+}
+
+fn change_fault(problem: &KeyProblem) -> Fault {
+    let zh = |text: String| Text::new(problem.to_string(), text);
+    match problem {
+        KeyProblem::NotOurs { path } => Fault::new(
+            ErrorCode::PermissionDenied,
+            zh(format!("状态密钥位于 CHATOS_MASTER_KEY_FILE 指定的文件中，ChatOS 不会更改它：{}", path.display())),
+        )
+        .code("state_key_not_ours")
+        .hint(Text::fixed(
+            "to let ChatOS look after the key, copy that file into the folder of keys as <instance>.key and start without the variable",
+            "如需由 ChatOS 管理密钥，请将该文件以 <实例>.key 的名称复制到密钥文件夹，并在启动时去掉该变量",
+        )),
+        KeyProblem::Keychain { reason } => {
+            Fault::new(ErrorCode::Unavailable, zh(format!("系统钥匙串无法使用：{reason}")))
+                .code("keychain_unusable")
+                .hint(Text::fixed(
+                    "unlock the keychain of your desktop and install `secret-tool` (package libsecret-tools); the key stays where it is",
+                    "请解锁桌面钥匙串并安装 `secret-tool`（软件包 libsecret-tools）；密钥保持在原处",
+                ))
+        }
+        KeyProblem::Store(error) => store_fault(error),
+        KeyProblem::Seal(error) => {
+            Fault::new(ErrorCode::Unavailable, zh(format!("无法更换状态密钥：{error}"))).code("state_key_unusable")
+        }
+        KeyProblem::Io { .. } | KeyProblem::Malformed { .. } => key_fault(problem),
+    }
+}
