@@ -59,6 +59,23 @@ pub(crate) fn steps() -> Vec<Step> {
             doc.env("RUSTDOCFLAGS", "-D warnings");
             Ok(vec![doc])
         }),
+        // Alone: handshakes with large programs have their limits.
+        Step {
+            count: Some(count::node),
+            ..plain(
+                "servers",
+                "our MCP client and server with those of others",
+                &["packages", "build", "ui-build"],
+                |cx| {
+                    let (client, server) = (built(cx, "mcp-fixture")?, built(cx, "server-fixture")?);
+                    let mut npm = process::command("npm", &cx.workspace.path("tests/mcp-servers"));
+                    npm.args(["run", "--silent", "test"]);
+                    npm.env("MCP_FIXTURE", &client).env("SERVER_FIXTURE", &server);
+                    npm.env("CHATOS_BIN", chatos(cx)?);
+                    Ok(vec![npm])
+                },
+            )
+        },
         Step {
             count: Some(count::plain),
             ..small("fuzz", "hostile bytes for every reader, bounded", &["build"], |cx| {
@@ -76,22 +93,6 @@ pub(crate) fn steps() -> Vec<Step> {
                 npm.args(["run", "--silent", "test"]);
                 Ok(vec![npm])
             })
-        },
-        Step {
-            count: Some(count::node),
-            ..small(
-                "servers",
-                "our MCP client and server with those of others",
-                &["packages", "build", "ui-build"],
-                |cx| {
-                    let (client, server) = (built(cx, "mcp-fixture")?, built(cx, "server-fixture")?);
-                    let mut npm = process::command("npm", &cx.workspace.path("tests/mcp-servers"));
-                    npm.args(["run", "--silent", "test"]);
-                    npm.env("MCP_FIXTURE", &client).env("SERVER_FIXTURE", &server);
-                    npm.env("CHATOS_BIN", chatos(cx)?);
-                    Ok(vec![npm])
-                },
-            )
         },
         Step {
             count: Some(count::node),
