@@ -117,6 +117,8 @@ impl Host {
             Ok(watcher) => desk.keep_watcher(watcher),
             Err(error) => tracing::error!(%error, "plugin directories are not watched"),
         }
+        // The watcher tells what is newer than its start; somebody else may have looked just before that.
+        self.plugins_changed(&desk.snapshot());
         Ok(())
     }
 }
