@@ -239,11 +239,12 @@ impl Loop {
 
     fn watch_everything(&mut self) {
         let roots = self.registry.roots().clone();
-        let (candidates, _) = scan::candidates(&roots);
         if let Some(inotify) = &mut self.inotify {
             let mut root_dirs = vec![roots.user.plugins()];
-            root_dirs.extend(roots.builtin);
+            root_dirs.extend(roots.builtin.clone());
             inotify.set_roots(root_dirs);
+            // After the roots are watched: one that comes later makes an event of its own.
+            let (candidates, _) = scan::candidates(&roots);
             for candidate in candidates {
                 inotify.watch_plugin(&candidate.dir);
             }
@@ -252,9 +253,9 @@ impl Loop {
     }
 
     fn watch_changed(&mut self, dirty: &HashSet<PathBuf>) {
-        let (candidates, _) = scan::candidates(self.registry.roots());
         if let Some(inotify) = &mut self.inotify {
             inotify.watch_roots();
+            let (candidates, _) = scan::candidates(self.registry.roots());
             for candidate in candidates {
                 if dirty.contains(&candidate.dir) || !inotify.knows(&candidate.dir) {
                     inotify.watch_plugin(&candidate.dir);
