@@ -194,7 +194,15 @@ impl Shared {
         let node = host.find_node().await;
         // Read first: a change while the list is made makes it an old one.
         let changes = self.changes.load(Ordering::SeqCst);
-        let made = tokio::task::spawn_blocking(move || catalogue::make(&host, node.as_ref())).await;
+        let made = tokio::task::spawn_blocking(move || {
+            let made = catalogue::make(&host, node.as_ref());
+            // It looked at the disk, and what it noticed there is told by whoever noticed it.
+            if host.is_serving() {
+                host.plugins_changed(&host.plugins()?.snapshot());
+            }
+            made
+        })
+        .await;
         let made = made.map_err(|error| {
             Fault::new(ErrorCode::Internal, Text::same("the list of servers failed")).caused_by(&error)
         })?;

@@ -144,8 +144,6 @@ pub(super) fn make(host: &Host, node: Option<&NodeInfo>) -> Result<Catalogue, Fa
     let desk = host.plugins()?;
     desk.refresh_names();
     let snapshot = desk.snapshot();
-    // What this look at the disk noticed is told by whoever noticed it.
-    host.plugins_changed(&snapshot);
     let rows = host.store().mcp_servers().map_err(|error| store_fault(&error))?;
     let sampling = may_sample(&host.store().land_configs().map_err(|error| store_fault(&error))?);
     let making = Making { host, sampling, node };
