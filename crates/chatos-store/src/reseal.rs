@@ -6,6 +6,7 @@ use zeroize::Zeroizing;
 use crate::db::Store;
 use crate::error::{StoreError, StoreErrorKind};
 use crate::key::{SealError, sealed_with};
+use crate::meta::put_metas;
 use crate::secrets::unsealable;
 
 /// Every sealed column: table, row id, column, and the last word of its place.
@@ -45,13 +46,7 @@ impl Store {
                     done += 1;
                 }
             }
-            let mut set = connection.prepare(
-                "INSERT INTO meta (key, value) VALUES (?1, ?2)
-                 ON CONFLICT (key) DO UPDATE SET value = excluded.value",
-            )?;
-            for meta in metas {
-                set.execute(meta)?;
-            }
+            put_metas(connection, metas)?;
             Ok((done, left))
         })
     }
