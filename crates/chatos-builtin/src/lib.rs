@@ -42,6 +42,7 @@ pub mod tasks;
 #[cfg(test)]
 mod testing;
 pub mod ui_prompt;
+pub mod undo;
 
 pub use access::Access;
 pub use catalog::{find_server, nearest_server, server_info, server_names};

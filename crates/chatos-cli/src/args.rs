@@ -8,6 +8,7 @@ use chatos_host::Lang;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 mod agents;
+mod changes;
 mod mcp;
 mod plugins;
 mod prompts;
@@ -18,6 +19,7 @@ mod state;
 mod tools;
 
 pub(crate) use agents::{AddModel, Agent, AgentFields, Land, Models, RoleArg};
+pub(crate) use changes::Changes;
 pub(crate) use mcp::{ConfigClient, Gateway, Known, Mcp};
 pub(crate) use plugins::{Plugin, PluginData, PluginSource};
 pub(crate) use prompts::{Prompts, PromptsAnswer, PromptsList};
@@ -137,6 +139,9 @@ pub(crate) enum Command {
     /// Tasks: list, add, change, finish
     #[command(subcommand)]
     Tasks(Tasks),
+    /// What tools changed in files: list, show, undo
+    #[command(subcommand)]
+    Changes(Changes),
     /// The journal of this project
     #[command(subcommand)]
     Journal(Journal),

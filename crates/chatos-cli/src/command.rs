@@ -3,6 +3,7 @@
 pub(crate) mod agents;
 pub(crate) mod audit;
 pub(crate) mod backup;
+pub(crate) mod changes;
 pub(crate) mod chat;
 pub(crate) mod completions;
 pub(crate) mod doctor;

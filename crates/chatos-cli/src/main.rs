@@ -38,6 +38,7 @@ fn main() -> ExitCode {
         Command::Plugin(action) => command::plugin::run(&cli.global, environment, &output, action),
         Command::Prompts(action) => command::prompts::run(&cli.global, environment, &output, action),
         Command::Tasks(action) => command::tasks::run(&cli.global, environment, &output, action),
+        Command::Changes(action) => command::changes::run(&cli.global, environment, &output, action),
         Command::Journal(action) => command::journal::run(&cli.global, environment, &output, action),
         Command::Chat(options) => command::chat::run(&cli.global, environment, &output, &options),
         Command::Runs(action) => command::runs::run(&cli.global, environment, &output, action),

@@ -9,6 +9,7 @@ mod apps;
 mod asker;
 mod audit;
 mod beside;
+mod changes;
 mod children;
 mod doctor;
 mod environment;
@@ -49,6 +50,7 @@ pub use asker::{
 };
 pub use audit::{Audit, AuditVerdict};
 pub use beside::{Beside, BesideSettings};
+pub use changes::{ChangeDetail, UndoOrder, UndoOutcome};
 pub use chatos_agent as agent_api;
 pub use chatos_builtin as builtin_api;
 pub use chatos_child as child_api;
@@ -60,10 +62,11 @@ pub use chatos_plugins as plugins_api;
 pub use chatos_policy as policy_api;
 pub use chatos_prompts as prompts_api;
 pub use chatos_store::{
-    AddedTasks, AgentRecord, DEMO_MODEL, Effective, JournalEntry, KeyMove, KeyTo, KeyWhere, ModelRecord,
-    ModelTest, NewJournalEntry, NewTask, SETTINGS, SecretKind, Section, SettingError, SettingIssue,
-    SettingKind, SettingSource, SettingSpec, StoreError, StoreErrorKind, SystemPrompt, Task, TaskContext,
-    TaskFilter, TaskPatch, find_setting, iso_from_ms, nearest_setting, now_iso, now_ms,
+    AddedTasks, AgentRecord, ChangeContent, ChangeFilter, ContentState, DEMO_MODEL, Effective, JournalEntry,
+    KeyMove, KeyTo, KeyWhere, ModelRecord, ModelTest, NewJournalEntry, NewTask, RecordedChange, SETTINGS,
+    SecretKind, Section, SettingError, SettingIssue, SettingKind, SettingSource, SettingSpec, StoreError,
+    StoreErrorKind, SystemPrompt, Task, TaskContext, TaskFilter, TaskPatch, find_setting, iso_from_ms,
+    nearest_setting, now_iso, now_ms,
 };
 pub use chatos_tool::{ErrorCode, Fault, Lang, Text};
 pub use children::{LAUNCH_COMMAND, WARDEN_COMMAND};

@@ -233,6 +233,7 @@ pub(crate) fn routes() -> Routes {
     route::sessions::add(&mut routes);
     route::subagents::add(&mut routes);
     route::tasks::add(&mut routes);
+    route::changes::add(&mut routes);
     route::tools::add(&mut routes);
     route::servers::add(&mut routes);
     route::plugins::add(&mut routes);

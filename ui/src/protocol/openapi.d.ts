@@ -845,6 +845,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What tools changed in files, newest first */
+        get: operations["getChanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/changes/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One change with its diff, and whether it can be undone */
+        get: operations["getChangesId"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/changes/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Undo changes of one root, all or none */
+        post: operations["postChangesUndo"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/tools": {
         parameters: {
             query?: never;
@@ -3004,6 +3055,100 @@ export interface components {
         Cleared: {
             cleared: number;
             remaining: number;
+        };
+        /** @description A page of changes. */
+        FileChangeList: {
+            changes: components["schemas"]["FileChangeView"][];
+            /** @description For `before` of the next page. */
+            next?: string | null;
+        };
+        /** @description A change of one file. */
+        FileChangeView: {
+            id: string;
+            runId: string;
+            sessionId: string;
+            userMessageId: string;
+            server: string;
+            tool: string;
+            /** @description The directory the tool worked in. */
+            root: string;
+            /** @description Relative to the root, after the change. */
+            path: string;
+            /** @description The path before a move. */
+            from?: string | null;
+            /** @description `created`, `modified`, `deleted` or `moved`. */
+            change: string;
+            before: components["schemas"]["FileContent"];
+            after: components["schemas"]["FileContent"];
+            /** @description Lines. */
+            added: number;
+            /** @description Lines. */
+            removed: number;
+            createdAt: string;
+            /** @description The change that undid this one and is in force. */
+            undoneBy?: string | null;
+            /** @description The changes this one undid. */
+            undoes: string[];
+        };
+        /** @description A content before or after a change. */
+        FileContent: {
+            /**
+             * @description `absent`: no file; `kept`; `omitted`: too large, only its digest; `lost`: not known or not there any
+             *     more.
+             */
+            state: string;
+            sha256?: string | null;
+            size?: number | null;
+        };
+        /** @description A change with its diff. */
+        FileChangeDetail: {
+            change: components["schemas"]["FileChangeView"];
+            /** @description Unified; the contents can be downloaded. */
+            diff: string;
+            diffTruncated: boolean;
+            undo: components["schemas"]["UndoState"];
+        };
+        /** @description Whether a change can be undone as the file is now. */
+        UndoState: {
+            possible: boolean;
+            /** @description Why not, for programs. */
+            code?: string | null;
+            /** @description Why not. */
+            reason?: components["schemas"]["TextPair"] | null;
+        };
+        /** @description A text in both languages. */
+        TextPair: {
+            en: string;
+            zh: string;
+        };
+        /** @description What to undo: `ids`, or every change of a run. */
+        UndoRequest: {
+            /** @default [] */
+            ids: string[];
+            /** @default null */
+            runId: string | null;
+            /**
+             * @description Only say what would happen.
+             * @default false
+             */
+            dryRun: boolean;
+        };
+        /** @description What an undo did. */
+        UndoAnswer: {
+            steps: components["schemas"]["UndoneFile"][];
+            /** @description The records of the undo; none for a dry run. */
+            changes: components["schemas"]["FileChangeView"][];
+            /** @description `hard_links: …`, `change_not_recorded: …` and so on. */
+            warnings: string[];
+        };
+        /** @description One file of an undo. */
+        UndoneFile: {
+            root: string;
+            path: string;
+            /** @description `restored`, `removed`, `recreated` or `moved_back`. */
+            action: string;
+            /** @description The changes that are undone by it. */
+            changes: string[];
         };
         /** @description All servers, or the tools of an agent. */
         ToolServers: {
@@ -6842,6 +6987,118 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Cleared"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getChanges: {
+        parameters: {
+            query?: {
+                /** @description only in this root directory */
+                root?: string;
+                /** @description only with this text in the path */
+                path?: string;
+                /** @description only this run */
+                runId?: string;
+                /** @description only this session */
+                sessionId?: string;
+                /** @description only by this server */
+                server?: string;
+                /** @description only by this tool */
+                tool?: string;
+                /** @description created, modified, deleted or moved */
+                change?: string;
+                /** @description 1 to 200, else 50 */
+                limit?: string;
+                /** @description the `next` of the page before */
+                before?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What tools changed in files, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FileChangeList"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getChangesId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One change with its diff, and whether it can be undone */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FileChangeDetail"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postChangesUndo: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UndoRequest"];
+            };
+        };
+        responses: {
+            /** @description Undo changes of one root, all or none */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UndoAnswer"];
                 };
             };
             /** @description The error object */

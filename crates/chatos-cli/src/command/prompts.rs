@@ -5,7 +5,7 @@ mod ask;
 mod desk;
 mod form;
 pub(crate) mod input;
-mod show;
+pub(crate) mod show;
 mod task_editor;
 mod watch;
 

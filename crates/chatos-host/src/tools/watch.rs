@@ -41,11 +41,12 @@ impl Observer for Told {
     }
 }
 
-/// Tasks, journals and settings as numbers; another number means that somebody changed them.
+/// Tasks, journals and changes of files as numbers; another number means that somebody changed them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stamps {
     tasks: (i64, i64),
     journal: i64,
+    changes: i64,
 }
 
 /// Looks every second whether anybody committed something, and tells what it was. The host's own changes
@@ -85,13 +86,20 @@ fn look(host: &Host, (version, stamps): Known) -> Result<Known, chatos_store::St
     if host.settings().reload(host.store())? {
         host.events().publish("admin", "settings_changed", &json!({ "key": Value::Null }));
     }
-    let found = Stamps { tasks: host.store().tasks_stamp()?, journal: host.store().journal_stamp()? };
+    let found = Stamps {
+        tasks: host.store().tasks_stamp()?,
+        journal: host.store().journal_stamp()?,
+        changes: host.store().changes_stamp()?,
+    };
     if let Some(before) = stamps {
         if before.tasks != found.tasks {
             host.events().publish("admin", "tasks_changed", &json!({ "ids": [] }));
         }
         if before.journal != found.journal {
             host.events().publish("admin", "journal_changed", &json!({ "projectRoot": Value::Null }));
+        }
+        if before.changes != found.changes {
+            host.events().publish("admin", "file_changes_changed", &json!({ "ids": [] }));
         }
     }
     Ok((Some(now), Some(found)))

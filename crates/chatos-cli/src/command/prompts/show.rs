@@ -252,7 +252,7 @@ pub(super) fn task_line(output: &Output, index: usize, task: &Value) -> String {
     line
 }
 
-pub(super) fn diff_line(output: &Output, line: &str) -> String {
+pub(crate) fn diff_line(output: &Output, line: &str) -> String {
     let paint = match line.as_bytes().first() {
         Some(b'+') if !line.starts_with("+++") => Paint::Good,
         Some(b'-') if !line.starts_with("---") => Paint::Bad,

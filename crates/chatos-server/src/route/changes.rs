@@ -1,0 +1,290 @@
+//! What tools changed in files: seen, downloaded and undone.
+
+use axum::Json;
+use axum::extract::{Path, Query, State};
+use axum::http::{HeaderValue, Method, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use chatos_host::{
+    ChangeContent, ChangeFilter, ContentState, RecordedChange, Text, UndoOrder, UndoOutcome, iso_from_ms,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::api::{ApiError, Body, Routes};
+use crate::app::App;
+use crate::route::tasks::blocking;
+
+/// A page of changes.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct FileChangeList {
+    changes: Vec<FileChangeView>,
+    /// For `before` of the next page.
+    next: Option<String>,
+}
+
+/// A change of one file.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct FileChangeView {
+    id: String,
+    run_id: String,
+    session_id: String,
+    user_message_id: String,
+    server: String,
+    tool: String,
+    /// The directory the tool worked in.
+    root: String,
+    /// Relative to the root, after the change.
+    path: String,
+    /// The path before a move.
+    from: Option<String>,
+    /// `created`, `modified`, `deleted` or `moved`.
+    change: String,
+    before: FileContent,
+    after: FileContent,
+    /// Lines.
+    added: u64,
+    /// Lines.
+    removed: u64,
+    created_at: String,
+    /// The change that undid this one and is in force.
+    undone_by: Option<String>,
+    /// The changes this one undid.
+    undoes: Vec<String>,
+}
+
+/// A content before or after a change.
+#[derive(Debug, Serialize, JsonSchema)]
+struct FileContent {
+    /// `absent`: no file; `kept`; `omitted`: too large, only its digest; `lost`: not known or not there any
+    /// more.
+    state: &'static str,
+    sha256: Option<String>,
+    size: Option<u64>,
+}
+
+/// A change with its diff.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct FileChangeDetail {
+    change: FileChangeView,
+    /// Unified; the contents can be downloaded.
+    diff: String,
+    diff_truncated: bool,
+    undo: UndoState,
+}
+
+/// Whether a change can be undone as the file is now.
+#[derive(Debug, Serialize, JsonSchema)]
+struct UndoState {
+    possible: bool,
+    /// Why not, for programs.
+    code: Option<String>,
+    /// Why not.
+    reason: Option<TextPair>,
+}
+
+/// A text in both languages.
+#[derive(Debug, Serialize, JsonSchema)]
+struct TextPair {
+    en: String,
+    zh: String,
+}
+
+/// What to undo: `ids`, or every change of a run.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct UndoRequest {
+    #[serde(default)]
+    ids: Vec<String>,
+    #[serde(default)]
+    run_id: Option<String>,
+    /// Only say what would happen.
+    #[serde(default)]
+    dry_run: bool,
+}
+
+/// What an undo did.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct UndoAnswer {
+    steps: Vec<UndoneFile>,
+    /// The records of the undo; none for a dry run.
+    changes: Vec<FileChangeView>,
+    /// `hard_links: …`, `change_not_recorded: …` and so on.
+    warnings: Vec<String>,
+}
+
+/// One file of an undo.
+#[derive(Debug, Serialize, JsonSchema)]
+struct UndoneFile {
+    root: String,
+    path: String,
+    /// `restored`, `removed`, `recreated` or `moved_back`.
+    action: &'static str,
+    /// The changes that are undone by it.
+    changes: Vec<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Wanted {
+    root: String,
+    path: String,
+    run_id: String,
+    session_id: String,
+    server: String,
+    tool: String,
+    change: String,
+    limit: Option<usize>,
+    before: Option<String>,
+}
+
+pub(crate) fn add(routes: &mut Routes) {
+    let query = &[
+        ("root", "only in this root directory"),
+        ("path", "only with this text in the path"),
+        ("runId", "only this run"),
+        ("sessionId", "only this session"),
+        ("server", "only by this server"),
+        ("tool", "only by this tool"),
+        ("change", "created, modified, deleted or moved"),
+        ("limit", "1 to 200, else 50"),
+        ("before", "the `next` of the page before"),
+    ];
+    routes.read::<FileChangeList>(
+        "/api/v1/changes",
+        "What tools changed in files, newest first",
+        query,
+        get(list),
+    );
+    routes.read::<FileChangeDetail>(
+        "/api/v1/changes/{id}",
+        "One change with its diff, and whether it can be undone",
+        &[],
+        get(read),
+    );
+    routes.write::<UndoRequest, UndoAnswer>(
+        Method::POST,
+        "/api/v1/changes/undo",
+        "Undo changes of one root, all or none",
+        200,
+        post(undo),
+    );
+    // A download; it has no JSON to describe.
+    routes.router =
+        std::mem::take(&mut routes.router).route("/api/v1/changes/{id}/content/{side}", get(content));
+}
+
+async fn list(
+    State(app): State<App>,
+    Query(wanted): Query<Wanted>,
+) -> Result<Json<FileChangeList>, ApiError> {
+    let limit = wanted.limit.unwrap_or(50).clamp(1, 200);
+    let filter = ChangeFilter {
+        root: wanted.root,
+        path: wanted.path,
+        run_id: wanted.run_id,
+        session_id: wanted.session_id,
+        server: wanted.server,
+        tool: wanted.tool,
+        change: wanted.change,
+        before: wanted.before.filter(|before| !before.is_empty()),
+    };
+    let (found, next) = blocking(&app, move |host| host.list_changes(&filter, limit)).await?;
+    Ok(Json(FileChangeList { changes: found.into_iter().map(view).collect(), next }))
+}
+
+async fn read(State(app): State<App>, Path(id): Path<String>) -> Result<Json<FileChangeDetail>, ApiError> {
+    let detail = blocking(&app, move |host| host.get_change(&id)).await?;
+    let (code, reason) = match detail.refusal {
+        Some(fault) => (Some(fault.code.into_owned()), Some(both(fault.message))),
+        None => (None, None),
+    };
+    Ok(Json(FileChangeDetail {
+        change: view(detail.change),
+        diff: detail.diff,
+        diff_truncated: detail.diff_truncated,
+        undo: UndoState { possible: code.is_none(), code, reason },
+    }))
+}
+
+/// The bytes, never shown by a browser: they are whatever a tool wrote (security T3).
+async fn content(
+    State(app): State<App>,
+    Path((id, side)): Path<(String, String)>,
+) -> Result<Response, ApiError> {
+    let before = match side.as_str() {
+        "before" => true,
+        "after" => false,
+        _ => return Err(ApiError::Status(StatusCode::NOT_FOUND)),
+    };
+    let (name, bytes) = blocking(&app, move |host| host.change_content(&id, before)).await?;
+    let mut response = bytes.into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
+    let plain = |c: char| if c.is_ascii_alphanumeric() || ".-_".contains(c) { c } else { '_' };
+    let name: String = name.chars().map(plain).collect();
+    if let Ok(value) = HeaderValue::from_str(&format!("attachment; filename=\"{name}\"")) {
+        headers.insert(header::CONTENT_DISPOSITION, value);
+    }
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    Ok(response)
+}
+
+async fn undo(
+    State(app): State<App>,
+    Body(request): Body<UndoRequest>,
+) -> Result<Json<UndoAnswer>, ApiError> {
+    let order = UndoOrder { ids: request.ids, run_id: request.run_id, dry_run: request.dry_run };
+    let UndoOutcome { root, steps, changes, warnings } =
+        blocking(&app, move |host| host.undo_changes(&order)).await?;
+    let step = |step: chatos_host::builtin_api::undo::UndoStep| UndoneFile {
+        root: root.clone(),
+        path: step.path,
+        action: step.action.as_str(),
+        changes: step.changes,
+    };
+    Ok(Json(UndoAnswer {
+        steps: steps.into_iter().map(step).collect(),
+        changes: changes.into_iter().map(view).collect(),
+        warnings,
+    }))
+}
+
+fn both(text: Text) -> TextPair {
+    TextPair { en: text.en.into_owned(), zh: text.zh.into_owned() }
+}
+
+fn view(change: RecordedChange) -> FileChangeView {
+    let content = |content: ChangeContent| FileContent {
+        state: match content.state {
+            ContentState::Absent => "absent",
+            ContentState::Kept => "kept",
+            ContentState::Omitted => "omitted",
+            ContentState::Lost => "lost",
+        },
+        sha256: content.sha256,
+        size: content.size,
+    };
+    let row = change.row;
+    FileChangeView {
+        id: row.id,
+        run_id: row.run_id,
+        session_id: row.session_id,
+        user_message_id: row.user_message_id,
+        server: row.server,
+        tool: row.tool,
+        root: row.root,
+        path: row.path,
+        from: change.from,
+        change: row.change,
+        before: content(change.before),
+        after: content(change.after),
+        added: change.added,
+        removed: change.removed,
+        created_at: iso_from_ms(row.created_at),
+        undone_by: change.undone_by,
+        undoes: change.undoes,
+    }
+}
