@@ -13,6 +13,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::db::Store;
 use crate::error::{StoreError, StoreErrorKind};
+use crate::kept::Kept;
 use crate::time::now_ms;
 
 /// A content before or after a change.
@@ -46,7 +47,8 @@ pub struct NewFileChange<'a> {
     pub diff: &'a str,
 }
 
-/// A remembered change; contents by blob id, or `omitted:<sha256>:<size>`, or empty.
+/// A remembered change; contents by blob id, or `omitted:<sha256>:<size>`, or empty. The diff is read with
+/// [`Store::kept`]: a short one lies in the row.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(missing_docs, reason = "the names are those of the table")]
@@ -69,30 +71,9 @@ pub struct FileChangeRow {
 impl Store {
     /// Remembers a change. The contents are durable when it returns.
     pub fn record_file_change(&self, change: &NewFileChange<'_>) -> Result<String, StoreError> {
-        let mut blobs: Vec<(String, u64)> = Vec::new();
-        let mut keep = |content: &ChangedContent<'_>| -> Result<String, StoreError> {
-            match content {
-                ChangedContent::Absent => Ok(String::new()),
-                ChangedContent::Omitted(sha256, size) => Ok(format!("omitted:{sha256}:{size}")),
-                ChangedContent::Bytes(bytes) => {
-                    let sha256 = self.put_blob(bytes)?;
-                    blobs.push((sha256.clone(), bytes.len() as u64));
-                    Ok(sha256)
-                }
-                ChangedContent::Hashed(sha256, bytes) => {
-                    self.keep_hashed(sha256, bytes)?;
-                    blobs.push(((*sha256).to_owned(), bytes.len() as u64));
-                    Ok((*sha256).to_owned())
-                }
-            }
-        };
-        let before = keep(&change.before)?;
-        let after = keep(&change.after)?;
-        let diff = if change.diff.is_empty() {
-            String::new()
-        } else {
-            keep(&ChangedContent::Bytes(change.diff.as_bytes()))?
-        };
+        let before = self.keep_content(&change.before)?;
+        let after = self.keep_content(&change.after)?;
+        let diff = self.keep(change.diff)?;
         let id = uuid::Uuid::now_v7().to_string();
         let values: Vec<String> = [
             id.as_str(),
@@ -104,21 +85,16 @@ impl Store {
             change.root,
             change.path,
             change.change,
-            &before,
-            &after,
-            &diff,
+            before.as_str(),
+            after.as_str(),
+            diff.as_str(),
         ]
         .map(str::to_owned)
         .to_vec();
         let now = now_ms();
         self.write(move |connection| {
-            for (sha256, size) in &blobs {
-                connection
-                    .prepare_cached(
-                        "INSERT INTO blobs (sha256, size, mime, refs, created_at) VALUES (?1, ?2, '', 1, ?3)
-                         ON CONFLICT (sha256) DO UPDATE SET refs = refs + 1",
-                    )?
-                    .execute((sha256, i64::try_from(*size).unwrap_or(i64::MAX), now))?;
+            for kept in [&before, &after, &diff] {
+                kept.hold(connection)?;
             }
             let mut statement = connection.prepare_cached(
                 "INSERT INTO file_changes (id, run_id, session_id, user_message_id, server, tool, root, path,
@@ -133,6 +109,19 @@ impl Store {
             Ok(())
         })?;
         Ok(id)
+    }
+
+    /// Puts one side of a change where its row can name it.
+    fn keep_content(&self, content: &ChangedContent<'_>) -> Result<Kept, StoreError> {
+        match content {
+            ChangedContent::Absent => Ok(Kept::default()),
+            ChangedContent::Omitted(sha256, size) => Ok(Kept::words(format!("omitted:{sha256}:{size}"))),
+            ChangedContent::Bytes(bytes) => self.keep_blob(bytes),
+            ChangedContent::Hashed(sha256, bytes) => {
+                self.keep_hashed(sha256, bytes)?;
+                Ok(Kept::blob(sha256, bytes.len() as u64))
+            }
+        }
     }
 
     /// The newest changes, at most `limit`; of one run when it is given.
@@ -277,7 +266,7 @@ mod tests {
         let large = NewFileChange {
             before: ChangedContent::Omitted("ab", 9),
             after: ChangedContent::Absent,
-            ..change
+            ..change.clone()
         };
         store.record_file_change(&large).unwrap();
         let rows = store.file_changes(Some("run-1"), 10).unwrap();
@@ -285,14 +274,23 @@ mod tests {
         assert_eq!((rows[0].before_blob.as_str(), rows[0].after_blob.as_str()), ("omitted:ab:9", ""));
         assert_eq!(store.blob(&rows[1].before_blob).as_deref(), Some(&b"old"[..]));
         assert_eq!(store.blob(&rows[1].after_blob).as_deref(), Some(&b"new"[..]));
-        let refs = store.read(|connection| {
-            Ok(connection.query_row(
-                "SELECT refs FROM blobs WHERE sha256 = ?1",
-                [&rows[1].diff_blob],
-                |row| row.get::<_, i64>(0),
-            )?)
-        });
-        assert_eq!(refs.unwrap(), 2);
+        let refs = |sha256: &str| {
+            let sha256 = sha256.to_owned();
+            let sql = "SELECT refs FROM blobs WHERE sha256 = ?1";
+            store
+                .read(move |connection| Ok(connection.query_row(sql, [&sha256], |row| row.get::<_, i64>(0))?))
+        };
+        assert_eq!(
+            store.kept(&rows[0].diff_blob).as_deref(),
+            Some("-old\n+new\n"),
+            "a short diff needs no file"
+        );
+        let long = "+x\n".repeat(3000);
+        let wide = NewFileChange { run_id: "run-3", diff: &long, ..change.clone() };
+        store.record_file_change(&wide).unwrap();
+        let wide = store.file_changes(Some("run-3"), 10).unwrap().remove(0);
+        assert_eq!(store.kept(&wide.diff_blob).as_deref(), Some(long.as_str()));
+        assert_eq!((refs(&wide.diff_blob).unwrap(), refs(&wide.after_blob).unwrap()), (1, 2));
         assert!(store.file_changes(Some("run-2"), 10).unwrap().is_empty());
         assert_eq!(store.blob("../state.db"), None);
         let lost = store.put_blob(b"not made").unwrap();

@@ -24,6 +24,16 @@ pub struct Kept {
 }
 
 impl Kept {
+    /// A blob that is there already.
+    pub(crate) fn blob(sha256: &str, size: u64) -> Self {
+        Self { text: sha256.to_owned(), blob: Some(size) }
+    }
+
+    /// What stands in a column without being a blob.
+    pub(crate) fn words(text: String) -> Self {
+        Self { text, blob: None }
+    }
+
     /// What the column holds.
     pub fn as_str(&self) -> &str {
         &self.text
@@ -56,14 +66,14 @@ impl Store {
         if value.len() <= INLINE {
             let looks = PREFIX.len() + value.chars().count() == REFERENCE;
             let text = format!("{}{value}", if looks { OTHER_PREFIX } else { PREFIX });
-            return Ok(Kept { text, blob: None });
+            return Ok(Kept::words(text));
         }
         self.keep_blob(value.as_bytes())
     }
 
     /// Keeps bytes as a blob, however short.
     pub fn keep_blob(&self, bytes: &[u8]) -> Result<Kept, StoreError> {
-        Ok(Kept { text: self.put_blob(bytes)?, blob: Some(bytes.len() as u64) })
+        Ok(Kept::blob(&self.put_blob(bytes)?, bytes.len() as u64))
     }
 
     /// What a column holds; nothing when it is empty or its blob is gone.

@@ -33,7 +33,7 @@ impl ChangeStore for StoredChanges {
     fn keep_ahead(&self, change: &FileChange) {
         let Ok(store) = self.0.need() else { return };
         let kept = contents(change).try_for_each(|held| store.keep_hashed(held.digest().as_str(), held));
-        if let Err(error) = kept.and_then(|()| store.put_blob(change.diff.as_bytes()).map(drop)) {
+        if let Err(error) = kept.and_then(|()| store.keep(&change.diff).map(drop)) {
             tracing::debug!(%error, "a content is kept later");
         }
     }

@@ -270,20 +270,21 @@ impl Tool for WriteFile {
         };
         let tail = format!(
             "\nsha256: {}{}{}",
-            summary.sha256,
+            summary.sha256(),
             consent.line(cx.lang),
             warning_lines(&warnings, cx.lang)
         );
+        let (sha256, diff_stat) = (summary.sha256().as_str().to_owned(), DiffStat::of(summary.diff()));
         let data = WriteData {
             path: summary.rel,
             tool: "write_file",
             mode: mode_word,
             bytes: summary.bytes,
             created: summary.created,
-            sha256: summary.sha256.as_str().to_owned(),
+            sha256,
             eol: eol_word(summary.eol),
             consent,
-            diff_stat: DiffStat::of(&summary.diff),
+            diff_stat,
             warnings,
         };
         let body = Body::new(data, format!("{text}{tail}"));
@@ -395,10 +396,11 @@ impl Tool for EditFile {
         };
         let tail = format!(
             "\nsha256: {}{}{}",
-            summary.sha256,
+            summary.sha256(),
             consent.line(cx.lang),
             warning_lines(&warnings, cx.lang)
         );
+        let (sha256, diff_stat) = (summary.sha256().as_str().to_owned(), DiffStat::of(summary.diff()));
         let data = EditData {
             path: summary.rel,
             tool: "edit_file",
@@ -406,9 +408,9 @@ impl Tool for EditFile {
             occurrences: summary.occurrences,
             strategy,
             lines: summary.lines,
-            sha256: summary.sha256.as_str().to_owned(),
+            sha256,
             consent,
-            diff_stat: DiffStat::of(&summary.diff),
+            diff_stat,
             warnings,
         };
         let body = Body::new(data, format!("{text}{tail}"));

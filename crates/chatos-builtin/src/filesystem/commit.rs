@@ -31,6 +31,36 @@ use super::tree::{self, Measure};
 use journal::{Header, Journal, StepLine};
 use lock::DirLocks;
 
+/// What must still be there when a step is done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Expected {
+    /// A content with this digest.
+    Digest(Digest),
+    /// These bytes: comparing them is quicker than hashing what is there.
+    Bytes(Held),
+}
+
+impl Expected {
+    fn digest(&self) -> &Digest {
+        match self {
+            Self::Digest(digest) => digest,
+            Self::Bytes(bytes) => bytes.digest(),
+        }
+    }
+}
+
+impl From<Digest> for Expected {
+    fn from(digest: Digest) -> Self {
+        Self::Digest(digest)
+    }
+}
+
+impl From<Held> for Expected {
+    fn from(bytes: Held) -> Self {
+        Self::Bytes(bytes)
+    }
+}
+
 /// One thing to do. Paths are relative to the root and are resolved again when they are locked.
 #[derive(Debug, Clone)]
 pub enum Step {
@@ -38,8 +68,8 @@ pub enum Step {
     Put {
         /// Where.
         path: String,
-        /// The digest of what is there now; nothing there when absent.
-        expected: Option<Digest>,
+        /// What is there now; nothing there when absent.
+        expected: Option<Expected>,
         /// The new content.
         content: Held,
         /// New permission bits, when a patch names them.
@@ -51,8 +81,8 @@ pub enum Step {
     Remove {
         /// What.
         path: String,
-        /// The digest of a file that was read.
-        expected: Option<Digest>,
+        /// The content of a file that was read.
+        expected: Option<Expected>,
     },
     /// Move an entry as it is.
     Rename {
@@ -93,8 +123,17 @@ pub struct Engine<'a> {
     pub journal_dir: PathBuf,
 }
 
-/// Sees what a step set aside before it is removed: the path it had, and where it is now.
-pub type BeforeRemoval<'a> = &'a mut dyn FnMut(&str, &OwnedFd, &[u8]);
+/// Who wants to know how a commit goes.
+pub trait Witness {
+    /// The change is made and durable; only what it replaced is still to be removed.
+    fn committed(&mut self) {}
+
+    /// Sees what a step set aside before it is removed: the path it had, and where it is now.
+    fn removing(&mut self, _path: &str, _dir: &OwnedFd, _name: &[u8]) {}
+}
+
+/// Nobody does.
+impl Witness for () {}
 
 struct Prepared {
     step: Step,
@@ -116,9 +155,8 @@ enum Backup {
 }
 
 impl Engine<'_> {
-    /// Does all steps or none. `removed` sees each removed or replaced
-    /// entry under its set-aside name before it goes.
-    pub fn commit(&self, steps: Vec<Step>, stop: &dyn Stop, removed: BeforeRemoval<'_>) -> Result<Committed> {
+    /// Does all steps or none.
+    pub fn commit(&self, steps: Vec<Step>, stop: &dyn Stop, witness: &mut dyn Witness) -> Result<Committed> {
         if steps.is_empty() {
             return Ok(Committed::default());
         }
@@ -152,6 +190,7 @@ impl Engine<'_> {
             drop(locks);
             return Err(error);
         }
+        witness.committed();
         let mut leftover = false;
         for step in &prepared {
             if step.made_backup == Backup::None {
@@ -160,7 +199,7 @@ impl Engine<'_> {
             if !matches!(step.step, Step::Put { .. })
                 && let Ok(parent) = step.target.reopen_parent()
             {
-                removed(&step.target.rel, &parent, &step.backup);
+                witness.removing(&step.target.rel, &parent, &step.backup);
             }
             leftover |= tree::remove(self.fs, step.target.parent.as_fd(), &step.backup).is_err();
         }
@@ -286,13 +325,13 @@ impl Engine<'_> {
             self.verify(step)?;
         }
         stop.check()?;
-        journal.mark(self.fs, "staged")?;
+        journal.staged(self.fs, prepared.iter().map(Prepared::new_digest).collect())?;
         // From here on nothing is interrupted: the steps finish or are undone (tools §12).
         for step in prepared.iter_mut() {
             self.exchange(step)?;
         }
         self.sync_dirs(prepared, dirs)?;
-        journal.mark(self.fs, "committed")
+        journal.committed(self.fs)
     }
 
     fn make_dir(&self, path: &str) -> Result<()> {
@@ -324,33 +363,32 @@ impl Engine<'_> {
         }
     }
 
-    /// The digest check between staging and renaming (servers §2.3).
+    /// The check between staging and renaming that nobody else wrote (servers §2.3).
     fn verify(&self, step: &Prepared) -> Result<()> {
         let (path, expected) = match &step.step {
             Step::Put { path, expected, .. } => (path, expected.as_ref()),
-            Step::Remove { path, expected: Some(digest) } => (path, Some(digest)),
+            Step::Remove { path, expected: Some(expected) } => (path, Some(expected)),
             _ => return Ok(()),
         };
-        let now = match step.target.open_here() {
+        let opened = match step.target.open_here() {
             Ok((file, stat)) if Kind::of(&stat) == Kind::File => {
-                let opened = Opened { file, stat, rel: step.target.rel.clone() };
-                Some(stage::digest_of(&opened)?)
+                Some(Opened { file, stat, rel: step.target.rel.clone() })
             }
-            Ok(_) => None,
-            Err(Errno::NOENT) => None,
+            Ok(_) | Err(Errno::NOENT) => None,
             Err(errno) => return Err(FileError::os("open", path.clone(), errno)),
         };
-        if now.as_ref() == expected {
+        let (expected, now) = match (expected, opened) {
+            (None, None) => return Ok(()),
+            (None, Some(_)) => return Err(FileError::exists(path.clone())),
+            (Some(expected), None) => (expected, None),
+            (Some(Expected::Bytes(bytes)), Some(opened)) if stage::holds(&opened, bytes)? => return Ok(()),
+            (Some(expected), Some(opened)) => (expected, Some(stage::digest_of(&opened)?)),
+        };
+        if now.as_ref() == Some(expected.digest()) {
             return Ok(());
         }
-        match (expected, &now) {
-            (None, Some(_)) => Err(FileError::exists(path.clone())),
-            _ => Err(FileError::changed(
-                path.clone(),
-                expected.map(|digest| digest.as_str().to_owned()),
-                now.map(|digest| digest.as_str().to_owned()),
-            )),
-        }
+        let shown = |digest: &Digest| digest.as_str().to_owned();
+        Err(FileError::changed(path.clone(), Some(shown(expected.digest())), now.as_ref().map(shown)))
     }
 
     fn exchange(&self, step: &mut Prepared) -> Result<()> {
@@ -457,6 +495,16 @@ impl Engine<'_> {
     }
 }
 
+impl Prepared {
+    /// The digest of what the step puts there. Made while the contents were staged, on another thread.
+    fn new_digest(&self) -> Option<Digest> {
+        match &self.step {
+            Step::Put { content, .. } => Some(content.digest().clone()),
+            _ => None,
+        }
+    }
+}
+
 impl Step {
     fn target(&self) -> (&str, Last) {
         match self {
@@ -510,22 +558,17 @@ fn missing_dirs(prepared: &[Prepared]) -> Vec<String> {
 
 fn step_line(step: &Prepared) -> StepLine {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let (kind, new) = match &step.step {
-        Step::Put { content, .. } => (journal::StepKind::Put, Some(content.digest().clone())),
-        Step::Remove { .. } => (journal::StepKind::Remove, None),
-        Step::Rename { .. } => (journal::StepKind::Rename, None),
-        Step::Copy { .. } => (journal::StepKind::Copy, None),
-    };
-    let old = match &step.step {
-        Step::Put { expected, .. } | Step::Remove { expected, .. } => expected.clone(),
-        _ => None,
+    let kind = match &step.step {
+        Step::Put { .. } => journal::StepKind::Put,
+        Step::Remove { .. } => journal::StepKind::Remove,
+        Step::Rename { .. } => journal::StepKind::Rename,
+        Step::Copy { .. } => journal::StepKind::Copy,
     };
     StepLine {
         kind,
         path: step.target.rel.clone(),
         had: step.had,
-        old,
-        new,
+        new: None,
         staged: step.staged.as_deref().map(text),
         backup: text(&step.backup),
         from: step.source.as_ref().map(|place| place.rel.clone()),

@@ -49,12 +49,10 @@ pub fn diff(old_path: &str, old: Option<&[u8]>, new_path: &str, new: Option<&[u8
         return out;
     }
     let _infallible = writeln!(out.text, "--- {from}\n+++ {to}");
+    let (skipped, before, after) = trim(before, after);
     let (before, after) = (String::from_utf8_lossy(before), String::from_utf8_lossy(after));
-    let (skipped, before, after) = trim(&before, &after);
-    let lines = |text: &str| -> Vec<String> { text.split_inclusive('\n').map(str::to_owned).collect() };
-    let (old_lines, new_lines) = (lines(before), lines(after));
-    let old_refs: Vec<&str> = old_lines.iter().map(String::as_str).collect();
-    let new_refs: Vec<&str> = new_lines.iter().map(String::as_str).collect();
+    let old_refs: Vec<&str> = before.split_inclusive('\n').collect();
+    let new_refs: Vec<&str> = after.split_inclusive('\n').collect();
     let diff = TextDiff::configure()
         .algorithm(Algorithm::Myers)
         .deadline(Instant::now() + BUDGET)
@@ -99,17 +97,35 @@ pub fn diff(old_path: &str, old: Option<&[u8]>, new_path: &str, new: Option<&[u8
 
 /// The two texts without the lines that are equal at their start and end, except those a diff may show or
 /// slide over, and how many lines are left out before them: most changes of a large file touch few lines.
-fn trim<'a>(old: &'a str, new: &'a str) -> (usize, &'a str, &'a str) {
-    let (one, other) = (old.as_bytes(), new.as_bytes());
-    let alike = one.iter().zip(other).take_while(|(one, other)| one == other).count();
+fn trim<'a>(old: &'a [u8], new: &'a [u8]) -> (usize, &'a [u8], &'a [u8]) {
+    let alike = common_start(old, new);
     // The start of the line in which they begin to differ, then some whole lines back.
-    let head = memchr::memrchr_iter(b'\n', &one[..alike]).nth(KEPT).map_or(0, |at| at + 1);
-    let (one, other) = (&one[head..], &other[head..]);
-    let alike = one.iter().rev().zip(other.iter().rev()).take_while(|(one, other)| one == other).count();
+    let head = memchr::memrchr_iter(b'\n', &old[..alike]).nth(KEPT).map_or(0, |at| at + 1);
+    let (one, other) = (&old[head..], &new[head..]);
+    let alike = common_end(one, other);
     // The first whole line of what is equal at the end, then some whole lines on.
     let tail = memchr::memchr_iter(b'\n', &one[one.len() - alike..]).nth(KEPT).map_or(0, |at| alike - at - 1);
-    let skipped = memchr::memchr_iter(b'\n', &old.as_bytes()[..head]).count();
-    (skipped, &old[head..old.len() - tail], &new[head..new.len() - tail])
+    let skipped = memchr::memchr_iter(b'\n', &old[..head]).count();
+    (skipped, &one[..one.len() - tail], &other[..other.len() - tail])
+}
+
+/// Bytes compared at once: whole blocks are compared by the machine, the rest one by one.
+const BLOCK: usize = 256;
+
+/// How many bytes two contents have in common at their start.
+fn common_start(one: &[u8], other: &[u8]) -> usize {
+    let blocks = one.chunks_exact(BLOCK).zip(other.chunks_exact(BLOCK));
+    let whole = blocks.take_while(|(one, other)| one == other).count() * BLOCK;
+    let rest = one[whole..].iter().zip(&other[whole..]);
+    whole + rest.take_while(|(one, other)| one == other).count()
+}
+
+/// How many bytes two contents have in common at their end.
+fn common_end(one: &[u8], other: &[u8]) -> usize {
+    let blocks = one.rchunks_exact(BLOCK).zip(other.rchunks_exact(BLOCK));
+    let whole = blocks.take_while(|(one, other)| one == other).count() * BLOCK;
+    let rest = one[..one.len() - whole].iter().rev().zip(other[..other.len() - whole].iter().rev());
+    whole + rest.take_while(|(one, other)| one == other).count()
 }
 
 #[cfg(test)]

@@ -2,11 +2,12 @@
 
 mod content;
 mod patching;
+mod scribe;
 mod sensitive;
 mod transfer;
 
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 pub use content::{EditRequest, EditSummary, WriteMode, WriteRequest, WriteSummary, edit_file, write_file};
 pub use patching::{PatchRequest, PatchSummary, PatchedFile, apply_patch};
@@ -14,7 +15,7 @@ pub use sensitive::{Sensitive, sensitive};
 pub use transfer::{TransferRequest, TransferSummary, copy_path, delete_path, move_path};
 
 use super::change::{ChangeKind, ChangeLog, Content, FileChange, MAX_KEPT_BYTES, MAX_ROWS};
-use super::commit::{Engine, Step};
+use super::commit::{Engine, Expected, Step, Witness};
 use super::diff::{Diff, diff};
 use super::digest::Digest;
 use super::entry::Kind;
@@ -25,6 +26,7 @@ use super::root::Root;
 use super::stop::Stop;
 use super::tree::{self, Measure, Purpose};
 use super::walk::join;
+use scribe::Scribe;
 
 /// Either nothing is to be done, or this.
 #[derive(Debug)]
@@ -41,7 +43,7 @@ pub struct Plan {
     /// What will be done.
     pub steps: Vec<Step>,
     /// Files whose contents change.
-    pub files: Vec<PlannedFile>,
+    pub files: Vec<Arc<PlannedFile>>,
     /// A tree that is deleted, moved or copied.
     pub tree: Option<TreeChange>,
     /// Why a person must be asked even with confirmations off.
@@ -113,6 +115,15 @@ impl Before {
         }
     }
 
+    /// What has to be there still when the change is made.
+    fn expected(&self) -> Option<Expected> {
+        match self {
+            Self::Absent => None,
+            Self::Bytes(bytes) => Some(bytes.clone().into()),
+            Self::Large(digest, _) => Some(digest.clone().into()),
+        }
+    }
+
     fn content(&self) -> Content {
         match self {
             Self::Absent => Content::Absent,
@@ -126,6 +137,18 @@ impl PlannedFile {
     /// The unified diff of this file.
     pub fn diff(&self) -> &Diff {
         self.made.get_or_init(|| self.compare())
+    }
+
+    /// What is remembered of it.
+    fn change(&self) -> FileChange {
+        FileChange {
+            kind: self.kind,
+            path: self.path.clone(),
+            mode: self.mode,
+            before: self.before.content(),
+            after: self.after.as_ref().map_or(Content::Absent, Content::keep),
+            diff: self.diff().text.clone(),
+        }
     }
 
     fn compare(&self) -> Diff {
@@ -181,53 +204,23 @@ impl Plan {
         all
     }
 
-    /// What is remembered of the files.
-    fn changes(&self) -> Vec<FileChange> {
-        let change = |file: &PlannedFile| FileChange {
-            kind: file.kind,
-            path: file.path.clone(),
-            mode: file.mode,
-            before: file.before.content(),
-            after: file.after.as_ref().map_or(Content::Absent, Content::keep),
-            diff: file.diff().text.clone(),
-        };
-        self.files.iter().map(change).collect()
-    }
-
     /// Commits and records. The outcome has a warning for every record that could not be stored.
     pub fn commit(self, engine: &Engine<'_>, log: &dyn ChangeLog, stop: &dyn Stop) -> Result<Vec<String>> {
-        let mut unrecorded = 0_usize;
-        let changes = self.changes();
-        let tree = self.tree;
+        let Self { steps, files, tree, .. } = self;
         if let Some(tree) = &tree {
             tree.still(engine.root, stop)?;
         }
-        let mut removed = |path: &str, dir: &OwnedFd, name: &[u8]| {
-            // One at a time: a tree of large files must not be held in memory as a whole.
-            if let Some(gone) = tree.as_ref().and_then(|tree| tree.removal(path)) {
-                each_row(&gone, dir, name, &mut |change| {
-                    unrecorded += usize::from(log.record(change).is_err());
-                });
-            }
-        };
-        let committed = std::thread::scope(|scope| {
-            // The disk is waited for once, not once for the files and then for what is remembered of them.
-            // Without a second thread the records wait for it themselves.
-            if !changes.is_empty() {
-                let ahead = || changes.iter().for_each(|change| log.keep_ahead(change));
-                std::thread::Builder::new().name("changes".to_owned()).spawn_scoped(scope, ahead).ok();
-            }
-            engine.commit(self.steps, stop, &mut removed)
+        let (committed, mut unrecorded) = std::thread::scope(|scope| {
+            let mut watcher = Watcher {
+                scribe: Scribe::begin(scope, &files, log),
+                tree: tree.as_ref(),
+                log,
+                unrecorded: 0,
+            };
+            let committed = engine.commit(steps, stop, &mut watcher);
+            (committed, watcher.unrecorded + watcher.scribe.end())
         });
-        if committed.is_err() {
-            for change in &changes {
-                log.give_up(change);
-            }
-        }
         let committed = committed?;
-        for change in changes {
-            unrecorded += usize::from(log.record(change).is_err());
-        }
         if let Some(tree) = tree.as_ref().filter(|tree| tree.kind != ChangeKind::Deleted)
             && let Ok(place) = engine.root.resolve(&tree.to, super::resolve::Last::Itself)
             && let Ok(parent) = place.reopen_parent()
@@ -243,6 +236,29 @@ impl Plan {
             ));
         }
         Ok(warnings)
+    }
+}
+
+/// Sees to it that a commit is remembered.
+struct Watcher<'a, 'scope> {
+    scribe: Scribe<'a, 'scope>,
+    tree: Option<&'a TreeChange>,
+    log: &'a dyn ChangeLog,
+    unrecorded: usize,
+}
+
+impl<'a: 'scope, 'scope> Witness for Watcher<'a, 'scope> {
+    fn committed(&mut self) {
+        self.scribe.record();
+    }
+
+    fn removing(&mut self, path: &str, dir: &OwnedFd, name: &[u8]) {
+        // One at a time: a tree of large files must not be held in memory as a whole.
+        if let Some(gone) = self.tree.and_then(|tree| tree.removal(path)) {
+            each_row(&gone, dir, name, &mut |change| {
+                self.unrecorded += usize::from(self.log.record(change).is_err());
+            });
+        }
     }
 }
 

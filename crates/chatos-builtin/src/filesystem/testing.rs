@@ -52,7 +52,7 @@ impl Fixture {
     }
 
     pub(crate) fn commit(&self, steps: Vec<Step>) -> Result<Committed> {
-        self.engine(&RealFs).commit(steps, &Never, &mut |_, _, _| {})
+        self.engine(&RealFs).commit(steps, &Never, &mut ())
     }
 
     /// Every entry with its kind, mode and content, and no temporary name among them.

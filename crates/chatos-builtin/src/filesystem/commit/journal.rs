@@ -1,4 +1,5 @@
-//! The journal of a commit: one JSON line of what will be done, then a word per phase reached.
+//! The journal of a commit: one JSON line of what will be done, then a line per phase reached: `staged`
+//! with the digests of the new contents, then `committed`.
 //!
 //! `<stateDir>/fs-journal/<id>.json` is locked by the process that works from it; one that nobody
 //! holds was left behind.
@@ -31,7 +32,8 @@ pub(super) struct StepLine {
     pub(super) path: String,
     /// Something was there.
     pub(super) had: bool,
-    pub(super) old: Option<Digest>,
+    /// The digest of the new content; in the line `staged`, when nothing waits for it any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) new: Option<Digest>,
     /// Names in the target's directory.
     pub(super) staged: Option<String>,
@@ -48,6 +50,44 @@ pub(super) struct Header {
     /// Directories that are made, outermost first.
     pub(super) dirs: Vec<String>,
     pub(super) steps: Vec<StepLine>,
+}
+
+/// Words of the lines after the first.
+const STAGED: &str = "staged";
+const COMMITTED: &str = "committed";
+
+/// A journal that was found, as far as its process came.
+pub(super) struct Found {
+    pub(super) header: Header,
+    pub(super) staged: bool,
+    pub(super) committed: bool,
+}
+
+impl Found {
+    /// Reads a journal; nothing when its first line is not whole.
+    pub(super) fn read(text: &[u8]) -> Option<Self> {
+        let mut lines = text.split(|byte| *byte == b'\n');
+        let mut header: Header = lines.next().and_then(|line| serde_json::from_slice(line).ok())?;
+        let (mut staged, mut committed) = (false, false);
+        for line in lines {
+            committed |= line == COMMITTED.as_bytes();
+            let Some(digests) = line.strip_prefix(STAGED.as_bytes()) else { continue };
+            // A journal of an older program has the digests in its first line.
+            let digests: Vec<Option<Digest>> = match digests {
+                b"" => Vec::new(),
+                digests => match serde_json::from_slice(digests) {
+                    Ok(digests) => digests,
+                    // Cut short: the exchange of names comes after the whole line.
+                    Err(_) => continue,
+                },
+            };
+            staged = true;
+            for (step, new) in header.steps.iter_mut().zip(digests) {
+                step.new = new.or(step.new.take());
+            }
+        }
+        Some(Self { header, staged, committed })
+    }
 }
 
 /// An open journal; the lock lasts as long as it.
@@ -110,8 +150,17 @@ impl Journal {
         Ok(Self { dir, file, name, durable })
     }
 
-    /// Notes that a phase is complete.
-    pub(super) fn mark(&mut self, fs: &dyn Fs, phase: &str) -> Result<()> {
+    /// Everything lies beside its target and is durable.
+    pub(super) fn staged(&mut self, fs: &dyn Fs, new: Vec<Option<Digest>>) -> Result<()> {
+        self.mark(fs, &format!("{STAGED} {}", serde_json::json!(new)))
+    }
+
+    /// Every step is done and durable.
+    pub(super) fn committed(&mut self, fs: &dyn Fs) -> Result<()> {
+        self.mark(fs, COMMITTED)
+    }
+
+    fn mark(&mut self, fs: &dyn Fs, phase: &str) -> Result<()> {
         let fail = |errno| FileError::os("write", "the journal of file changes", errno);
         write_all(fs, self.file.as_fd(), format!("{phase}\n").as_bytes()).map_err(fail)?;
         if self.durable { fs.fsync(self.file.as_fd()).map_err(fail) } else { Ok(()) }

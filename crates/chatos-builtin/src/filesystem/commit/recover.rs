@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::journal::{self, Header, StepKind, StepLine};
+use super::journal::{self, Found, StepKind, StepLine};
 use super::{Engine, there};
 use crate::filesystem::digest::Digest;
 use crate::filesystem::entry::Kind;
@@ -79,10 +79,7 @@ impl Engine<'_> {
         if there(dir, name).is_none() {
             return Ok(None);
         }
-        let text = read_all(&file)?;
-        let mut lines = text.split(|byte| *byte == b'\n');
-        let header: Option<Header> = lines.next().and_then(|line| serde_json::from_slice(line).ok());
-        let Some(header) = header else {
+        let Some(Found { header, staged, committed }) = Found::read(&read_all(&file)?) else {
             // It has its name only once it is complete: a power cut took the contents, so nothing was done.
             self.fs.unlink(dir.as_fd(), name)?;
             return Ok(None);
@@ -90,9 +87,6 @@ impl Engine<'_> {
         if header.v != 1 || header.root != self.root.path() {
             return Ok(None);
         }
-        let phases: Vec<&[u8]> = lines.collect();
-        let committed = phases.contains(&b"committed".as_slice());
-        let staged = phases.contains(&b"staged".as_slice());
         for step in header.steps.iter().rev() {
             self.settle_step(step, staged, committed)?;
         }

@@ -7,6 +7,7 @@ use rustix::io::Errno;
 use sha2::{Digest as _, Sha256};
 
 use crate::filesystem::digest::Digest;
+use crate::filesystem::entry::size_of;
 use crate::filesystem::error::{FileError, Result};
 use crate::filesystem::fs::{Fs, write_all};
 use crate::filesystem::resolve::Place;
@@ -110,17 +111,43 @@ fn copy_xattrs(from: BorrowedFd<'_>, to: BorrowedFd<'_>) -> usize {
     lost
 }
 
+/// Whether an open file has exactly these bytes.
+pub(super) fn holds(opened: &Opened, bytes: &[u8]) -> Result<bool> {
+    let mut rest = bytes;
+    let whole = each_chunk(opened, |chunk| match rest.split_at_checked(chunk.len()) {
+        Some((wanted, after)) if wanted == chunk => {
+            rest = after;
+            true
+        }
+        _ => false,
+    })?;
+    Ok(whole && rest.is_empty())
+}
+
 /// The digest of an open file, streamed.
 pub(super) fn digest_of(opened: &Opened) -> Result<Digest> {
-    use std::os::unix::fs::FileExt;
     let mut hasher = Sha256::new();
-    let mut buffer = vec![0; 256 * 1024];
+    each_chunk(opened, |chunk| {
+        hasher.update(chunk);
+        true
+    })?;
+    Ok(Digest::finish(hasher))
+}
+
+/// Reads an open file from its start, until its end or until `more` wants no more; whether the end was
+/// reached.
+fn each_chunk(opened: &Opened, mut more: impl FnMut(&[u8]) -> bool) -> Result<bool> {
+    use std::os::unix::fs::FileExt;
+    let size = usize::try_from(size_of(&opened.stat)).unwrap_or(usize::MAX);
+    let mut buffer = vec![0; size.saturating_add(1).min(256 * 1024)];
     let mut offset = 0;
     loop {
         match opened.file.read_at(&mut buffer, offset) {
-            Ok(0) => return Ok(Digest::finish(hasher)),
+            Ok(0) => return Ok(true),
             Ok(read) => {
-                hasher.update(&buffer[..read]);
+                if !more(&buffer[..read]) {
+                    return Ok(false);
+                }
                 offset += read as u64;
             }
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}

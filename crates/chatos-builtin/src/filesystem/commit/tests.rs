@@ -12,7 +12,7 @@ use crate::filesystem::tree::Purpose;
 fn put(path: &str, old: Option<&str>, new: &str) -> Step {
     Step::Put {
         path: path.into(),
-        expected: old.map(|old| Digest::of(old.as_bytes())),
+        expected: old.map(|old| Digest::of(old.as_bytes()).into()),
         content: new.as_bytes().into(),
         mode: None,
         like: None,
@@ -44,7 +44,7 @@ fn everything(f: &Fixture) -> Vec<Step> {
         put("dir/b.txt", Some("old b"), "new b"),
         put("new/deep/c.txt", None, "created"),
         put("new/deep/d.txt", None, "created too"),
-        Step::Remove { path: "gone.txt".into(), expected: Some(Digest::of(b"old gone")) },
+        Step::Remove { path: "gone.txt".into(), expected: Some(Digest::of(b"old gone").into()) },
         Step::Remove { path: "deadtree".into(), expected: None },
         Step::Rename { from: "moved.txt".into(), to: "over.txt".into(), overwrite: true },
         Step::Copy { from: "tree".into(), to: "dst".into(), overwrite: true, measure },
@@ -77,7 +77,7 @@ fn a_fault_at_any_call_leaves_every_file_as_it_was() {
             let f = fixture();
             let before = f.snapshot();
             let fs = FaultyFs::new(at, fault);
-            let done = f.engine(&fs).commit(everything(&f), &Never, &mut |_, _, _| {});
+            let done = f.engine(&fs).commit(everything(&f), &Never, &mut ());
             if !fs.fired() {
                 done.unwrap();
                 break;
@@ -117,7 +117,7 @@ fn a_death_at_any_call_is_undone_or_finished_at_the_next_start() {
         let f = fixture();
         let before = f.snapshot();
         let fs = FaultyFs::new(at, Fault::Stop);
-        let outcome = f.engine(&fs).commit(everything(&f), &Never, &mut |_, _, _| {});
+        let outcome = f.engine(&fs).commit(everything(&f), &Never, &mut ());
         if !fs.fired() {
             outcome.unwrap();
             break;
@@ -152,7 +152,7 @@ fn a_death_in_the_recovery_is_recovered_too() {
             let f = fixture();
             let before = f.snapshot();
             let fs = FaultyFs::new(at, Fault::Stop);
-            let outcome = f.engine(&fs).commit(everything(&f), &Never, &mut |_, _, _| {});
+            let outcome = f.engine(&fs).commit(everything(&f), &Never, &mut ());
             let second = FaultyFs::new(again, Fault::Stop);
             let engine = f.engine(&second);
             drop(engine.recover());
@@ -179,7 +179,7 @@ fn single_writes_are_undone_at_every_fault_too() {
             let f = fixture();
             let before = f.snapshot();
             let fs = FaultyFs::new(at, Fault::Once(Errno::IO));
-            let done = f.engine(&fs).commit(steps(&f), &Never, &mut |_, _, _| {});
+            let done = f.engine(&fs).commit(steps(&f), &Never, &mut ());
             if !fs.fired() {
                 break;
             }
@@ -203,7 +203,7 @@ fn what_changed_meanwhile_is_a_conflict_and_nothing_is_written() {
         vec![put("dir/b.txt", Some("old b"), "new"), put("dir/../dir/b.txt", Some("old b"), "newer")],
         vec![
             put("a.txt", Some("old a"), "x"),
-            Step::Remove { path: "gone.txt".into(), expected: Some(Digest::of(b"?")) },
+            Step::Remove { path: "gone.txt".into(), expected: Some(Digest::of(b"?").into()) },
         ],
     ] {
         assert!(matches!(f.commit(steps), Err(FileError::Conflict { .. })));
@@ -241,7 +241,7 @@ fn a_person_who_wrote_after_the_death_keeps_their_text() {
     for at in 1.. {
         let fs = FaultyFs::new(at, Fault::Stop);
         let steps = vec![put("a.txt", Some("old a"), "new a"), put("dir/b.txt", Some("old b"), "new b")];
-        let done = f.engine(&fs).commit(steps, &Never, &mut |_, _, _| {});
+        let done = f.engine(&fs).commit(steps, &Never, &mut ());
         if f.read("a.txt") == b"new a" && f.read("dir/b.txt") == b"old b" {
             assert!(done.is_err());
             break;

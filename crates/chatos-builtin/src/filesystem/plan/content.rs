@@ -1,6 +1,6 @@
 //! `write_file` and `edit_file`, computed (servers §4).
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use super::{Before, Plan, Planned, PlannedFile, document, sensitive};
 use crate::filesystem::change::ChangeKind;
@@ -61,12 +61,23 @@ pub struct WriteSummary {
     pub bytes: u64,
     /// Characters that were given.
     pub chars: usize,
-    /// Its digest.
-    pub sha256: Digest,
     /// Its line ends.
     pub eol: Eol,
+    /// Its content.
+    after: Held,
+    file: Arc<PlannedFile>,
+}
+
+impl WriteSummary {
+    /// Its digest.
+    pub fn sha256(&self) -> &Digest {
+        self.after.digest()
+    }
+
     /// Lines added and removed.
-    pub diff: Diff,
+    pub fn diff(&self) -> &Diff {
+        self.file.diff()
+    }
 }
 
 /// Computes a write.
@@ -107,8 +118,11 @@ pub fn write_file(
     };
     check_size(&place.rel, after.len() as u64, request.max_bytes)?;
     let after = Held::from(after);
-    let sha256 = after.digest().clone();
-    let unchanged = before.digest().as_ref() == Some(&sha256);
+    let unchanged = match &before {
+        Before::Absent => false,
+        Before::Bytes(bytes) => *bytes == after,
+        Before::Large(digest, _) => digest == after.digest(),
+    };
     let created = matches!(before, Before::Absent);
     let file = PlannedFile {
         path: place.rel.clone(),
@@ -123,14 +137,15 @@ pub fn write_file(
         after: Some(after.clone()),
         made: OnceLock::new(),
     };
+    let file = Arc::new(file);
     let summary = WriteSummary {
         rel: place.rel.clone(),
         created,
         bytes: after.len() as u64,
         chars: String::from_utf8_lossy(&request.payload).chars().count(),
-        sha256,
         eol: Eol::of(&after),
-        diff: if unchanged { Diff::default() } else { file.diff().clone() },
+        after,
+        file: file.clone(),
     };
     if unchanged {
         return Ok(Planned::Noop(summary));
@@ -138,10 +153,10 @@ pub fn write_file(
     Ok(Planned::Change(Box::new(single(root, request.path.clone(), file)), summary))
 }
 
-fn single(root: &Root, path: String, file: PlannedFile) -> Plan {
+fn single(root: &Root, path: String, file: Arc<PlannedFile>) -> Plan {
     let step = Step::Put {
         path,
-        expected: file.before.digest(),
+        expected: file.before.expected(),
         content: file.after.clone().unwrap_or_else(|| Vec::new().into()),
         mode: None,
         like: None,
@@ -252,10 +267,20 @@ pub struct EditSummary {
     pub strategy: Strategy,
     /// Where.
     pub lines: Vec<u64>,
+    after: Held,
+    file: Arc<PlannedFile>,
+}
+
+impl EditSummary {
     /// The new digest.
-    pub sha256: Digest,
+    pub fn sha256(&self) -> &Digest {
+        self.after.digest()
+    }
+
     /// Lines added and removed.
-    pub diff: Diff,
+    pub fn diff(&self) -> &Diff {
+        self.file.diff()
+    }
 }
 
 /// Computes an edit.
@@ -295,13 +320,14 @@ pub fn edit_file(root: &Root, request: &EditRequest) -> Result<Planned<EditSumma
         after: Some(after.clone()),
         made: OnceLock::new(),
     };
+    let file = Arc::new(file);
     let summary = EditSummary {
         rel: place.rel.clone(),
         occurrences: edited.occurrences,
         strategy: edited.strategy,
         lines: edited.lines,
-        sha256: after.digest().clone(),
-        diff: file.diff().clone(),
+        after,
+        file: file.clone(),
     };
     if unchanged {
         return Ok(Planned::Noop(summary));
@@ -329,13 +355,14 @@ fn create(root: &Root, request: &EditRequest, place: Place, new: String) -> Resu
         after: Some(after.clone()),
         made: OnceLock::new(),
     };
+    let file = Arc::new(file);
     let summary = EditSummary {
         rel: place.rel,
         occurrences: 1,
         strategy: Strategy::Create,
         lines: vec![1],
-        sha256: after.digest().clone(),
-        diff: file.diff().clone(),
+        after,
+        file: file.clone(),
     };
     Ok(Planned::Change(Box::new(single(root, request.path.clone(), file)), summary))
 }

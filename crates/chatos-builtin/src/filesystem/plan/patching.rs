@@ -1,7 +1,7 @@
 //! `apply_patch`, computed: every file in memory, all or nothing (servers §4, §2.5).
 
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use super::content::{check_size, target};
 use super::{Before, Plan, Planned, PlannedFile, document, sensitive};
@@ -380,7 +380,7 @@ impl Work<'_> {
             if plan.sensitive.is_none() {
                 plan.sensitive = sensitive(&self.root.path().join(rel));
             }
-            let expected = state.disk.as_ref().map(|disk| disk.digest().clone());
+            let expected = state.disk.clone().map(Into::into);
             let gone = state.now.is_none();
             match &state.now {
                 Some(content) => plan.steps.push(Step::Put {
@@ -402,7 +402,7 @@ impl Work<'_> {
             }
             let source = state.from.as_ref().and_then(|from| self.states.get(from));
             let before = source.map_or(&state.disk, |source| &source.disk);
-            plan.files.push(PlannedFile {
+            plan.files.push(Arc::new(PlannedFile {
                 path: rel.clone(),
                 from: state.from.clone(),
                 kind: match (&state.from, &state.disk, gone) {
@@ -415,7 +415,7 @@ impl Work<'_> {
                 before: before.clone().map_or(Before::Absent, Before::Bytes),
                 after: state.now.clone(),
                 made: OnceLock::new(),
-            });
+            }));
         }
         // A move writes its new file before the old one goes: attributes are taken from the old one.
         plan.steps.sort_by_key(|step| matches!(step, Step::Remove { .. }));

@@ -117,7 +117,7 @@ fn edits_keep_line_ends_and_refuse_other_encodings() {
     };
     let (summary, _) = run(&f, edit_file(&f.root, &edit("crlf", "a\nb", "a\nx\nb"))).unwrap();
     assert_eq!(f.read("crlf"), b"a\r\nx\r\nb\r\n");
-    assert_eq!((summary.diff.added, summary.diff.removed, summary.lines), (1, 0, vec![1]));
+    assert_eq!((summary.diff().added, summary.diff().removed, summary.lines), (1, 0, vec![1]));
     run(&f, edit_file(&f.root, &edit("mixed", "b\r\n", "B\nnew\n"))).unwrap();
     assert_eq!(f.read("mixed"), b"a\r\nB\r\nnew\r\nc\r\n".to_vec());
     assert_eq!(kind(edit_file(&f.root, &edit("latin", "caf", "x"))), "editing text that is not UTF-8");

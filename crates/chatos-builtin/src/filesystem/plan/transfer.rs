@@ -92,7 +92,7 @@ pub fn delete_path(
     let summary =
         TransferSummary { from: rel.clone(), to: rel.clone(), files: measure.files, bytes: measure.bytes };
     let plan = Plan {
-        steps: vec![Step::Remove { path: path.to_owned(), expected: digest }],
+        steps: vec![Step::Remove { path: path.to_owned(), expected: digest.map(Into::into) }],
         files: Vec::new(),
         sensitive: sensitive_tree(root, &rel, &measure),
         tree: Some(TreeChange {
