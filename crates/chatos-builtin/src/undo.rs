@@ -124,7 +124,7 @@ impl UndoPlan {
         let root = self.root();
         let engine = Engine { root: &self.root, fs: &RealFs, journal_dir: self.journal_dir };
         let committed =
-            engine.commit(self.steps, &Never, &mut |_, _, _| {}).map_err(|error: FileError| match error {
+            engine.commit(self.steps, &Never, &mut ()).map_err(|error: FileError| match error {
                 // What is there was looked at a moment ago, so this is somebody else's doing.
                 FileError::NotFound { path, .. } => refuse::changed(&path, &[]),
                 other => refuse::file(other),

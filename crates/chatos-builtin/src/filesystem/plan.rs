@@ -116,7 +116,7 @@ impl Before {
     }
 
     /// What has to be there still when the change is made.
-    fn expected(&self) -> Option<Expected> {
+    pub(crate) fn expected(&self) -> Option<Expected> {
         match self {
             Self::Absent => None,
             Self::Bytes(bytes) => Some(bytes.clone().into()),
@@ -124,7 +124,8 @@ impl Before {
         }
     }
 
-    fn content(&self) -> Content {
+    /// What is remembered of it.
+    pub(crate) fn content(&self) -> Content {
         match self {
             Self::Absent => Content::Absent,
             Self::Bytes(bytes) => Content::keep(bytes),
@@ -140,7 +141,7 @@ impl PlannedFile {
     }
 
     /// What is remembered of it.
-    fn change(&self) -> FileChange {
+    pub(crate) fn change(&self) -> FileChange {
         FileChange {
             kind: self.kind,
             path: self.path.clone(),

@@ -11,7 +11,6 @@ use super::net::{Net, Side};
 use super::{UndoAction, UndoHome, UndoStep, refuse};
 use crate::filesystem::change::{ChangeKind, Content, FileChange, MAX_KEPT_BYTES};
 use crate::filesystem::commit::Step;
-use crate::filesystem::digest::Digest;
 use crate::filesystem::entry::{FileId, Kind, size_of};
 use crate::filesystem::held::Held;
 use crate::filesystem::plan::{Before, PlannedFile};
@@ -113,7 +112,7 @@ impl Look<'_> {
             return Err(refuse::unknown(path));
         }
         let now = self.expect(net)?;
-        let expected = now.digest();
+        let expected = now.expected();
         let (action, kind) = match (&now, &wanted) {
             (Before::Absent, _) => (UndoAction::Recreated, ChangeKind::Created),
             (_, None) => (UndoAction::Removed, ChangeKind::Deleted),
@@ -126,7 +125,7 @@ impl Look<'_> {
             None => Step::Remove { path: path.clone(), expected },
         });
         let file = planned(path, None, kind, now, wanted);
-        work.push((UndoStep { path: path.clone(), action, changes: net.ids.clone() }, record(file)));
+        work.push((UndoStep { path: path.clone(), action, changes: net.ids.clone() }, file.change()));
         Ok(())
     }
 
@@ -168,7 +167,7 @@ impl Look<'_> {
             _ => false,
         };
         if same {
-            let content = kept(&now);
+            let content = now.content();
             steps.push(rename);
             work.push((shown, moved(content.clone(), content)));
             return Ok(());
@@ -181,9 +180,9 @@ impl Look<'_> {
             mode: None,
             like: Some(net.path.clone()),
         });
-        steps.push(Step::Remove { path: net.path.clone(), expected: now.digest() });
+        steps.push(Step::Remove { path: net.path.clone(), expected: now.expected() });
         let file = planned(&origin.path, Some(net.path.clone()), ChangeKind::Moved, now, Some(wanted));
-        work.push((shown, record(file)));
+        work.push((shown, file.change()));
         Ok(())
     }
 
@@ -275,23 +274,4 @@ fn planned(
     after: Option<Held>,
 ) -> PlannedFile {
     PlannedFile { path: path.to_owned(), from, kind, mode: "undo", before, after, made: OnceLock::new() }
-}
-
-fn record(file: PlannedFile) -> FileChange {
-    FileChange {
-        kind: file.kind,
-        path: file.path.clone(),
-        mode: file.mode,
-        before: kept(&file.before),
-        after: file.after.as_ref().map_or(Content::Absent, Content::keep),
-        diff: file.diff().text.clone(),
-    }
-}
-
-fn kept(before: &Before) -> Content {
-    match before {
-        Before::Absent => Content::Absent,
-        Before::Bytes(bytes) => Content::keep(bytes),
-        Before::Large(sha256, size) => Content::Large { sha256: Digest::clone(sha256), size: *size },
-    }
 }
