@@ -8,7 +8,7 @@ import globals from 'globals';
 import ts from 'typescript-eslint';
 import svelteConfig from './svelte.config.js';
 
-const FEATURES = ['agents', 'apps', 'chat', 'prompts', 'runs', 'settings', 'shell', 'signin', 'tasks'];
+const FEATURES = ['agents', 'apps', 'changes', 'chat', 'prompts', 'runs', 'settings', 'shell', 'signin', 'tasks'];
 
 /** Forbids the named top folders of src/ to the files of one folder. */
 function layer(folder, forbidden, why) {

@@ -3,7 +3,7 @@
 
 import { createSubscriber } from 'svelte/reactivity';
 
-export const PAGES = ['chat', 'queue', 'apps', 'agents', 'tasks', 'runs', 'settings'] as const;
+export const PAGES = ['chat', 'queue', 'apps', 'agents', 'tasks', 'runs', 'changes', 'settings'] as const;
 export type PageName = (typeof PAGES)[number];
 
 export interface Route {

@@ -119,6 +119,12 @@ export class RunsApi {
     return this.http.get(runAt(id));
   }
 
+  /** Whether tools changed files in it. */
+  async changedFiles(id: string): Promise<boolean> {
+    const page = await this.http.get<{ changes: unknown[] }>(`${V1}/changes`, { query: { runId: id, limit: 1 } });
+    return page.changes.length > 0;
+  }
+
   trace(id: string): Promise<WireTrace> {
     return this.http.get(`${V1}/traces/${encodeURIComponent(id)}`);
   }

@@ -47,6 +47,7 @@ export const en = {
     agents: 'Agents',
     tasks: 'Tasks',
     runs: 'Runs',
+    changes: 'Changes',
     settings: 'Settings',
     queueWaiting: (n: number) => `Queue, ${n} waiting for you`,
     appProblems: (n: number) => `Apps, ${n} ${n === 1 ? 'problem' : 'problems'}`,

@@ -1,13 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { en as mainEn } from './en';
 import { admin as adminEn } from './en/admin';
+import { changes as changesEn } from './en/changes';
 import { i18n, languageOf } from './index.svelte';
 import { zh as mainZh } from './zh';
 import { admin as adminZh } from './zh/admin';
+import { changes as changesZh } from './zh/changes';
 
 // Some pages bring their texts with them; the rules are the same.
-const en = { ...mainEn, admin: adminEn };
-const zh = { ...mainZh, admin: adminZh };
+const en = { ...mainEn, admin: adminEn, changes: changesEn };
+const zh = { ...mainZh, admin: adminZh, changes: changesZh };
 
 type Leaf = [path: string, value: unknown];
 

@@ -48,6 +48,7 @@ export const zh: typeof en = {
     agents: '智能体',
     tasks: '任务',
     runs: '运行',
+    changes: '更改',
     settings: '设置',
     queueWaiting: (n) => `队列，${n} 件事等你处理`,
     appProblems: (n) => `应用，${n} 个问题`,

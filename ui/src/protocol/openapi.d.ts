@@ -3115,6 +3115,8 @@ export interface components {
             code?: string | null;
             /** @description Why not. */
             reason?: components["schemas"]["TextPair"] | null;
+            /** @description What helps. */
+            hint?: components["schemas"]["TextPair"] | null;
         };
         /** @description A text in both languages. */
         TextPair: {

@@ -19,6 +19,8 @@ export class RunDetail {
   readonly id: string;
   readonly run: Resource<WireRunDetail>;
   readonly trace: Resource<WireTrace | null>;
+  /** It changed files. */
+  readonly changed: Resource<boolean>;
 
   constructor(id: string, api: RunsApi) {
     this.id = id;
@@ -27,11 +29,12 @@ export class RunDetail {
       const traceId = this.run.data?.traceId;
       return traceId ? api.trace(traceId) : null;
     });
+    this.changed = new Resource(() => api.changedFiles(id));
   }
 
   async load(): Promise<void> {
     await this.run.load();
-    await this.trace.load();
+    await Promise.all([this.trace.load(), this.changed.load()]);
   }
 }
 

@@ -11,9 +11,18 @@ export interface Toast {
   kind: ToastKind;
   message: string;
   hint: string | null;
+  action: ToastAction | null;
+}
+
+/** Something the person may do about the message; the message leaves with it. */
+export interface ToastAction {
+  label: string;
+  run: () => void;
 }
 
 const LEAVES_AFTER_MS = 4_000;
+/** A message with something to press has to be read, decided on and reached. */
+const ACTION_LEAVES_AFTER_MS = 15_000;
 /** More than this hides the page; the oldest go first. */
 const MAX_TOASTS = 4;
 
@@ -21,18 +30,18 @@ export class Toasts {
   items: Toast[] = $state([]);
   #nextId = 1;
 
-  success(message: string): void {
-    this.#push({ kind: 'success', message, hint: null });
+  success(message: string, action: ToastAction | null = null): void {
+    this.#push({ kind: 'success', message, hint: null, action });
   }
 
   info(message: string, hint: string | null = null): void {
-    this.#push({ kind: 'info', message, hint });
+    this.#push({ kind: 'info', message, hint, action: null });
   }
 
   error(message: string, hint: string | null = null): void {
     // The same failure repeated by a loop is one message.
     if (this.items.some((item) => item.kind === 'error' && item.message === message)) return;
-    this.#push({ kind: 'error', message, hint });
+    this.#push({ kind: 'error', message, hint, action: null });
   }
 
   /** Shows anything that was thrown. A call that the person canceled is not news. */
@@ -51,6 +60,6 @@ export class Toasts {
     const id = this.#nextId;
     this.#nextId += 1;
     this.items = [...this.items, { ...toast, id }].slice(-MAX_TOASTS);
-    if (toast.kind !== 'error') setTimeout(() => this.dismiss(id), LEAVES_AFTER_MS);
+    if (toast.kind !== 'error') setTimeout(() => this.dismiss(id), toast.action ? ACTION_LEAVES_AFTER_MS : LEAVES_AFTER_MS);
   }
 }

@@ -8,10 +8,10 @@ import { signIn, test } from './fixtures';
 import { Host } from './host';
 import { RESULTS } from './programs';
 
-const PAGES = ['chat', 'queue', 'apps', 'agents', 'tasks', 'runs', 'settings', 'settings/tools', 'settings/tool-log', 'settings/host', 'settings/doctor', 'settings/appearance'];
+const PAGES = ['chat', 'queue', 'apps', 'agents', 'tasks', 'runs', 'changes', 'settings', 'settings/tools', 'settings/tool-log', 'settings/host', 'settings/doctor', 'settings/appearance'];
 const TITLES = {
-  en: ['Chat', 'Queue', 'Apps', 'Agents', 'Tasks', 'Runs', 'Settings', 'Settings', 'Settings', 'Settings', 'Settings', 'Settings'],
-  zh: ['对话', '队列', '应用', '智能体', '任务', '运行', '设置', '设置', '设置', '设置', '设置', '设置'],
+  en: ['Chat', 'Queue', 'Apps', 'Agents', 'Tasks', 'Runs', 'Changes', 'Settings', 'Settings', 'Settings', 'Settings', 'Settings', 'Settings'],
+  zh: ['对话', '队列', '应用', '智能体', '任务', '运行', '更改', '设置', '设置', '设置', '设置', '设置', '设置'],
 };
 
 /** Waits until the page of the route is drawn and nothing on it is still loading. */

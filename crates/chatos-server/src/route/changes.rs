@@ -83,6 +83,8 @@ struct UndoState {
     code: Option<String>,
     /// Why not.
     reason: Option<TextPair>,
+    /// What helps.
+    hint: Option<TextPair>,
 }
 
 /// A text in both languages.
@@ -197,15 +199,20 @@ async fn list(
 
 async fn read(State(app): State<App>, Path(id): Path<String>) -> Result<Json<FileChangeDetail>, ApiError> {
     let detail = blocking(&app, move |host| host.get_change(&id)).await?;
-    let (code, reason) = match detail.refusal {
-        Some(fault) => (Some(fault.code.into_owned()), Some(both(fault.message))),
-        None => (None, None),
+    let undo = match detail.refusal {
+        Some(fault) => UndoState {
+            possible: false,
+            code: Some(fault.code.into_owned()),
+            reason: Some(both(fault.message)),
+            hint: fault.hint.map(both),
+        },
+        None => UndoState { possible: true, code: None, reason: None, hint: None },
     };
     Ok(Json(FileChangeDetail {
         change: view(detail.change),
         diff: detail.diff,
         diff_truncated: detail.diff_truncated,
-        undo: UndoState { possible: code.is_none(), code, reason },
+        undo,
     }))
 }
 

@@ -57,6 +57,18 @@ export function iconOf(call: ToolCall): IconName {
   return 'plug';
 }
 
+/** Tools that leave changed files behind when they succeed. A command may or may not. */
+const CHANGING = new Set(['write_file', 'edit_file', 'delete_path', 'apply_patch', 'move_path', 'copy_path']);
+
+/** The call changed files, which then are on the Changes page. */
+export function changedFiles(call: ToolCall): boolean {
+  const { result } = call;
+  if (!result || result.isError || result.status === 'noop') return false;
+  if (CHANGING.has(call.label)) return argumentsOf(call)?.['dry_run'] !== true;
+  const files = (result.structured as { data?: { changed_files?: unknown } } | null)?.data?.changed_files;
+  return Array.isArray(files) && files.length > 0;
+}
+
 /** A change to files that the call made or asks for: a patch, or two texts. */
 export type Change = { patch: string } | { path: string; before: string; after: string } | null;
 

@@ -42,6 +42,7 @@ export const runs = {
     parent: 'Started by',
   },
   open: 'Open the chat',
+  changes: 'Changed files',
   resume: 'Continue',
   discard: 'Discard',
   abort: 'Stop',

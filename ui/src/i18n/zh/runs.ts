@@ -44,6 +44,7 @@ export const runs: typeof en = {
     parent: '由谁启动',
   },
   open: '打开对话',
+  changes: '更改的文件',
   resume: '继续',
   discard: '放弃',
   abort: '停止',
