@@ -39,3 +39,14 @@ export function readAddress(text: string): Address | null {
     allowed: url.protocol === 'https:' || (url.protocol === 'http:' && loopback),
   };
 }
+
+/** A question's text without the paragraphs that only repeat the address, which is shown apart from it:
+    the host writes them for those who see nothing but the text (ui-prompts §10.2). */
+export function withoutAddress(text: string, url: string): string {
+  const host = readAddress(url)?.ascii.replace(/:\d+$/u, '').replaceAll(/^\[|\]$/gu, '');
+  const repeats = (paragraph: string) => paragraph === `\`${url}\`` || (host !== undefined && [`Host: **${host}**`, `主机：**${host}**`].includes(paragraph));
+  return text
+    .split('\n\n')
+    .filter((paragraph) => !repeats(paragraph))
+    .join('\n\n');
+}
