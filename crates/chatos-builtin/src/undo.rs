@@ -88,8 +88,22 @@ pub struct Undone {
     pub warnings: Vec<String>,
 }
 
+/// Why a plan is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Intent {
+    /// Somebody wants to see it; nothing on the disk is touched.
+    Look,
+    /// It will be carried out.
+    Undo,
+}
+
 /// Looks whether changes can be undone as they are on the disk now. They may come in any order.
-pub fn plan(store: &Store, home: &UndoHome, changes: &[RecordedChange]) -> Result<UndoPlan, Fault> {
+pub fn plan(
+    store: &Store,
+    home: &UndoHome,
+    changes: &[RecordedChange],
+    intent: Intent,
+) -> Result<UndoPlan, Fault> {
     let mut changes: Vec<&RecordedChange> = changes.iter().collect();
     changes.sort_by_key(|change| change.seq);
     changes.dedup_by_key(|change| change.seq);
@@ -100,9 +114,11 @@ pub fn plan(store: &Store, home: &UndoHome, changes: &[RecordedChange]) -> Resul
     }
     let root = disk::open_root(home, root)?;
     let journal_dir = home.state_dir.join("fs-journal");
-    let engine = Engine { root: &root, fs: &RealFs, journal_dir: journal_dir.clone() };
-    // servers §2.5: what a dead process left half done is settled before anything is compared with it.
-    engine.recover().map_err(refuse::file)?;
+    if intent == Intent::Undo {
+        // servers §2.5: what a dead process left half done is settled before anything is compared with it.
+        let engine = Engine { root: &root, fs: &RealFs, journal_dir: journal_dir.clone() };
+        engine.recover().map_err(refuse::file)?;
+    }
     let newest = changes.iter().map(|change| change.seq).max().unwrap_or_default();
     let (steps, work) = disk::Look { store, root: &root, newest }.compare(&nets)?;
     Ok(UndoPlan { root, journal_dir, steps, work })
@@ -130,38 +146,35 @@ impl UndoPlan {
                 other => refuse::file(other),
             })?;
         let mut undone = Undone { changes: Vec::new(), warnings: committed.warnings };
-        let mut unrecorded = 0_usize;
-        for (step, change) in &self.work {
-            let row = NewFileChange {
-                run_id: "",
-                session_id: "",
-                user_message_id: "",
-                server: UNDO_SERVER,
-                tool: UNDO_TOOL,
-                root: &root,
-                path: &change.path,
-                change: change.kind.as_str(),
-                before: content(&change.before),
-                after: content(&change.after),
-                diff: &change.diff,
-            };
-            let recorded = store
-                .record_file_change(&row)
-                .and_then(|id| store.note_undo(&id, &step.changes).map(|()| id));
-            match recorded {
-                Ok(id) => undone.changes.push(id),
-                Err(error) => {
-                    tracing::error!(%error, path = change.path, "an undo was not recorded");
-                    unrecorded += 1;
-                }
+        let rows: Vec<(NewFileChange<'_>, &[String])> =
+            self.work.iter().map(|(step, change)| (record(&root, change), step.changes.as_slice())).collect();
+        match store.record_undo(&rows) {
+            Ok(ids) => undone.changes = ids,
+            Err(error) => {
+                tracing::error!(%error, "an undo was not recorded");
+                undone.warnings.push(format!(
+                    "change_not_recorded: {} change(s) cannot be undone from the history",
+                    rows.len()
+                ));
             }
         }
-        if unrecorded > 0 {
-            undone.warnings.push(format!(
-                "change_not_recorded: {unrecorded} change(s) cannot be undone from the history"
-            ));
-        }
         Ok(undone)
+    }
+}
+
+fn record<'a>(root: &'a str, change: &'a FileChange) -> NewFileChange<'a> {
+    NewFileChange {
+        run_id: "",
+        session_id: "",
+        user_message_id: "",
+        server: UNDO_SERVER,
+        tool: UNDO_TOOL,
+        root,
+        path: &change.path,
+        change: change.kind.as_str(),
+        before: content(&change.before),
+        after: content(&change.after),
+        diff: &change.diff,
     }
 }
 

@@ -60,14 +60,14 @@ impl Output {
 
     /// Prints one JSON value on one line.
     pub(crate) fn json_line(&self, value: &Value) {
-        self.line(&value.to_string());
+        self.line(&harmless_json(&value.to_string()));
     }
 
     /// Prints one JSON value to be read by people too.
     pub(crate) fn json_pretty(&self, value: &Value) -> Result<ExitCode, Fault> {
         let text = serde_json::to_string_pretty(value)
             .map_err(|error| Fault::new(ErrorCode::Internal, Text::same(error.to_string())))?;
-        self.line(&text);
+        self.line(&harmless_json(&text));
         Ok(ExitCode::SUCCESS)
     }
 
@@ -174,13 +174,36 @@ fn dress(color: bool, paint: Paint, text: &str) -> String {
     format!("\u{1b}[{code}m{text}\u{1b}[0m")
 }
 
+/// Characters that move the cursor, or hide themselves or others.
+fn is_hostile(c: char) -> bool {
+    let bidi = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200b}'..='\u{200f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}');
+    (c.is_control() && c != '\n' && c != '\t') || bidi
+}
+
+/// JSON as it is, with what a terminal could obey as escapes: such characters are only inside of strings.
+fn harmless_json(json: &str) -> String {
+    if !json.chars().any(is_hostile) {
+        return json.to_owned();
+    }
+    let mut shown = String::with_capacity(json.len());
+    for c in json.chars() {
+        if is_hostile(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                write!(shown, "\\u{unit:04x}").ok();
+            }
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
+}
+
 /// Text from elsewhere must not move the cursor or hide itself: control and bidi characters are
 /// shown as escapes (security T19).
 pub(crate) fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
-        let bidi = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200b}'..='\u{200f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}');
-        if (c.is_control() && c != '\n' && c != '\t') || bidi {
+        if is_hostile(c) {
             write!(shown, "\\u{{{:x}}}", c as u32).ok();
         } else {
             shown.push(c);
@@ -216,6 +239,14 @@ mod tests {
     #[test]
     fn hostile_text_is_made_visible() {
         assert_eq!(visible("a\u{1b}[2Jb\u{202e}c\nd"), "a\\u{1b}[2Jb\\u{202e}c\nd");
+    }
+
+    #[test]
+    fn json_is_the_same_value_without_what_a_terminal_obeys() {
+        let value = serde_json::json!({ "a": "\u{9b}31m\u{202e}\u{e0001}语\n\u{1b}" });
+        let shown = harmless_json(&value.to_string());
+        assert_eq!(shown, r#"{"a":"\u009b31m\u202e\udb40\udc01语\n\u001b"}"#);
+        assert_eq!(serde_json::from_str::<Value>(&shown).unwrap(), value);
     }
 
     #[test]

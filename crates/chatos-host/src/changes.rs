@@ -1,6 +1,8 @@
 //! What tools changed in files, for people: the list, the contents, and undoing (servers §2.7).
 
-use chatos_builtin::undo::{self, UndoHome, UndoStep};
+use std::collections::HashSet;
+
+use chatos_builtin::undo::{self, Intent, UndoHome, UndoStep};
 use chatos_store::{ChangeFilter, ContentState, MOST_CHANGES_AT_ONCE, RecordedChange, StoreErrorKind};
 use chatos_tool::{ErrorCode, Fault, Text};
 use serde_json::{Map, json};
@@ -13,6 +15,10 @@ use crate::issues::Issues;
 const DIFF_BYTES: usize = 1 << 20;
 /// Ids that an audit record names; it always has their number.
 const AUDITED_IDS: usize = 100;
+/// Changes of one page, at most.
+const MOST_LISTED: usize = 200;
+/// As long as a path may be.
+const PATH_CHARS: usize = 4096;
 const KINDS: [&str; 4] = ["created", "modified", "deleted", "moved"];
 
 /// One change with everything a person wants to see of it.
@@ -59,11 +65,16 @@ impl Host {
         filter: &ChangeFilter,
         limit: usize,
     ) -> Result<(Vec<RecordedChange>, Option<String>), Fault> {
+        let mut issues = Issues::default();
         if !filter.change.is_empty() {
-            let mut issues = Issues::default();
             issues.one_of("/change", &filter.change, &KINDS);
-            issues.done()?;
         }
+        issues.longest("/path", &filter.path, PATH_CHARS);
+        if !(1..=MOST_LISTED).contains(&limit) {
+            let (en, zh) = (format!("use 1 to {MOST_LISTED}"), format!("请使用 1 到 {MOST_LISTED}"));
+            issues.add("/limit", "range", &en, &zh);
+        }
+        issues.done()?;
         let (found, more) = self.store().changes(filter, limit).map_err(|error| match error.kind {
             StoreErrorKind::NotFound => no_change(filter.before.as_deref().unwrap_or_default()),
             _ => store_fault(&error),
@@ -82,7 +93,8 @@ impl Host {
             let end = diff.as_bytes()[..DIFF_BYTES].iter().rposition(line_end).map_or(0, |at| at + 1);
             diff.truncate(end);
         }
-        let refusal = undo::plan(self.store(), &self.undo_home(), std::slice::from_ref(&change)).err();
+        let only = std::slice::from_ref(&change);
+        let refusal = undo::plan(self.store(), &self.undo_home(), only, Intent::Look).err();
         Ok(ChangeDetail { change, diff, diff_truncated, refusal })
     }
 
@@ -134,7 +146,8 @@ impl Host {
     /// Undoes changes, all of them or none.
     pub fn undo_changes(&self, order: &UndoOrder) -> Result<UndoOutcome, Fault> {
         let chosen = self.chosen_changes(order)?;
-        let plan = undo::plan(self.store(), &self.undo_home(), &chosen)?;
+        let intent = if order.dry_run { Intent::Look } else { Intent::Undo };
+        let plan = undo::plan(self.store(), &self.undo_home(), &chosen, intent)?;
         let (root, steps) = (plan.root(), plan.steps().cloned().collect::<Vec<_>>());
         if order.dry_run {
             return Ok(UndoOutcome { root, steps, changes: Vec::new(), warnings: Vec::new() });
@@ -173,7 +186,8 @@ impl Host {
             }
             (None, ids) if !ids.is_empty() && !too_many => {
                 let found = self.store().changes_by_id(ids).map_err(|error| store_fault(&error))?;
-                if let Some(id) = ids.iter().find(|id| !found.iter().any(|change| change.row.id == **id)) {
+                let there: HashSet<&str> = found.iter().map(|change| change.row.id.as_str()).collect();
+                if let Some(id) = ids.iter().find(|id| !there.contains(id.as_str())) {
                     return Err(no_change(id));
                 }
                 found

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::{FromRequest, Request};
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::MethodRouter;
@@ -115,6 +116,33 @@ pub(crate) struct Empty {}
 pub(crate) struct Done {
     /// Always true; failures have another shape.
     pub(crate) ok: bool,
+}
+
+/// The values of a query; what cannot be read is said in the caller's language.
+pub(crate) struct Query<T>(pub(crate) T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Self::Rejection> {
+        let read = axum::extract::Query::<T>::from_request_parts(parts, state).await;
+        read.map(|query| Self(query.0)).map_err(|error| {
+            let text = error.body_text();
+            ApiError::Malformed(
+                Fault::new(
+                    ErrorCode::InvalidArgument,
+                    Text::new(
+                        format!("the query cannot be read: {text}"),
+                        format!("无法解析查询参数：{text}"),
+                    ),
+                )
+                .hint(Text::fixed(
+                    "use the names and values that the API description gives",
+                    "请使用 API 说明中的名称和取值",
+                )),
+            )
+        })
+    }
 }
 
 /// A JSON body of at most `LIMIT` bytes.

@@ -8,13 +8,13 @@ use rusqlite::{Connection, OptionalExtension, Row, params_from_iter};
 
 use crate::db::Store;
 use crate::error::{StoreError, StoreErrorKind};
-use crate::file_changes::FileChangeRow;
+use crate::file_changes::{FileChangeRow, counts, old_path};
 
 /// Changes of one selection that are looked at together, at most.
 pub const MOST_CHANGES_AT_ONCE: usize = 10_000;
 
 const COLUMNS: &str = "rowid, id, run_id, session_id, user_message_id, server, tool, root, path, change, \
-                       before_blob, after_blob, diff_blob, created_at";
+                       before_blob, after_blob, diff_blob, created_at, added, removed, moved_from";
 
 /// Which changes are wanted; empty texts are any.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -145,38 +145,24 @@ impl Store {
         self.kept(&row.diff_blob).unwrap_or_default()
     }
 
-    /// Notes what a change undid.
-    pub fn note_undo(&self, undo_id: &str, undone: &[String]) -> Result<(), StoreError> {
-        let (undo_id, undone) = (undo_id.to_owned(), undone.to_vec());
-        self.write(move |connection| {
-            for id in &undone {
-                connection
-                    .prepare_cached(
-                        "INSERT INTO file_change_undos (change_id, undo_id) VALUES (?1, ?2)
-                         ON CONFLICT DO NOTHING",
-                    )?
-                    .execute((id, &undo_id))?;
-            }
-            Ok(())
-        })
-    }
-
-    /// A number that differs when changes were recorded or their newest removed.
-    pub fn changes_stamp(&self) -> Result<i64, StoreError> {
+    /// The change that was recorded last: another one means that there are news.
+    pub fn newest_change(&self) -> Result<Option<String>, StoreError> {
         self.read(|connection| {
-            let mut statement =
-                connection.prepare_cached("SELECT coalesce(max(rowid), 0) FROM file_changes")?;
-            Ok(statement.query_row([], |row| row.get(0))?)
+            let sql = "SELECT id FROM file_changes ORDER BY rowid DESC LIMIT 1";
+            Ok(connection.prepare_cached(sql)?.query_row([], |row| row.get(0)).optional()?)
         })
     }
 
-    /// Adds what lies in files: the diff's counts, and whether contents are there.
+    /// Adds what lies in files: whether contents are there, and what the diff of an older row says.
     fn complete(&self, found: Vec<Found>) -> Vec<RecordedChange> {
         let complete = |found: Found| {
-            let Found { seq, row, sizes, undone_by, undoes } = found;
-            let diff = self.change_diff(&row);
-            let (added, removed) = counts(&diff);
-            let from = (row.change == "moved").then(|| old_path(&diff, &row.path)).flatten();
+            let Found { seq, row, said, sizes, undone_by, undoes } = found;
+            let Said { added, removed, from } = said.unwrap_or_else(|| {
+                let diff = self.change_diff(&row);
+                let (added, removed) = counts(&diff);
+                Said { added, removed, from: old_path(&diff, &row.path) }
+            });
+            let from = from.filter(|_| row.change == "moved");
             let before = self.content(&row.before_blob, row.change == "created", sizes.0);
             let after = self.content(&row.after_blob, row.change == "deleted", sizes.1);
             RecordedChange { row, seq, from, before, after, added, removed, undone_by, undoes }
@@ -212,16 +198,44 @@ impl Store {
 struct Found {
     seq: i64,
     row: FileChangeRow,
+    /// Nothing for rows of the time before it was noted.
+    said: Option<Said>,
     sizes: (Option<u64>, Option<u64>),
     undone_by: Option<String>,
     undoes: Vec<String>,
 }
 
+/// What the diff of a change says.
+struct Said {
+    added: u64,
+    removed: u64,
+    from: Option<String>,
+}
+
 fn select(connection: &Connection, filter: &ChangeFilter, most: i64) -> Result<Vec<Found>, StoreError> {
+    let mut before = None;
+    if let Some(id) = &filter.before {
+        before = connection
+            .prepare_cached("SELECT created_at, rowid FROM file_changes WHERE id = ?1")?
+            .query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?;
+        if before.is_none() {
+            return Err(StoreError::new(StoreErrorKind::NotFound, format!("there is no change `{id}`")));
+        }
+    }
+    let (sql, values) = statement(filter, before, most);
+    let mut statement = connection.prepare_cached(&sql)?;
+    let rows = statement.query_map(params_from_iter(values), read_row)?.collect::<Result<Vec<_>, _>>()?;
+    rows.into_iter().map(|row| found(connection, row)).collect()
+}
+
+/// The query of a list, after the change with this time and place when there is one.
+fn statement(filter: &ChangeFilter, before: Option<(i64, i64)>, most: i64) -> (String, Vec<Sql>) {
     let mut sql = format!("SELECT {COLUMNS} FROM file_changes WHERE 1");
     let mut values: Vec<Sql> = Vec::new();
     let equal = [
-        ("root", &filter.root),
+        // The index by path knows no time: with `+` a root is looked for in the index by time.
+        ("+root", &filter.root),
         ("run_id", &filter.run_id),
         ("session_id", &filter.session_id),
         ("server", &filter.server),
@@ -232,27 +246,21 @@ fn select(connection: &Connection, filter: &ChangeFilter, most: i64) -> Result<V
         sql.push_str(&format!(" AND {column} = ?"));
         values.push(Sql::from(value.clone()));
     }
-    if !filter.path.is_empty() {
+    if filter.path.contains('\0') {
+        // No path has one, and for LIKE the text would end there.
+        sql.push_str(" AND 0");
+    } else if !filter.path.is_empty() {
         sql.push_str(" AND path LIKE ? ESCAPE '\\'");
         let plain = filter.path.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
         values.push(Sql::from(format!("%{plain}%")));
     }
-    if let Some(before) = &filter.before {
-        let place: Option<(i64, i64)> = connection
-            .prepare_cached("SELECT created_at, rowid FROM file_changes WHERE id = ?1")?
-            .query_row([before], |row| Ok((row.get(0)?, row.get(1)?)))
-            .optional()?;
-        let Some((time, seq)) = place else {
-            return Err(StoreError::new(StoreErrorKind::NotFound, format!("there is no change `{before}`")));
-        };
+    if let Some((time, seq)) = before {
         sql.push_str(" AND (created_at, rowid) < (?, ?)");
         values.extend([Sql::from(time), Sql::from(seq)]);
     }
     sql.push_str(" ORDER BY created_at DESC, rowid DESC LIMIT ?");
     values.push(Sql::from(most));
-    let mut statement = connection.prepare_cached(&sql)?;
-    let rows = statement.query_map(params_from_iter(values), read_row)?.collect::<Result<Vec<_>, _>>()?;
-    rows.into_iter().map(|(seq, row)| found(connection, seq, row)).collect()
+    (sql, values)
 }
 
 fn one(connection: &Connection, id: &str) -> Result<Option<Found>, StoreError> {
@@ -260,10 +268,12 @@ fn one(connection: &Connection, id: &str) -> Result<Option<Found>, StoreError> {
         .prepare_cached(&format!("SELECT {COLUMNS} FROM file_changes WHERE id = ?1"))?
         .query_row([id], read_row)
         .optional()?;
-    row.map(|(seq, row)| found(connection, seq, row)).transpose()
+    row.map(|row| found(connection, row)).transpose()
 }
 
-fn read_row(row: &Row<'_>) -> rusqlite::Result<(i64, FileChangeRow)> {
+type Columns = (i64, FileChangeRow, Option<Said>);
+
+fn read_row(row: &Row<'_>) -> rusqlite::Result<Columns> {
     let change = FileChangeRow {
         id: row.get(1)?,
         run_id: row.get(2)?,
@@ -279,10 +289,15 @@ fn read_row(row: &Row<'_>) -> rusqlite::Result<(i64, FileChangeRow)> {
         diff_blob: row.get(12)?,
         created_at: row.get(13)?,
     };
-    Ok((row.get(0)?, change))
+    let number = |index| Ok::<_, rusqlite::Error>(row.get::<_, Option<i64>>(index)?.map(i64::unsigned_abs));
+    let said = match number(14)?.zip(number(15)?) {
+        Some((added, removed)) => Some(Said { added, removed, from: row.get(16)? }),
+        None => None,
+    };
+    Ok((row.get(0)?, change, said))
 }
 
-fn found(connection: &Connection, seq: i64, row: FileChangeRow) -> Result<Found, StoreError> {
+fn found(connection: &Connection, (seq, row, said): Columns) -> Result<Found, StoreError> {
     let size = |sha256: &str| -> Result<Option<u64>, StoreError> {
         let mut statement = connection.prepare_cached("SELECT size FROM blobs WHERE sha256 = ?1")?;
         let size: Option<i64> = statement.query_row([sha256], |row| row.get(0)).optional()?;
@@ -291,43 +306,35 @@ fn found(connection: &Connection, seq: i64, row: FileChangeRow) -> Result<Found,
     let sizes = (size(&row.before_blob)?, size(&row.after_blob)?);
     let undone_by = undone_by(connection, &row.id)?;
     let undoes = linked(connection, "SELECT change_id FROM file_change_undos WHERE undo_id = ?1", &row.id)?;
-    Ok(Found { seq, row, sizes, undone_by, undoes })
+    Ok(Found { seq, row, said, sizes, undone_by, undoes })
 }
 
-/// The undo of a change that is in force: an undo that was undone itself does not count any more. Each
-/// undo is younger than what it undid, so this ends.
+/// The undo of a change that is in force: an undo that was undone itself does not count any more. A chain
+/// of undos has no end that anybody promised, so this asks down it without recursion; each undo is younger
+/// than what it undid, so it ends.
 fn undone_by(connection: &Connection, id: &str) -> Result<Option<String>, StoreError> {
-    let sql = "SELECT undo_id FROM file_change_undos WHERE change_id = ?1 AND undo_id <> ?1";
-    for undo in linked(connection, sql, id)? {
-        if undone_by(connection, &undo)?.is_none() {
-            return Ok(Some(undo));
+    let sql = "SELECT undo_id FROM file_change_undos WHERE change_id = ?1 AND undo_id <> ?1 ORDER BY undo_id";
+    let mut asked = vec![(id.to_owned(), linked(connection, sql, id)?)];
+    loop {
+        let Some((_, undos)) = asked.last_mut() else { return Ok(None) };
+        if let Some(undo) = undos.pop() {
+            let its = linked(connection, sql, &undo)?;
+            asked.push((undo, its));
+            continue;
         }
+        // Nothing undid the last one: it is in force, and what it undid is not.
+        let undo = asked.pop().map(|(undo, _)| undo);
+        if asked.len() == 1 {
+            return Ok(undo);
+        }
+        asked.pop();
     }
-    Ok(None)
 }
 
 fn linked(connection: &Connection, sql: &str, id: &str) -> Result<Vec<String>, StoreError> {
     let mut statement = connection.prepare_cached(sql)?;
     let rows = statement.query_map([id], |row| row.get(0))?;
     Ok(rows.collect::<Result<_, _>>()?)
-}
-
-/// Lines that a unified diff of one file adds and removes.
-fn counts(diff: &str) -> (u64, u64) {
-    let hunks = diff.lines().skip_while(|line| !line.starts_with("@@ "));
-    hunks.fold((0, 0), |(added, removed), line| match line.as_bytes().first() {
-        Some(b'+') => (added + 1, removed),
-        Some(b'-') => (added, removed + 1),
-        _ => (added, removed),
-    })
-}
-
-/// The path before a move, which its diff begins with. Names may hold line ends, so the new path, which is
-/// known, decides where the old one ends.
-fn old_path(diff: &str, path: &str) -> Option<String> {
-    let rest = diff.strip_prefix("rename from ")?;
-    let end = rest.find(&format!("\nrename to {path}\n"))?;
-    Some(rest[..end].to_owned())
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use rusqlite::Connection;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
@@ -68,14 +69,41 @@ pub struct FileChangeRow {
     pub created_at: i64,
 }
 
+/// A change whose contents are durable, ready to become a row.
+struct Ready {
+    id: String,
+    values: Vec<String>,
+    kept: [Kept; 3],
+    counts: (u64, u64),
+    from: Option<String>,
+    undone: Vec<String>,
+}
+
 impl Store {
     /// Remembers a change. The contents are durable when it returns.
     pub fn record_file_change(&self, change: &NewFileChange<'_>) -> Result<String, StoreError> {
-        let before = self.keep_content(&change.before)?;
-        let after = self.keep_content(&change.after)?;
-        let diff = self.keep(change.diff)?;
+        let ready = self.ready(change, &[])?;
+        let (id, now) = (ready.id.clone(), now_ms());
+        self.write(move |connection| insert(connection, &ready, now))?;
+        Ok(id)
+    }
+
+    /// Remembers the changes of an undo with what each of them undid: all of them, or none. Returns their
+    /// ids.
+    pub fn record_undo(&self, changes: &[(NewFileChange<'_>, &[String])]) -> Result<Vec<String>, StoreError> {
+        let ready = changes.iter().map(|(change, undone)| self.ready(change, undone));
+        let ready = ready.collect::<Result<Vec<_>, _>>()?;
+        let ids = ready.iter().map(|ready| ready.id.clone()).collect();
+        let now = now_ms();
+        self.write(move |connection| ready.iter().try_for_each(|ready| insert(connection, ready, now)))?;
+        Ok(ids)
+    }
+
+    fn ready(&self, change: &NewFileChange<'_>, undone: &[String]) -> Result<Ready, StoreError> {
+        let kept =
+            [self.keep_content(&change.before)?, self.keep_content(&change.after)?, self.keep(change.diff)?];
         let id = uuid::Uuid::now_v7().to_string();
-        let values: Vec<String> = [
+        let values = [
             id.as_str(),
             change.run_id,
             change.session_id,
@@ -85,30 +113,18 @@ impl Store {
             change.root,
             change.path,
             change.change,
-            before.as_str(),
-            after.as_str(),
-            diff.as_str(),
-        ]
-        .map(str::to_owned)
-        .to_vec();
-        let now = now_ms();
-        self.write(move |connection| {
-            for kept in [&before, &after, &diff] {
-                kept.hold(connection)?;
-            }
-            let mut statement = connection.prepare_cached(
-                "INSERT INTO file_changes (id, run_id, session_id, user_message_id, server, tool, root, path,
-                   change, before_blob, after_blob, diff_blob, created_at)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
-            )?;
-            for (index, value) in values.iter().enumerate() {
-                statement.raw_bind_parameter(index + 1, value)?;
-            }
-            statement.raw_bind_parameter(values.len() + 1, now)?;
-            statement.raw_execute()?;
-            Ok(())
-        })?;
-        Ok(id)
+            kept[0].as_str(),
+            kept[1].as_str(),
+            kept[2].as_str(),
+        ];
+        Ok(Ready {
+            values: values.map(str::to_owned).to_vec(),
+            counts: counts(change.diff),
+            from: if change.change == "moved" { old_path(change.diff, change.path) } else { None },
+            undone: undone.to_vec(),
+            id,
+            kept,
+        })
     }
 
     /// Puts one side of a change where its row can name it.
@@ -122,35 +138,6 @@ impl Store {
                 Ok(Kept::blob(sha256, bytes.len() as u64))
             }
         }
-    }
-
-    /// The newest changes, at most `limit`; of one run when it is given.
-    pub fn file_changes(&self, run_id: Option<&str>, limit: usize) -> Result<Vec<FileChangeRow>, StoreError> {
-        self.read(|connection| {
-            let mut statement = connection.prepare_cached(
-                "SELECT id, run_id, session_id, user_message_id, server, tool, root, path, change, before_blob,
-                   after_blob, diff_blob, created_at
-                 FROM file_changes WHERE ?1 IS NULL OR run_id = ?1 ORDER BY id DESC LIMIT ?2",
-            )?;
-            let rows = statement.query_map((run_id, i64::try_from(limit).unwrap_or(i64::MAX)), |row| {
-                Ok(FileChangeRow {
-                    id: row.get(0)?,
-                    run_id: row.get(1)?,
-                    session_id: row.get(2)?,
-                    user_message_id: row.get(3)?,
-                    server: row.get(4)?,
-                    tool: row.get(5)?,
-                    root: row.get(6)?,
-                    path: row.get(7)?,
-                    change: row.get(8)?,
-                    before_blob: row.get(9)?,
-                    after_blob: row.get(10)?,
-                    diff_blob: row.get(11)?,
-                    created_at: row.get(12)?,
-                })
-            })?;
-            Ok(rows.collect::<Result<Vec<_>, _>>()?)
-        })
     }
 
     /// Keeps bytes as a blob and returns their SHA-256. The same bytes are kept once.
@@ -207,6 +194,50 @@ impl Store {
     }
 }
 
+fn insert(connection: &Connection, ready: &Ready, now: i64) -> Result<(), StoreError> {
+    for kept in &ready.kept {
+        kept.hold(connection)?;
+    }
+    let mut statement = connection.prepare_cached(
+        "INSERT INTO file_changes (id, run_id, session_id, user_message_id, server, tool, root, path,
+           change, before_blob, after_blob, diff_blob, created_at, added, removed, moved_from)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+    )?;
+    for (index, value) in ready.values.iter().enumerate() {
+        statement.raw_bind_parameter(index + 1, value)?;
+    }
+    let next = ready.values.len() + 1;
+    statement.raw_bind_parameter(next, now)?;
+    statement.raw_bind_parameter(next + 1, i64::try_from(ready.counts.0).ok())?;
+    statement.raw_bind_parameter(next + 2, i64::try_from(ready.counts.1).ok())?;
+    statement.raw_bind_parameter(next + 3, &ready.from)?;
+    statement.raw_execute()?;
+    for id in &ready.undone {
+        connection
+            .prepare_cached("INSERT INTO file_change_undos (change_id, undo_id) VALUES (?1, ?2)")?
+            .execute((id, &ready.id))?;
+    }
+    Ok(())
+}
+
+/// Lines that a unified diff of one file adds and removes.
+pub(crate) fn counts(diff: &str) -> (u64, u64) {
+    let hunks = diff.lines().skip_while(|line| !line.starts_with("@@ "));
+    hunks.fold((0, 0), |(added, removed), line| match line.as_bytes().first() {
+        Some(b'+') => (added + 1, removed),
+        Some(b'-') => (added, removed + 1),
+        _ => (added, removed),
+    })
+}
+
+/// The path before a move, which its diff begins with. Names may hold line ends, so the new path, which is
+/// known, decides where the old one ends.
+pub(crate) fn old_path(diff: &str, path: &str) -> Option<String> {
+    let rest = diff.strip_prefix("rename from ")?;
+    let end = rest.find(&format!("\nrename to {path}\n"))?;
+    Some(rest[..end].to_owned())
+}
+
 fn write_blob(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let dir = path.parent().unwrap_or(Path::new("."));
     let draft = dir.join(format!(".{}.tmp", uuid::Uuid::new_v4()));
@@ -243,6 +274,7 @@ fn hex(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ChangeFilter;
     use crate::db::tests::options;
 
     #[test]
@@ -269,7 +301,12 @@ mod tests {
             ..change.clone()
         };
         store.record_file_change(&large).unwrap();
-        let rows = store.file_changes(Some("run-1"), 10).unwrap();
+        let of = |run_id: &str| {
+            let filter = ChangeFilter { run_id: run_id.to_owned(), ..ChangeFilter::default() };
+            let (found, _) = store.changes(&filter, 10).unwrap();
+            found.into_iter().map(|change| change.row).collect::<Vec<_>>()
+        };
+        let rows = of("run-1");
         assert_eq!(rows.len(), 2);
         assert_eq!((rows[0].before_blob.as_str(), rows[0].after_blob.as_str()), ("omitted:ab:9", ""));
         assert_eq!(store.blob(&rows[1].before_blob).as_deref(), Some(&b"old"[..]));
@@ -288,10 +325,10 @@ mod tests {
         let long = "+x\n".repeat(3000);
         let wide = NewFileChange { run_id: "run-3", diff: &long, ..change.clone() };
         store.record_file_change(&wide).unwrap();
-        let wide = store.file_changes(Some("run-3"), 10).unwrap().remove(0);
+        let wide = of("run-3").remove(0);
         assert_eq!(store.kept(&wide.diff_blob).as_deref(), Some(long.as_str()));
         assert_eq!((refs(&wide.diff_blob).unwrap(), refs(&wide.after_blob).unwrap()), (1, 2));
-        assert!(store.file_changes(Some("run-2"), 10).unwrap().is_empty());
+        assert!(of("run-2").is_empty());
         assert_eq!(store.blob("../state.db"), None);
         let lost = store.put_blob(b"not made").unwrap();
         let kept = rows[1].after_blob.clone();

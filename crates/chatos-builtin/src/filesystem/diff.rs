@@ -33,7 +33,7 @@ pub fn diff(old_path: &str, old: Option<&[u8]>, new_path: &str, new: Option<&[u8
     }
     let mut out = Diff::default();
     let header = |path: &str, side: char, content: Option<&[u8]>| match content {
-        Some(_) => format!("{side}/{path}"),
+        Some(_) => quoted(format!("{side}/{path}")),
         None => "/dev/null".to_owned(),
     };
     let (from, to) = (header(old_path, 'a', old), header(new_path, 'b', new));
@@ -95,6 +95,31 @@ pub fn diff(old_path: &str, old: Option<&[u8]>, new_path: &str, new: Option<&[u8
     out
 }
 
+/// A name as git writes it: one with control characters would look like lines of the diff to whoever has to
+/// agree to it.
+fn quoted(name: String) -> String {
+    if !name.chars().any(char::is_control) {
+        return name;
+    }
+    let mut out = String::from("\"");
+    for c in name.chars() {
+        match c {
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            '"' | '\\' => out.extend(['\\', c]),
+            c if c.is_control() => {
+                let mut bytes = [0; 4];
+                for byte in c.encode_utf8(&mut bytes).bytes() {
+                    let _infallible = write!(out, "\\{byte:03o}");
+                }
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
 /// The two texts without the lines that are equal at their start and end, except those a diff may show or
 /// slide over, and how many lines are left out before them: most changes of a large file touch few lines.
 fn trim<'a>(old: &'a [u8], new: &'a [u8]) -> (usize, &'a [u8], &'a [u8]) {
@@ -131,6 +156,20 @@ fn common_end(one: &[u8], other: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_with_control_characters_is_one_line_and_a_patch_finds_it_again() {
+        let name = "a\n-gone\n@@ -1 +1 @@\u{1b}[2J\"\\.txt";
+        let text = diff(name, Some(b"x\n"), name, Some(b"y\n")).text;
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[1], r#"+++ "b/a\n-gone\n@@ -1 +1 @@\033[2J\"\\.txt""#);
+        assert_eq!(lines[2..], ["@@ -1 +1 @@", "-x", "+y"]);
+        let patch = crate::filesystem::patch::parse(&text).unwrap();
+        assert!(
+            format!("{patch:?}").contains(&format!("{name:?}").trim_matches('"').to_owned()),
+            "{patch:?}"
+        );
+    }
 
     #[test]
     fn what_is_left_out_at_both_ends_does_not_change_the_diff() {

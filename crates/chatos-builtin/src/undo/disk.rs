@@ -188,7 +188,7 @@ impl Look<'_> {
 
     /// The bytes to bring back.
     fn content(&self, path: &str, side: &Side, room: &mut usize) -> Result<Held, Fault> {
-        let Side::Content { sha256, state } = side else { return Err(refuse::not_kept(path, false)) };
+        let Side::Content { sha256, state, .. } = side else { return Err(refuse::not_kept(path, false)) };
         if *state != ContentState::Kept {
             return Err(refuse::not_kept(path, *state == ContentState::Omitted));
         }
@@ -200,7 +200,11 @@ impl Look<'_> {
     /// What is there, when it is what the newest change left; else why not.
     fn expect(&self, net: &Net) -> Result<Before, Fault> {
         let changed = || Ok(refuse::changed(&net.path, &self.later(&net.path)?));
-        match (&net.last, self.now(&net.path)?) {
+        let known = match &net.last {
+            Side::Content { size, .. } => *size,
+            _ => None,
+        };
+        match (&net.last, self.now(&net.path, known)?) {
             (Side::Absent, Now::Absent) => Ok(Before::Absent),
             (Side::Absent, _) => Err(refuse::exists(&net.path)),
             (Side::Content { sha256, .. }, Now::File(before))
@@ -212,7 +216,8 @@ impl Look<'_> {
         }
     }
 
-    fn now(&self, path: &str) -> Result<Now, Fault> {
+    /// What is at a path. A large file is only read to its end when it has the size that is wanted.
+    fn now(&self, path: &str, wanted: Option<u64>) -> Result<Now, Fault> {
         let place = match self.root.resolve(path, Last::Itself) {
             Ok(place) => place,
             // A file stands where a directory of it was.
@@ -231,6 +236,9 @@ impl Look<'_> {
         let opened = self.root.open_file(path).map_err(refuse::file)?;
         let size = size_of(&opened.stat);
         if size > MAX_KEPT_BYTES as u64 {
+            if wanted.is_some_and(|wanted| wanted != size) {
+                return Err(refuse::changed(path, &self.later(path)?));
+            }
             let (_, digest) =
                 read::scan(self.root, &ScanCache::default(), path, &Never).map_err(refuse::file)?;
             return Ok(Now::File(Before::Large(digest, size)));
@@ -244,7 +252,7 @@ impl Look<'_> {
 
     /// Whether an entry without a recorded content may go back as it is.
     fn movable(&self, path: &str) -> Result<(), Fault> {
-        match self.now(path)? {
+        match self.now(path, None)? {
             Now::Other(Kind::Symlink) => Ok(()),
             Now::Other(Kind::Directory) => {
                 let mut entries = 0_usize;

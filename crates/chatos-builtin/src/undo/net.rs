@@ -7,6 +7,9 @@ use chatos_tool::Fault;
 
 use super::refuse;
 
+/// Names are recorded as text; this stands for bytes that were none.
+const NOT_TEXT: char = char::REPLACEMENT_CHARACTER;
+
 /// What is known of a path at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Side {
@@ -16,6 +19,8 @@ pub(super) enum Side {
     Content {
         /// Its digest.
         sha256: String,
+        /// Its size, where it is known.
+        size: Option<u64>,
         /// What became of the bytes.
         state: ContentState,
     },
@@ -27,7 +32,7 @@ impl Side {
     fn of(content: &ChangeContent) -> Self {
         match (&content.sha256, content.state) {
             (_, ContentState::Absent) => Self::Absent,
-            (Some(sha256), state) => Self::Content { sha256: sha256.clone(), state },
+            (Some(sha256), state) => Self::Content { sha256: sha256.clone(), size: content.size, state },
             (None, _) => Self::Unknown,
         }
     }
@@ -79,6 +84,9 @@ pub(super) fn effect(changes: &[&RecordedChange]) -> Result<Vec<Net>, Fault> {
     let mut nets: BTreeMap<String, Net> = BTreeMap::new();
     for change in changes {
         let (path, id) = (change.row.path.as_str(), change.row.id.as_str());
+        if [Some(path), change.from.as_deref()].into_iter().flatten().any(|path| path.contains(NOT_TEXT)) {
+            return Err(refuse::name_unknown(path));
+        }
         if let Some(undo) = &change.undone_by {
             return Err(refuse::already_undone(id, path, undo));
         }

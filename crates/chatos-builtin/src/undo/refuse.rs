@@ -110,6 +110,17 @@ pub(super) fn old_path_unknown(path: &str) -> Fault {
     )
 }
 
+pub(super) fn name_unknown(path: &str) -> Fault {
+    unsupported(
+        path,
+        "name_unknown",
+        Text::new(
+            format!("the name of `{path}` is not UTF-8 and was not recorded to the byte"),
+            format!("`{path}` 的名称不是 UTF-8，未按字节记录"),
+        ),
+    )
+}
+
 pub(super) fn not_kept(path: &str, large: bool) -> Fault {
     let message = if large {
         Text::new(

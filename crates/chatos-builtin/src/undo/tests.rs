@@ -105,7 +105,7 @@ impl Fixture {
 
     fn plan(&self, ids: &[&String]) -> Result<UndoPlan, Fault> {
         let ids: Vec<String> = ids.iter().map(|id| (*id).clone()).collect();
-        plan(&self.store, &self.home(), &self.store.changes_by_id(&ids).unwrap())
+        plan(&self.store, &self.home(), &self.store.changes_by_id(&ids).unwrap(), Intent::Undo)
     }
 
     fn undo(&self, ids: &[&String]) -> Result<(Vec<(String, UndoAction)>, Undone), Fault> {
@@ -327,6 +327,9 @@ fn what_is_not_kept_protected_or_gone_is_refused() {
     };
     let large = f.store.record_file_change(&template).unwrap();
     assert_eq!(f.refused(&[&large], "not_supported").details.unwrap()["reason"], "omitted");
+    // The bytes of the name are lost, and with them where the file was.
+    let odd = f.record("deleted", "a\u{fffd}.txt", Some(b"x"), None, "");
+    assert_eq!(f.refused(&[&odd], "not_supported").details.unwrap()["reason"], "name_unknown");
     // A large file that came can go, its digest is known; one that moved can come back.
     let big = vec![7_u8; 6 << 20];
     fs::write(f.path("big"), &big).unwrap();

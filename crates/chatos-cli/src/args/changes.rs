@@ -19,9 +19,15 @@ pub(crate) enum Changes {
         /// Only of this session
         #[arg(long, value_name = "ID")]
         session: Option<String>,
+        /// Only by this server
+        #[arg(long)]
+        server: Option<String>,
         /// Only by this tool
         #[arg(long)]
         tool: Option<String>,
+        /// Only of this kind
+        #[arg(long, value_name = "KIND", value_parser = ["created", "modified", "deleted", "moved"])]
+        change: Option<String>,
         /// How many
         #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=200))]
         limit: u32,
@@ -43,7 +49,7 @@ pub(crate) enum Changes {
         #[arg(long, value_name = "ID")]
         run: Option<String>,
         /// Only say what would happen
-        #[arg(long)]
+        #[arg(long, conflicts_with = "yes")]
         dry_run: bool,
         /// Do not ask
         #[arg(long)]

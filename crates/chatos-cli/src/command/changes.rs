@@ -7,10 +7,11 @@ use chatos_host::{Environment, ErrorCode, Fault, Lang, Text};
 use hyper::Method;
 use serde_json::{Value, json};
 
-use super::prompts::{input, show::diff_line};
+use super::prompts::input;
+use super::prompts::show::{diff_line, exact};
 use crate::args::{Changes, Global};
 use crate::client::{Api, block_on, encode};
-use crate::output::{Output, Paint, pad, visible};
+use crate::output::{Output, Paint, pad};
 
 pub(crate) fn run(
     global: &Global,
@@ -21,14 +22,16 @@ pub(crate) fn run(
     let api = Api::connect(global, environment)?;
     block_on(async {
         match action {
-            Changes::List { path, root, run, session, tool, limit, before } => {
+            Changes::List { path, root, run, session, server, tool, change, limit, before } => {
                 let mut address = format!("/api/v1/changes?limit={limit}");
                 let wanted = [
                     ("path", path),
                     ("root", root),
                     ("runId", run),
                     ("sessionId", session),
+                    ("server", server),
                     ("tool", tool),
+                    ("change", change),
                     ("before", before),
                 ];
                 for (name, value) in wanted {
@@ -92,7 +95,7 @@ async fn undo(
         print_steps(output, &done, true);
     }
     for warning in items(&done["warnings"]) {
-        output.line(&output.paint(Paint::Warn, &visible(warning.as_str().unwrap_or_default())));
+        output.line(&output.paint(Paint::Warn, &exact(warning.as_str().unwrap_or_default())));
     }
     let ids: Vec<&str> = items(&done["changes"]).iter().filter_map(|change| change["id"].as_str()).collect();
     let (count, ids) = (items(&done["steps"]).len(), ids.join(" "));
@@ -141,15 +144,16 @@ fn print_list(output: &Output, list: &Value) {
 }
 
 fn summary(output: &Output, change: &Value) -> String {
-    let text = |name: &str| visible(change[name].as_str().unwrap_or_default());
-    let (word, paint) = match change["change"].as_str() {
-        Some("created") => ("created", Paint::Good),
-        Some("deleted") => ("deleted", Paint::Bad),
-        Some("moved") => ("moved", Paint::Bold),
-        _ => ("modified", Paint::Warn),
+    let text = |name: &str| exact(change[name].as_str().unwrap_or_default());
+    let (en, zh, paint) = match change["change"].as_str() {
+        Some("created") => ("created", "新建", Paint::Good),
+        Some("deleted") => ("deleted", "删除", Paint::Bad),
+        Some("moved") => ("moved", "移动", Paint::Bold),
+        _ => ("modified", "修改", Paint::Warn),
     };
+    let word = if output.lang == Lang::Zh { zh } else { en };
     let path = match change["from"].as_str() {
-        Some(from) => format!("{} → {}", visible(from), text("path")),
+        Some(from) => format!("{} → {}", exact(from), text("path")),
         None => text("path"),
     };
     let undone = match (change["undoneBy"].is_string(), output.lang) {
@@ -169,14 +173,20 @@ fn summary(output: &Output, change: &Value) -> String {
 
 fn print_detail(output: &Output, detail: &Value) {
     let change = &detail["change"];
-    let text = |name: &str| visible(change[name].as_str().unwrap_or_default());
+    let text = |name: &str| exact(change[name].as_str().unwrap_or_default());
     output.line(&summary(output, change));
     let mut facts = vec![text("root")];
     if !text("runId").is_empty() {
         facts.push(format!("{} {}", if output.lang == Lang::Zh { "运行" } else { "run" }, text("runId")));
     }
     output.line(&output.paint(Paint::Dim, &facts.join(" · ")));
-    for line in detail["diff"].as_str().unwrap_or_default().lines() {
+    // A move is in the line above; names in it may hold line ends.
+    let mut diff = detail["diff"].as_str().unwrap_or_default();
+    if let (Some(from), Some(to)) = (change["from"].as_str(), change["path"].as_str()) {
+        let words = format!("rename from {from}\nrename to {to}\n");
+        diff = diff.strip_prefix(words.as_str()).unwrap_or(diff);
+    }
+    for line in diff.lines() {
         output.line(&diff_line(output, line));
     }
     if detail["diffTruncated"] == json!(true) {
@@ -190,11 +200,14 @@ fn print_detail(output: &Output, detail: &Value) {
             format!("撤销：chatos changes undo {id}"),
         ));
     } else {
-        let reason = |lang: &str| visible(undo["reason"][lang].as_str().unwrap_or_default());
+        let said = |what: &str, lang: &str| exact(undo[what][lang].as_str().unwrap_or_default());
         output.say(&Text::new(
-            format!("It cannot be undone: {}", reason("en")),
-            format!("无法撤销：{}", reason("zh")),
+            format!("It cannot be undone: {}", said("reason", "en")),
+            format!("无法撤销：{}", said("reason", "zh")),
         ));
+        if undo["hint"].is_object() {
+            output.say(&Text::new(said("hint", "en"), said("hint", "zh")));
+        }
     }
 }
 
@@ -211,7 +224,7 @@ fn print_steps(output: &Output, answer: &Value, done: bool) {
             (_, true) => ("moved back", "已移回", Paint::Bold),
         };
         let word = if output.lang == Lang::Zh { zh } else { en };
-        let path = visible(step["path"].as_str().unwrap_or_default());
+        let path = exact(step["path"].as_str().unwrap_or_default());
         output.line(&format!("{} {path}", output.paint(paint, &pad(word, 10))));
     }
 }

@@ -41,29 +41,30 @@ impl Observer for Told {
     }
 }
 
-/// Tasks, journals and changes of files as numbers; another number means that somebody changed them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Tasks, journals and changes of files as values; another value means that somebody changed them.
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct Stamps {
     tasks: (i64, i64),
     journal: i64,
-    changes: i64,
+    changes: Option<String>,
 }
 
 /// Looks every second whether anybody committed something, and tells what it was. The host's own changes
 /// are told where they are made; a second word about them does no harm.
 pub(super) async fn others(host: Weak<Host>, stop: CancellationToken) {
     let mut tick = tokio::time::interval(Duration::from_secs(1));
-    let mut known: (Option<i64>, Option<Stamps>) = (None, None);
+    let mut known: Known = (None, None);
     loop {
         tokio::select! {
             () = stop.cancelled() => return,
             _ = tick.tick() => {}
         }
         let Some(host) = host.upgrade() else { return };
+        let before = known.clone();
         let looked = tokio::task::spawn_blocking(move || {
-            look(&host, known).unwrap_or_else(|error| {
+            look(&host, &before).unwrap_or_else(|error| {
                 tracing::debug!(%error, "cannot look for changes of other processes");
-                known
+                before
             })
         });
         match looked.await {
@@ -78,10 +79,10 @@ pub(super) async fn others(host: Weak<Host>, stop: CancellationToken) {
 
 type Known = (Option<i64>, Option<Stamps>);
 
-fn look(host: &Host, (version, stamps): Known) -> Result<Known, chatos_store::StoreError> {
+fn look(host: &Host, known: &Known) -> Result<Known, chatos_store::StoreError> {
     let now = host.store().data_version()?;
-    if version == Some(now) {
-        return Ok((version, stamps));
+    if known.0 == Some(now) {
+        return Ok(known.clone());
     }
     if host.settings().reload(host.store())? {
         host.events().publish("admin", "settings_changed", &json!({ "key": Value::Null }));
@@ -89,9 +90,9 @@ fn look(host: &Host, (version, stamps): Known) -> Result<Known, chatos_store::St
     let found = Stamps {
         tasks: host.store().tasks_stamp()?,
         journal: host.store().journal_stamp()?,
-        changes: host.store().changes_stamp()?,
+        changes: host.store().newest_change()?,
     };
-    if let Some(before) = stamps {
+    if let Some(before) = &known.1 {
         if before.tasks != found.tasks {
             host.events().publish("admin", "tasks_changed", &json!({ "ids": [] }));
         }

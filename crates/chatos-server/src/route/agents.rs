@@ -1,6 +1,6 @@
 //! Agents and what they may do (agents §3, §4).
 
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::routing::{get, post};
 use axum::{Extension, Json};
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::tasks::blocking;
-use crate::api::{ApiError, Body, Done, Routes, lang_of};
+use crate::api::{ApiError, Body, Done, Query, Routes, lang_of};
 use crate::app::App;
 use crate::narrow::AppCaller;
 

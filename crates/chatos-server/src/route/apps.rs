@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::http::{HeaderValue, Method, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::api::{ApiError, Body, Done, Empty, Routes};
+use crate::api::{ApiError, Body, Done, Empty, Query, Routes};
 use crate::app::{App, UiOrigin};
 use crate::frames::Place;
 use crate::route::plugins::blocking;

@@ -1,7 +1,7 @@
 //! What tools changed in files: seen, downloaded and undone.
 
 use axum::Json;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -11,7 +11,7 @@ use chatos_host::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::api::{ApiError, Body, Routes};
+use crate::api::{ApiError, Body, Query, Routes};
 use crate::app::App;
 use crate::route::tasks::blocking;
 
@@ -129,7 +129,7 @@ struct UndoneFile {
 }
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 struct Wanted {
     root: String,
     path: String,
@@ -182,7 +182,7 @@ async fn list(
     State(app): State<App>,
     Query(wanted): Query<Wanted>,
 ) -> Result<Json<FileChangeList>, ApiError> {
-    let limit = wanted.limit.unwrap_or(50).clamp(1, 200);
+    let limit = wanted.limit.unwrap_or(50);
     let filter = ChangeFilter {
         root: wanted.root,
         path: wanted.path,

@@ -1,14 +1,14 @@
 //! The doctor over HTTP.
 
 use axum::Json;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, Method};
 use axum::routing::{get, post};
 use chatos_host::{Finding, Lang, Severity, now_iso};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::api::{Body, Empty, Routes, lang_of};
+use crate::api::{Body, Empty, Query, Routes, lang_of};
 use crate::app::App;
 
 /// Everything the doctor looked at, worst first.

@@ -1,14 +1,14 @@
 //! The project journal for the page and the command line.
 
 use axum::Json;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::http::Method;
 use axum::routing::get;
 use chatos_host::{ErrorCode, Fault, JournalEntry, NewJournalEntry, Text, iso_from_ms, now_iso, store_fault};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::api::{ApiError, Body, Routes};
+use crate::api::{ApiError, Body, Query, Routes};
 use crate::app::App;
 use crate::route::tasks::blocking;
 

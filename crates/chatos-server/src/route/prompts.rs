@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::http::{HeaderMap, Method};
 use axum::routing::{get, post};
 use axum::{Extension, Json};
@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::api::{ApiError, Body, Done, Routes, lang_of};
+use crate::api::{ApiError, Body, Done, Query, Routes, lang_of};
 use crate::app::App;
 use crate::narrow::AppCaller;
 use crate::route::tasks::blocking;

@@ -1,7 +1,7 @@
 //! Runs, traces, tokens and money.
 
 use axum::Json;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::http::Method;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
@@ -10,7 +10,7 @@ use chatos_host::{RunPage, RunQuery, RunView, SessionView, TraceView, UsageView}
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::api::{ApiError, Body, Done, Empty, Routes};
+use crate::api::{ApiError, Body, Done, Empty, Query, Routes};
 use crate::app::App;
 
 /// A correction of a run under way.

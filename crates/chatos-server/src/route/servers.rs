@@ -1,6 +1,6 @@
 //! MCP servers, what was approved of their tools, and servers from other clients' files.
 
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::callback;
-use crate::api::{ApiError, Body, Done, Empty, Routes, lang_of};
+use crate::api::{ApiError, Body, Done, Empty, Query, Routes, lang_of};
 use crate::app::{App, UiOrigin};
 
 /// A file of another client may be large.

@@ -1,6 +1,6 @@
 //! Chats: their lists and messages, sending, stopping.
 
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -11,7 +11,7 @@ use chatos_host::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::api::{ApiError, Body, Done, Empty, Routes};
+use crate::api::{ApiError, Body, Done, Empty, Query, Routes};
 use crate::app::App;
 use crate::narrow::AppCaller;
 

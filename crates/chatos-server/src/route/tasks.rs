@@ -1,7 +1,7 @@
 //! Tasks for the page and the command line; the task server uses the same tables.
 
 use axum::Json;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -11,7 +11,7 @@ use chatos_host::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::api::{ApiError, Body, Done, Routes};
+use crate::api::{ApiError, Body, Done, Query, Routes};
 use crate::app::App;
 
 /// A page of tasks.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use axum::Json;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::http::{HeaderMap, Method};
 use axum::routing::{get, post};
 use chatos_host::policy_api::Role;
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::tasks::blocking;
-use crate::api::{ApiError, Body, Empty, Routes, lang_of};
+use crate::api::{ApiError, Body, Empty, Query, Routes, lang_of};
 use crate::app::App;
 
 /// Arguments of a call: a file to be written may be large.

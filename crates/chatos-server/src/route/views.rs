@@ -1,7 +1,7 @@
 //! Views of MCP servers: opening one, and what its frame asks of its own server. Which server that is
 //! was decided when it was opened; nothing in a request can name another (security T5).
 
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::http::{HeaderMap, Method};
 use axum::routing::{get, post};
 use axum::{Extension, Json};
@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::api::{ApiError, Body, Routes, lang_of};
+use crate::api::{ApiError, Body, Query, Routes, lang_of};
 use crate::app::{App, UiOrigin};
 use crate::frames::Place;
 

@@ -59,6 +59,7 @@ fn changes_are_found_by_every_field_in_pages_newest_first() {
     for (filter, found) in [
         (ChangeFilter { path: text("A_B"), ..any.clone() }, vec![&three, &one]),
         (ChangeFilter { path: text("%"), ..any.clone() }, vec![]),
+        (ChangeFilter { path: text("\0"), ..any.clone() }, vec![]),
         (ChangeFilter { run_id: text("run-2"), ..any.clone() }, vec![&two]),
         (ChangeFilter { root: text("/v"), ..any.clone() }, vec![&two]),
         (ChangeFilter { tool: text("move_path"), ..any.clone() }, vec![&two]),
@@ -101,20 +102,97 @@ fn contents_say_what_became_of_them() {
 fn an_undo_counts_until_it_is_undone_itself() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(options(dir.path())).unwrap();
-    let record = || store.record_file_change(&change("a", "modified", Some("1"), Some("2"))).unwrap();
-    let (first, undo, redo, again) = (record(), record(), record(), record());
+    let row = change("a", "modified", Some("1"), Some("2"));
+    let record = || store.record_file_change(&row).unwrap();
+    let undo_of =
+        |id: &String| store.record_undo(&[(row.clone(), std::slice::from_ref(id))]).unwrap().pop().unwrap();
     let undone = |id: &str| store.change(id).unwrap().unwrap().undone_by;
-    store.note_undo(&undo, std::slice::from_ref(&first)).unwrap();
+    let first = record();
+    assert_eq!(undone(&first), None);
+    let undo = undo_of(&first);
     assert_eq!(undone(&first).as_deref(), Some(undo.as_str()));
     assert_eq!(store.change(&undo).unwrap().unwrap().undoes, std::slice::from_ref(&first));
-    store.note_undo(&redo, std::slice::from_ref(&undo)).unwrap();
+    let redo = undo_of(&undo);
     assert_eq!((undone(&first), undone(&undo).as_deref()), (None, Some(redo.as_str())));
-    store.note_undo(&again, std::slice::from_ref(&redo)).unwrap();
+    let again = undo_of(&redo);
     assert_eq!(undone(&first).as_deref(), Some(undo.as_str()));
     let seq = store.change(&first).unwrap().unwrap().seq;
-    assert_eq!(store.later_changes("/w", "a", seq, 9).unwrap(), [undo, again.clone()]);
+    assert_eq!(store.later_changes("/w", "a", seq, 9).unwrap(), [undo.clone(), again.clone()]);
     assert_eq!(store.later_changes("/w", "a", seq, 1).unwrap().len(), 1);
-    let stamp = store.changes_stamp().unwrap();
-    record();
-    assert_ne!(store.changes_stamp().unwrap(), stamp);
+    assert_eq!(store.newest_change().unwrap(), Some(again.clone()));
+    // All of an undo or nothing: one of these does not exist.
+    let ghost = "nothing".to_owned();
+    let both = [(row.clone(), std::slice::from_ref(&again)), (row.clone(), std::slice::from_ref(&ghost))];
+    store.record_undo(&both).unwrap_err();
+    assert_eq!(store.newest_change().unwrap(), Some(again.clone()));
+    // However long somebody goes on with it: each undo undoes the one before.
+    store
+        .write(move |connection| {
+            let mut newest = again;
+            for number in 0..3000 {
+                let id = format!("z{number:05}");
+                let row = "INSERT INTO file_changes (id, server, tool, root, path, change, created_at)
+                           VALUES (?1, '', '', '', '', 'modified', 0)";
+                connection.execute(row, [&id])?;
+                connection.execute("INSERT INTO file_change_undos VALUES (?1, ?2)", [&newest, &id])?;
+                newest = id;
+            }
+            Ok(())
+        })
+        .unwrap();
+    assert_eq!(undone(&first), Some(undo));
+    assert_eq!(undone("z02999"), None);
+}
+
+#[test]
+fn rows_of_the_time_before_say_what_their_diffs_say() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(options(dir.path())).unwrap();
+    let moved =
+        NewFileChange { diff: "rename from o\nrename to p\n", ..change("p", "moved", Some("1"), Some("1")) };
+    let ids = [
+        store.record_file_change(&moved).unwrap(),
+        store.record_file_change(&change("a", "modified", Some("1"), Some("2"))).unwrap(),
+    ];
+    let look = || ids.clone().map(|id| store.change(&id).unwrap().unwrap());
+    let noted = look();
+    assert_eq!((noted[0].from.as_deref(), noted[1].added, noted[1].removed), (Some("o"), 1, 2));
+    let forget = "UPDATE file_changes SET added = NULL, removed = NULL, moved_from = NULL";
+    store.write(move |connection| Ok(connection.execute(forget, [])?)).unwrap();
+    assert_eq!(look(), noted);
+}
+
+#[test]
+fn no_filter_reads_rows_it_does_not_show() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(options(dir.path())).unwrap();
+    let text = || "x".to_owned();
+    let any = ChangeFilter::default();
+    for (filter, index) in [
+        (any.clone(), "SCAN file_changes USING INDEX file_changes_by_time"),
+        (ChangeFilter { root: text(), ..any.clone() }, "SCAN file_changes USING INDEX file_changes_by_time"),
+        (ChangeFilter { path: text(), ..any.clone() }, "SCAN file_changes USING INDEX file_changes_by_time"),
+        (
+            ChangeFilter { session_id: text(), tool: text(), ..any.clone() },
+            "SCAN file_changes USING INDEX file_changes_by_time",
+        ),
+        (
+            ChangeFilter { server: text(), change: text(), ..any.clone() },
+            "SCAN file_changes USING INDEX file_changes_by_time",
+        ),
+        (
+            ChangeFilter { run_id: text(), path: text(), ..any.clone() },
+            "SEARCH file_changes USING INDEX file_changes_by_run (run_id=?)",
+        ),
+    ] {
+        let (sql, values) = statement(&filter, None, 51);
+        let plan: Vec<String> = store
+            .read(|connection| {
+                let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
+                let rows = statement.query_map(params_from_iter(values), |row| row.get(3))?;
+                Ok(rows.collect::<Result<_, _>>()?)
+            })
+            .unwrap();
+        assert_eq!(plan[0], index, "{filter:?}: {plan:?}");
+    }
 }

@@ -264,7 +264,7 @@ pub(crate) fn diff_line(output: &Output, line: &str) -> String {
 
 // security T10: commands and diffs show their exact bytes; a tab or a line break inside a command is
 // not allowed to look like layout.
-fn exact(value: &str) -> String {
+pub(crate) fn exact(value: &str) -> String {
     visible(value).replace('\n', "\\n")
 }
 
