@@ -42,7 +42,7 @@ pub(crate) fn explain(error: FileError) -> ToolError {
                 Reason::NotSupported { what: what.into() },
                 Text::new(
                     format!("`{path}`: {what} is not supported{size_en}"),
-                    format!("`{path}`：不支持（{what}）{size_zh}"),
+                    format!("`{path}`：不支持（{}）{size_zh}", in_chinese(what)),
                 ),
             )
         }
@@ -59,6 +59,18 @@ pub(crate) fn explain(error: FileError) -> ToolError {
             tracing::error!(%reference, action, path, error = %source, "a file operation failed");
             ToolError::internal(reference)
         }
+    }
+}
+
+fn in_chinese(what: &'static str) -> &'static str {
+    match what {
+        "a device" => "设备",
+        "a device, socket or pipe" => "设备、套接字或管道",
+        "a kernel file system" => "内核文件系统",
+        "a binary file" => "二进制文件",
+        "editing a binary file" => "编辑二进制文件",
+        "editing text that is not UTF-8" => "编辑非 UTF-8 文本",
+        other => other,
     }
 }
 

@@ -201,6 +201,15 @@ impl FileError {
         Self::Invalid { key, message: message.into(), zh: zh.into() }
     }
 
+    /// The same problem with the argument that was really given: paths are `/path` where they are resolved.
+    #[must_use]
+    pub fn of_argument(self, key: &'static str) -> Self {
+        match self {
+            Self::Invalid { key: "/path", message, zh } => Self::Invalid { key, message, zh },
+            other => other,
+        }
+    }
+
     /// A refusal.
     pub fn denied(rule: DenyRule, path: impl Into<String>) -> Self {
         Self::Denied { rule, path: path.into(), instead: None }
@@ -267,11 +276,24 @@ impl FileError {
             Errno::MFILE | Errno::NFILE | Errno::NOMEM => {
                 Self::Exhausted { resource: Resource::Memory, limit: 0, actual: None, path }
             }
-            Errno::ISDIR | Errno::NOTDIR | Errno::NAMETOOLONG | Errno::INVAL => Self::Invalid {
-                key: "/path",
-                message: format!("cannot {action} `{path}`: {source}"),
-                zh: format!("无法处理 `{path}`：{source}"),
-            },
+            Errno::ISDIR => Self::invalid(
+                "/path",
+                format!("`{path}` is a directory, not a file"),
+                format!("`{path}` 是目录，不是文件"),
+            ),
+            Errno::NOTDIR => Self::invalid(
+                "/path",
+                format!("`{path}` leads through a file as if it were a directory"),
+                format!("`{path}` 把文件当作目录使用"),
+            ),
+            Errno::NAMETOOLONG => {
+                Self::invalid("/path", format!("`{path}` is too long"), format!("`{path}` 过长"))
+            }
+            Errno::INVAL => Self::invalid(
+                "/path",
+                format!("the file system refuses the name `{path}`"),
+                format!("文件系统不接受名称 `{path}`"),
+            ),
             Errno::NXIO | Errno::NODEV => Self::Unsupported { path, what: "a device", size: None },
             _ => Self::Io { action, path, source },
         }

@@ -102,6 +102,9 @@ pub struct HunkFailure {
     pub nearest_line: Option<usize>,
     /// Why.
     pub reason: String,
+    /// 中文原因。
+    #[serde(skip)]
+    pub reason_zh: String,
 }
 
 /// Parses a patch of either form.

@@ -209,8 +209,9 @@ pub(super) fn copy(
             }
             Kind::File => copy_file(fs, (source_dir, source_name), (target_dir, target_name), &place.rel)?,
             Kind::Other => {
+                let path = String::from_utf8_lossy(&join(place.rel.as_bytes(), rel)).into_owned();
                 return Err(FileError::Unsupported {
-                    path: String::from_utf8_lossy(&join(place.rel.as_bytes(), rel)).into_owned(),
+                    path: path.trim_end_matches('/').to_owned(),
                     what: "a device, socket or pipe",
                     size: None,
                 });

@@ -169,3 +169,10 @@ fn every_outcome_fits_the_published_schema() {
         crate::schema::mismatches(&schema, &json!({"status": "fine", "code": "ok", "data": 7, "more": 1}));
     assert_eq!(found.len(), 4, "{found:?}");
 }
+
+#[test]
+fn a_hint_begins_with_a_capital_letter_but_a_name_keeps_its_spelling() {
+    assert_eq!(super::words::sentence("try again"), "Try again");
+    assert_eq!(super::words::sentence("list_tasks shows the ids"), "list_tasks shows the ids");
+    assert_eq!(super::words::sentence(""), "");
+}

@@ -87,8 +87,12 @@ fn with_sentence(mut text: String, next: &str, lang: Lang) -> String {
     text
 }
 
-/// Messages are written lower case; a sentence of its own begins with a capital letter.
+/// Messages are written lower case; a sentence of its own begins with a capital letter, unless it begins
+/// with the name of a tool or an argument, which has only one spelling.
 pub(super) fn sentence(text: &str) -> String {
+    if text.split(' ').next().is_some_and(|word| word.contains('_')) {
+        return text.to_owned();
+    }
     let mut chars = text.chars();
     match chars.next() {
         Some(first) => first.to_uppercase().chain(chars).collect(),

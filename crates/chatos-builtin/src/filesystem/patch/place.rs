@@ -75,6 +75,13 @@ enum Look {
     Nothing,
 }
 
+/// Why a hunk does not apply, in English and Chinese.
+type Why = (String, String);
+
+fn why(en: impl Into<String>, zh: impl Into<String>) -> Why {
+    (en.into(), zh.into())
+}
+
 /// Applies hunks to LF text.
 pub fn apply(file: &str, text: &str, hunks: &[Hunk]) -> Result<Applied, PlaceError> {
     let lines: Vec<&str> =
@@ -88,12 +95,13 @@ pub fn apply(file: &str, text: &str, hunks: &[Hunk]) -> Result<Applied, PlaceErr
     let mut already = 0;
     for (index, hunk) in hunks.iter().enumerate() {
         let number = index + 1;
-        let fail = |reason: String| HunkFailure {
+        let fail = |(reason, reason_zh): Why| HunkFailure {
             file: file.to_owned(),
             hunk: number,
             expected_first_line: hunk.old_lines().first().map(|line| (*line).to_owned()).unwrap_or_default(),
             nearest_line: nearest_line(&lines, hunk),
             reason,
+            reason_zh,
         };
         let found = match look(&lines, hunk, done, drift) {
             Ok(Look::Found(found)) => found,
@@ -102,11 +110,14 @@ pub fn apply(file: &str, text: &str, hunks: &[Hunk]) -> Result<Applied, PlaceErr
                 continue;
             }
             Ok(Look::Nothing) => {
-                failures.push(fail("its lines are not in the file".to_owned()));
+                failures.push(fail(why("its lines are not in the file", "文件中没有这些行")));
                 continue;
             }
             Ok(Look::Ambiguous(places)) => {
-                failures.push(fail(format!("it fits {places} places equally well; add context lines")));
+                failures.push(fail(why(
+                    format!("it fits {places} places equally well; add context lines"),
+                    format!("有 {places} 处同样匹配；请增加上下文行"),
+                )));
                 continue;
             }
             Err(reason) => {
@@ -191,7 +202,7 @@ fn put(out: &mut Vec<String>, lines: &[&str], hunk: &Hunk, found: &Found) -> usi
     at
 }
 
-fn look(lines: &[&str], hunk: &Hunk, from: usize, drift: i64) -> Result<Look, String> {
+fn look(lines: &[&str], hunk: &Hunk, from: usize, drift: i64) -> Result<Look, Why> {
     let old = hunk.old_lines();
     let mut from = from;
     let mut anchored = false;
@@ -203,7 +214,10 @@ fn look(lines: &[&str], hunk: &Hunk, from: usize, drift: i64) -> Result<Look, St
             if !old.is_empty() && lines.iter().any(|line| line.contains(anchor.as_str())) {
                 continue;
             }
-            return Err(format!("no line after the previous hunk contains `{anchor}`"));
+            return Err(why(
+                format!("no line after the previous hunk contains `{anchor}`"),
+                format!("前一块之后没有包含 `{anchor}` 的行"),
+            ));
         };
         from = at + 1;
         anchored = true;
@@ -218,7 +232,10 @@ fn look(lines: &[&str], hunk: &Hunk, from: usize, drift: i64) -> Result<Look, St
             usize::try_from(stated).unwrap_or(0)
         };
         if at < from || at > lines.len() {
-            return Err(format!("line {at} is beyond the end or before an earlier hunk"));
+            return Err(why(
+                format!("line {at} is beyond the end or before an earlier hunk"),
+                format!("第 {at} 行超出文件末尾或位于前一块之前"),
+            ));
         }
         return Ok(Look::Found(Found { at, lead: 0, trail: 0, space: Space::Exact, distance: 0 }));
     }

@@ -88,6 +88,11 @@ pub fn write_file(
     stop: &dyn Stop,
 ) -> Result<Planned<WriteSummary>> {
     let place = target(root, &request.path)?;
+    if request.mode == WriteMode::Append {
+        // What would be too large in the end is not read first.
+        let there = place.stat.as_ref().map_or(0, size_of);
+        check_size(&place.rel, there.saturating_add(request.payload.len() as u64), request.max_bytes)?;
+    }
     let (before, eol, bom) = match place.kind() {
         None => (Before::Absent, Eol::None, false),
         Some(_) if request.mode == WriteMode::Create => return Err(FileError::exists(place.rel)),

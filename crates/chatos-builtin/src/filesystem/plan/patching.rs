@@ -149,7 +149,7 @@ fn failed(hunks: Vec<HunkFailure>) -> FileError {
             hunks.len(),
             first.file,
             first.hunk,
-            first.reason,
+            first.reason_zh,
             first.expected_first_line
         ),
         expected: Some(first.expected_first_line.clone()),
@@ -247,6 +247,7 @@ impl Work<'_> {
                     expected_first_line: file.hunks[0].old_lines().first().unwrap_or(&"").to_string(),
                     nearest_line: None,
                     reason: "the file holds more than the patch deletes".to_owned(),
+                    reason_zh: "文件内容多于补丁要删除的内容".to_owned(),
                 }),
             }
         }

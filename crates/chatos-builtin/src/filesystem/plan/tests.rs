@@ -325,3 +325,58 @@ fn sensitive_paths_are_marked_for_a_question() {
     assert_eq!(marked(delete_path(&f.root, "repo", true, None, &Never)), Some(Sensitive::Git));
     assert_eq!(marked(delete_path(&f.root, "repo/a", true, None, &Never)), None);
 }
+
+#[test]
+fn appending_to_what_is_too_large_reads_nothing_of_it() {
+    let f = Fixture::new();
+    f.write("huge", "");
+    std::fs::File::options().write(true).open(f.path("huge")).unwrap().set_len(1 << 40).unwrap();
+    struct Once(std::sync::atomic::AtomicUsize);
+    impl crate::filesystem::stop::Stop for Once {
+        fn stopped(&self) -> Option<crate::filesystem::error::Stopped> {
+            // Reading asks for every piece whether to go on.
+            let asked = self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            (asked > 8).then_some(crate::filesystem::error::Stopped::Canceled)
+        }
+    }
+    let request = WriteRequest { mode: WriteMode::Append, ..write("huge", "x") };
+    let stop = Once(std::sync::atomic::AtomicUsize::new(0));
+    let refused = write_file(&f.root, &ScanCache::default(), &request, &stop).map(drop);
+    assert_eq!(kind(refused), "write_bytes");
+}
+
+#[test]
+fn refusals_name_the_argument_the_path_and_the_reason_in_both_languages() {
+    let f = Fixture::new();
+    f.write("a", "x\n");
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        f.path("fifo"),
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::from_raw_mode(0o644),
+        0,
+    )
+    .unwrap();
+    let case = |from: &str, to: &str| kind(copy_path(&f.root, &transfer(from, to, false), &Never).map(drop));
+    assert_eq!(case("a/x", "b"), "invalid /from");
+    assert_eq!(case("a", "a/b"), "invalid /to");
+    let long = "n".repeat(256);
+    assert_eq!((case(&long, "b"), case("a", &long)), ("invalid /from".into(), "invalid /to".into()));
+    let fifo = run(&f, copy_path(&f.root, &transfer("fifo", "b", false), &Never)).map(drop);
+    match fifo {
+        Err(FileError::Unsupported { path, .. }) => assert_eq!(path, "fifo"),
+        other => panic!("{other:?}"),
+    }
+    for (text, en, zh) in [
+        ("@@\n-y\n+z\n", "its lines are not in the file", "文件中没有这些行"),
+        ("@@ nowhere\n-x\n+z\n", "no line after", "没有包含 `nowhere` 的行"),
+    ] {
+        let text = format!("*** Begin Patch\n*** Update File: a\n{text}*** End Patch\n");
+        match patch(&f, &text).map(drop) {
+            Err(FileError::Conflict { message, zh: said, .. }) => {
+                assert!(message.contains(en) && said.contains(zh) && !said.contains(en), "{message} {said}");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}

@@ -160,9 +160,9 @@ struct Checked {
 
 /// The common rules; nothing when both paths are one entry.
 fn check(root: &Root, request: &TransferRequest, stop: &dyn Stop) -> Result<Option<Checked>> {
-    let from = root.existing(&request.from, Last::Itself)?;
+    let from = root.existing(&request.from, Last::Itself).map_err(|error| error.of_argument("/from"))?;
     refuse_root(root, &from, &request.from)?;
-    let to = root.resolve(&request.to, Last::Itself)?;
+    let to = root.resolve(&request.to, Last::Itself).map_err(|error| error.of_argument("/to"))?;
     // The same entry by this or another spelling, or by another case where the system ignores case.
     if to.rel == from.rel || (to.id() == from.id() && same_entry(&from, &to)) {
         return Ok(None);
