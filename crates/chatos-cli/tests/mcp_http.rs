@@ -269,3 +269,20 @@ fn an_address_beyond_loopback_needs_three_words() {
         "no token is made when one is given or none is needed"
     );
 }
+
+#[test]
+fn a_body_that_is_no_message_is_a_bad_request_and_not_a_wrong_type() {
+    let sandbox = Sandbox::new(env!("CARGO_BIN_EXE_chatos"));
+    let server = start(&sandbox, &[]);
+    let own = server.own();
+    for body in
+        ["{", "", "nonsense", "[]", "[{}]", "{}", "1", "{\"jsonrpc\":\"2.0\",\"id\":{},\"method\":\"x\"}"]
+    {
+        let answer = server.raw("POST", "/mcp", &format!("{own}{ACCEPT}"), body);
+        assert_eq!(answer.status, 400, "{body}: {}", answer.text());
+        assert_eq!(answer.json()["error"]["code"], -32700, "{body}: {}", answer.text());
+    }
+    let text = format!("{own}Accept: application/json, text/event-stream\r\nContent-Type: text/plain\r\n");
+    assert_eq!(server.raw("POST", "/mcp", &text, &initialize().to_string()).status, 415);
+    assert_eq!(server.post("", &initialize()).0.status, 200);
+}

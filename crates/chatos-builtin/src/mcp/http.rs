@@ -191,7 +191,14 @@ impl Server {
         if !parts.headers.contains_key("mcp-session-id") && self.is_full(&body).await {
             return refusal(StatusCode::SERVICE_UNAVAILABLE);
         }
-        self.service.handle(Request::from_parts(parts, Full::new(body))).await
+        let kind = parts.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+        let json = kind.is_some_and(|kind| kind.to_ascii_lowercase().starts_with("application/json"));
+        let reply = self.service.handle(Request::from_parts(parts, Full::new(body))).await;
+        if json && reply.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
+            // The library's word for a body that is not a message; the type of the body was right.
+            return malformed();
+        }
+        reply
     }
 
     /// Whether this would be one session too many.
@@ -221,6 +228,18 @@ fn allow(headers: &mut hyper::HeaderMap, origin: HeaderValue) {
     for (name, value) in fixed {
         headers.insert(name, HeaderValue::from_static(value));
     }
+}
+
+/// The answer to a body that is not one message of the protocol.
+fn malformed() -> Reply {
+    let error = serde_json::json!({
+        "jsonrpc": "2.0", "id": null,
+        "error": { "code": -32700, "message": "the body is not one JSON-RPC 2.0 message; batches are not supported" },
+    });
+    let mut reply = Response::new(Full::new(Bytes::from(error.to_string())).boxed());
+    *reply.status_mut() = StatusCode::BAD_REQUEST;
+    reply.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    reply
 }
 
 /// A refusal without detail; 401 says what is wanted.
