@@ -210,9 +210,15 @@ pub(crate) fn timed(argv: &[&str]) -> Result<Duration> {
 
 fn edit(place: &Place) -> Result<()> {
     let path = place.root().join("edited.txt");
-    let text: String = (0..1000)
+    let lines: String = (1..1000)
         .map(|n| format!("line {n:04} of a file that has about sixty-four kilobytes, padded\n"))
         .collect();
+    // Other contents each time: what a server has kept already must not help it.
+    let round = std::cell::Cell::new(0_u32);
+    let text = || {
+        round.set(round.get() + 1);
+        format!("line 0000 of the edit {:04} in a file of sixty-four kilobytes\n{lines}", round.get())
+    };
     let flags = ["--write", "--confirm-file-changes=false"];
     let mut contest = Contest::new(&place.ours("code_writer", &flags), &place.peers())?;
     let outcome = contest.run(
@@ -220,7 +226,7 @@ fn edit(place: &Place) -> Result<()> {
         1,
         |kind, client| {
             // Put back beside the clock's view would be better still; it costs the same for all.
-            let prepared = std::fs::write(&path, &text).map_err(Into::into);
+            let prepared = std::fs::write(&path, text()).map_err(Into::into);
             Some(prepared.and_then(|()| kind.edit(client, &path, "line 0500 of", "LINE 0500 OF")))
         },
         |kind, reply| {
@@ -228,6 +234,7 @@ fn edit(place: &Place) -> Result<()> {
             edited && (kind != Kind::Ours || reply["structuredContent"]["data"]["warnings"] == json!([]))
         },
         || {
+            let text = text();
             std::fs::write(&path, &text)?;
             bare_replace(&path, text.as_bytes())
         },

@@ -30,4 +30,4 @@ pub mod walk;
 pub use digest::Digest;
 pub use error::{ConflictKind, DenyRule, FileError, Resource, Result, Stopped};
 pub use resolve::{Last, Place};
-pub use root::{Protected, Root, SymlinkPolicy};
+pub use root::{Anchor, Protected, Root, SymlinkPolicy};

@@ -85,6 +85,16 @@ pub struct CallRequest {
     pub asked: Option<RequestId>,
     /// The connected client, for tools that ask it something themselves.
     pub client: Option<ClientLink>,
+    /// The call was read together with others.
+    pub batch: Option<Batch>,
+}
+
+/// Calls that came together share what would be the same for each of them. Whoever makes such calls calls
+/// [`Layer::write_log`] before it gives their answers away.
+#[derive(Debug, Clone, Copy)]
+pub struct Batch {
+    /// When the call was here; settings that were looked at later are those in force for it.
+    pub arrived: Instant,
 }
 
 /// How a call ended for its caller.
@@ -133,6 +143,13 @@ impl Layer {
         }
     }
 
+    /// Writes what the log says about calls of a batch.
+    pub fn write_log(&self) {
+        if let Some(log) = &self.parts.log {
+            log.write_held();
+        }
+    }
+
     /// Ends all calls and waits, at most `patience`, for what they leave behind.
     pub async fn close(&self, patience: Duration) {
         self.shutdown.cancel();
@@ -151,7 +168,10 @@ impl Layer {
         // Counted, so that a shutdown waits for calls as for everything they leave behind.
         let _counted = self.tracker.token();
         self.parts.settings.prepare().await;
-        let settings = self.settings();
+        let settings = match request.batch {
+            Some(batch) => self.parts.settings.current_for(batch.arrived),
+            None => self.settings(),
+        };
         let meta = CallMeta::read(&request.meta, tool.spec().name);
         let settings_lang = settings.lang;
         let call_id = meta.tool_call_id.clone().unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
@@ -169,6 +189,7 @@ impl Layer {
             settings,
             lang: meta.lang.unwrap_or(settings_lang),
             held_back: None,
+            in_batch: request.batch.is_some(),
             finish: Finish::default(),
             elapsed: Duration::ZERO,
         };
@@ -205,6 +226,7 @@ struct Call<'a> {
     // Written with the end of the call: by level `error` only when it failed, by a quick tool because
     // its end is there at once.
     held_back: Option<String>,
+    in_batch: bool,
     finish: Finish,
     elapsed: Duration,
 }
@@ -450,9 +472,14 @@ impl Call<'_> {
         }
         let redactor = &self.layer.parts.redactor;
         let line = self.record.finish_line(&envelope.stamp.ts, envelope, self.finish, redactor, rules);
-        match &self.held_back {
-            Some(call) => log.append(&format!("{call}\n{line}"), self.settings.rotation),
-            None => log.append(&line, self.settings.rotation),
+        let lines = match &self.held_back {
+            Some(call) => format!("{call}\n{line}"),
+            None => line,
+        };
+        if self.in_batch {
+            log.hold(&lines, self.settings.rotation);
+        } else {
+            log.append(&lines, self.settings.rotation);
         }
     }
 }

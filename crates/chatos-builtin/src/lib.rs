@@ -55,7 +55,7 @@ pub use feature::{
     Change, CompletionOf, Completions, Features, PromptArgument, PromptCall, PromptInfo, PromptMessage,
     PromptReply, Prompts, ResourceInfo, ResourceTemplate, Resources,
 };
-pub use layer::{CallRequest, Layer, LayerParts, Reply, UnknownTool};
+pub use layer::{Batch, CallRequest, Layer, LayerParts, Reply, UnknownTool};
 pub use log::{ToolLog, Warn};
 pub use mcp::{
     Ended, Endpoint, EndpointOptions, Gate, HttpListener, Relay, RelayedCall, serve_http, serve_stdio,

@@ -1,4 +1,4 @@
-//! The tool log file: one write per line under an advisory lock, rotated by rename (tools §8, §10).
+//! The tool log file: one write per line, or for the lines of calls that came together, under an advisory lock, rotated by rename (tools §8, §10).
 //!
 //! Several processes write the same file. Logging never fails a call: the first failure is told once,
 //! later ones are silent until a write succeeds again.
@@ -8,7 +8,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rustix::fs::{FlockOperation, OFlags};
@@ -18,19 +18,33 @@ use crate::settings::Rotation;
 /// A lock held longer than this belongs to a stuck process; a line of the log is not worth waiting for.
 const LOCK_PATIENCE: Duration = Duration::from_millis(100);
 
+/// Bytes that wait to be written with others.
+const HELD_BYTES: usize = 32 * 1024;
+
 /// Hears that the log cannot be written: path and reason.
 pub type Warn = Box<dyn Fn(&Path, &io::Error) + Send + Sync>;
 
 /// A log file shared by processes.
 pub struct ToolLog {
     path: PathBuf,
-    open: Mutex<Option<Open>>,
+    state: Mutex<State>,
     warned: AtomicBool,
     warn: Warn,
 }
 
+#[derive(Default)]
+struct State {
+    open: Option<Open>,
+    // Lines that wait to be written with others.
+    held: String,
+    // How they are to be written; none when there are none.
+    rotation: Option<Rotation>,
+}
+
 struct Open {
     file: Arc<File>,
+    // Device and inode.
+    id: (u64, u64),
     // Where our last line ended; nobody else wrote while the file ends there.
     end: u64,
     // Lines up to this offset are counted; others may have written more.
@@ -41,7 +55,7 @@ struct Open {
 impl ToolLog {
     /// A log at this path; the file appears with the first line.
     pub fn new(path: PathBuf, warn: Warn) -> Self {
-        Self { path, open: Mutex::new(None), warned: AtomicBool::new(false), warn }
+        Self { path, state: Mutex::default(), warned: AtomicBool::new(false), warn }
     }
 
     /// Where it is.
@@ -51,8 +65,46 @@ impl ToolLog {
 
     /// Appends whole lines, given without their last newline.
     pub fn append(&self, lines: &str, rotation: Rotation) {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        match self.write(&mut open, lines, rotation) {
+        let mut state = self.state();
+        if state.rotation.is_none() {
+            self.try_write(&mut state.open, lines, rotation);
+        } else {
+            state.hold(lines, rotation);
+            self.write_all(&mut state);
+        }
+    }
+
+    /// The same with the next ones, at the latest by [`Self::write_held`].
+    pub fn hold(&self, lines: &str, rotation: Rotation) {
+        if rotation.max_lines > 0 {
+            // Lines that are counted are written where they are counted.
+            return self.append(lines, rotation);
+        }
+        let mut state = self.state();
+        state.hold(lines, rotation);
+        if state.held.len() >= HELD_BYTES {
+            self.write_all(&mut state);
+        }
+    }
+
+    /// Appends the lines that wait.
+    pub fn write_held(&self) {
+        self.write_all(&mut self.state());
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write_all(&self, state: &mut State) {
+        if let Some(rotation) = state.rotation.take() {
+            self.try_write(&mut state.open, &state.held, rotation);
+            state.held.clear();
+        }
+    }
+
+    fn try_write(&self, open: &mut Option<Open>, lines: &str, rotation: Rotation) {
+        match self.write(open, lines, rotation) {
             Ok(()) => self.warned.store(false, Ordering::Relaxed),
             Err(error) => {
                 // A handle that failed is not trusted again.
@@ -75,13 +127,11 @@ impl ToolLog {
             let file = Arc::clone(&current.file);
             let lock = Lock::take(&file)?;
             // security §3.2 in small: another process may have renamed the file before we had the lock.
-            let meta = current.file.metadata()?;
-            let same = std::fs::symlink_metadata(&self.path)
-                .is_ok_and(|at_path| (at_path.dev(), at_path.ino()) == (meta.dev(), meta.ino()));
-            if !same {
+            let at_path = std::fs::symlink_metadata(&self.path).ok();
+            let Some(meta) = at_path.filter(|meta| (meta.dev(), meta.ino()) == current.id) else {
                 drop(lock);
                 continue;
-            }
+            };
             let size = meta.len();
             let torn = size > 0 && size != current.end && last_byte(&current.file, size)? != b'\n';
             let added = lines.len() as u64 + 1 + u64::from(torn);
@@ -133,7 +183,7 @@ impl ToolLog {
         if meta.permissions().mode() & 0o077 != 0 {
             file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
         }
-        Ok(Open { file: Arc::new(file), end: 0, counted_to: 0, lines: 0 })
+        Ok(Open { id: (meta.dev(), meta.ino()), file: Arc::new(file), end: 0, counted_to: 0, lines: 0 })
     }
 
     /// Renames the file and forgets the oldest former ones. The caller holds the lock.
@@ -172,6 +222,16 @@ impl ToolLog {
         let extension = part(self.path.extension());
         let suffix = if extension.is_empty() { String::new() } else { format!(".{extension}") };
         (format!("{}-", part(self.path.file_stem())), suffix)
+    }
+}
+
+impl State {
+    fn hold(&mut self, lines: &str, rotation: Rotation) {
+        if self.rotation.is_some() {
+            self.held.push('\n');
+        }
+        self.held.push_str(lines);
+        self.rotation = Some(rotation);
     }
 }
 

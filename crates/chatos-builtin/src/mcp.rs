@@ -8,6 +8,7 @@ mod connection;
 mod door;
 mod elicit;
 mod http;
+mod incoming;
 mod offer;
 mod quick;
 mod relay;

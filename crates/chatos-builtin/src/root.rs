@@ -1,28 +1,26 @@
 //! The directory a call is confined to: opened once, so that it stays the same directory whatever
 //! happens to its name.
 
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::path::{Path, PathBuf};
+use std::os::fd::BorrowedFd;
+use std::path::Path;
 
 use chatos_tool::{DenyRule, Reason, Text, ToolError};
-use rustix::fs::{Mode, OFlags};
+
+use crate::filesystem::Anchor;
 
 /// An open directory and its real path.
 #[derive(Debug)]
 pub struct Root {
-    path: PathBuf,
-    dir: OwnedFd,
+    anchor: Anchor,
     near: bool,
 }
 
 impl Root {
     /// Opens a directory; links in its own path are followed, because a person named it.
     pub fn open(path: &Path) -> std::io::Result<Self> {
-        let path = std::fs::canonicalize(path)?;
-        let dir =
-            rustix::fs::open(&path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
-        let near = is_near(&dir);
-        Ok(Self { path, dir, near })
+        let anchor = Anchor::open(path)?;
+        let near = is_near(anchor.handle());
+        Ok(Self { anchor, near })
     }
 
     /// Whether it lies on a file system of this machine, where small reads do not make anybody wait.
@@ -32,12 +30,12 @@ impl Root {
 
     /// The real path.
     pub fn path(&self) -> &Path {
-        &self.path
+        self.anchor.path()
     }
 
     /// The open directory.
-    pub fn dir(&self) -> BorrowedFd<'_> {
-        self.dir.as_fd()
+    pub(crate) fn anchor(&self) -> &Anchor {
+        &self.anchor
     }
 
     /// The directory a caller chose with `_meta.workdir`: this one or one inside it (tools §4).
@@ -55,14 +53,14 @@ impl Root {
                 "请用其他 --root 启动服务，或省略 workdir",
             ))
         };
-        let chosen = Self::open(&self.path.join(workdir)).map_err(|_| outside())?;
-        if chosen.path.starts_with(&self.path) { Ok(chosen) } else { Err(outside()) }
+        let chosen = Self::open(&self.path().join(workdir)).map_err(|_| outside())?;
+        if chosen.path().starts_with(self.path()) { Ok(chosen) } else { Err(outside()) }
     }
 }
 
 /// The usual local file systems of Linux by their magic numbers; everything else may be far away.
 #[cfg(target_os = "linux")]
-fn is_near(dir: &OwnedFd) -> bool {
+fn is_near(dir: BorrowedFd<'_>) -> bool {
     const BTRFS: i64 = 0x9123_683e;
     const EXT: i64 = 0xef53;
     const F2FS: i64 = 0xf2f5_2010;
@@ -76,7 +74,7 @@ fn is_near(dir: &OwnedFd) -> bool {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn is_near(_: &OwnedFd) -> bool {
+fn is_near(_: BorrowedFd<'_>) -> bool {
     false
 }
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use chatos_store::{Settings, SettingsInput};
 use chatos_tool::{Lang, LogLevel, LogRules, TextLimits, limits};
@@ -16,6 +16,11 @@ use crate::tool::BoxFuture;
 pub trait SettingsSource: Send + Sync {
     /// The values for a call that begins now. Cheap when nothing changed.
     fn current(&self) -> Arc<ToolSettings>;
+
+    /// The values for a call that was here at this time: a look since then is enough.
+    fn current_for(&self, _arrived: Instant) -> Arc<ToolSettings> {
+        self.current()
+    }
 
     /// Makes what the first call needs besides: a process that only lists its tools leaves no traces.
     fn prepare(&self) -> BoxFuture<'_, ()> {
@@ -231,6 +236,8 @@ pub struct StoreSettings {
 /// What was read last: of which version of the database, and what was made of which revision.
 #[derive(Default)]
 struct Last {
+    // When the look began that found them.
+    looked: Option<Instant>,
     version: Option<i64>,
     made: Option<(u64, Arc<ToolSettings>)>,
 }
@@ -268,7 +275,17 @@ impl StoreSettings {
 
 impl SettingsSource for StoreSettings {
     fn current(&self) -> Arc<ToolSettings> {
+        self.current_for(Instant::now())
+    }
+
+    fn current_for(&self, arrived: Instant) -> Arc<ToolSettings> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let (Some(looked), Some((_, settings))) = (last.looked, &last.made)
+            && looked >= arrived
+        {
+            return Arc::clone(settings);
+        }
+        last.looked = Some(Instant::now());
         last.version = self.refresh(last.version);
         // Most changes of the database are no change of settings.
         let revision = self.settings.revision();
@@ -323,7 +340,13 @@ mod tests {
         assert!(Arc::ptr_eq(&second, &source.current()), "nothing changed, nothing is read");
         other.set_meta("a", "1").unwrap();
         assert!(Arc::ptr_eq(&second, &source.current()), "another change is no change of settings");
+        let arrived = Instant::now();
+        assert!(!source.current_for(arrived).confirm_file_changes);
         person.reset(&other, "confirmFileChanges").unwrap();
-        assert!(source.current().confirm_file_changes);
+        assert!(!source.current_for(arrived).confirm_file_changes, "it was here before the switch");
+        assert!(source.current_for(Instant::now()).confirm_file_changes);
+        assert!(source.current_for(arrived).confirm_file_changes, "the newest look counts");
+        person.set(&other, "confirmFileChanges", &json!(false), "test").unwrap();
+        assert!(!source.current().confirm_file_changes);
     }
 }

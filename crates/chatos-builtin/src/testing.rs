@@ -223,6 +223,7 @@ pub(crate) fn call(tool: &str, arguments: Value) -> CallRequest {
         resume: None,
         asked: None,
         client: None,
+        batch: None,
     }
 }
 

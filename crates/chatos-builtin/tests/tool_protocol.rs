@@ -103,6 +103,7 @@ async fn every_example_of_the_document_is_what_happens() {
                     resume: None,
                     asked: None,
                     client: None,
+                    batch: None,
                 };
                 std::fs::remove_file(&log).ok();
                 let Ok(Reply::Done(envelope)) = layer.call(&server, request).await else { panic!("{what}") };

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Instant;
 
 use chatos_builtin::{
     BoxFuture, ServerEnv, SettingsSource, StoreHandle, StoreSettings, TaskScope, ToolLog, ToolSettings,
@@ -241,6 +242,10 @@ impl BesideSettings {
 impl SettingsSource for BesideSettings {
     fn current(&self) -> Arc<ToolSettings> {
         self.stored.current()
+    }
+
+    fn current_for(&self, arrived: Instant) -> Arc<ToolSettings> {
+        self.stored.current_for(arrived)
     }
 
     fn prepare(&self) -> BoxFuture<'_, ()> {

@@ -243,6 +243,7 @@ impl ToolDesk {
             resume: None,
             asked: call.asked.as_deref().and_then(|id| RequestId::parse(id).ok()),
             client: None,
+            batch: None,
         };
         let layer = Arc::clone(&self.layer);
         // Whole, so that a caller who goes away leaves a call that ends in order and is logged.

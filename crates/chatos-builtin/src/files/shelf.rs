@@ -117,10 +117,8 @@ impl Shelf {
         };
         let policy =
             if cx.settings.files.follow_links_out { SymlinkPolicy::Allow } else { SymlinkPolicy::Deny };
-        let root = Root::from_handle(own.dir(), own.path(), policy, self.protected.clone())
-            .map_err(|error| explain(FileError::os("open", ".", error)))?;
         Ok(Job {
-            root,
+            root: Root::on(own.anchor().clone(), policy, self.protected.clone()),
             cache: self.cache.clone(),
             settings: cx.settings.files,
             text: cx.settings.text,
@@ -164,11 +162,12 @@ impl Shelf {
 
     /// servers §2.5: leftovers of a dead process are settled by the next one that serves the root.
     fn settle(&self, job: &Job) {
-        let Some(journal_dir) = self.journal_dir.clone().filter(|dir| dir.is_dir()) else { return };
         let mut settled = self.settled.lock().unwrap_or_else(PoisonError::into_inner);
-        if !settled.insert(job.root.path().to_path_buf()) {
+        if settled.contains(job.root.path()) {
             return;
         }
+        let Some(journal_dir) = self.journal_dir.clone().filter(|dir| dir.is_dir()) else { return };
+        settled.insert(job.root.path().to_path_buf());
         let engine = Engine { root: &job.root, fs: &RealFs, journal_dir };
         match engine.recover() {
             Ok(found) if found.finished + found.rolled_back + found.failed > 0 => {

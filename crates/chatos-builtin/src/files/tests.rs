@@ -158,6 +158,7 @@ impl Bench {
             resume: None,
             asked: None,
             client: None,
+            batch: None,
         };
         let Reply::Done(envelope) = self.layer.call(server, request).await.unwrap() else {
             panic!("no envelope")

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rustix::fs::{Access, AtFlags, Mode, OFlags, Stat};
 use rustix::io::Errno;
@@ -28,7 +29,7 @@ pub enum SymlinkPolicy {
 /// Directories no file tool touches, wherever they lie (servers §2.1): state, keys, plugin roots.
 #[derive(Debug, Clone, Default)]
 pub struct Protected {
-    paths: Vec<PathBuf>,
+    paths: Arc<[PathBuf]>,
 }
 
 /// The protected directories as they are now: by identity, never by spelling.
@@ -39,12 +40,18 @@ pub struct ProtectedIds {
     planned: Vec<(FileId, Vec<u8>)>,
 }
 
+/// An open directory that stays the same one whatever happens to its name; copies share the handle.
+#[derive(Debug, Clone)]
+pub struct Anchor {
+    handle: Arc<OwnedFd>,
+    path: Arc<Path>,
+    id: FileId,
+}
+
 /// An open root.
 #[derive(Debug)]
 pub struct Root {
-    handle: OwnedFd,
-    path: PathBuf,
-    id: FileId,
+    anchor: Anchor,
     policy: SymlinkPolicy,
     protected: Protected,
 }
@@ -69,7 +76,7 @@ impl Protected {
     /// Looks the directories up. Done for each operation, because they may be made or moved.
     pub fn now(&self) -> ProtectedIds {
         let mut found = ProtectedIds::default();
-        for path in &self.paths {
+        for path in self.paths.iter() {
             let mut existing = path.as_path();
             let mut below: Option<&std::ffi::OsStr> = None;
             loop {
@@ -107,36 +114,46 @@ impl ProtectedIds {
     }
 }
 
-impl Root {
-    /// Opens a root. Links on the way to it are the person's own choice and are followed.
-    pub fn open(path: &Path, policy: SymlinkPolicy, protected: Protected) -> io::Result<Self> {
+impl Anchor {
+    /// Opens a directory. Links on the way to it are the person's own choice and are followed.
+    pub fn open(path: &Path) -> io::Result<Self> {
         let path = path.canonicalize()?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let handle = rustix::fs::open(&path, flags, Mode::empty())?;
         let id = FileId::of(&rustix::fs::fstat(&handle)?);
-        Ok(Self { handle, path, id, policy, protected })
+        Ok(Self { handle: Arc::new(handle), path: path.into(), id })
     }
 
-    /// A root on a directory that is open already; the handle is doubled.
-    pub fn from_handle(
-        handle: BorrowedFd<'_>,
-        path: &Path,
-        policy: SymlinkPolicy,
-        protected: Protected,
-    ) -> io::Result<Self> {
-        let handle = rustix::io::fcntl_dupfd_cloexec(handle, 0)?;
-        let id = FileId::of(&rustix::fs::fstat(&handle)?);
-        Ok(Self { handle, path: path.to_owned(), id, policy, protected })
-    }
-
-    /// The root's absolute path, for records and display.
+    /// Its real path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
+    /// The directory handle.
+    pub fn handle(&self) -> BorrowedFd<'_> {
+        self.handle.as_fd()
+    }
+}
+
+impl Root {
+    /// Opens a root.
+    pub fn open(path: &Path, policy: SymlinkPolicy, protected: Protected) -> io::Result<Self> {
+        Ok(Self::on(Anchor::open(path)?, policy, protected))
+    }
+
+    /// A root on a directory that is open already.
+    pub fn on(anchor: Anchor, policy: SymlinkPolicy, protected: Protected) -> Self {
+        Self { anchor, policy, protected }
+    }
+
+    /// The root's absolute path, for records and display.
+    pub fn path(&self) -> &Path {
+        self.anchor.path()
+    }
+
     /// The root's identity.
     pub fn id(&self) -> FileId {
-        self.id
+        self.anchor.id
     }
 
     /// The link policy.
@@ -151,7 +168,7 @@ impl Root {
 
     /// The directory handle.
     pub fn handle(&self) -> BorrowedFd<'_> {
-        self.handle.as_fd()
+        self.anchor.handle()
     }
 
     /// Resolves a path that the caller gave. The leaf, and directories above it, may be missing.

@@ -63,7 +63,7 @@ pub(super) fn take_over(store: &Store, root: &Root, name: &str, host_app: &str) 
 /// A regular file below the root, reached without following a single link.
 fn read(root: &Root, folder: &[&str], name: &str) -> io::Result<Option<Vec<u8>>> {
     let directory = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let mut dir = rustix::io::fcntl_dupfd_cloexec(root.dir(), 0)?;
+    let mut dir = rustix::io::fcntl_dupfd_cloexec(root.anchor().handle(), 0)?;
     for part in folder {
         dir = match rustix::fs::openat(&dir, *part, directory, Mode::empty()) {
             Ok(dir) => dir,

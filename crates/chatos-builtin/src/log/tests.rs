@@ -173,3 +173,34 @@ fn a_link_is_not_followed_and_a_held_lock_does_not_block() {
     place.log().append("x", FREE);
     assert_eq!(place.warnings.load(Ordering::Relaxed), 1);
 }
+
+#[test]
+fn held_lines_come_in_order_before_what_is_written_after_them() {
+    let place = Place::new();
+    let log = place.log();
+    log.write_held();
+    assert!(!place.path().exists(), "nothing was held");
+    log.hold("one\ntwo", FREE);
+    log.hold("three", FREE);
+    assert!(!place.path().exists(), "they wait");
+    log.append("four", FREE);
+    assert_eq!(place.all_lines(), ["one", "two", "three", "four"]);
+    log.hold("five", FREE);
+    log.write_held();
+    log.write_held();
+    assert_eq!(place.all_lines(), ["one", "two", "three", "four", "five"]);
+    // As much as is worth waiting for, not more.
+    log.hold(&"x".repeat(HELD_BYTES), FREE);
+    assert_eq!(place.all_lines().len(), 6);
+    // Lines that are counted do not wait.
+    log.hold("counted", Rotation { max_lines: 100, ..FREE });
+    assert_eq!(place.all_lines().len(), 7);
+    // Held lines begin a new file like others.
+    let small = Rotation { max_bytes: HELD_BYTES as u64, ..FREE };
+    log.hold("seven", small);
+    log.hold("eight", small);
+    log.write_held();
+    assert_eq!(place.former().len(), 1);
+    assert_eq!(std::fs::read_to_string(place.path()).unwrap(), "seven\neight\n");
+    assert_eq!(place.warnings.load(Ordering::Relaxed), 0);
+}

@@ -175,6 +175,7 @@ impl Connection {
                 resume,
                 asked: None,
                 client: Some(client),
+                batch: None,
             },
         );
         // The reports end when the call drops their sender, so none comes after the result.

@@ -7,6 +7,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chatos_tool::{Envelope, Transport};
@@ -18,12 +19,18 @@ use tokio_util::sync::CancellationToken;
 
 use super::Endpoint;
 use super::connection::Connection;
+use super::incoming::Line;
 use super::wire::{Out, Sink};
 use crate::context::Caller;
-use crate::layer::{CallRequest, Reply, UnknownTool};
+use crate::layer::{Batch, CallRequest, Reply, UnknownTool};
 
 /// Longer lines are not looked at twice.
 const LINE_BYTES: usize = 4096;
+
+/// Answers that wait for others to requests that are here already. More would leave the client idle.
+const HELD_LINES: usize = 8;
+/// The same in bytes.
+const HELD_BYTES: usize = 16 * 1024;
 
 /// The calls of one connection that may go the short way.
 pub(super) struct QuickCalls {
@@ -33,6 +40,10 @@ pub(super) struct QuickCalls {
     // The client has made the connection in the older era; a modern one says more with each request.
     open: bool,
     running: Running,
+    // Answers to be written together; empty whenever the connection waits for anything. Their lines of the log
+    // are written before them.
+    held: Vec<u8>,
+    held_lines: usize,
 }
 
 /// Calls that were not done at once, by their id as it was written.
@@ -83,27 +94,55 @@ impl QuickCalls {
             closed: connection.closed.clone(),
             open: false,
             running: Running::default(),
+            held: Vec::new(),
+            held_lines: 0,
         })
     }
 
-    /// Takes a line that is such a call and answers it now or later; false leaves it to the others. With `more`
-    /// the next line is here already.
-    pub(super) fn answers<W: Sink>(&mut self, line: &[u8], out: &Arc<Out<W>>, more: bool) -> bool {
-        if line.len() > LINE_BYTES {
+    /// Takes a line that is such a call and answers it now or later; false leaves it to the others.
+    pub(super) fn answers<W: Sink>(&mut self, line: &Line, out: &Arc<Out<W>>) -> bool {
+        let answered = self.reads(line, out);
+        let full = self.held_lines >= HELD_LINES || self.held.len() >= HELD_BYTES;
+        // Before anything is waited for, and before anybody else answers.
+        if !answered || !line.more || full {
+            self.release(out);
+        }
+        answered
+    }
+
+    fn reads<W: Sink>(&mut self, line: &Line, out: &Arc<Out<W>>) -> bool {
+        if line.bytes.len() > LINE_BYTES {
             return false;
         }
-        let Ok(message) = serde_json::from_slice::<Message<'_>>(line) else { return false };
+        let Ok(message) = serde_json::from_slice::<Message<'_>>(&line.bytes) else { return false };
         match &*message.method {
             "notifications/initialized" => self.open = true,
             "notifications/cancelled" => self.cancel(message.params),
             "tools/call" if self.open && message.jsonrpc == "2.0" => {
                 if let (Some(id), Some(params)) = (message.id, message.params) {
-                    return self.call(id.get(), params.get(), out, more);
+                    return self.call(id.get(), params.get(), line, out);
                 }
             }
             _ => {}
         }
         false
+    }
+
+    /// Writes the answers that were held back, after what the log says about them.
+    fn release<W: Sink>(&mut self, out: &Arc<Out<W>>) {
+        if self.held_lines == 0 {
+            return;
+        }
+        self.endpoint.layer.write_log();
+        match out.send_line(&self.held) {
+            Ok(None) => {}
+            Ok(Some(end)) => out.flush_later(end),
+            Err(error) => tracing::debug!(%error, "answers could not be sent"),
+        }
+        self.held_lines = 0;
+        self.held.clear();
+        // Room for the next ones is kept, unless one answer was huge.
+        self.held.shrink_to(2 * HELD_BYTES);
     }
 
     fn cancel(&self, params: Option<&RawValue>) {
@@ -114,7 +153,7 @@ impl QuickCalls {
         }
     }
 
-    fn call<W: Sink>(&self, id: &str, params: &str, out: &Arc<Out<W>>, more: bool) -> bool {
+    fn call<W: Sink>(&mut self, id: &str, params: &str, line: &Line, out: &Arc<Out<W>>) -> bool {
         // An id is a number or a text; a client that does not read its answers waits in the usual queue.
         let plain = id.starts_with(|c: char| c == '"' || c == '-' || c.is_ascii_digit());
         if !plain || out.is_behind() {
@@ -146,27 +185,40 @@ impl QuickCalls {
             resume: None,
             client: None,
             asked: None,
+            batch: Some(Batch { arrived: line.arrived }),
         };
         let own = Arc::clone(endpoint);
         let mut call = Box::pin(async move { own.layer.call(&own.server, request).await });
         if let Some(reply) = (&mut call).now_or_never() {
-            if let Some(end) = send(id, reply, |line| out.send_with_others(line, more)) {
-                out.flush_later(end);
+            if let Some(envelope) = done(reply)
+                && let Err(error) = write(&mut self.held, id, &envelope)
+            {
+                tracing::debug!(%error, "an answer could not be written");
             }
+            self.held_lines += 1;
             return true;
         }
         let (id, out, running) = (id.to_owned(), Arc::clone(out), self.running.clone());
+        let own = Arc::clone(&self.endpoint);
         running.lock().insert(id.clone(), cancel.clone());
         // Ends with the call, which ends with the connection.
         tokio::spawn(async move {
             let reply = call.await;
+            own.layer.write_log();
             running.lock().remove(&id);
             if cancel.is_cancelled() {
                 return;
             }
-            if let Some(end) = send(&id, reply, |line| out.send_line(line))
-                && let Err(error) = out.flushed(end).await
-            {
+            let Some(envelope) = done(reply) else { return };
+            let mut line = Vec::new();
+            let sent = match write(&mut line, &id, &envelope).map_err(io::Error::from) {
+                Ok(()) => match out.send_line(&line) {
+                    Ok(Some(end)) => out.flushed(end).await,
+                    sent => sent.map(drop),
+                },
+                Err(error) => Err(error),
+            };
+            if let Err(error) = sent {
                 tracing::debug!(%error, "an answer could not be sent");
             }
         });
@@ -174,27 +226,22 @@ impl QuickCalls {
     }
 }
 
-/// Writes the answer; gives its end when some of it has to wait.
-fn send(
-    id: &str,
-    reply: Result<Reply, UnknownTool>,
-    write: impl FnOnce(&[u8]) -> std::io::Result<Option<u64>>,
-) -> Option<u64> {
-    // Such tools ask nobody, so there is no other reply.
-    let Ok(Reply::Done(envelope)) = reply else { return None };
-    let sent = line(id, &envelope).map_err(std::io::Error::from).and_then(|line| write(&line));
-    sent.unwrap_or_else(|error| {
-        tracing::debug!(%error, "an answer could not be sent");
-        None
-    })
+/// Such tools ask nobody, so there is no other reply.
+fn done(reply: Result<Reply, UnknownTool>) -> Option<Box<Envelope>> {
+    match reply {
+        Ok(Reply::Done(envelope)) => Some(envelope),
+        _ => None,
+    }
 }
 
-fn line(id: &str, envelope: &Envelope) -> serde_json::Result<Vec<u8>> {
-    let mut line = Vec::with_capacity(envelope.size + envelope.size / 8 + 1024);
-    line.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
-    line.extend_from_slice(id.as_bytes());
-    line.extend_from_slice(br#","result":"#);
-    envelope.write_result(&mut line)?;
-    line.extend_from_slice(b"}\n");
-    Ok(line)
+/// Appends an answer as one line, or nothing.
+fn write(lines: &mut Vec<u8>, id: &str, envelope: &Envelope) -> serde_json::Result<()> {
+    let before = lines.len();
+    lines.reserve(envelope.size + envelope.size / 8 + 1024);
+    lines.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+    lines.extend_from_slice(id.as_bytes());
+    lines.extend_from_slice(br#","result":"#);
+    envelope.write_result(&mut *lines).inspect_err(|_| lines.truncate(before))?;
+    lines.extend_from_slice(b"}\n");
+    Ok(())
 }

@@ -1,5 +1,4 @@
-//! JSON-RPC over two byte streams: one message per line, one write per message; answers to requests that came
-//! together leave a few at a time.
+//! JSON-RPC over two byte streams: one message per line, one write per message.
 //!
 //! What cannot be read gets an error instead of silence and never ends the connection; a line longer
 //! than 8 MiB is skipped in constant memory.
@@ -20,15 +19,11 @@ use serde_json::value::RawValue;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
+use super::incoming::{Incoming, Line, Next};
 use super::quick::QuickCalls;
 
 /// Bytes asked for at a time. A message of this size needs one read.
 const CHUNK: usize = 64 * 1024;
-
-/// Answers that wait for others to requests that are here already. More would leave the client idle.
-const HELD_LINES: usize = 8;
-/// The same in bytes.
-const HELD_BYTES: usize = 16 * 1024;
 
 /// The reading end.
 pub(super) trait Source: Send + 'static {
@@ -47,13 +42,9 @@ pub(super) trait Sink: Send + Sync + 'static {
 /// The transport of one connection.
 pub(super) struct Lines<S, W> {
     source: S,
-    // What was read and not yet taken. Reads go into `chunk` first: a read that is given up half way
-    // leaves nothing behind here.
-    buffer: Vec<u8>,
+    // Reads go into `chunk` first: a read that is given up half way leaves nothing behind in `incoming`.
+    incoming: Incoming,
     chunk: Box<[u8]>,
-    // Bytes of `buffer` that hold no newline.
-    searched: usize,
-    skipping: bool,
     // A request chose the era: until then other messages mean nothing and are dropped.
     opened: bool,
     out: Arc<Out<W>>,
@@ -75,9 +66,6 @@ struct Queue {
     end: u64,
     failed: bool,
     flushing: bool,
-    // Answers to be written together; empty whenever the connection waits for anything.
-    held: Vec<u8>,
-    held_lines: usize,
 }
 
 impl<S: Source, W: Sink> Lines<S, W> {
@@ -85,10 +73,8 @@ impl<S: Source, W: Sink> Lines<S, W> {
         let out = Out { sink, queue: Mutex::default(), moved: Notify::new() };
         Self {
             source,
-            buffer: Vec::new(),
+            incoming: Incoming::new(limits::MESSAGE_BYTES),
             chunk: vec![0; CHUNK].into_boxed_slice(),
-            searched: 0,
-            skipping: false,
             opened: false,
             out: Arc::new(out),
             closed,
@@ -96,36 +82,21 @@ impl<S: Source, W: Sink> Lines<S, W> {
         }
     }
 
-    /// The next line without its end, or `None` at the end of the stream.
-    async fn line(&mut self) -> Option<Vec<u8>> {
+    /// The next line, or `None` at the end of the stream.
+    async fn line(&mut self) -> Option<Line> {
         loop {
-            if let Some(at) = memchr::memchr(b'\n', &self.buffer[self.searched..]) {
-                let end = self.searched + at;
-                let rest = self.buffer.split_off(end + 1);
-                let mut line = std::mem::replace(&mut self.buffer, rest);
-                self.searched = 0;
-                line.pop();
-                if std::mem::take(&mut self.skipping) {
-                    continue;
-                }
-                return Some(line);
-            }
-            self.searched = self.buffer.len();
-            if self.buffer.len() > limits::MESSAGE_BYTES {
-                if !self.skipping {
+            match self.incoming.next() {
+                Next::Line(line) => return Some(line),
+                Next::TooLong => {
                     let text = format!("a message may have at most {} bytes", limits::MESSAGE_BYTES);
                     self.refuse(ErrorCode::INVALID_REQUEST, text, None);
                 }
-                self.skipping = true;
-            }
-            if self.skipping {
-                self.buffer.clear();
-                self.searched = 0;
+                Next::Wait => {}
             }
             // This future may be dropped while it waits; what has come is kept in the same step.
             match self.source.read(&mut self.chunk).await {
                 Ok(0) => return None,
-                Ok(count) => self.buffer.extend_from_slice(&self.chunk[..count]),
+                Ok(count) => self.incoming.push(&self.chunk[..count]),
                 Err(error) => {
                     tracing::debug!(%error, "cannot read from the client");
                     return None;
@@ -236,16 +207,10 @@ impl<S: Source, W: Sink> Transport<RoleServer> for Lines<S, W> {
                 self.closed.cancel();
                 return None;
             };
-            let more = memchr::memchr(b'\n', &self.buffer).is_some();
-            let answered = self.quick.as_mut().is_some_and(|quick| quick.answers(&line, &self.out, more));
-            if !(answered && more) {
-                // Before anything is waited for.
-                self.out.release();
-            }
-            if answered {
+            if self.quick.as_mut().is_some_and(|quick| quick.answers(&line, &self.out)) {
                 continue;
             }
-            if let Some(message) = self.parse(&line) {
+            if let Some(message) = self.parse(&line.bytes) {
                 return Some(message);
             }
         }
@@ -280,49 +245,10 @@ impl<W: Sink> Out<W> {
         self.write(&mut self.queue(), bytes)
     }
 
-    /// The same for an answer after which the next one follows at once, or does not.
-    pub(super) fn send_with_others(&self, bytes: &[u8], more: bool) -> io::Result<Option<u64>> {
-        let mut queue = self.queue();
-        if queue.held.is_empty() && !more {
-            return self.write(&mut queue, bytes);
-        }
-        queue.held.extend_from_slice(bytes);
-        queue.held_lines += 1;
-        if more && queue.held_lines < HELD_LINES && queue.held.len() < HELD_BYTES {
-            return Ok(None);
-        }
-        self.write_held(&mut queue)
-    }
-
-    /// Writes what was held back for a next answer that does not come this way.
-    fn release(self: &Arc<Self>) {
-        let written = self.write_held(&mut self.queue());
-        match written {
-            Ok(None) => {}
-            Ok(Some(end)) => self.flush_later(end),
-            Err(error) => tracing::debug!(%error, "answers could not be sent"),
-        }
-    }
-
     /// Goes on writing when the client reads; ends when it has or is gone.
     pub(super) fn flush_later(self: &Arc<Self>, end: u64) {
         let out = Arc::clone(self);
         tokio::spawn(async move { out.flushed(end).await });
-    }
-
-    fn write_held(&self, queue: &mut Queue) -> io::Result<Option<u64>> {
-        if queue.held.is_empty() {
-            return Ok(None);
-        }
-        let held = std::mem::take(&mut queue.held);
-        queue.held_lines = 0;
-        let written = self.write(queue, &held);
-        // Its room is used again, unless one answer was huge.
-        if held.capacity() <= 2 * HELD_BYTES {
-            queue.held = held;
-            queue.held.clear();
-        }
-        written
     }
 
     fn write(&self, queue: &mut Queue, bytes: &[u8]) -> io::Result<Option<u64>> {

@@ -266,8 +266,8 @@ pub(super) fn open_root(cx: &CallCx, protected: &[PathBuf]) -> Result<Root, Tool
         ));
     };
     // A command starts inside the root whatever the link policy of the file tools says.
-    Root::from_handle(own.dir(), own.path(), SymlinkPolicy::Deny, Protected::new(protected.iter().cloned()))
-        .map_err(|error| explain(FileError::os("open", ".", error)))
+    let protected = Protected::new(protected.iter().cloned());
+    Ok(Root::on(own.anchor().clone(), SymlinkPolicy::Deny, protected))
 }
 
 #[cfg(test)]
