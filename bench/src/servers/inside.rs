@@ -56,6 +56,7 @@ async fn calls(place: &Place) -> Result<Times> {
             resume: None,
             asked: None,
             client: None,
+            batch: None,
         };
         let began = Instant::now();
         let reply = layer.call(&server, request).await?;

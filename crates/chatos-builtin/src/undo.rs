@@ -15,7 +15,7 @@ use chatos_store::{ChangedContent, NewFileChange, RecordedChange, Store};
 use chatos_tool::Fault;
 
 use crate::filesystem::change::{Content, FileChange};
-use crate::filesystem::commit::{Engine, Step};
+use crate::filesystem::commit::{Engine, Journals, Step};
 use crate::filesystem::fs::RealFs;
 use crate::filesystem::stop::Never;
 use crate::filesystem::{FileError, Root};
@@ -74,7 +74,7 @@ pub struct UndoStep {
 #[derive(Debug)]
 pub struct UndoPlan {
     root: Root,
-    journal_dir: PathBuf,
+    journals: Journals,
     steps: Vec<Step>,
     work: Vec<(UndoStep, FileChange)>,
 }
@@ -113,15 +113,15 @@ pub fn plan(
         return Err(refuse::nothing());
     }
     let root = disk::open_root(home, root)?;
-    let journal_dir = home.state_dir.join("fs-journal");
+    let journals = Journals::new(home.state_dir.join("fs-journal"));
     if intent == Intent::Undo {
         // servers §2.5: what a dead process left half done is settled before anything is compared with it.
-        let engine = Engine { root: &root, fs: &RealFs, journal_dir: journal_dir.clone() };
+        let engine = Engine { root: &root, fs: &RealFs, journals: &journals };
         engine.recover().map_err(refuse::file)?;
     }
     let newest = changes.iter().map(|change| change.seq).max().unwrap_or_default();
     let (steps, work) = disk::Look { store, root: &root, newest }.compare(&nets)?;
-    Ok(UndoPlan { root, journal_dir, steps, work })
+    Ok(UndoPlan { root, journals, steps, work })
 }
 
 impl UndoPlan {
@@ -138,7 +138,7 @@ impl UndoPlan {
     /// Does all of it or nothing, and records it.
     pub fn commit(self, store: &Store) -> Result<Undone, Fault> {
         let root = self.root();
-        let engine = Engine { root: &self.root, fs: &RealFs, journal_dir: self.journal_dir };
+        let engine = Engine { root: &self.root, fs: &RealFs, journals: &self.journals };
         let committed =
             engine.commit(self.steps, &Never, &mut ()).map_err(|error: FileError| match error {
                 // What is there was looked at a moment ago, so this is somebody else's doing.

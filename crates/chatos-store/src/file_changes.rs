@@ -149,17 +149,24 @@ impl Store {
 
     /// Keeps bytes whose SHA-256 is known, as [`Self::put_blob`] does.
     pub fn keep_hashed(&self, sha256: &str, bytes: &[u8]) -> Result<(), StoreError> {
-        debug_assert_eq!(sha256, hex(&Sha256::digest(bytes)), "a blob has the name of its content");
-        let path = self.blob_file(sha256);
-        let kept = fs::metadata(&path).is_ok_and(|meta| meta.len() == bytes.len() as u64);
-        if !kept {
-            write_blob(&path, bytes).map_err(|error| {
-                let full = matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
-                let kind = if full { StoreErrorKind::Full } else { StoreErrorKind::Unavailable };
-                StoreError::new(kind, format!("cannot keep a content: {error}"))
-            })?;
+        self.keep_all_hashed(&[(sha256, bytes)])
+    }
+
+    /// The same for several: the disk is waited for once all of them are written.
+    pub fn keep_all_hashed(&self, blobs: &[(&str, &[u8])]) -> Result<(), StoreError> {
+        let mut missing = Vec::new();
+        for (sha256, bytes) in blobs {
+            debug_assert_eq!(*sha256, hex(&Sha256::digest(bytes)), "a blob has the name of its content");
+            let path = self.blob_file(sha256);
+            if !fs::metadata(&path).is_ok_and(|meta| meta.len() == bytes.len() as u64) {
+                missing.push((path, *bytes));
+            }
         }
-        Ok(())
+        write_blobs(missing).map_err(|error| {
+            let full = matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
+            let kind = if full { StoreErrorKind::Full } else { StoreErrorKind::Unavailable };
+            StoreError::new(kind, format!("cannot keep a content: {error}"))
+        })
     }
 
     /// Blobs that were kept for a change that was not made: what nobody else refers to goes with the next
@@ -238,12 +245,29 @@ pub(crate) fn old_path(diff: &str, path: &str) -> Option<String> {
     Some(rest[..end].to_owned())
 }
 
-fn write_blob(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let dir = path.parent().unwrap_or(Path::new("."));
-    let draft = dir.join(format!(".{}.tmp", uuid::Uuid::new_v4()));
-    let open = || fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft);
-    let written = (|| {
-        let mut file = match open() {
+/// Writes all of them, makes them durable, and only then gives them their names.
+fn write_blobs(blobs: Vec<(PathBuf, &[u8])>) -> io::Result<()> {
+    let drafts: Vec<Draft> =
+        blobs.into_iter().map(|(path, bytes)| Draft::write(path, bytes)).collect::<io::Result<_>>()?;
+    for draft in &drafts {
+        draft.file.sync_data()?;
+    }
+    drafts.into_iter().try_for_each(Draft::finish)
+}
+
+/// A blob that has not its name yet; it is removed unless it gets it.
+struct Draft {
+    file: fs::File,
+    path: PathBuf,
+    name: PathBuf,
+}
+
+impl Draft {
+    fn write(name: PathBuf, bytes: &[u8]) -> io::Result<Self> {
+        let dir = name.parent().unwrap_or(Path::new("."));
+        let path = dir.join(format!(".{}.tmp", uuid::Uuid::new_v4()));
+        let open = || fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
+        let file = match open() {
             // The first of its directory.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
@@ -251,15 +275,25 @@ fn write_blob(path: &Path, bytes: &[u8]) -> io::Result<()> {
             }
             other => other?,
         };
-        file.write_all(bytes)?;
-        file.sync_data()?;
-        fs::rename(&draft, path)
-    })();
-    if written.is_err() {
-        // The draft may not exist; what is left of it is removed by the check of orphan files.
-        drop(fs::remove_file(&draft));
+        let mut draft = Self { file, path, name };
+        draft.file.write_all(bytes)?;
+        Ok(draft)
     }
-    written
+
+    fn finish(mut self) -> io::Result<()> {
+        fs::rename(&self.path, &self.name)?;
+        self.path = PathBuf::new();
+        Ok(())
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        if !self.path.as_os_str().is_empty() {
+            // What cannot be removed is found by the check of orphan files.
+            drop(fs::remove_file(&self.path));
+        }
+    }
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -32,8 +32,9 @@ impl ChangeStore for StoredChanges {
 
     fn keep_ahead(&self, change: &FileChange) {
         let Ok(store) = self.0.need() else { return };
-        let kept = contents(change).try_for_each(|held| store.keep_hashed(held.digest().as_str(), held));
-        if let Err(error) = kept.and_then(|()| store.keep(&change.diff).map(drop)) {
+        let blobs: Vec<(&str, &[u8])> =
+            contents(change).map(|held| (held.digest().as_str(), held.as_ref())).collect();
+        if let Err(error) = store.keep_all_hashed(&blobs).and_then(|()| store.keep(&change.diff).map(drop)) {
             tracing::debug!(%error, "a content is kept later");
         }
     }

@@ -14,7 +14,7 @@ use crate::clock::Stop as CallStop;
 use crate::consent::{self, Change, Consent};
 use crate::context::CallCx;
 use crate::filesystem::change::{ChangeLog, FileChange};
-use crate::filesystem::commit::Engine;
+use crate::filesystem::commit::{Engine, Journals};
 use crate::filesystem::fs::RealFs;
 use crate::filesystem::plan::{Plan, Planned, Sensitive};
 use crate::filesystem::read::ScanCache;
@@ -24,7 +24,7 @@ use crate::settings::FileSettings;
 
 /// Shared by the tools of one server.
 pub(super) struct Shelf {
-    journal_dir: Option<PathBuf>,
+    journals: Option<Arc<Journals>>,
     protected: Protected,
     changes: Option<Arc<dyn ChangeStore>>,
     write: bool,
@@ -75,7 +75,7 @@ impl Shelf {
         let mut protected = home.protected.clone();
         protected.extend(home.state_dir.clone().filter(|dir| !home.protected.contains(dir)));
         Arc::new(Self {
-            journal_dir: home.state_dir.as_ref().map(|dir| dir.join("fs-journal")),
+            journals: home.state_dir.as_ref().map(|dir| Arc::new(Journals::new(dir.join("fs-journal")))),
             protected: Protected::new(protected),
             changes: home.changes.clone(),
             write: home.write,
@@ -86,7 +86,7 @@ impl Shelf {
 
     /// Whether tools that change files are offered.
     pub(super) fn writes(&self) -> bool {
-        self.write && self.journal_dir.is_some()
+        self.write && self.journals.is_some()
     }
 
     /// Looks at something that is small most of the time: at once when it is, beside the runtime when
@@ -166,9 +166,11 @@ impl Shelf {
         if settled.contains(job.root.path()) {
             return;
         }
-        let Some(journal_dir) = self.journal_dir.clone().filter(|dir| dir.is_dir()) else { return };
+        let Some(journals) = self.journals.as_deref().filter(|journals| journals.dir().is_dir()) else {
+            return;
+        };
         settled.insert(job.root.path().to_path_buf());
-        let engine = Engine { root: &job.root, fs: &RealFs, journal_dir };
+        let engine = Engine { root: &job.root, fs: &RealFs, journals };
         match engine.recover() {
             Ok(found) if found.finished + found.rolled_back + found.failed > 0 => {
                 tracing::warn!(
@@ -230,8 +232,8 @@ impl Shelf {
             tool: cx.tool,
             root: cx.root.as_ref().map(|root| root.path().display().to_string()).unwrap_or_default(),
         };
-        let journal_dir = self.journal_dir.clone()?;
-        Some(Committing { journal_dir, log: Log { changes: self.changes.clone(), context } })
+        let journals = self.journals.clone()?;
+        Some(Committing { journals, log: Log { changes: self.changes.clone(), context } })
     }
 
     /// Asks when it has to be asked, then commits exactly what was shown.
@@ -269,13 +271,13 @@ pub(super) struct Performed<T> {
 }
 
 struct Committing {
-    journal_dir: PathBuf,
+    journals: Arc<Journals>,
     log: Log,
 }
 
 impl Committing {
     fn commit(self, plan: Plan, job: &Job) -> Result<Vec<String>, FileError> {
-        let engine = Engine { root: &job.root, fs: &RealFs, journal_dir: self.journal_dir };
+        let engine = Engine { root: &job.root, fs: &RealFs, journals: &self.journals };
         plan.commit(&engine, &self.log, job)
     }
 }

@@ -12,11 +12,11 @@ mod stage;
 
 use std::collections::HashSet;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::PathBuf;
 
 use rustix::fs::{AtFlags, Mode};
 use rustix::io::Errno;
 
+pub use journal::Journals;
 pub(crate) use stage::copy_attributes;
 
 use super::digest::Digest;
@@ -119,8 +119,8 @@ pub struct Engine<'a> {
     pub root: &'a Root,
     /// The system.
     pub fs: &'a dyn Fs,
-    /// `<stateDir>/fs-journal`; made when it is missing.
-    pub journal_dir: PathBuf,
+    /// `<stateDir>/fs-journal`.
+    pub journals: &'a Journals,
 }
 
 /// Who wants to know how a commit goes.
@@ -180,7 +180,7 @@ impl Engine<'_> {
             dirs: dirs.clone(),
             steps: prepared.iter().map(step_line).collect(),
         };
-        let mut journal = Journal::create(self.fs, &self.journal_dir, &header, durable)?;
+        let mut journal = self.journals.begin(self.fs, &header, durable)?;
         let done = self.run(&mut prepared, &dirs, &mut journal, &mut committed.warnings, stop);
         if let Err(error) = done {
             if self.undo(&mut prepared, &dirs).is_ok() {
@@ -306,7 +306,7 @@ impl Engine<'_> {
         &self,
         prepared: &mut [Prepared],
         dirs: &[String],
-        journal: &mut Journal,
+        journal: &mut Journal<'_>,
         warnings: &mut Vec<String>,
         stop: &dyn Stop,
     ) -> Result<()> {

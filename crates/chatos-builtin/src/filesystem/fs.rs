@@ -6,7 +6,7 @@ pub(crate) mod faulty;
 
 use std::os::fd::{BorrowedFd, OwnedFd};
 
-use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
+use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, SeekFrom};
 use rustix::io::{Errno, Result};
 
 /// What a change may ask of the system. Names are single components beneath an open directory.
@@ -15,6 +15,8 @@ pub trait Fs: Send + Sync {
     fn create(&self, dir: BorrowedFd<'_>, name: &[u8], mode: Mode) -> Result<OwnedFd>;
     /// Writes some of the bytes and says how many.
     fn write(&self, file: BorrowedFd<'_>, bytes: &[u8]) -> Result<usize>;
+    /// Empties a file; the next write is its beginning.
+    fn empty(&self, file: BorrowedFd<'_>) -> Result<()>;
     /// Makes a file or directory durable.
     fn fsync(&self, handle: BorrowedFd<'_>) -> Result<()>;
     /// Renames; never onto an existing name unless `replace`.
@@ -46,6 +48,11 @@ impl Fs for RealFs {
 
     fn write(&self, file: BorrowedFd<'_>, bytes: &[u8]) -> Result<usize> {
         retry(|| rustix::io::write(file, bytes))
+    }
+
+    fn empty(&self, file: BorrowedFd<'_>) -> Result<()> {
+        rustix::fs::ftruncate(file, 0)?;
+        rustix::fs::seek(file, SeekFrom::Start(0)).map(drop)
     }
 
     fn fsync(&self, handle: BorrowedFd<'_>) -> Result<()> {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 
 use super::change::{ChangeLog, FileChange};
-use super::commit::{Committed, Engine, Step};
+use super::commit::{Committed, Engine, Journals, Step};
 use super::error::Result;
 use super::fs::{Fs, RealFs};
 use super::root::{Protected, Root, SymlinkPolicy};
@@ -13,6 +13,7 @@ use super::stop::Never;
 pub(crate) struct Fixture {
     pub(crate) dir: tempfile::TempDir,
     pub(crate) root: Root,
+    pub(crate) journals: Journals,
 }
 
 impl Fixture {
@@ -25,7 +26,8 @@ impl Fixture {
         std::fs::create_dir(dir.path().join("root")).unwrap();
         let protected = protected.iter().map(|path| dir.path().join(path));
         let root = Root::open(&dir.path().join("root"), policy, Protected::new(protected)).unwrap();
-        Self { dir, root }
+        let journals = Journals::new(dir.path().join("journal"));
+        Self { dir, root, journals }
     }
 
     pub(crate) fn path(&self, rel: &str) -> PathBuf {
@@ -48,7 +50,7 @@ impl Fixture {
     }
 
     pub(crate) fn engine<'a>(&'a self, fs: &'a dyn Fs) -> Engine<'a> {
-        Engine { root: &self.root, fs, journal_dir: self.dir.path().join("journal") }
+        Engine { root: &self.root, fs, journals: &self.journals }
     }
 
     pub(crate) fn commit(&self, steps: Vec<Step>) -> Result<Committed> {
@@ -80,9 +82,12 @@ impl Fixture {
         all
     }
 
-    /// Journals that were left behind.
+    /// Journals that were left behind. One that is kept for the next change is empty.
     pub(crate) fn journals(&self) -> usize {
-        std::fs::read_dir(self.dir.path().join("journal")).map_or(0, Iterator::count)
+        let left = |entry: &std::io::Result<std::fs::DirEntry>| {
+            entry.as_ref().is_ok_and(|entry| entry.metadata().unwrap().len() > 0)
+        };
+        std::fs::read_dir(self.dir.path().join("journal")).map_or(0, |dir| dir.filter(left).count())
     }
 }
 

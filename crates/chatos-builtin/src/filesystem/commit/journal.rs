@@ -2,12 +2,13 @@
 //! with the digests of the new contents, then `committed`.
 //!
 //! `<stateDir>/fs-journal/<id>.json` is locked by the process that works from it; one that nobody
-//! holds was left behind.
+//! holds was left behind. An empty one says nothing.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
-use rustix::fs::{FlockOperation, Mode, OFlags};
+use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
 use serde::{Deserialize, Serialize};
 
 use crate::filesystem::digest::Digest;
@@ -90,11 +91,28 @@ impl Found {
     }
 }
 
-/// An open journal; the lock lasts as long as it.
-pub(super) struct Journal {
+/// The journals of one state directory.
+///
+/// A journal that did not have to be durable is emptied and used again: making and removing a file for each
+/// change costs more than writing it, and file systems pass over numbers of files that were just removed.
+#[derive(Debug)]
+pub struct Journals {
+    dir: PathBuf,
+    spare: Mutex<Option<Open>>,
+}
+
+/// A journal file that this process holds; the lock lasts as long as it.
+#[derive(Debug)]
+struct Open {
     dir: OwnedFd,
     file: OwnedFd,
     name: Vec<u8>,
+}
+
+/// A journal at work.
+pub(super) struct Journal<'a> {
+    journals: &'a Journals,
+    open: Open,
     durable: bool,
 }
 
@@ -115,23 +133,75 @@ pub(super) fn open_dir(path: &Path) -> Result<OwnedFd> {
     }
 }
 
-impl Journal {
-    pub(super) fn create(fs: &dyn Fs, dir: &Path, header: &Header, durable: bool) -> Result<Self> {
-        let dir = open_dir(dir)?;
-        let fail = |errno| FileError::os("write", "the journal of file changes", errno);
-        // Locked and complete before it has its name, so that nobody takes it for a leftover.
-        let draft = format!("{}.tmp", header.id).into_bytes();
-        let name = format!("{}.json", header.id).into_bytes();
+impl Journals {
+    /// Those of this directory; it is made when it is missing.
+    pub fn new(dir: PathBuf) -> Self {
+        Self { dir, spare: Mutex::default() }
+    }
+
+    /// Where they are.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Writes what will be done.
+    pub(super) fn begin(&self, fs: &dyn Fs, header: &Header, durable: bool) -> Result<Journal<'_>> {
         let mut line = serde_json::to_vec(header).map_err(|error| FileError::Io {
             action: "write",
             path: "the journal of file changes".into(),
             source: error.into(),
         })?;
         line.push(b'\n');
-        let file = fs.create(dir.as_fd(), &draft, Mode::from_raw_mode(0o600)).map_err(fail)?;
+        let spare = if durable { None } else { self.spare() };
+        let open = match spare {
+            Some(spare) => spare.begin(fs, &line),
+            None => Open::create(fs, &self.dir, &header.id, &line, durable),
+        };
+        Ok(Journal { journals: self, open: open?, durable })
+    }
+
+    /// A file that is held already and still has its name.
+    fn spare(&self) -> Option<Open> {
+        let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).take();
+        spare.filter(|open| rustix::fs::fstat(&open.file).is_ok_and(|stat| stat.st_nlink > 0))
+    }
+
+    /// Keeps an empty file for the next change; gives it back when there is one.
+    fn keep(&self, open: Open) -> Option<Open> {
+        let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*spare {
+            Some(_) => Some(open),
+            None => {
+                *spare = Some(open);
+                None
+            }
+        }
+    }
+}
+
+impl Drop for Journals {
+    fn drop(&mut self) {
+        if let Some(open) = self.spare() {
+            // Empty, so whoever finds it removes it.
+            rustix::fs::unlinkat(&open.dir, open.name, AtFlags::empty()).ok();
+        }
+    }
+}
+
+fn unwritten(errno: rustix::io::Errno) -> FileError {
+    FileError::os("write", "the journal of file changes", errno)
+}
+
+impl Open {
+    fn create(fs: &dyn Fs, dir: &Path, id: &str, line: &[u8], durable: bool) -> Result<Self> {
+        let dir = open_dir(dir)?;
+        // Locked and complete before it has its name, so that nobody takes it for a leftover.
+        let draft = format!("{id}.tmp").into_bytes();
+        let name = format!("{id}.json").into_bytes();
+        let file = fs.create(dir.as_fd(), &draft, Mode::from_raw_mode(0o600)).map_err(unwritten)?;
         let made = (|| {
             rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive)?;
-            write_all(fs, file.as_fd(), &line)?;
+            write_all(fs, file.as_fd(), line)?;
             if durable {
                 fs.fsync(file.as_fd())?;
             }
@@ -145,11 +215,29 @@ impl Journal {
                     break;
                 }
             }
-            return Err(fail(errno));
+            return Err(unwritten(errno));
         }
-        Ok(Self { dir, file, name, durable })
+        Ok(Self { dir, file, name })
     }
 
+    /// Uses the file again. Nothing is done before its first line is whole, so that one that is cut short
+    /// means nothing.
+    fn begin(self, fs: &dyn Fs, line: &[u8]) -> Result<Self> {
+        match write_all(fs, self.file.as_fd(), line) {
+            Ok(()) => Ok(self),
+            Err(errno) => {
+                self.remove(fs);
+                Err(unwritten(errno))
+            }
+        }
+    }
+
+    fn remove(self, fs: &dyn Fs) -> bool {
+        fs.unlink(self.dir.as_fd(), &self.name).is_ok()
+    }
+}
+
+impl Journal<'_> {
     /// Everything lies beside its target and is durable.
     pub(super) fn staged(&mut self, fs: &dyn Fs, new: Vec<Option<Digest>>) -> Result<()> {
         self.mark(fs, &format!("{STAGED} {}", serde_json::json!(new)))
@@ -161,13 +249,17 @@ impl Journal {
     }
 
     fn mark(&mut self, fs: &dyn Fs, phase: &str) -> Result<()> {
-        let fail = |errno| FileError::os("write", "the journal of file changes", errno);
-        write_all(fs, self.file.as_fd(), format!("{phase}\n").as_bytes()).map_err(fail)?;
-        if self.durable { fs.fsync(self.file.as_fd()).map_err(fail) } else { Ok(()) }
+        write_all(fs, self.open.file.as_fd(), format!("{phase}\n").as_bytes()).map_err(unwritten)?;
+        if self.durable { fs.fsync(self.open.file.as_fd()).map_err(unwritten) } else { Ok(()) }
     }
 
-    /// Removes the journal. If that fails, the next start finds it and finds nothing to do.
+    /// Ends the journal. If that fails, the next start finds it and finds nothing to do.
     pub(super) fn discard(self, fs: &dyn Fs) -> bool {
-        fs.unlink(self.dir.as_fd(), &self.name).is_ok()
+        let over = if self.durable || fs.empty(self.open.file.as_fd()).is_err() {
+            Some(self.open)
+        } else {
+            self.journals.keep(self.open)
+        };
+        over.is_none_or(|open| open.remove(fs))
     }
 }

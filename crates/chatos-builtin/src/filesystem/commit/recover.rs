@@ -34,7 +34,7 @@ pub struct Recovered {
 impl Engine<'_> {
     /// Settles the journals that dead processes left for this root.
     pub fn recover(&self) -> Result<Recovered> {
-        let dir = journal::open_dir(&self.journal_dir)?;
+        let dir = journal::open_dir(self.journals.dir())?;
         let mut names = Vec::new();
         walk::read_dir(&dir, |name, _| names.push(name.to_vec()))
             .map_err(|errno| FileError::os("list", "the journal of file changes", errno))?;

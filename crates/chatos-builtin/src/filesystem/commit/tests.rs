@@ -140,6 +140,70 @@ fn a_death_at_any_call_is_undone_or_finished_at_the_next_start() {
     assert!(undone > 20 && finished > 2, "{undone} undone, {finished} finished");
 }
 
+/// One edit of `a.txt`, which needs no durable journal.
+fn single(f: &Fixture, text: &str) -> Vec<Step> {
+    let old = String::from_utf8(f.read("a.txt")).unwrap();
+    vec![put("a.txt", Some(&old), text)]
+}
+
+#[test]
+fn a_journal_of_a_single_change_is_used_again() {
+    let f = fixture();
+    let names = || -> Vec<_> {
+        let dir = std::fs::read_dir(f.journals.dir()).unwrap();
+        dir.map(|entry| entry.unwrap().path()).collect()
+    };
+    f.commit(single(&f, "one")).unwrap();
+    let kept = names();
+    assert_eq!((kept.len(), f.journals()), (1, 0));
+    for text in ["two", "three, which is longer", "4"] {
+        f.commit(single(&f, text)).unwrap();
+        assert_eq!((f.read("a.txt"), names(), f.journals()), (text.into(), kept.clone(), 0));
+    }
+    // Held by this process: nobody takes it for a leftover.
+    let other = Journals::new(f.journals.dir().to_owned());
+    let beside = Engine { root: &f.root, fs: &RealFs, journals: &other };
+    assert_eq!(beside.recover().unwrap(), recover_nothing());
+    assert_eq!(names(), kept);
+    // Somebody cleaned up.
+    std::fs::remove_file(&kept[0]).unwrap();
+    f.commit(single(&f, "five")).unwrap();
+    assert!(names().len() == 1 && names() != kept);
+    let Fixture { dir, journals, .. } = f;
+    let place = journals.dir().to_owned();
+    drop(journals);
+    assert_eq!(std::fs::read_dir(place).unwrap().count(), 0, "it goes with its process");
+    drop(dir);
+}
+
+/// The same faults where the journal is one that was used before.
+#[test]
+fn a_fault_in_a_later_single_change_leaves_the_file_old_or_new() {
+    for fault in [Fault::Once(Errno::IO), Fault::Once(Errno::NOSPC), Fault::Short, Fault::Stop] {
+        for at in 1.. {
+            let f = fixture();
+            f.commit(single(&f, "before")).unwrap();
+            let old = f.snapshot();
+            let fs = FaultyFs::new(at, fault);
+            let done = f.engine(&fs).commit(single(&f, "after"), &Never, &mut ());
+            if !fs.fired() {
+                done.unwrap();
+                assert!(at > 5, "the faults were not reached: {at}");
+                break;
+            }
+            f.engine(&RealFs).recover().unwrap();
+            let wanted: &[u8] = if done.is_ok() { b"after" } else { b"before" };
+            assert_eq!(f.read("a.txt"), wanted, "{fault:?} at call {at}");
+            if done.is_err() {
+                assert_eq!(f.snapshot(), old, "{fault:?} at call {at}");
+            }
+            f.commit(single(&f, "again")).unwrap();
+            assert_eq!((f.read("a.txt"), f.journals()), (b"again".to_vec(), 0), "{fault:?} at call {at}");
+            assert!(f.snapshot().iter().all(|(path, ..)| !path.contains(".chatos-")), "{fault:?} at {at}");
+        }
+    }
+}
+
 fn recover_nothing() -> super::recover::Recovered {
     super::recover::Recovered::default()
 }

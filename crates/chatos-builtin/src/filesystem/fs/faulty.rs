@@ -82,6 +82,11 @@ impl Fs for FaultyFs {
         }
     }
 
+    fn empty(&self, file: BorrowedFd<'_>) -> Result<()> {
+        self.gate()?;
+        RealFs.empty(file)
+    }
+
     fn fsync(&self, handle: BorrowedFd<'_>) -> Result<()> {
         self.gate()?;
         RealFs.fsync(handle)
