@@ -10,6 +10,7 @@ mod elicit;
 mod http;
 mod incoming;
 mod offer;
+mod opening;
 mod quick;
 mod relay;
 mod request_state;

@@ -211,14 +211,14 @@ impl Envelope {
             Ended::NeedsInput => (Status::NeedsInput, ErrorCode::NeedsInput.as_str(), None),
             Ended::Failed(error) => (Status::of(error.code()), error.code().as_str(), Some(error)),
         };
-        let text = words::text(status, error, &text, opening, lang);
+        let text = words::text(status, error, text, opening, lang);
         let error = match (status, error) {
             (Status::NeedsInput, _) => Some(words::needs_input(lang)),
             (_, Some(error)) => Some(error_object(error, lang)),
             (_, None) => None,
         };
         cuts.extend(truncate::fit_data(&mut data, limits.data_bytes()));
-        let (text, cut) = truncate::fit_text(&text, limits, keep, lang);
+        let (text, cut) = truncate::fit_text(text, limits, keep, lang);
         cuts.extend(cut);
         if !cuts.is_empty()
             && let Some(map) = data.as_object_mut()

@@ -192,7 +192,7 @@ pub fn lines_in(text: &str) -> usize {
 /// Cuts single lines that are longer than `max` characters; each ends in ` …(+N chars)`.
 pub fn long_lines(text: &str, max: usize) -> Cow<'_, str> {
     // Bytes are never fewer than characters, so a text of short lines is not looked at twice.
-    if text.split('\n').all(|line| line.len() <= max) {
+    if lines_within(text.as_bytes(), max) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len());
@@ -213,12 +213,30 @@ pub fn long_lines(text: &str, max: usize) -> Cow<'_, str> {
     if cut { Cow::Owned(out) } else { Cow::Borrowed(text) }
 }
 
+/// Whether no line has more than `max` bytes: from one end of a line to the last one that is near enough.
+fn lines_within(mut text: &[u8], max: usize) -> bool {
+    while text.len() > max {
+        match memchr::memrchr(b'\n', &text[..=max]) {
+            Some(at) => text = &text[at + 1..],
+            None => return false,
+        }
+    }
+    true
+}
+
 /// A text block within the limits of a result: long lines first, then the whole. Gives what was cut.
-pub fn fit_text(text: &str, limits: TextLimits, keep: Keep, lang: Lang) -> (String, Option<Cut>) {
-    let text = long_lines(text, limits.line_chars);
+pub fn fit_text(text: String, limits: TextLimits, keep: Keep, lang: Lang) -> (String, Option<Cut>) {
+    let shorter = match long_lines(&text, limits.line_chars) {
+        Cow::Owned(shorter) => Some(shorter),
+        Cow::Borrowed(_) => None,
+    };
+    let text = shorter.unwrap_or(text);
+    if text.len() <= limits.result_chars {
+        return (text, None);
+    }
     let total = text.chars().count();
     if total <= limits.result_chars {
-        return (text.into_owned(), None);
+        return (text, None);
     }
     // Room for the notice itself, so that the block with it is still within the limit.
     let room = limits.result_chars.saturating_sub(NOTICE_CHARS);

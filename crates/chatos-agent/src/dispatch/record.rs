@@ -112,7 +112,7 @@ impl<'a> Record<'a> {
                 }
                 let (status, code) = answer::status_of(is_error);
                 let whole = answer::text_of(&blocks, structured.as_ref(), &problems);
-                let (text, cut) = truncate::fit_text(&whole, limits, Keep::HeadTail, self.lang);
+                let (text, cut) = truncate::fit_text(whole, limits, Keep::HeadTail, self.lang);
                 let mut data = structured.clone().unwrap_or(Value::Null);
                 let mut cuts = truncate::fit_data(&mut data, limits.data_bytes());
                 cuts.extend(cut);

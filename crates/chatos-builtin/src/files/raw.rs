@@ -89,7 +89,8 @@ impl Tool for ReadFileRaw {
                 0,
                 Some(&next),
             );
-            text = format!("{text}\n{}", notice.get(cx.lang));
+            text.push('\n');
+            text.push_str(notice.get(cx.lang));
             cuts.push(Cut {
                 field: "text".to_owned(),
                 unit: Unit::Bytes,

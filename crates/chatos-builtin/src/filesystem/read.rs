@@ -199,8 +199,13 @@ pub fn read_raw(
         bytes.truncate(whole_characters(&bytes));
     }
     let next = offset + bytes.len() as u64;
-    let body = if offset == 0 && scan.bom { &bytes[bytes.len().min(3)..] } else { &bytes[..] };
-    Ok(ReadBytes { rel: opened.rel, text: String::from_utf8_lossy(body).into_owned(), scan, next })
+    if offset == 0 && scan.bom {
+        bytes.drain(..bytes.len().min(3));
+    }
+    // Most are whole characters: then they are the text.
+    let text = String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+    Ok(ReadBytes { rel: opened.rel, text, scan, next })
 }
 
 /// Reads a whole file into memory, with its digest; used before a change.

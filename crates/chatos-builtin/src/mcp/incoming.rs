@@ -3,6 +3,9 @@
 
 use std::time::Instant;
 
+/// As much of a line that is too long is looked at.
+const HEAD: usize = 1024;
+
 /// One line without its end.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Line {
@@ -17,8 +20,8 @@ pub(super) struct Line {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Next {
     Line(Line),
-    /// A line is longer than allowed; the rest of it will be skipped. Told once for each.
-    TooLong,
+    /// A line is longer than allowed: its beginning. The rest of it will be skipped. Told once for each.
+    TooLong(Vec<u8>),
     /// More bytes have to come.
     Wait,
 }
@@ -107,13 +110,14 @@ impl Incoming {
 
     fn unfinished(&mut self) -> Next {
         let too_long = self.buffer.len() - self.start > self.most;
-        let first = too_long && !self.skipping;
+        let first = (too_long && !self.skipping)
+            .then(|| self.buffer[self.start..].iter().take(HEAD).copied().collect());
         self.skipping |= too_long;
         if self.skipping {
             self.buffer.clear();
             (self.start, self.searched) = (0, 0);
         }
-        if first { Next::TooLong } else { Next::Wait }
+        first.map_or(Next::Wait, Next::TooLong)
     }
 }
 
@@ -133,7 +137,10 @@ mod tests {
                         let more = if line.more { "+" } else { "" };
                         found.push(format!("{}{more}", String::from_utf8(line.bytes).unwrap()));
                     }
-                    Next::TooLong => found.push("!".to_owned()),
+                    Next::TooLong(head) => {
+                        assert!(head.len() <= HEAD && head.iter().all(|byte| b"xy".contains(byte)));
+                        found.push("!".to_owned());
+                    }
                     Next::Wait => break,
                 }
             }

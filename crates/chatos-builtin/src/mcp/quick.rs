@@ -134,7 +134,7 @@ impl QuickCalls {
             return;
         }
         self.endpoint.layer.write_log();
-        match out.send_line(&self.held) {
+        match out.send_line(&mut self.held) {
             Ok(None) => {}
             Ok(Some(end)) => out.flush_later(end),
             Err(error) => tracing::debug!(%error, "answers could not be sent"),
@@ -212,7 +212,7 @@ impl QuickCalls {
             let Some(envelope) = done(reply) else { return };
             let mut line = Vec::new();
             let sent = match write(&mut line, &id, &envelope).map_err(io::Error::from) {
-                Ok(()) => match out.send_line(&line) {
+                Ok(()) => match out.send_line(&mut line) {
                     Ok(Some(end)) => out.flushed(end).await,
                     sent => sent.map(drop),
                 },

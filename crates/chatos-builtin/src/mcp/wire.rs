@@ -20,6 +20,7 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::incoming::{Incoming, Line, Next};
+use super::opening;
 use super::quick::QuickCalls;
 
 /// Bytes asked for at a time. A message of this size needs one read.
@@ -61,8 +62,11 @@ pub(super) struct Out<W> {
 
 #[derive(Default)]
 struct Queue {
-    // Bytes that did not fit yet, and their place in everything ever written.
-    waiting: VecDeque<u8>,
+    // Messages that did not fit yet; of the first one `written` bytes are gone.
+    waiting: VecDeque<Vec<u8>>,
+    written: usize,
+    // Bytes that wait, and the place of the last one in everything ever written.
+    left: u64,
     end: u64,
     failed: bool,
     flushing: bool,
@@ -87,9 +91,9 @@ impl<S: Source, W: Sink> Lines<S, W> {
         loop {
             match self.incoming.next() {
                 Next::Line(line) => return Some(line),
-                Next::TooLong => {
+                Next::TooLong(head) => {
                     let text = format!("a message may have at most {} bytes", limits::MESSAGE_BYTES);
-                    self.refuse(ErrorCode::INVALID_REQUEST, text, None);
+                    self.refuse(ErrorCode::INVALID_REQUEST, text, opening::request_id(&head));
                 }
                 Next::Wait => {}
             }
@@ -222,6 +226,27 @@ impl<S: Source, W: Sink> Transport<RoleServer> for Lines<S, W> {
     }
 }
 
+impl Queue {
+    /// Keeps a message of which some bytes are written already.
+    fn wait(&mut self, message: Vec<u8>, written: usize) {
+        if self.waiting.is_empty() {
+            self.written = written;
+        }
+        self.left += (message.len() - written) as u64;
+        self.waiting.push_back(message);
+    }
+
+    /// More of the first one is written.
+    fn gone(&mut self, count: usize) {
+        self.written += count;
+        self.left -= count as u64;
+        if self.waiting.front().is_some_and(|first| first.len() == self.written) {
+            self.waiting.pop_front();
+            self.written = 0;
+        }
+    }
+}
+
 impl<W: Sink> Out<W> {
     fn queue(&self) -> MutexGuard<'_, Queue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
@@ -229,7 +254,7 @@ impl<W: Sink> Out<W> {
 
     /// Whether the client is behind with reading.
     pub(super) fn is_behind(&self) -> bool {
-        !self.queue().waiting.is_empty()
+        self.queue().left > 0
     }
 
     /// Writes a message with one write where it fits; gives its end when some of it has to wait.
@@ -237,11 +262,11 @@ impl<W: Sink> Out<W> {
         let mut bytes = Vec::with_capacity(1024);
         serde_json::to_writer(&mut bytes, message)?;
         bytes.push(b'\n');
-        self.send_line(&bytes)
+        self.send_line(&mut bytes)
     }
 
-    /// The same for a message that is written already, its newline included.
-    pub(super) fn send_line(&self, bytes: &[u8]) -> io::Result<Option<u64>> {
+    /// The same for messages that are written already, their newlines included. Taken when they have to wait.
+    pub(super) fn send_line(&self, bytes: &mut Vec<u8>) -> io::Result<Option<u64>> {
         self.write(&mut self.queue(), bytes)
     }
 
@@ -251,13 +276,13 @@ impl<W: Sink> Out<W> {
         tokio::spawn(async move { out.flushed(end).await });
     }
 
-    fn write(&self, queue: &mut Queue, bytes: &[u8]) -> io::Result<Option<u64>> {
+    fn write(&self, queue: &mut Queue, bytes: &mut Vec<u8>) -> io::Result<Option<u64>> {
         if queue.failed {
             return Err(io::ErrorKind::BrokenPipe.into());
         }
         queue.end += bytes.len() as u64;
         let mut written = 0;
-        while queue.waiting.is_empty() && written < bytes.len() {
+        while queue.left == 0 && written < bytes.len() {
             match self.sink.try_write(&bytes[written..]) {
                 Ok(0) => return Err(self.fail(queue, io::ErrorKind::WriteZero.into())),
                 Ok(count) => written += count,
@@ -269,13 +294,14 @@ impl<W: Sink> Out<W> {
         if written == bytes.len() {
             return Ok(None);
         }
-        queue.waiting.extend(&bytes[written..]);
+        queue.wait(std::mem::take(bytes), written);
         Ok(Some(queue.end))
     }
 
     fn fail(&self, queue: &mut Queue, error: io::Error) -> io::Error {
         queue.failed = true;
         queue.waiting.clear();
+        queue.left = 0;
         self.moved.notify_waiters();
         error
     }
@@ -300,7 +326,7 @@ impl<W: Sink> Out<W> {
         if queue.failed {
             return Err(io::ErrorKind::BrokenPipe.into());
         }
-        if queue.end - queue.waiting.len() as u64 >= end {
+        if queue.end - queue.left >= end {
             return Ok(Step::Done);
         }
         if std::mem::replace(&mut queue.flushing, true) {
@@ -313,12 +339,9 @@ impl<W: Sink> Out<W> {
         loop {
             self.sink.writable().await?;
             let mut queue = self.queue();
-            let (first, _) = queue.waiting.as_slices();
-            if first.is_empty() {
-                return Ok(());
-            }
-            match self.sink.try_write(first) {
-                Ok(count) => drop(queue.waiting.drain(..count)),
+            let Some(first) = queue.waiting.front() else { return Ok(()) };
+            match self.sink.try_write(&first[queue.written..]) {
+                Ok(count) => queue.gone(count),
                 Err(error)
                     if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
                 Err(error) => return Err(self.fail(&mut queue, error)),

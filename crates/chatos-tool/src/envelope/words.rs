@@ -22,13 +22,13 @@ fn sign(status: Status) -> char {
 pub(super) fn text(
     status: Status,
     error: Option<&ToolError>,
-    body: &str,
+    body: String,
     opening: Opening,
     lang: Lang,
 ) -> String {
     let sign = sign(status);
     match error {
-        None if opening == Opening::Header => body.to_owned(),
+        None if opening == Opening::Header => body,
         None => format!("{sign} {body}"),
         Some(error) => {
             let reason = reason(error, status, lang);

@@ -54,6 +54,12 @@ fn a_long_line_says_how_much_is_gone() {
     let text = format!("ok\r\n{}\r\nend", "é".repeat(12));
     assert_eq!(long_lines(&text, 10), format!("ok\r\n{} …(+2 chars)\r\nend", "é".repeat(10)));
     assert!(matches!(long_lines("ééé\nok", 5), Cow::Borrowed(_)), "characters count, not bytes");
+    for text in ["", "\n", "12345", "12345\n", "12345\n12345", "1\n\n23\n45678\n9", "\n\n\n\n\n\n\n\n"] {
+        assert!(lines_within(text.as_bytes(), 5), "{text:?}");
+        let wanted = text.split('\n').all(|line| line.len() <= 4);
+        assert_eq!(lines_within(text.as_bytes(), 4), wanted, "{text:?}");
+    }
+    assert!(!lines_within(b"1\n123456", 5) && !lines_within(b"123456\n1", 5) && lines_within(b"\n\n", 0));
 }
 
 #[test]
@@ -61,13 +67,13 @@ fn a_block_with_its_notice_is_within_the_limit() {
     let limits = TextLimits { result_chars: 1000, line_chars: 200 };
     let text = "line of text\n".repeat(500);
     for keep in [Keep::Head, Keep::Tail, Keep::HeadTail] {
-        let (fitted, cut) = fit_text(&text, limits, keep, Lang::Zh);
+        let (fitted, cut) = fit_text(text.clone(), limits, keep, Lang::Zh);
         let cut = cut.unwrap();
         assert!(fitted.chars().count() <= 1000);
         assert_eq!(cut.total, Some(6500));
         assert!(fitted.contains("省略"));
     }
-    assert_eq!(fit_text("short", limits, Keep::Head, Lang::En), ("short".to_owned(), None));
+    assert_eq!(fit_text("short".to_owned(), limits, Keep::Head, Lang::En), ("short".to_owned(), None));
 }
 
 #[test]
