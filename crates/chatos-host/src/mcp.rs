@@ -77,6 +77,8 @@ pub(crate) struct Shared {
     refused: Mutex<sign_in::Refused>,
     /// Servers to which a person does not want to sign in now; by identity.
     declined: Mutex<HashSet<String>>,
+    /// Questions about sign-ins whose answer somebody sees to; by id.
+    attended: Mutex<HashSet<String>>,
     /// Where browsers reach this host, when it serves.
     address: OnceLock<String>,
     // One at a time asks for a sign-in.
@@ -125,6 +127,7 @@ impl ServerDesk {
             sets: Mutex::default(),
             refused: Mutex::default(),
             declined: Mutex::default(),
+            attended: Mutex::default(),
             address: OnceLock::new(),
             asking: tokio::sync::Mutex::new(()),
             by_hand: by_hand::ByHand::default(),

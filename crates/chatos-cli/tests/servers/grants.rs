@@ -177,14 +177,11 @@ fn answer(host: &RunningHost, item: &Value, selection: &str) {
     assert_eq!(answered.status, 200, "{}", answered.text());
 }
 
-#[test]
-fn what_an_agent_lacks_is_asked_once_and_outlives_the_host() {
-    let sandbox = sandbox();
-    let place = Place::start(&sandbox);
-    let host = sandbox.serve();
-    let id = added(&host, &place);
-    sign_in(&host, &place);
-    phase(&host, "ready");
+/// An agent that may use the server, to which a person is signed in; its id.
+fn agent(host: &RunningHost, place: &Place) -> Value {
+    let id = added(host, place);
+    sign_in(host, place);
+    phase(host, "ready");
     let ask = |path: &str, body: &Value| {
         let made = host.ask("POST", &format!("/api/v1/{path}"), Some(body));
         assert!(made.status < 300, "{path}: {}", made.text());
@@ -192,8 +189,41 @@ fn what_an_agent_lacks_is_asked_once_and_outlives_the_host() {
     };
     let land =
         ask("land-configs", &json!({ "name": "l", "main": { "mcpServers": [{ "id": id }] }, "sub": {} }));
-    let agent =
-        ask("agents", &json!({ "name": "a", "mode": "flow", "landConfigId": land["id"] }))["id"].clone();
+    ask("agents", &json!({ "name": "a", "mode": "flow", "landConfigId": land["id"] }))["id"].clone()
+}
+
+#[test]
+fn an_answer_that_was_given_while_no_host_ran_is_acted_on_by_the_next() {
+    let sandbox = sandbox();
+    let place = Place::start(&sandbox);
+    let host = sandbox.serve();
+    let agent = agent(&host, &place);
+    let call = json!({ "server": "notes", "tool": "write", "agent": agent });
+    let denied = host.ask("POST", "/api/v1/tools/call", Some(&call)).json();
+    assert_eq!(denied["_meta"]["chatos"]["code"], "permission_denied");
+    let first = one_open(&host, "the person is asked whether to sign in");
+    let port = host.port;
+    host.kill();
+    let id = first["requestId"].as_str().unwrap();
+    let answered = sandbox.run(&["prompts", "answer", id, "--ok", "--select", "sign_in", "--json"]);
+    assert_eq!(answered.status, 0, "{answered:?}");
+    let host = sandbox.serve_with(&["--port", &port.to_string()]);
+    let second = one_open(&host, "the person is asked whether to open the page");
+    assert_eq!(second["prompt"]["chain"]["id"], id);
+    // Another start asks nothing twice.
+    host.kill();
+    let host = sandbox.serve_with(&["--port", &port.to_string()]);
+    let still = one_open(&host, "it is still asked");
+    assert_eq!(still["requestId"], second["requestId"]);
+    host.stop();
+}
+
+#[test]
+fn what_an_agent_lacks_is_asked_once_and_outlives_the_host() {
+    let sandbox = sandbox();
+    let place = Place::start(&sandbox);
+    let host = sandbox.serve();
+    let agent = agent(&host, &place);
     // Whoever calls by hand reads it there.
     assert_eq!(call(&host, "write")["isError"], true);
     let as_agent = |host: &RunningHost| {

@@ -74,6 +74,35 @@ pub(in crate::mcp) fn pending(
     }
 }
 
+/// Most questions about sign-ins that are looked at when a host starts; the newest.
+const MOST_LEFT: usize = 200;
+
+/// Questions that wait for an answer or whose answer nobody has seen to. Blocks.
+fn unattended(prompts: &Prompts, started_at: i64) -> Vec<Item> {
+    let ids = prompts.find_prefix(PREFIX, MOST_LEFT);
+    let items: Vec<Item> = ids.iter().filter_map(|id| prompts.get(id)).collect();
+    let followed: HashSet<String> = items
+        .iter()
+        .filter(|item| item.prompt.get("url").is_some())
+        .filter_map(|item| item.prompt.get("chain")?.get("id")?.as_str().map(str::to_owned))
+        .collect();
+    let left = |item: &Item| item.needs_you() || is_left(item, &followed, started_at);
+    items.into_iter().filter(left).collect()
+}
+
+/// Whether an answer came that no process has acted on: while this host started, or, for a yes, shortly
+/// before.
+fn is_left(item: &Item, followed: &HashSet<String>, started_at: i64) -> bool {
+    let Some(answer) = item.answer.as_ref().filter(|answer| answer.verified) else { return false };
+    if answer.at >= started_at {
+        return !followed.contains(item.request_id.as_str());
+    }
+    item.prompt.get("url").is_none()
+        && answer.response.get("selection").and_then(Value::as_str) == Some(YES)
+        && answer.at >= started_at - super::PATIENCE_MS
+        && !followed.contains(item.request_id.as_str())
+}
+
 fn is_of(item: &Item, identity: &str) -> bool {
     item.request_id.as_str().starts_with(&mark(identity)) && item.owner == Some(Owner::mcp(identity))
 }
@@ -103,15 +132,15 @@ impl ServerDesk {
         }
     }
 
-    /// Goes on with questions that an earlier process asked.
+    /// Goes on with questions that an earlier process asked, also with those that were answered before
+    /// anybody here could see to it.
     pub(in crate::mcp) async fn pick_up_sign_ins(&self) -> Result<(), Fault> {
         let shared = self.shared();
         let catalogue = shared.catalogue().await?;
         let host = shared.host()?;
         let open = blocking(move || {
             let desk = host.shared_prompts()?;
-            let of_us = |item: &Item| item.request_id.as_str().starts_with(PREFIX);
-            Ok::<_, Fault>(pending(desk.prompts(), None, of_us))
+            Ok::<_, Fault>(unattended(desk.prompts(), host.started_at()))
         });
         for item in open.await?? {
             let known = catalogue.servers.iter().find(|known| is_of(&item, known.identity().as_str()));
@@ -121,10 +150,11 @@ impl ServerDesk {
                     let step = if second { Step::Where } else { Step::Whether };
                     shared.attend(Arc::clone(known), item.request_id.to_string(), step);
                 }
-                None => {
+                None if item.needs_you() => {
                     let id = item.request_id;
                     shared.close_questions(move |candidate| candidate.request_id == id).await;
                 }
+                None => {}
             }
         }
         Ok(())
@@ -134,6 +164,10 @@ impl ServerDesk {
 impl Shared {
     fn declined(&self) -> MutexGuard<'_, HashSet<String>> {
         self.declined.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn attended(&self) -> MutexGuard<'_, HashSet<String>> {
+        self.attended.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn ask_once(self: &Arc<Self>, server: &str) -> Result<(), Fault> {
@@ -180,8 +214,12 @@ impl Shared {
         Ok(())
     }
 
+    /// Sees to the answer; once, whoever asks for it.
     fn attend(self: &Arc<Self>, known: Arc<Known>, id: String, step: Step) {
         let shared = Arc::clone(self);
+        if !shared.attended().insert(id.clone()) {
+            return;
+        }
         tokio::spawn(async move {
             let Ok(host) = shared.host() else { return };
             let owner = Owner::mcp(known.identity().as_str());
@@ -198,6 +236,7 @@ impl Shared {
             if let Err(fault) = done {
                 tracing::debug!(%fault, "a question about a sign-in goes no further");
             }
+            shared.attended().remove(&id);
         });
     }
 
