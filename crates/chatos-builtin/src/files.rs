@@ -22,6 +22,7 @@ use crate::filesystem::change::FileChange;
 use crate::server::{Server, ServerInfo};
 pub(crate) use explain::explain;
 use remember::StoredChanges;
+pub(crate) use remember::row;
 use shelf::Shelf;
 
 /// What file servers need besides a call's own root; given by whoever starts them.

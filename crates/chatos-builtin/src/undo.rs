@@ -11,10 +11,11 @@ mod refuse;
 
 use std::path::PathBuf;
 
-use chatos_store::{ChangedContent, NewFileChange, RecordedChange, Store};
+use chatos_store::{NewFileChange, RecordedChange, Store};
 use chatos_tool::Fault;
 
-use crate::filesystem::change::{Content, FileChange};
+use crate::files::{ChangeContext, row};
+use crate::filesystem::change::FileChange;
 use crate::filesystem::commit::{Engine, Journals, Step};
 use crate::filesystem::fs::RealFs;
 use crate::filesystem::stop::Never;
@@ -137,7 +138,12 @@ impl UndoPlan {
 
     /// Does all of it or nothing, and records it.
     pub fn commit(self, store: &Store) -> Result<Undone, Fault> {
-        let root = self.root();
+        let context = ChangeContext {
+            server: UNDO_SERVER,
+            tool: UNDO_TOOL,
+            root: self.root(),
+            ..ChangeContext::default()
+        };
         let engine = Engine { root: &self.root, fs: &RealFs, journals: &self.journals };
         let committed =
             engine.commit(self.steps, &Never, &mut ()).map_err(|error: FileError| match error {
@@ -147,7 +153,7 @@ impl UndoPlan {
             })?;
         let mut undone = Undone { changes: Vec::new(), warnings: committed.warnings };
         let rows: Vec<(NewFileChange<'_>, &[String])> =
-            self.work.iter().map(|(step, change)| (record(&root, change), step.changes.as_slice())).collect();
+            self.work.iter().map(|(step, change)| (row(&context, change), step.changes.as_slice())).collect();
         match store.record_undo(&rows) {
             Ok(ids) => undone.changes = ids,
             Err(error) => {
@@ -159,30 +165,6 @@ impl UndoPlan {
             }
         }
         Ok(undone)
-    }
-}
-
-fn record<'a>(root: &'a str, change: &'a FileChange) -> NewFileChange<'a> {
-    NewFileChange {
-        run_id: "",
-        session_id: "",
-        user_message_id: "",
-        server: UNDO_SERVER,
-        tool: UNDO_TOOL,
-        root,
-        path: &change.path,
-        change: change.kind.as_str(),
-        before: content(&change.before),
-        after: content(&change.after),
-        diff: &change.diff,
-    }
-}
-
-fn content(content: &Content) -> ChangedContent<'_> {
-    match content {
-        Content::Absent => ChangedContent::Absent,
-        Content::Bytes(held) => ChangedContent::Hashed(held.digest().as_str(), held),
-        Content::Large { sha256, size } => ChangedContent::Omitted(sha256.as_str(), *size),
     }
 }
 

@@ -13,20 +13,7 @@ pub(super) struct StoredChanges(pub(super) StoreHandle);
 impl ChangeStore for StoredChanges {
     fn record(&self, context: &ChangeContext, change: FileChange) -> Result<(), String> {
         let store = self.0.need().map_err(|error| error.to_string())?;
-        let row = NewFileChange {
-            run_id: &context.run_id,
-            session_id: &context.session_id,
-            user_message_id: &context.user_message_id,
-            server: context.server,
-            tool: context.tool,
-            root: &context.root,
-            path: &change.path,
-            change: change.kind.as_str(),
-            before: content(&change.before),
-            after: content(&change.after),
-            diff: &change.diff,
-        };
-        store.record_file_change(&row).map_err(|error| error.to_string())?;
+        store.record_file_change(&row(context, &change)).map_err(|error| error.to_string())?;
         Ok(())
     }
 
@@ -46,6 +33,23 @@ impl ChangeStore for StoredChanges {
         if let Err(error) = self.0.need().and_then(|store| store.give_up_blobs(blobs)) {
             tracing::warn!(%error, "contents of a change that was not made stay for the next check");
         }
+    }
+}
+
+/// A change as the table has it.
+pub(crate) fn row<'a>(context: &'a ChangeContext, change: &'a FileChange) -> NewFileChange<'a> {
+    NewFileChange {
+        run_id: &context.run_id,
+        session_id: &context.session_id,
+        user_message_id: &context.user_message_id,
+        server: context.server,
+        tool: context.tool,
+        root: &context.root,
+        path: &change.path,
+        change: change.kind.as_str(),
+        before: content(&change.before),
+        after: content(&change.after),
+        diff: &change.diff,
     }
 }
 

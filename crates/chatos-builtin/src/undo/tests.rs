@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
 
-use chatos_store::{ChangeFilter, OpenOptions};
+use chatos_store::{ChangeFilter, ChangedContent, OpenOptions};
 
 use super::*;
 use crate::filesystem::diff::diff;
