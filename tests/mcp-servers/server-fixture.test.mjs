@@ -142,6 +142,35 @@ async function legacy(t, url) {
   return { post, stream };
 }
 
+test('every method says that its result is complete to a modern client, and nothing of it to an older one', async (t) => {
+  const url = await ownServer(t);
+  const ref = { type: 'ref/prompt', name: 'test_prompt_with_arguments' };
+  const methods = [
+    ['tools/list', {}],
+    ['tools/call', { name: 'test_simple_text', arguments: {} }],
+    ['tools/call', { name: 'test_error_handling', arguments: {} }],
+    ['resources/list', {}],
+    ['resources/templates/list', {}],
+    ['resources/read', { uri: 'test://static-text' }],
+    ['prompts/list', {}],
+    ['prompts/get', { name: 'test_simple_prompt' }],
+    ['completion/complete', { ref, argument: { name: 'arg1', value: 'p' } }],
+  ];
+  const { post } = await legacy(t, url);
+  for (const [method, params] of [['server/discover', {}], ...methods]) {
+    const { result, error } = await modern(url, method, params);
+    assert.equal(result?.resultType, 'complete', `${method}: ${JSON.stringify(result ?? error)}`);
+  }
+  for (const [at, [method, params]] of methods.entries()) {
+    const text = await (await post({ id: at + 2, method, params })).text();
+    const data = text.split(/\r?\n/).filter((line) => line.startsWith('data:')).map((line) => line.slice(5).trim());
+    const messages = (data.length > 0 ? data : [text]).filter((line) => line.startsWith('{')).map((line) => JSON.parse(line));
+    const { result } = messages.find((message) => message.id === at + 2);
+    assert.ok(result, `${method}: ${text}`);
+    assert.ok(!('resultType' in result), `${method}: ${JSON.stringify(result)}`);
+  }
+});
+
 test('an older client hears of the documents it watches, and of no others', async (t) => {
   const url = await ownServer(t);
   const { post, stream } = await legacy(t, url);

@@ -60,7 +60,7 @@ pub struct Offers {
     pub elicitation: bool,
     /// Text from the model; only where a person allowed it.
     pub sampling: bool,
-    /// The project folder.
+    /// Folders; only where a person set some for it.
     pub roots: bool,
     /// Long work as a task (`io.modelcontextprotocol/tasks`); only for a caller that keeps tasks.
     pub tasks: bool,
@@ -116,7 +116,7 @@ pub trait Hooks: Send + Sync + 'static {
         Box::pin(async { Err("sampling is not allowed".to_owned()) })
     }
 
-    /// The folders of the project.
+    /// The folders a person set for this server.
     fn roots(&self, asked: Asked) -> Later<Vec<Root>> {
         drop(asked);
         Box::pin(async { Vec::new() })

@@ -111,7 +111,12 @@ impl<'a> Record<'a> {
                     tracing::warn!(server = stamp.server, tool = stamp.tool, "{warning}");
                 }
                 let (status, code) = answer::status_of(is_error);
-                let whole = answer::text_of(&blocks, structured.as_ref(), &problems);
+                let mut whole = answer::text_of(&blocks, structured.as_ref(), &problems);
+                // A model that gets something to read must still learn why it is no success.
+                let reasons = problems.join("; ");
+                if is_error && !whole.ends_with(&reasons) {
+                    whole = format!("{whole}\n[{reasons}]");
+                }
                 let (text, cut) = truncate::fit_text(whole, limits, Keep::HeadTail, self.lang);
                 let mut data = structured.clone().unwrap_or(Value::Null);
                 let mut cuts = truncate::fit_data(&mut data, limits.data_bytes());

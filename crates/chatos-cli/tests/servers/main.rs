@@ -3,8 +3,10 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on ends")]
 
 mod faults;
+mod gateway;
 mod grants;
 mod sign_in;
+mod strangers;
 mod support;
 
 use chatos_testkit::Sandbox;

@@ -211,6 +211,7 @@ impl Making<'_> {
             app: None,
             call_meta: None,
             async_task: None,
+            roots: Vec::new(),
             idle: None,
             total: None,
         };
@@ -259,7 +260,9 @@ impl Making<'_> {
             Some(fault) => Err(fault),
             None => self.endpoint(&row.url, argv.as_deref(), &auth, row.allow_private, &directory, &[], &own),
         };
-        let digest = format!("{}|{}", row.url, row.cwd);
+        // A server reads its roots when it starts: with others it is another one.
+        let roots: String = row.roots.iter().map(|root| format!("|{root}")).collect();
+        let digest = format!("{}|{}{roots}", row.url, row.cwd);
         self.known(Parts {
             id: row.id.clone(),
             identity,
@@ -277,6 +280,7 @@ impl Making<'_> {
             max_timeout_ms: row.max_timeout_ms.and_then(|ms| u64::try_from(ms).ok()),
             cwd: row.cwd.clone(),
             allow_private: row.allow_private,
+            roots: row.roots.clone(),
             tags: row.tags.clone(),
             auth,
             call_meta,
@@ -350,6 +354,7 @@ impl Making<'_> {
             max_timeout_ms: row.and_then(|row| row.max_timeout_ms).and_then(|ms| u64::try_from(ms).ok()),
             cwd: String::new(),
             allow_private: true,
+            roots: row.map(|row| row.roots.clone()).unwrap_or_default(),
             tags: server.tags,
             auth,
             call_meta,
@@ -379,6 +384,7 @@ impl Making<'_> {
             app: parts.app.clone(),
             call_meta: parts.call_meta,
             async_task: parts.async_task,
+            roots: parts.roots,
             idle: millis(parts.timeout_ms),
             total: millis(parts.max_timeout_ms),
         };
@@ -390,6 +396,7 @@ impl Making<'_> {
             Some(sign_in) => endpoint.map(|endpoint| endpoint.with_grants(sign_in.grants())),
             None => endpoint,
         };
+        let roots = !route.roots.is_empty();
         let usable = parts.enabled && parts.trusted;
         let sampling = self.sampling.contains(&parts.id) || self.sampling.contains(key.as_str());
         let spec = endpoint.filter(|_| usable).map(|endpoint| ServerSpec {
@@ -397,8 +404,8 @@ impl Making<'_> {
             name: parts.name,
             endpoint,
             digest: parts.digest,
-            // A server is told that it may ask the model only where somebody granted it that.
-            offers: Offers { elicitation: true, sampling, roots: true, tasks: true, views: true },
+            // A server is told that it may ask the model, or for folders, only where somebody granted it that.
+            offers: Offers { elicitation: true, sampling, roots, tasks: true, views: true },
             times: self.times(parts.timeout_ms, parts.max_timeout_ms),
             idle: Some(super::IDLE),
         });
@@ -462,6 +469,7 @@ struct Parts {
     max_timeout_ms: Option<u64>,
     cwd: String,
     allow_private: bool,
+    roots: Vec<String>,
     tags: Vec<String>,
     auth: StoredAuth,
     call_meta: Option<Map<String, Value>>,

@@ -1,7 +1,7 @@
 //! What servers ask of the host and tell it: questions become prompts, log lines go to the server's log,
 //! new tools are compared with what was approved.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::{Arc, PoisonError, Weak};
 
 use chatos_agent::{Asker, CallContext, elicit, file_uri};
@@ -69,12 +69,16 @@ impl Hooks for HostHooks {
 
     fn roots(&self, asked: Asked) -> Later<Vec<Root>> {
         let Some(host) = self.host.upgrade() else { return Box::pin(async { Vec::new() }) };
-        let shared = Arc::clone(host.servers().shared());
-        let root: PathBuf =
-            Self::context(&shared, &asked).map_or_else(|| host.project().to_owned(), |call| call.workdir);
-        let name = root.file_name().map(|name| name.to_string_lossy().into_owned());
-        let uri = file_uri(&root.to_string_lossy());
-        Box::pin(async move { vec![Root { uri, name }] })
+        // Only what a person set for this server: with any other folder it would leave the one it was given.
+        let known = host.servers().shared().last_known();
+        let known = known.as_ref().and_then(|known| known.by_key(&asked.server));
+        let root = |path: &String| Root {
+            uri: file_uri(path),
+            name: Path::new(path).file_name().map(|name| name.to_string_lossy().into_owned()),
+        };
+        let roots: Vec<Root> =
+            known.map(|known| known.route.roots.iter().map(root).collect()).unwrap_or_default();
+        Box::pin(async move { roots })
     }
 
     fn log(&self, server: &ServerKey, line: LogLine) {
