@@ -56,14 +56,19 @@ test('the names the suite looks for are there', async (t) => {
       .map((what) => `test_input_required_result_${what}`),
   ];
   assert.deepEqual(wanted.filter((name) => !names.has(name)), []);
-  assert.ok(result.tools.every((tool) => tool.outputSchema?.required?.includes('status')), 'every tool has the envelope');
+  const media = ['test_audio_content', 'test_embedded_resource', 'test_image_content', 'test_multiple_content_types'];
+  const without = result.tools.filter((tool) => !tool.outputSchema?.required?.includes('status')).map((tool) => tool.name);
+  assert.deepEqual(without, media, 'every tool has the envelope, unless its results are pictures, sounds or documents');
 });
 
-test('parts of a result follow the text, and the envelope is beside them', async (t) => {
+test('parts of a result follow the text, and no envelope hides them from a client that would show only that', async (t) => {
   const url = await ownServer(t);
   const { result } = await call(url, 'test_multiple_content_types');
   assert.deepEqual(result.content.map((part) => part.type), ['text', 'image', 'resource']);
-  assert.equal(result.structuredContent.status, 'ok');
+  assert.equal('structuredContent' in result, false);
+  assert.equal(result._meta.chatos.tool, 'test_multiple_content_types');
+  const plain = await call(url, 'test_simple_text');
+  assert.deepEqual(plain.result.structuredContent, { status: 'ok', code: 'ok', data: { done: true } });
   assert.equal(result.content[2].resource.uri, 'test://mixed-content-resource');
   const failed = await call(url, 'test_error_handling');
   assert.equal(failed.result.isError, true);

@@ -190,7 +190,8 @@ impl Connection {
                 let content: Result<Vec<ContentBlock>, _> =
                     envelope.content().into_iter().map(serde_json::from_value).collect();
                 let mut result = CallToolResult::success(content.map_err(|error| bug(&error))?);
-                result.structured_content = Some(envelope.structured());
+                result.structured_content = envelope.structured();
+                result.meta = Some(beside(envelope.context()));
                 result.is_error = Some(envelope.status.is_error());
                 Ok(result.into())
             }
@@ -218,6 +219,13 @@ impl Connection {
         let severity = *self.severity.lock().unwrap_or_else(PoisonError::into_inner);
         Door::new(context, self.endpoint.features.logging.then_some(severity))
     }
+}
+
+/// Our part of a `_meta`.
+fn beside(detail: Value) -> MetaObject {
+    let mut meta = MetaObject::new();
+    meta.0.insert("chatos".to_owned(), detail);
+    meta
 }
 
 pub(super) fn bug(error: &dyn std::error::Error) -> ErrorData {
@@ -467,9 +475,7 @@ async fn send(
     params.total = report.total;
     params.message = Some(report.message).filter(|text| !text.is_empty());
     if let Some(detail) = report.detail {
-        let mut meta = MetaObject::new();
-        meta.0.insert("chatos".to_owned(), json!(detail));
-        params.meta = Some(NotificationMetaObject(meta));
+        params.meta = Some(NotificationMetaObject(beside(json!(detail))));
     }
     peer.notify_progress(params).await
 }

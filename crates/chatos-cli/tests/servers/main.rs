@@ -109,8 +109,11 @@ fn an_apps_server_gets_its_variables_and_a_built_in_one_no_app() {
     let time = sandbox
         .run(&["tools", "call", "project_files", "list_directory", "--root", project, "--json"])
         .json();
-    assert_eq!(time["structuredContent"]["chatos"]["server"], "project_files");
-    assert_eq!(time["_meta"]["chatos"]["trace"], time["structuredContent"]["chatos"]["trace"]);
+    assert_eq!(time["_meta"]["chatos"]["server"], "project_files");
+    assert!(
+        time["structuredContent"].get("chatos").is_none(),
+        "what costs a model nothing stands beside: {time}"
+    );
     host.stop();
 }
 

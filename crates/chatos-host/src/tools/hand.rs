@@ -142,19 +142,16 @@ fn order(
     })
 }
 
-/// The result as MCP clients get it; how it went is in `_meta.chatos`.
+/// The result as MCP clients get it; how it went is in `_meta.chatos`, for tools of every maker in the same words.
 fn result(end: &CallEnd, call_id: &str) -> Value {
     let content: Vec<Value> = end.blocks.iter().map(block_json).collect();
-    let stamp = &end.envelope.stamp;
+    let mut chatos =
+        json!({ "status": end.envelope.status, "code": end.envelope.code, "certain": end.certain });
+    if let (Some(chatos), Value::Object(context)) = (chatos.as_object_mut(), end.envelope.context()) {
+        chatos.extend(context);
+    }
     let mut result = json!({
-        "callId": call_id,
-        "content": content,
-        "isError": end.is_error,
-        "_meta": { "chatos": {
-            "status": end.envelope.status, "code": end.envelope.code, "server": stamp.server, "tool": stamp.tool,
-            "trace": stamp.trace, "elapsedMs": end.elapsed_ms, "size": end.envelope.size, "ts": stamp.ts,
-            "certain": end.certain,
-        } },
+        "callId": call_id, "content": content, "isError": end.is_error, "_meta": { "chatos": chatos },
     });
     if let Some(structured) = &end.structured {
         result["structuredContent"] = structured.clone();

@@ -156,11 +156,11 @@ pub(crate) struct NamedCallInput {
 pub(crate) struct CallResult {
     call_id: String,
     content: Vec<Value>,
-    /// Of built-in tools the envelope: status, code, data, error, chatos. Of others what they gave.
+    /// Of built-in tools the envelope: status, code, data, error. Of others what they gave.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     structured_content: Option<Value>,
     is_error: bool,
-    /// `chatos`: status, code, server, tool, trace, elapsedMs, size, ts, certain.
+    /// `chatos`: status, code, certain, server, tool, trace, elapsedMs, size, ts, truncated.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     meta: Option<Value>,
 }
