@@ -339,6 +339,7 @@ fn look_up<'a>(set: &'a Toolset, wanted: &ToolRef) -> Result<&'a GrantedTool, Re
         if let Some(refused) = set.refused(name) {
             let rule = match refused.code {
                 "tool_changed" | "tool_new" => DenyRule::ToolNotApproved,
+                "untrusted" => DenyRule::Untrusted,
                 _ => DenyRule::LandConfig,
             };
             let error = ToolError::denied(rule, refused.why.clone())

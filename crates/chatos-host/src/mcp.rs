@@ -32,7 +32,7 @@ use chatos_tool::{ErrorCode, Fault, Text};
 use crate::host::Host;
 pub use acts::{ServerLogView, ServerToolView, ServerTools};
 pub(crate) use auth::StoredAuth;
-pub(crate) use catalogue::{Catalogue, Known, seed};
+pub(crate) use catalogue::{Catalogue, Known, digest_of, seed};
 pub use import::{FoundServer, ImportOutcome};
 pub use pins::PinView;
 pub use rows::{AuthInput, OauthInput, ServerInput};

@@ -150,6 +150,8 @@ words! {
         ToolNotApproved => "tool_not_approved",
         /// The server wants a person to sign in, or to give more rights than the last time.
         SignInNeeded => "sign_in_needed",
+        /// The plugin is not trusted, or its files changed since it was.
+        Untrusted => "untrusted",
     }
 }
 

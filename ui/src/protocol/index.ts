@@ -89,6 +89,7 @@ export interface InstallResult {
     files: number;
     bytes: number;
     excluded: number;
+    kept: { from: string; to: string | null }[];
   }[];
   warnings: Problem[];
 }

@@ -101,7 +101,7 @@ pub(crate) enum Plugin {
     },
     /// What an app offers to agents: server, prompts, exposure, call metadata
     Ai {
-        /// PLUGIN.APP, as in com.example.tools.hello
+        /// PLUGIN.APP, as in com.example.tools.hello; PLUGIN/APP where two apps have that name
         app: String,
     },
 }

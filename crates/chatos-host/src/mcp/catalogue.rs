@@ -5,6 +5,7 @@ mod place;
 
 use std::collections::HashSet;
 use std::ffi::OsString;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -321,7 +322,8 @@ impl Making<'_> {
         };
         let trusted = plugin.is_trusted();
         let endpoint = if trusted {
-            if let Err(error) = std::fs::create_dir_all(&place.data_dir) {
+            let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&place.data_dir);
+            if let Err(error) = made {
                 tracing::warn!(%error, path = %place.data_dir.display(), "no data directory for a plugin");
             }
             let own = self.app_variables(id, &place.data_dir);
@@ -335,8 +337,7 @@ impl Making<'_> {
             Some(edited) => call_meta(Some(edited)),
             None => (server.call_meta, server.async_task),
         };
-        let digest =
-            format!("{}|{url}", plugin.trust.digest.as_ref().map(ToString::to_string).unwrap_or_default());
+        let digest = digest_of(plugin, &url);
         self.known(Parts {
             id: server.identity.as_str().to_owned(),
             identity: server.identity,
@@ -450,6 +451,11 @@ impl Making<'_> {
             self.host.redactor().learn(secret);
         }
     }
+}
+
+/// What the server of an app runs: the bytes of its plugin, and its address.
+pub(crate) fn digest_of(plugin: &chatos_plugins::Plugin, url: &str) -> String {
+    format!("{}|{url}", plugin.trust.digest.as_ref().map(ToString::to_string).unwrap_or_default())
 }
 
 struct Parts {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, PoisonError, Weak};
 
 use chatos_agent::{Asker, CallContext, elicit, file_uri};
-use chatos_mcp::{Asked, ElicitAnswer, Elicitation, Hooks, Later, LogLine, Root, ServerKey};
+use chatos_mcp::{Asked, ElicitAnswer, Elicitation, Failure, Hooks, Later, LogLine, Root, ServerKey};
 use chatos_store::now_iso;
 use chatos_tool::Trace;
 use serde_json::Value;
@@ -37,6 +37,22 @@ fn name_of(shared: &Shared, key: &ServerKey) -> String {
 }
 
 impl Hooks for HostHooks {
+    fn admit(&self, server: &ServerKey) -> Later<Result<(), Failure>> {
+        let Some(host) = self.host.upgrade() else { return Box::pin(async { Err(Failure::Stopped) }) };
+        // Everything the pool knows comes from the list.
+        let listed = host.server_cell().get().and_then(|desk| desk.shared().last_known());
+        let Some(known) = listed.and_then(|listed| listed.by_key(server).cloned()) else {
+            return Box::pin(async { Err(Failure::UnknownServer) });
+        };
+        if known.plugin_id.is_none() {
+            return Box::pin(async { Ok(()) });
+        }
+        Box::pin(async move {
+            let looked = tokio::task::spawn_blocking(move || host.admit_server(&known)).await;
+            looked.unwrap_or(Err(Failure::Stopped))
+        })
+    }
+
     fn elicit(&self, asked: Asked, ask: Elicitation) -> Later<Result<ElicitAnswer, String>> {
         let Some(host) = self.host.upgrade() else { return Box::pin(async { Ok(ElicitAnswer::Cancel) }) };
         let desk = host.servers();

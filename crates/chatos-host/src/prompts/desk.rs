@@ -415,9 +415,7 @@ impl PromptDesk {
         report["path"] = path.display().to_string().into();
         report["bytes"] = bytes.into();
         report["counts"] = self.prompts.counts().to_json();
-        report["ok"] =
-            (health.unreadable_lines() == 0 && health.unreadable.is_none() && health.unwritable.is_none())
-                .into();
+        report["ok"] = health.is_fine().into();
         Ok(report)
     }
 

@@ -93,6 +93,17 @@ pub(crate) struct Removed {
     /// `kept` or `deleted`.
     data: String,
     rows_removed: usize,
+    /// Folders with its id that were not installed: they were moved aside, not deleted.
+    kept: Vec<KeptFolder>,
+}
+
+/// A folder that was moved aside.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct KeptFolder {
+    /// Where it was.
+    from: String,
+    /// Where it is now.
+    to: String,
 }
 
 /// Files of a plugin.

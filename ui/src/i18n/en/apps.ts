@@ -193,6 +193,8 @@ export const apps = {
     confirm: 'Uninstall',
     done: (name: string) => `${name} was uninstalled.`,
     doneData: (name: string) => `${name} and its data were removed.`,
+    kept: (from: string) => `Not installed, or changed since, and therefore not deleted: ${from}`,
+    keptAt: (to: string) => `It is now at ${to}`,
   },
 
   leaveTitle: (app: string) => `${app} wants to leave this page`,

@@ -194,6 +194,8 @@ export const apps: typeof source = {
     confirm: '卸载',
     done: (name) => `已卸载 ${name}。`,
     doneData: (name) => `已删除 ${name} 及其数据。`,
+    kept: (from) => `不是安装的，或安装后被修改过，因此没有删除：${from}`,
+    keptAt: (to) => `现在位于 ${to}`,
   },
 
   leaveTitle: (app: string) => `${app} 想离开此页面`,
