@@ -33,6 +33,7 @@ use crate::host::Host;
 pub use acts::{ServerLogView, ServerToolView, ServerTools};
 pub(crate) use auth::StoredAuth;
 pub(crate) use catalogue::{Catalogue, Known, digest_of, seed};
+pub(crate) use hooks::empty_trace;
 pub use import::{FoundServer, ImportOutcome};
 pub use pins::PinView;
 pub use rows::{AuthInput, OauthInput, ServerInput};

@@ -131,7 +131,7 @@ fn asker(identity: String, server: String, call: CallContext) -> Asker {
 }
 
 /// A question that belongs to no call.
-pub(super) fn empty_trace() -> Trace {
+pub(crate) fn empty_trace() -> Trace {
     Trace {
         trace_id: None,
         span_id: None,

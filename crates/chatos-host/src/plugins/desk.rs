@@ -19,6 +19,7 @@ use serde::Serialize;
 
 use super::fault::{no_app, no_plugin, not_trusted, two_apps};
 use super::manifest_lang;
+use crate::apps::CapabilityView;
 
 /// Plugins of one host.
 pub struct PluginDesk {
@@ -54,6 +55,8 @@ pub struct TrustSheet {
     pub details: PluginDetails,
     /// What changed in text files, as far as it fits.
     pub diffs: Vec<FileDiff>,
+    /// What its pages may call, and what of it needs a tick.
+    pub rights: Vec<CapabilityView>,
 }
 
 /// The newest lines of a plugin's output.
@@ -239,8 +242,8 @@ impl PluginDesk {
             .collect()
     }
 
-    /// What the trust page shows.
-    pub fn trust_sheet(&self, id: &str, lang: Lang) -> Result<TrustSheet, Fault> {
+    /// The plugin in full and what changed in its text files.
+    pub(super) fn trust_sheet(&self, id: &str, lang: Lang) -> Result<(PluginDetails, Vec<FileDiff>), Fault> {
         let details = self.settled_details(id, lang)?;
         let mut diffs = Vec::new();
         if let Some(changes) = &details.changes {
@@ -256,7 +259,7 @@ impl PluginDesk {
                 diffs.push(diff);
             }
         }
-        Ok(TrustSheet { details, diffs })
+        Ok((details, diffs))
     }
 
     /// Details whose digest and words are of the same bytes (security T24): what is shown comes from the

@@ -13,6 +13,7 @@ use chatos_store::now_ms;
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use serde_json::{Map, Value, json};
 
+use super::TrustSheet;
 use super::fault::{no_plugin, package_fault, problems_json, trust_fault};
 use crate::fault::store_fault;
 use crate::host::Host;
@@ -167,6 +168,7 @@ impl Host {
         id: &str,
         digest: &str,
         allow_inside_network: bool,
+        allow: Option<&[String]>,
         by: &str,
     ) -> Result<PluginEntry, Fault> {
         let desk = self.plugins()?;
@@ -187,8 +189,14 @@ impl Host {
         if !inside.is_empty() && !allow_inside_network {
             return Err(super::fault::inside_network(id, &inside));
         }
+        if let Some(allow) = allow {
+            self.check_ticks(&parsed, allow)?;
+        }
         let record =
             desk.registry().trust(&parsed, &digest, by, now_ms()).map_err(|error| trust_fault(&error))?;
+        if let Some(allow) = allow {
+            self.set_ticks(&parsed, allow, by)?;
+        }
         let mut fields = Map::new();
         fields.insert("plugin".to_owned(), json!(parsed));
         fields.insert("digest".to_owned(), json!(record.digest));
@@ -202,6 +210,12 @@ impl Host {
         }
         self.plugins_changed(&desk.snapshot());
         desk.entry(id)
+    }
+
+    /// What the trust page shows.
+    pub fn trust_sheet(&self, id: &str, lang: Lang) -> Result<TrustSheet, Fault> {
+        let (details, diffs) = self.plugins()?.trust_sheet(id, lang)?;
+        Ok(TrustSheet { details, diffs, rights: self.capabilities(id)? })
     }
 
     /// A person takes trust back; nothing of the plugin runs any more.

@@ -61,6 +61,10 @@ pub(crate) struct TrustBody {
     /// The person ticked that it may connect to addresses inside this computer or network.
     #[serde(default)]
     allow_inside_network: bool,
+    /// What the person ticked of the lines that reach beyond the plugin (`chat.read`, `network:<host>`, …); the
+    /// others are off. Absent: the ticks of before stay.
+    #[serde(default)]
+    allow: Option<Vec<String>>,
 }
 
 /// How thoroughly to look.
@@ -249,7 +253,7 @@ async fn trust_sheet(
     Path(id): Path<String>,
 ) -> Result<Json<TrustSheet>, ApiError> {
     let lang = lang_of(&headers, app.host().lang());
-    blocking(&app, move |host| host.plugins()?.trust_sheet(&id, lang)).await.map(Json)
+    blocking(&app, move |host| host.trust_sheet(&id, lang)).await.map(Json)
 }
 
 /// `?path=…`.
@@ -303,9 +307,11 @@ async fn trust(
     Path(id): Path<String>,
     Body(body): Body<TrustBody>,
 ) -> Result<Json<PluginEntry>, ApiError> {
-    blocking(&app, move |host| host.trust_plugin(&id, &body.digest, body.allow_inside_network, "person"))
-        .await
-        .map(Json)
+    blocking(&app, move |host| {
+        host.trust_plugin(&id, &body.digest, body.allow_inside_network, body.allow.as_deref(), "person")
+    })
+    .await
+    .map(Json)
 }
 
 async fn untrust(
