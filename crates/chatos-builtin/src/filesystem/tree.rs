@@ -2,7 +2,8 @@
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use rustix::fs::{Access, AtFlags, Mode, OFlags};
+use rustix::fs::{Access, AtFlags, Mode, OFlags, Stat};
+use sha2::{Digest, Sha256};
 
 use super::entry::{FileId, Kind, size_of};
 use super::error::{DenyRule, FileError, Resource, Result};
@@ -30,6 +31,19 @@ pub struct Measure {
     pub files: usize,
     /// Bytes of regular files.
     pub bytes: u64,
+    /// Digest of sizes, times and numbers of all of it: another one when a content was written.
+    pub stamp: [u8; 32],
+}
+
+/// Looks at one entry for the stamp.
+fn look(stamp: &mut Sha256, rel: &[u8], stat: &Stat) {
+    stamp.update((rel.len() as u64).to_le_bytes());
+    stamp.update(rel);
+    // A directory's own times change with what is made and removed in it, which the entries say.
+    if Kind::of(stat) != Kind::Directory {
+        let facts = format!("{}|{}|{}|{}", stat.st_ino, size_of(stat), stat.st_mtime, stat.st_mtime_nsec);
+        stamp.update(facts.as_bytes());
+    }
 }
 
 /// What a tree is measured for.
@@ -45,6 +59,10 @@ pub enum Purpose {
 pub fn measure(root: &Root, place: &Place, purpose: Purpose, stop: &dyn Stop) -> Result<Measure> {
     let protected = root.protected();
     let mut out = Measure::default();
+    let mut stamp = Sha256::new();
+    if let Some(stat) = &place.stat {
+        look(&mut stamp, b"", stat);
+    }
     if place.kind() == Some(Kind::File) {
         // A file by itself is bounded like a tree.
         out.bytes = place.stat.as_ref().map_or(0, size_of);
@@ -77,7 +95,9 @@ pub fn measure(root: &Root, place: &Place, purpose: Purpose, stop: &dyn Stop) ->
                 for name in names {
                     let stat = rustix::fs::statat(&dir, name.as_slice(), AtFlags::SYMLINK_NOFOLLOW)
                         .map_err(|errno| fail("stat", &join(&rel, &name), errno))?;
-                    pending.push((join(&rel, &name), Kind::of(&stat)));
+                    let rel = join(&rel, &name);
+                    look(&mut stamp, &rel, &stat);
+                    pending.push((rel, Kind::of(&stat)));
                     if Kind::of(&stat) == Kind::File {
                         out.bytes += size_of(&stat);
                     }
@@ -103,6 +123,7 @@ pub fn measure(root: &Root, place: &Place, purpose: Purpose, stop: &dyn Stop) ->
             });
         }
     }
+    out.stamp = stamp.finalize().into();
     Ok(out)
 }
 

@@ -163,10 +163,14 @@ impl Tool for SessionRun {
             env: args.env,
             network: args.network,
             cpu: None,
-            note: Some(Text::new(
-                format!("it goes on in the background as session {name}"),
-                format!("它将作为会话 {name} 在后台运行"),
-            )),
+            // A name that is made up differs each time; the question has to be the same after a restart.
+            note: Some(match &args.session {
+                Some(name) => Text::new(
+                    format!("it goes on in the background as session {}", name.0),
+                    format!("它将作为会话 {} 在后台运行", name.0),
+                ),
+                None => Text::fixed("it goes on in the background as a session", "它将作为会话在后台运行"),
+            }),
         };
         let prepared = shop.prepare(cx, wanted).await.map_err(|(error, _)| error)?;
         let terminal = args.pty.then_some((args.cols, args.rows));
@@ -206,6 +210,7 @@ impl Shop {
         terminal: Option<(u16, u16)>,
         prepared: Prepared,
     ) -> Result<(Found, Prepared), ToolError> {
+        tracing::debug!(approved = ?prepared.approval.request_id(), name, "a session starts");
         let base = self.sessions_dir()?;
         let disk = |error: std::io::Error| {
             ToolError::from_os(

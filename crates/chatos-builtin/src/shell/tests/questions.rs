@@ -166,6 +166,8 @@ async fn a_secret_of_the_person_is_used_by_reference_and_shown_to_nobody() {
         prompt: prompt.as_object().unwrap().clone(),
         trace: crate::meta::CallMeta::read(&serde_json::Map::new(), "t").trace,
         id: None,
+        effect: None,
+        whole: None,
     };
     let id = bench.queue.ask(request).await.unwrap();
     let masked = json!({ "status": "ok", "values": { "pw": "******" } });

@@ -9,7 +9,7 @@ use std::time::Duration;
 use chatos_host::builtin_api::{
     AskRequest, BoxFuture, PromptQueue, QueueError, Reach, Redactor, Verdict, Withdraw,
 };
-use chatos_host::prompts_api::{Object, Origin, Owner, RequestId};
+use chatos_host::prompts_api::{Approval, Effect, Object, Origin, Owner, RequestId};
 use chatos_host::{
     Announcement, Beside, DeskQueue, ErrorCode, Fault, Lang, asked_id, question_payload, queue_error,
     taken_part, verdict, withdraw_code,
@@ -79,6 +79,8 @@ impl PromptQueue for Queue {
     fn ask(&self, request: AskRequest) -> BoxFuture<'_, Result<RequestId, QueueError>> {
         Box::pin(async move {
             let id = request.id.clone().unwrap_or_else(RequestId::mint);
+            // The same store, whoever writes the question.
+            self.local.keep_text(&request).await?;
             let payload = question_payload(&request, Origin::here(), Some(&id));
             for _ in 0..3 {
                 if let Some(asked) = self.remote(Method::POST, "/api/v1/prompts", Some(&payload)).await {
@@ -193,5 +195,13 @@ impl PromptQueue for Queue {
                 None => self.here(id).await?.answer(id, response, shown).await,
             }
         })
+    }
+    fn use_approval<'a>(
+        &'a self,
+        id: &'a RequestId,
+        effect: &'a Effect,
+    ) -> BoxFuture<'a, Result<Approval, QueueError>> {
+        // One conditional update in the store that the host shares: no way round it, and none over the API.
+        self.local.use_approval(id, effect)
     }
 }
