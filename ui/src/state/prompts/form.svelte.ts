@@ -37,6 +37,8 @@ export class PromptForm {
   done = $state(false);
   /** Another surface was faster. */
   beaten = $state(false);
+  /** Nobody waits for the answer any more; none was recorded. */
+  gone = $state(false);
   /** The draft could not be saved; said once, tried again at the next change. */
   unsaved = $state(false);
   readonly id: string;
@@ -57,7 +59,7 @@ export class PromptForm {
   }
 
   get closed(): boolean {
-    return this.item !== null && this.item.state !== 'pending';
+    return this.gone || (this.item !== null && this.item.state !== 'pending');
   }
 
   load(): Promise<void> {
@@ -197,6 +199,12 @@ export class PromptForm {
     if (error.code === 'already_answered') {
       await this.refresh();
       this.beaten = true;
+      return { kind: 'closed' };
+    }
+    if (error.code === 'asker_gone') {
+      this.gone = true;
+      this.#close();
+      await this.refresh();
       return { kind: 'closed' };
     }
     if (error.code === 'shown_mismatch') {
