@@ -24,6 +24,11 @@ const MIGRATIONS: &[Migration] = &[
     Migration { version: 7, name: "agent_makers", sql: include_str!("migrations/0007_agent_makers.sql") },
     Migration { version: 8, name: "notes_by_task", sql: include_str!("migrations/0008_notes_by_task.sql") },
     Migration { version: 9, name: "undos", sql: include_str!("migrations/0009_undos.sql") },
+    Migration {
+        version: 10,
+        name: "client_grants",
+        sql: include_str!("migrations/0010_client_grants.sql"),
+    },
 ];
 
 /// The schema this binary reads and writes.

@@ -1,7 +1,7 @@
 //! The question before a call that the land_config wants asked: once, for this run, or no (agents §2).
 
 use chatos_prompts::{Owner, RequestId};
-use chatos_tool::{CanceledBy, DenyRule, ErrorCode, Fault, Lang, Needed, Phase, Text, ToolError};
+use chatos_tool::{DenyRule, ErrorCode, Fault, Lang, Needed, Phase, Text, ToolError, persons_note};
 use serde_json::{Value, json};
 
 use super::answer::millis;
@@ -52,7 +52,16 @@ impl Call<'_> {
                 }
                 Ok(())
             }
-            ("ok" | "canceled", _) => Err(ToolError::canceled(CanceledBy::Person)),
+            // The host closes a question itself when nobody waits for it any more; that is no person's no.
+            ("canceled", _) if verdict.response.contains_key("code") => Err(canceled()),
+            ("ok" | "canceled", _) => {
+                let note = verdict.response.get("remark").and_then(Value::as_str).and_then(persons_note);
+                let mut data = json!({ "confirmed": false });
+                if let Some(note) = &note {
+                    data["remark"] = json!(note);
+                }
+                Err(ToolError::declined(note.as_deref()).data(data))
+            }
             ("timeout", _) => {
                 let limit = self.settings.confirm_timeout.unwrap_or_default();
                 Err(ToolError::timeout(millis(limit), Phase::Prompt))

@@ -8,6 +8,7 @@ mod faults;
 mod kill;
 mod late;
 mod meta;
+mod notes;
 mod otlp;
 mod plugin;
 mod proxy;

@@ -51,10 +51,12 @@ pub struct PromptReply {
     pub by: Option<String>,
     /// `<pluginId>/<appId>`: the app answers its own prompt through its port.
     pub app: Option<String>,
+    /// The process that answers, where it says so: no program answers what it asked itself.
+    pub pid: Option<u32>,
 }
 
 impl PromptReply {
-    /// From the body `{response, shown?, runId?, by?, app?}`.
+    /// From the body `{response, shown?, runId?, by?, app?, pid?}`.
     pub fn from_payload(body: &Value) -> Result<Self, Fault> {
         let text = |key: &str| match body.get(key) {
             None | Some(Value::Null) => Ok(None),
@@ -67,6 +69,7 @@ impl PromptReply {
             run_id: body.get("runId").cloned().unwrap_or(Value::Null),
             by: text("by")?,
             app: text("app")?,
+            pid: body.get("pid").and_then(Value::as_u64).and_then(|pid| u32::try_from(pid).ok()),
         })
     }
 }
@@ -173,6 +176,8 @@ impl PromptDesk {
         let (owner, source) = asker(payload.get("owner").unwrap_or(&Value::Null), source)?;
         let mut ask = Ask::from_payload(owner, source, payload);
         ask.origin = origin(payload.get("origin").unwrap_or(&Value::Null))?;
+        ask.starter = origin(payload.pointer("/origin/starter").unwrap_or(&Value::Null))?;
+        ask.call = payload.get("call").and_then(Value::as_str).map(str::to_owned);
         ask.session_id = payload.get("sessionId").and_then(Value::as_str).map(str::to_owned);
         ask.trace = payload.get("trace").filter(|trace| trace.is_object()).cloned();
         let _moment = self.moment()?;
@@ -222,7 +227,7 @@ impl PromptDesk {
         };
         let _moment = if served { self.moment()? } else { None };
         let shown = reply.shown.as_deref();
-        let answer = Respond { id: &id, response: &reply.response, shown, run_id: &reply.run_id, by };
+        let answer = Respond { id: &id, response: &reply.response, shown, run_id: &reply.run_id, by, pid: reply.pid };
         let done = self.prompts.respond(&answer).map_err(|error| respond_fault(&error, lang))?;
         Ok(json!({ "ok": true, "mirrored": done.mirrored }))
     }

@@ -28,7 +28,10 @@ pub(super) fn ask_fault(error: &AskError, lang: Lang) -> Fault {
 pub(super) fn respond_fault(error: &RespondError, lang: Lang) -> Fault {
     let class = match error {
         RespondError::Unknown(_) => ErrorCode::NotFound,
-        RespondError::AlreadyAnswered { .. } | RespondError::ShownMismatch { .. } => ErrorCode::Conflict,
+        RespondError::AlreadyAnswered { .. }
+        | RespondError::AskerGone(_)
+        | RespondError::OwnAsker(_)
+        | RespondError::ShownMismatch { .. } => ErrorCode::Conflict,
         RespondError::NotOwner { .. } => ErrorCode::PermissionDenied,
         RespondError::Invalid(_) => ErrorCode::InvalidArgument,
         RespondError::Records(error) => return records_fault(error),

@@ -94,6 +94,7 @@ fn serve(dir: &Path) -> Done {
                 shown: item.shown.as_deref(),
                 run_id: &Value::Null,
                 by: Answerer::Person(Surface::Ui),
+                pid: None,
             };
             match prompts.respond(&answer) {
                 Ok(_) => say("answered", &format!("{} {}", item.request_id, std::process::id())),

@@ -54,7 +54,12 @@ pub(crate) fn run(
         Fault::new(ErrorCode::Unavailable, Text::fixed("cannot start the runtime", "无法启动运行环境"))
             .caused_by(&error)
     })?;
-    let relay = ApiRelay { api: Arc::clone(&api), agent: options.agent.clone(), names: Mutex::default() };
+    let relay = ApiRelay {
+        api: Arc::clone(&api),
+        agent: options.agent.clone(),
+        lang: output.lang,
+        names: Mutex::default(),
+    };
     let served = runtime.block_on(async {
         let served = serve(output, &serving, relay, &beside).await;
         api.finish().await;
@@ -111,6 +116,8 @@ async fn serve(
 struct ApiRelay {
     api: Arc<Api>,
     agent: String,
+    /// The language of what its calls say.
+    lang: Lang,
     /// The name a client knows, with the server and the tool it stands for.
     names: Mutex<HashMap<String, (String, String)>>,
 }
@@ -168,7 +175,7 @@ impl Relay for ApiRelay {
                 "server": server, "tool": tool, "arguments": call.arguments, "agent": self.agent, "meta": meta,
                 "session": format!("gateway:{}", call.session),
             });
-            let sent = self.api.call_patiently(Method::POST, "/api/v1/tools/call", Some(&body), Lang::En);
+            let sent = self.api.call_patiently(Method::POST, "/api/v1/tools/call", Some(&body), self.lang);
             let mut result = tokio::select! {
                 result = sent => result?,
                 () = call.cancel.cancelled() => {
