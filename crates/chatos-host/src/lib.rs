@@ -41,9 +41,9 @@ pub use agents::{
     PromptUse, Reason, ServerExplanation, SubTexts, SystemBlocks, ToolExplanation,
 };
 pub use apps::{
-    AppDesk, AppNeed, BackendCall, CapabilityState, CapabilityView, FrameAsset, FramePolicy, GrantChange,
-    GrantView, Looked, OpenOrder, Opened, OpenedView, Revision, Surface, ToolWithView, View, ViewHosts,
-    ViewOrder, frame_hash,
+    AppCaller, AppDesk, AppNeed, AppRootView, BackendCall, CapabilityLevel, CapabilityState, CapabilityView,
+    FrameAsset, FramePolicy, GrantChange, GrantView, Looked, OpenOrder, Opened, OpenedView, Revision,
+    Surface, ToolWithView, View, ViewHosts, ViewOrder, frame_hash,
 };
 pub use asker::{
     AskedBy, DeskOwner, DeskQueue, asked_id, payload as question_payload, queue_error, taken_part, verdict,

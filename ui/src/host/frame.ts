@@ -238,6 +238,7 @@ export class AppFrame {
       appName,
       services,
       surface: () => this.surface,
+      may: (capability) => this.capabilities.includes(capability),
       work: {
         promptAsked: (requestId) => this.#work.prompts.add(requestId),
         runStarted: (sessionId) => this.#work.sessions.add(sessionId),

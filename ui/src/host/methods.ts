@@ -6,6 +6,7 @@ import { adminMethods } from './methods/admin';
 import { chatMethods } from './methods/chat';
 import { promptMethods } from './methods/prompts';
 import { optionalInteger, optionalObject, refuse } from './check';
+import type { Capability } from '../frame/members';
 import { parseMenu } from '../frame/menus';
 import { appPath } from './services';
 
@@ -15,6 +16,8 @@ export interface Asker {
   appName: string;
   surface: () => Surface;
   services: Services;
+  /** Whether it has a capability now; the server decides again. */
+  may: (capability: Capability) => boolean;
   /** Work that goes on after the call, which keeps a hidden app mounted (host-api §3). */
   work: Background;
 }

@@ -11,6 +11,7 @@ mod meta;
 mod notes;
 mod otlp;
 mod plugin;
+mod prompts;
 mod proxy;
 mod support;
 mod trace;
