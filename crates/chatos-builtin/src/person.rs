@@ -8,12 +8,16 @@ mod form;
 mod no_queue;
 mod road;
 
+use std::path::Path;
+
 use chatos_prompts::kind::{self, Prompt};
 use chatos_prompts::response::{self, Status};
 use chatos_prompts::{
     Answerer, Approval, Effect, Object, Owner, Problem, RequestId, Surface, Unasked, shown,
 };
-use chatos_tool::{CanceledBy, DenyRule, Issue, IssueCode, Needed, Phase, Reason, Text, ToolError, Trace};
+use chatos_tool::{
+    CanceledBy, DenyRule, Issue, IssueCode, Needed, Phase, Reason, Text, ToolError, Trace, persons_note,
+};
 use serde_json::{Value, json};
 
 use crate::clock::Stop;
@@ -203,6 +207,11 @@ pub trait PromptQueue: Send + Sync {
         id: &'a RequestId,
         effect: &'a Effect,
     ) -> BoxFuture<'a, Result<Approval, QueueError>>;
+    /// Whether a person said that the connected client, by the name it gives itself, may decide about its
+    /// own calls under this root (inbox §1.5). Nobody said so where nothing is known of clients.
+    fn may_decide<'a>(&'a self, _client: &'a str, _root: Option<&'a Path>) -> BoxFuture<'a, bool> {
+        Box::pin(std::future::ready(false))
+    }
 }
 
 /// How the connected client asks a person.
@@ -216,6 +225,8 @@ pub enum Era {
 
 /// The connected client, when it can ask a person.
 pub trait Elicitor: Send + Sync {
+    /// What it calls itself.
+    fn name(&self) -> &str;
     /// How.
     fn era(&self) -> Era;
     /// Whether it can draw this form.
@@ -290,8 +301,25 @@ pub(crate) async fn use_approval(
     }
 }
 
+/// What a person wrote beside the answer.
+const REMARK: &str = "remark";
+
 /// The key of the one form a call asks for.
 pub(crate) const FORM_KEY: &str = "answer";
+
+/// `denied`/no_person: the connected client could ask, and may not decide about its own calls.
+fn not_allowed(client: &str) -> ToolError {
+    let message = Text::fixed(
+        "a person has to be asked and none can be reached: no ChatOS host runs, and this client may not approve its own calls",
+        "需要询问用户，但无法联系到任何人：没有运行中的 ChatOS 主机，且该客户端不得批准自己的调用",
+    );
+    ToolError::denied(DenyRule::NoPerson, message).hint(Text::new(
+        format!(
+            "start `chatos serve` and answer there, or let this client approve its own actions with `chatos clients allow {client}`"
+        ),
+        format!("请启动 `chatos serve` 并在其中回答，或用 `chatos clients allow {client}` 允许该客户端批准自己的操作"),
+    ))
+}
 
 /// `denied`/no_person (tools §15): nobody can be reached, so nothing happens.
 fn no_person(reason: Option<&Text>) -> ToolError {
@@ -368,18 +396,21 @@ fn check_answer(prompt: &Prompt, response: &Value) -> Result<Object, Vec<Problem
 /// What a verdict means for the call (tools §15): only `ok` goes on.
 fn judge(verdict: &Verdict, id: &RequestId, timeout_ms: u64) -> Result<(), ToolError> {
     let mut data = json!({ "confirmed": false, "request_id": id.as_str() });
-    if let Some(remark) =
-        verdict.response.get("remark").and_then(Value::as_str).filter(|text| !text.is_empty())
-    {
-        data["remark"] = json!(remark);
+    let remark = verdict.response.get(REMARK).and_then(Value::as_str).and_then(persons_note);
+    if let Some(remark) = &remark {
+        data[REMARK] = json!(remark);
     }
     match verdict.status {
         Status::Ok => Ok(()),
         Status::Canceled => {
             // The host closes a question itself when its run or asker ended; no person said no then.
             let by_host = verdict.by.as_deref().is_some_and(|by| by.starts_with("host:"));
-            let by = if by_host { CanceledBy::Caller } else { CanceledBy::Person };
-            Err(ToolError::canceled(by).data(data))
+            let error = if by_host {
+                ToolError::canceled(CanceledBy::Caller)
+            } else {
+                ToolError::declined(remark.as_deref())
+            };
+            Err(error.data(data))
         }
         Status::Timeout => Err(ToolError::timeout(timeout_ms, Phase::Prompt).data(data)),
         Status::Error => Err(ToolError::unavailable(

@@ -9,6 +9,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 mod agents;
 mod changes;
+mod clients;
 mod mcp;
 mod plugins;
 mod prompts;
@@ -20,6 +21,7 @@ mod tools;
 
 pub(crate) use agents::{AddModel, Agent, AgentFields, Land, Models, RoleArg};
 pub(crate) use changes::Changes;
+pub(crate) use clients::Clients;
 pub(crate) use mcp::{ConfigClient, Gateway, Known, Mcp};
 pub(crate) use plugins::{Plugin, PluginData, PluginSource};
 pub(crate) use prompts::{Prompts, PromptsAnswer, PromptsList};
@@ -177,6 +179,9 @@ pub(crate) enum Command {
     /// The audit log
     #[command(subcommand)]
     Audit(Audit),
+    /// Programs that ask through us: which may approve their own actions
+    #[command(subcommand)]
+    Clients(Clients),
     /// Secrets such as API keys: names, never values
     #[command(subcommand)]
     Secrets(Secrets),

@@ -5,6 +5,7 @@ pub(crate) mod audit;
 pub(crate) mod backup;
 pub(crate) mod changes;
 pub(crate) mod chat;
+pub(crate) mod clients;
 pub(crate) mod completions;
 pub(crate) mod doctor;
 pub(crate) mod journal;

@@ -2,8 +2,7 @@
 //! come and go. Always the real program; nothing here waits for a fixed time.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by failing")]
 
-use std::io::Write;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use chatos_testkit::{McpClient, McpEra, RunningHost, Sandbox, eventually};
 use rustix::process::Signal;
@@ -145,7 +144,7 @@ fn without_a_host_nobody_is_asked_unless_the_queue_was_chosen() {
         let mut client = connect(&sandbox, era, &["--prompt-backend", "file"]);
         let id = client.begin_call("prompt_choices", question());
         let request = waiting(&sandbox);
-        let answered = sandbox.run(&["prompts", "answer", &request, "--ok", "--select", "a"]);
+        let answered = sandbox.run_elsewhere(&["prompts", "answer", &request, "--ok", "--select", "a"], "");
         assert_eq!(answered.status, 0, "{answered:?}");
         assert_eq!(client.answer(id)["structuredContent"]["data"]["selection"], "a");
         let id = client.begin_call("prompt_choices", question());
@@ -192,7 +191,7 @@ fn a_host_may_die_and_come_back_while_a_question_waits() {
     let id = client.begin_call("prompt_choices", question());
     let request = waiting(&sandbox);
     host.kill();
-    let answered = sandbox.run(&["prompts", "answer", &request, "--ok", "--select", "b"]);
+    let answered = sandbox.run_elsewhere(&["prompts", "answer", &request, "--ok", "--select", "b"], "");
     assert_eq!(answered.status, 0, "{answered:?}");
     assert_eq!(client.answer(id)["structuredContent"]["data"]["selection"], "b");
 
@@ -240,7 +239,7 @@ fn two_askers_get_their_own_answers() {
         for item in items.as_array().unwrap().iter().rev() {
             let choice = if item["prompt"]["title"] == "one" { "a" } else { "b" };
             let id = item["requestId"].as_str().unwrap();
-            assert_eq!(sandbox.run(&["prompts", "answer", id, "--ok", "--select", choice]).status, 0);
+            assert_eq!(sandbox.run_elsewhere(&["prompts", "answer", id, "--ok", "--select", choice], "").status, 0);
         }
         for ((client, call), choice) in clients.iter_mut().zip(calls).zip(["a", "b"]) {
             assert_eq!(client.answer(call)["structuredContent"]["data"]["selection"], choice);
@@ -268,7 +267,7 @@ fn a_line_written_by_another_program_answers_nothing() {
             (!item["foreignLines"].as_array()?.is_empty()).then_some(())
         });
         assert_eq!(item(&sandbox, &request)["state"], "pending", "hosted {hosted}");
-        assert_eq!(sandbox.run(&["prompts", "answer", &request, "--ok", "--select", "b"]).status, 0);
+        assert_eq!(sandbox.run_elsewhere(&["prompts", "answer", &request, "--ok", "--select", "b"], "").status, 0);
         assert_eq!(client.answer(id)["structuredContent"]["data"]["selection"], "b", "hosted {hosted}");
     }
 }
@@ -276,12 +275,8 @@ fn a_line_written_by_another_program_answers_nothing() {
 const SECRET: &str = "correct horse battery staple";
 
 fn give_secret(sandbox: &Sandbox, request: &str) {
-    let mut command =
-        sandbox.command(&["prompts", "answer", request, "--ok", "--value", "user=li", "--secret", "pass"]);
-    command.stdin(Stdio::piped());
-    let mut child = command.stdout(Stdio::null()).spawn().unwrap();
-    child.stdin.take().unwrap().write_all(format!("{SECRET}\n").as_bytes()).unwrap();
-    assert!(child.wait().unwrap().success());
+    let args = ["prompts", "answer", request, "--ok", "--value", "user=li", "--secret", "pass"];
+    assert_eq!(sandbox.run_elsewhere(&args, &format!("{SECRET}\n")).status, 0);
 }
 
 /// Every file under the state directory, as one heap of bytes.
@@ -335,7 +330,7 @@ fn minimal_log_mode_still_delivers_the_answer() {
         let mut client = connect(&sandbox, McpEra::Legacy, &["--prompt-backend=file"]);
         let id = client.begin_call("prompt_choices", question());
         let request = waiting(&sandbox);
-        assert_eq!(sandbox.run(&["prompts", "answer", &request, "--ok", "--select", "b"]).status, 0);
+        assert_eq!(sandbox.run_elsewhere(&["prompts", "answer", &request, "--ok", "--select", "b"], "").status, 0);
         let result = client.answer(id);
         assert_eq!(result["structuredContent"]["data"]["selection"], "b", "hosted {hosted}: {result}");
     }
@@ -413,6 +408,15 @@ fn a_form_that_is_answered_on_the_page_is_withdrawn_from_the_client() {
     assert_eq!(result["structuredContent"]["data"]["selection"], "a");
 }
 
+/// A person lets the program that is `test` here approve its own actions.
+fn allow(sandbox: &Sandbox, more: &[&str]) {
+    let program = std::env::current_exe().unwrap().canonicalize().unwrap();
+    let mut args = vec!["clients", "allow", "test", "--program", program.to_str().unwrap()];
+    args.extend(more);
+    let allowed = sandbox.run_elsewhere(&args, "");
+    assert_eq!(allowed.status, 0, "{allowed:?}");
+}
+
 /// A server of files or tasks for a client that can ask, and nobody else who could be asked.
 fn asking(sandbox: &Sandbox, name: &str, era: McpEra, more: &[&str]) -> McpClient {
     let mut args = vec!["mcp", name, "--lang", "en"];
@@ -429,6 +433,11 @@ fn a_change_is_confirmed_in_the_client_when_no_host_runs() {
     let write = |path: &str| json!({ "path": path, "contents": "new line\n" });
 
     let mut client = asking(&sandbox, "code_writer", McpEra::Legacy, &more);
+    let refused = client.call("write_file", write("yes.txt"));
+    let error = &refused["structuredContent"]["error"];
+    assert_eq!(error["details"]["rule"], "no_person", "nobody allowed this client: {refused}");
+    assert!(error["hint"].as_str().unwrap().contains("chatos clients allow test"), "{refused}");
+    allow(&sandbox, &[]);
     for (path, reply, status) in [
         ("yes.txt", json!({ "action": "accept", "content": { "remark": "fine" } }), "ok"),
         ("bare.txt", json!({ "action": "accept" }), "ok"),
@@ -511,6 +520,9 @@ fn tasks_are_confirmed_in_the_client_when_no_host_runs() {
     let tasks =
         json!({ "tasks": [{ "title": "First", "details": "with enough words" }, { "title": "Second" }] });
     let mut client = asking(&sandbox, "task_manager", McpEra::Legacy, &[]);
+    let refused = client.call("add_task", tasks.clone());
+    assert_eq!(refused["structuredContent"]["status"], "denied", "nobody allowed this client: {refused}");
+    allow(&sandbox, &[]);
     for (reply, created) in
         [(json!({ "action": "decline" }), 0), (json!({ "action": "accept", "content": {} }), 2)]
     {
@@ -537,4 +549,81 @@ fn tasks_are_confirmed_in_the_client_when_no_host_runs() {
     let done = client.request("tools/call", again);
     let data = &done["structuredContent"]["data"];
     assert_eq!((&data["created"][0]["title"], &data["remark"]), (&json!("Third"), &json!("yes")), "{done}");
+}
+
+#[test]
+fn a_client_cannot_approve_its_own_call_unless_a_person_allowed_that_program() {
+    let sandbox = sandbox();
+    let host = sandbox.serve();
+    let root = sandbox.root().join("work");
+    std::fs::create_dir(&root).unwrap();
+    let more = ["--write", "--confirm-file-changes=true", "--root", root.to_str().unwrap()];
+    let write = |path: &str| json!({ "path": path, "contents": "new line\n" });
+    for era in ERAS {
+        let mut client = asking(&sandbox, "code_writer", era, &more);
+        // Held in the queue; the client is asked nothing that it could accept.
+        let id = client.begin_call("write_file", write("own.txt"));
+        let request = waiting(&sandbox);
+        assert!(!root.join("own.txt").exists());
+        let shown = item(&sandbox, &request)["shown"].clone();
+        let no = json!({ "response": { "status": "canceled", "remark": "ask me first" }, "shown": shown });
+        let path = format!("/api/v1/prompts/{request}/response");
+        assert_eq!(host.ask("POST", &path, Some(&no)).status, 200);
+        let message = client.message();
+        assert_eq!(message["id"], id, "the client was asked: {message}");
+        assert_eq!(message["result"]["structuredContent"]["status"], "canceled", "{message}");
+        assert!(!root.join("own.txt").exists());
+        assert_eq!(closed(&sandbox, &request)["by"], "person:api");
+    }
+    // It cannot allow itself, nor answer from its own shell.
+    let program = std::env::current_exe().unwrap().canonicalize().unwrap();
+    let own = ["clients", "allow", "test", "--program", program.to_str().unwrap(), "--json"];
+    assert_eq!(sandbox.run(&own).code(), "own_asker");
+    let mut client = asking(&sandbox, "code_writer", McpEra::Legacy, &more);
+    let id = client.begin_call("write_file", write("own.txt"));
+    let request = waiting(&sandbox);
+    let inside = sandbox.run(&["prompts", "answer", &request, "--ok", "--json"]);
+    assert_eq!(inside.code(), "own_asker", "{inside:?}");
+    assert_eq!(item_state(&sandbox, &request), "pending");
+    assert_eq!(sandbox.run_elsewhere(&["prompts", "answer", &request, "--ok"], "").status, 0);
+    assert_eq!(client.answer(id)["structuredContent"]["status"], "ok");
+
+    // A grant for another project changes nothing; one for this project does, and it is written down.
+    let elsewhere = sandbox.root().join("other");
+    std::fs::create_dir(&elsewhere).unwrap();
+    allow(&sandbox, &["--project", elsewhere.to_str().unwrap()]);
+    let id = client.begin_call("write_file", write("b.txt"));
+    let request = waiting(&sandbox);
+    assert_eq!(sandbox.run_elsewhere(&["prompts", "answer", &request, "--cancel"], "").status, 0);
+    assert_eq!(client.answer(id)["structuredContent"]["status"], "canceled");
+    allow(&sandbox, &["--project", root.to_str().unwrap()]);
+    let id = client.begin_call("write_file", write("b.txt"));
+    let asked = client.message_with("method");
+    assert_eq!(asked["method"], "elicitation/create", "{asked}");
+    client.send(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result": { "action": "accept" } }));
+    assert_eq!(client.answer(id)["structuredContent"]["status"], "ok");
+    let listed = sandbox.run(&["clients", "list", "--json"]).json();
+    let allowed = listed["items"].as_array().unwrap().iter().filter(|item| item["allowed"] == true).count();
+    assert_eq!(allowed, 2, "{listed}");
+    let audit: String = std::fs::read_dir(sandbox.state().join("audit"))
+        .unwrap()
+        .map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap())
+        .collect();
+    assert!(audit.contains("client_allowed") && audit.contains("\"weakens\":true"), "{audit}");
+
+    // Forgotten, it is asked in the queue again.
+    assert_eq!(sandbox.run(&["clients", "forget", "test"]).status, 0);
+    let id = client.begin_call("write_file", write("c.txt"));
+    let request = waiting(&sandbox);
+    assert_eq!(sandbox.run_elsewhere(&["prompts", "answer", &request, "--cancel"], "").status, 0);
+    assert_eq!(client.answer(id)["structuredContent"]["status"], "canceled");
+    // What is only a question may still be answered in the client.
+    drop(client);
+    let can = json!({ "elicitation": {} });
+    let (mut client, _) = McpClient::connect(server(&sandbox, &[]), McpEra::Legacy, can);
+    let id = client.begin_call("prompt_choices", question());
+    let asked = client.message_with("method");
+    let accept = json!({ "action": "accept", "content": { "selection": "b" } });
+    client.send(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result": accept }));
+    assert_eq!(client.answer(id)["structuredContent"]["data"]["selection"], "b");
 }

@@ -25,8 +25,19 @@ pub trait DeskOwner: Send + Sync + 'static {
     fn desk(&self) -> Result<&PromptDesk, Fault>;
     /// Who would see a question there. Blocks.
     fn reach(&self) -> Reach;
-    /// Names the asking process in the questions of this run, so that they close when it is gone.
-    fn origin(&self, run: Option<&str>) -> Option<Origin>;
+    /// Who waits for the answer to a question of this run, so that it closes when nobody does. May block.
+    fn asked_by(&self, run: Option<&str>) -> AskedBy;
+}
+
+/// Who waits for an answer, beyond a run (inbox §1.3).
+#[derive(Debug, Clone, Copy, Default)]
+pub struct AskedBy {
+    /// Another process than the host.
+    pub origin: Option<Origin>,
+    /// What started that process.
+    pub starter: Option<Origin>,
+    /// A call of the host that is over with it.
+    pub call: bool,
 }
 
 impl DeskOwner for Host {
@@ -38,8 +49,8 @@ impl DeskOwner for Host {
         Reach::Host
     }
 
-    fn origin(&self, _run: Option<&str>) -> Option<Origin> {
-        None
+    fn asked_by(&self, run: Option<&str>) -> AskedBy {
+        AskedBy { call: self.is_serving() && !self.knows_run(run), ..AskedBy::default() }
     }
 }
 
@@ -58,8 +69,8 @@ impl DeskOwner for Beside {
         }
     }
 
-    fn origin(&self, _run: Option<&str>) -> Option<Origin> {
-        Origin::here()
+    fn asked_by(&self, _run: Option<&str>) -> AskedBy {
+        AskedBy { origin: Origin::here(), starter: self.starter().map(|starter| starter.origin), call: false }
     }
 }
 
@@ -95,16 +106,16 @@ impl<D: DeskOwner> DeskQueue<D> {
 
     /// Asks with an id of the caller's choice.
     pub async fn ask_as(&self, request: &AskRequest, id: &RequestId) -> Result<RequestId, QueueError> {
-        self.put(
-            payload(request, self.0.origin(request.trace.run_id.as_deref()), Some(id)),
-            request.source.clone(),
-        )
-        .await
+        self.put(AskRequest { id: Some(id.clone()), ..request.clone() }).await
     }
 
-    async fn put(&self, payload: Value, source: String) -> Result<RequestId, QueueError> {
-        let asked = self.at_desk(move |desk| desk.request(&payload, &source, Lang::En)).await?;
-        asked_id(&asked)
+    async fn put(&self, request: AskRequest) -> Result<RequestId, QueueError> {
+        let owner = Arc::clone(&self.0);
+        let asked = self.at_desk(move |desk| {
+            let by = owner.asked_by(request.trace.run_id.as_deref());
+            desk.request(&payload(&request, by, request.id.as_ref()), &request.source, Lang::En)
+        });
+        asked_id(&asked.await?)
     }
 
     /// Keeps the text that the question shows only in part; before it is asked, here or over the API.
@@ -139,9 +150,7 @@ impl<D: DeskOwner> PromptQueue for DeskQueue<D> {
     fn ask(&self, request: AskRequest) -> BoxFuture<'_, Result<RequestId, QueueError>> {
         Box::pin(async move {
             self.keep_text(&request).await?;
-            let payload =
-                payload(&request, self.0.origin(request.trace.run_id.as_deref()), request.id.as_ref());
-            self.put(payload, request.source).await
+            self.put(request).await
         })
     }
 
@@ -226,7 +235,7 @@ impl<D: DeskOwner> PromptQueue for DeskQueue<D> {
 }
 
 /// A question as the API takes it. With an id of its own it can be sent twice and is asked once.
-pub fn payload(request: &AskRequest, origin: Option<Origin>, id: Option<&RequestId>) -> Value {
+pub fn payload(request: &AskRequest, by: AskedBy, id: Option<&RequestId>) -> Value {
     let mut payload = json!({
         "prompt": request.prompt,
         "owner": request.owner.as_str(),
@@ -244,10 +253,20 @@ pub fn payload(request: &AskRequest, origin: Option<Origin>, id: Option<&Request
     if let Some(effect) = &request.effect {
         payload["effect"] = effect.to_payload();
     }
-    if let Some(origin) = origin {
-        payload["origin"] = json!({ "pid": origin.pid, "pidStart": origin.pid_start });
+    if let Some(origin) = by.origin {
+        payload["origin"] = process(origin);
+        if let Some(starter) = by.starter {
+            payload["origin"]["starter"] = process(starter);
+        }
+    }
+    if by.call {
+        payload["call"] = json!(request.trace.span_id.as_deref().unwrap_or_default());
     }
     payload
+}
+
+fn process(origin: Origin) -> Value {
+    json!({ "pid": origin.pid, "pidStart": origin.pid_start })
 }
 
 /// The id in what asking gave.
@@ -291,6 +310,9 @@ pub fn withdraw_code(why: Withdraw) -> Option<&'static str> {
 pub fn queue_error(fault: &Fault) -> QueueError {
     if fault.code == "already_answered" {
         return QueueError::AlreadyAnswered;
+    }
+    if fault.code == "asker_gone" {
+        return QueueError::Unknown;
     }
     if fault.code == "shown_mismatch" {
         return QueueError::ShownMismatch;

@@ -19,6 +19,7 @@ use chatos_store::{OpenOptions, Settings, SettingsInput, StateKey, Store, StoreE
 use chatos_tool::{ErrorCode, Fault, Text};
 use serde_json::Value;
 
+use crate::clients::{Starter, covers};
 use crate::environment::Environment;
 use crate::fault::{key_fault, path_fault, store_fault};
 use crate::host::{Host, HostConfig};
@@ -36,6 +37,7 @@ pub struct Beside {
     // One opener at a time; the others find what it made.
     opening: Mutex<()>,
     prepared: tokio::sync::OnceCell<()>,
+    starter: OnceLock<Option<Starter>>,
 }
 
 impl Beside {
@@ -55,6 +57,7 @@ impl Beside {
             desk: OnceLock::new(),
             opening: Mutex::new(()),
             prepared: tokio::sync::OnceCell::new(),
+            starter: OnceLock::new(),
         }))
     }
 
@@ -78,6 +81,25 @@ impl Beside {
     /// `CHATOS_MCP_TOKEN`.
     pub fn mcp_token(&self) -> Option<&str> {
         self.environment.get("CHATOS_MCP_TOKEN")
+    }
+
+    /// What started this process.
+    pub(crate) fn starter(&self) -> Option<&Starter> {
+        self.starter.get_or_init(Starter::find).as_ref()
+    }
+
+    /// Whether a person lets the program that started this process, by the name it gives itself, decide about
+    /// its own calls under `root`. Notes that it wanted to, so that a person can allow it. Blocks.
+    pub fn may_decide(&self, name: &str, root: Option<&Path>) -> Result<bool, Fault> {
+        let Some(key) = self.starter().and_then(|starter| starter.key(name)) else { return Ok(false) };
+        let store = self.store()?;
+        let allowed = store.client_allowed(&key).map_err(|error| store_fault(&error))?;
+        if allowed.iter().any(|project| covers(project, root)) {
+            return Ok(true);
+        }
+        let id = uuid::Uuid::now_v7().to_string();
+        store.see_client(&id, key, chatos_store::now_ms()).map_err(|error| store_fault(&error))?;
+        Ok(false)
     }
 
     /// The token that servers on HTTP share when nobody gave one: made once, readable by this user only.

@@ -11,6 +11,7 @@ mod audit;
 mod beside;
 mod changes;
 mod children;
+mod clients;
 mod doctor;
 mod environment;
 mod events;
@@ -45,7 +46,7 @@ pub use apps::{
     Surface, ToolWithView, View, ViewHosts, ViewOrder, frame_hash,
 };
 pub use asker::{
-    DeskOwner, DeskQueue, asked_id, payload as question_payload, queue_error, taken_part, verdict,
+    AskedBy, DeskOwner, DeskQueue, asked_id, payload as question_payload, queue_error, taken_part, verdict,
     withdraw_code,
 };
 pub use audit::{Audit, AuditVerdict};
@@ -69,6 +70,7 @@ pub use chatos_store::{
     nearest_setting, now_iso, now_ms,
 };
 pub use chatos_tool::{ErrorCode, Fault, Lang, Text};
+pub use clients::AllowOrder;
 pub use children::{LAUNCH_COMMAND, WARDEN_COMMAND};
 pub use doctor::{Finding, Severity, failed_to_open};
 pub use environment::Environment;

@@ -24,6 +24,18 @@ use tokio::sync::broadcast;
 use crate::host::Host;
 
 impl Host {
+    /// A run of this name is kept here and is continued after a restart. A call by hand may name a run of its
+    /// own making, which is not. Blocks.
+    pub(crate) fn knows_run(&self, run: Option<&str>) -> bool {
+        run.is_some_and(|run| match self.store().run(run) {
+            Ok(found) => found.is_some(),
+            Err(error) => {
+                tracing::warn!(%error, "a run cannot be looked up; its question is kept");
+                true
+            }
+        })
+    }
+
     /// Opens the queue and tends it until the host stops: events, timeouts, orphans, audit.
     pub(crate) fn tend_prompts(self: &Arc<Self>) -> Result<(), Fault> {
         self.prompts()?;

@@ -26,7 +26,7 @@ use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::asker::{DeskOwner, DeskQueue};
+use crate::asker::{AskedBy, DeskOwner, DeskQueue};
 use crate::events::EventHub;
 use crate::host::{Host, Notice};
 use crate::prompts::PromptDesk;
@@ -423,11 +423,16 @@ impl DeskOwner for HostDesk {
         }
     }
 
-    fn origin(&self, run: Option<&str>) -> Option<chatos_prompts::Origin> {
-        // The question of a call by hand is closed by whoever looks at the queue next when its command was
+    fn asked_by(&self, run: Option<&str>) -> AskedBy {
+        // The question of a call by hand is over with the host that makes it, or with the command that was
         // killed; a run is continued, and its questions wait for that (agents §8).
-        let host = self.host.upgrade()?;
-        if host.is_serving() || run.is_some() { None } else { chatos_prompts::Origin::here() }
+        match self.host.upgrade() {
+            Some(host) if host.is_serving() => host.asked_by(run),
+            Some(_) if run.is_none() => {
+                AskedBy { origin: chatos_prompts::Origin::here(), ..AskedBy::default() }
+            }
+            _ => AskedBy::default(),
+        }
     }
 }
 

@@ -1,8 +1,10 @@
 //! Time as this crate needs it: wall time for what is written and shown, monotonic time for timeouts.
 //!
 //! A clock that jumps must not expire a question or keep it for ever (`security §4.G` row 13), so
-//! every deadline is counted on [`Clock::monotonic`]; the wall clock only seeds it.
+//! every deadline is counted on [`Clock::monotonic`]; the wall clock decides only across a restart of the
+//! machine.
 
+use std::sync::OnceLock;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::time::{ClockId, clock_gettime};
@@ -11,8 +13,11 @@ use rustix::time::{ClockId, clock_gettime};
 pub trait Clock: Send + Sync {
     /// Milliseconds since the epoch, UTC.
     fn now_ms(&self) -> i64;
-    /// Time since some fixed point of this process; never goes back.
+    /// Time since the machine was started; never goes back, whatever the wall clock is set to.
     fn monotonic(&self) -> Duration;
+    /// Names that start: [`Clock::monotonic`] of processes with the same name can be compared. Empty when
+    /// it is not known.
+    fn boot_id(&self) -> String;
 }
 
 /// The machine's clock. Its monotonic side goes on while the machine sleeps: a question with a
@@ -31,6 +36,12 @@ impl Clock for SystemClock {
     fn monotonic(&self) -> Duration {
         let now = clock_gettime(ClockId::Boottime);
         Duration::new(now.tv_sec.unsigned_abs(), u32::try_from(now.tv_nsec).unwrap_or(0))
+    }
+
+    fn boot_id(&self) -> String {
+        static ID: OnceLock<String> = OnceLock::new();
+        let read = || std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+        ID.get_or_init(|| read().trim().to_owned()).clone()
     }
 }
 

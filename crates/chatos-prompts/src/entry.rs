@@ -28,15 +28,73 @@ pub struct Origin {
     pub pid_start: u64,
 }
 
+/// The moment of a question on the clock that nobody can set (`inbox §1.6`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Boot {
+    /// Which start of the machine.
+    pub(crate) id: String,
+    /// Milliseconds since it.
+    pub(crate) ms: i64,
+}
+
+/// Who waits for the answer (`inbox §1.3`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Asker {
+    /// A run; it goes on when the host starts again.
+    Run(String),
+    /// A call without a run, by hand or for another program: over with the host that makes it.
+    Call { id: String, host_start: String },
+    /// An app.
+    App(String),
+    /// Another process, and the one that started it where that is known.
+    Process { origin: Origin, starter: Option<Origin> },
+}
+
+impl Asker {
+    fn to_json(&self) -> Value {
+        match self {
+            Self::Run(id) => json!({"kind": "run", "id": id}),
+            Self::Call { id, host_start } => json!({"kind": "call", "id": id, "hostStart": host_start}),
+            Self::App(id) => json!({"kind": "app", "id": id}),
+            Self::Process { origin, starter } => {
+                let id = origin.pid.to_string();
+                let mut asker =
+                    json!({"kind": "process", "id": id, "pid": origin.pid, "pidStart": origin.pid_start});
+                if let Some(starter) = starter {
+                    asker["starter"] = json!({"pid": starter.pid, "pidStart": starter.pid_start});
+                }
+                asker
+            }
+        }
+    }
+
+    fn from_json(asker: &Value) -> Option<Self> {
+        let text = |key: &str| asker.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        match asker.get("kind")?.as_str()? {
+            "run" => Some(Self::Run(text("id"))),
+            "call" => Some(Self::Call { id: text("id"), host_start: text("hostStart") }),
+            "app" => Some(Self::App(text("id"))),
+            "process" => {
+                let starter = asker.get("starter").and_then(origin_of);
+                Some(Self::Process { origin: origin_of(asker)?, starter })
+            }
+            _ => None,
+        }
+    }
+}
+
 /// What the host stamps on a request it serves.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct RequestStamp {
     pub(crate) owner: Owner,
     pub(crate) origin: Option<Origin>,
+    pub(crate) asker: Option<Asker>,
     pub(crate) session_id: Option<String>,
     /// The nine trace fields, as given.
     pub(crate) trace: Option<Value>,
     pub(crate) expires_at: Option<i64>,
+    /// Where something happens when its time is over.
+    pub(crate) boot: Option<Boot>,
     pub(crate) shown: String,
     /// Why the prompt decides an effect although its kind does not say so: `tool_approval`, `trust`, …
     pub(crate) effect: Option<String>,
@@ -56,6 +114,9 @@ pub(crate) fn request(
         if let Some(origin) = stamp.origin {
             map.insert("origin".into(), json!({"pid": origin.pid, "pidStart": origin.pid_start}));
         }
+        if let Some(asker) = &stamp.asker {
+            map.insert("asker".into(), asker.to_json());
+        }
         if let Some(session) = &stamp.session_id {
             map.insert("sessionId".into(), session.as_str().into());
         }
@@ -64,6 +125,9 @@ pub(crate) fn request(
         }
         if let Some(at) = stamp.expires_at {
             map.insert("expiresAt".into(), clock::format_ms(at).into());
+        }
+        if let Some(boot) = &stamp.boot {
+            map.insert("boot".into(), json!({"id": boot.id, "ms": boot.ms}));
         }
         map.insert("shown".into(), stamp.shown.as_str().into());
         if let Some(effect) = &stamp.effect {
@@ -277,6 +341,17 @@ pub(crate) fn origin_of(origin: &Value) -> Option<Origin> {
         pid: u32::try_from(origin.get("pid")?.as_u64()?).ok()?,
         pid_start: origin.get("pidStart")?.as_u64()?,
     })
+}
+
+/// Who waits, by the stamp.
+pub(crate) fn asker_of(chatos: Option<&Value>) -> Option<Asker> {
+    Asker::from_json(chatos?.get("asker")?)
+}
+
+/// When it was asked on the clock of the machine, by the stamp.
+pub(crate) fn boot_of(chatos: Option<&Value>) -> Option<Boot> {
+    let boot = chatos?.get("boot")?;
+    Some(Boot { id: boot.get("id")?.as_str()?.to_owned(), ms: boot.get("ms")?.as_i64()? })
 }
 
 /// An entry read in full.

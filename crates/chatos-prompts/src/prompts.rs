@@ -32,8 +32,10 @@ pub use view::{AnswerView, Class, Item, ItemState, LineRef, Viewer};
 pub use wait::{Cursor, ResultEntry, ResultWait, Verified, WaitError};
 
 use crate::clock::Clock;
+use crate::entry::Boot;
 use crate::fs::Fs;
 use crate::health::Health;
+use crate::ids::RequestId;
 use crate::log::{Log, Paths};
 use crate::metadata::LogMode;
 use crate::reader::Reader;
@@ -120,6 +122,10 @@ pub(crate) struct Inner {
     mode: AtomicU8,
     /// Wall time minus monotonic time when the queue was opened, in milliseconds.
     steady_base: i64,
+    /// Which start of the machine this is.
+    boot_id: String,
+    /// Names this opening: calls of an earlier one wait for nothing any more (`inbox §1.3`).
+    host_start: String,
     pump: Mutex<pump::Pump>,
     /// Held while the outcome of a round of reading is told.
     telling: Mutex<()>,
@@ -186,6 +192,7 @@ impl Prompts {
         let previous = config.paths.archive.join(".prev");
         let watch = Watch::new(&config.paths.log, vec![previous]).map_err(OpenError::Thread)?;
         let steady_base = config.clock.now_ms() - millis(config.clock.monotonic());
+        let boot_id = config.clock.boot_id();
         let inner = Arc::new(Inner {
             log: Log::new(config.fs.clone(), config.paths.clone()),
             pump: Mutex::new(pump::Pump::new(Reader::new(config.fs.clone(), &config.paths.log))),
@@ -198,6 +205,8 @@ impl Prompts {
             role: config.role,
             mode: AtomicU8::new(mode_bits(config.mode)),
             steady_base,
+            boot_id,
+            host_start: RequestId::mint().to_string(),
             events: broadcast::channel(EVENT_BUFFER).0,
             phase: watch::channel(Phase::Loading { done: 0, total: 0 }).0,
             waker: watch.waker(),
@@ -282,6 +291,17 @@ impl Inner {
     /// Wall time that does not jump: the clock at opening plus the time that really passed.
     pub(crate) fn steady_ms(&self) -> i64 {
         self.steady_base + millis(self.clock.monotonic())
+    }
+
+    /// Now on the clock of the machine.
+    pub(crate) fn boot_now(&self) -> Boot {
+        Boot { id: self.boot_id.clone(), ms: millis(self.clock.monotonic()) }
+    }
+
+    /// The steady time of a question that this start of the machine has seen.
+    pub(crate) fn steady_at(&self, boot: Option<&Boot>) -> Option<i64> {
+        let boot = boot.filter(|boot| !boot.id.is_empty() && boot.id == self.boot_id)?;
+        Some(self.steady_base.saturating_add(boot.ms).min(self.steady_ms()))
     }
 
     pub(crate) fn health(&self) -> Health {

@@ -35,11 +35,12 @@ pub fn config(dir: &Path, records: Arc<dyn Records>, role: Role) -> Config {
 pub struct ManualClock {
     wall: AtomicI64,
     monotonic: AtomicU64,
+    boots: AtomicU64,
 }
 
 impl ManualClock {
     pub fn at(wall_ms: i64) -> Self {
-        Self { wall: AtomicI64::new(wall_ms), monotonic: AtomicU64::new(1_000) }
+        Self { wall: AtomicI64::new(wall_ms), monotonic: AtomicU64::new(1_000), boots: AtomicU64::new(0) }
     }
 
     /// Time passes.
@@ -47,6 +48,12 @@ impl ManualClock {
         let ms = u64::try_from(by.as_millis()).unwrap_or(u64::MAX);
         self.wall.fetch_add(ms.cast_signed(), Ordering::SeqCst);
         self.monotonic.fetch_add(ms, Ordering::SeqCst);
+    }
+
+    /// The machine is started anew; its time begins again.
+    pub fn reboot(&self) {
+        self.boots.fetch_add(1, Ordering::SeqCst);
+        self.monotonic.store(0, Ordering::SeqCst);
     }
 
     /// Somebody sets the wall clock; no time passes.
@@ -62,5 +69,9 @@ impl Clock for ManualClock {
 
     fn monotonic(&self) -> Duration {
         Duration::from_millis(self.monotonic.load(Ordering::SeqCst))
+    }
+
+    fn boot_id(&self) -> String {
+        format!("boot-{}", self.boots.load(Ordering::SeqCst))
     }
 }

@@ -31,7 +31,8 @@ fn a_question_is_one_signed_line_in_the_order_of_the_protocol() {
     let keys: Vec<&String> = line.as_object().unwrap().keys().collect();
     assert_eq!(keys, ["ts", "type", "action", "requestId", "runId", "prompt", "chatos"]);
     let stamp: Vec<&String> = line["chatos"].as_object().unwrap().keys().collect();
-    assert_eq!(stamp, ["v", "owner", "shown", "sig"]);
+    assert_eq!(stamp, ["v", "owner", "asker", "shown", "sig"]);
+    assert_eq!(line["chatos"]["asker"], json!({"kind": "run", "id": "run-1"}));
     assert_eq!(line["prompt"]["source"], "ui_prompter/prompt_key_values");
     assert_eq!(line["chatos"]["shown"], asked.shown.as_str());
     use std::os::unix::fs::PermissionsExt;
@@ -197,6 +198,7 @@ fn what_was_shown_is_what_is_approved_and_only_once() {
             run_id: &Value::Null,
             by: Answerer::Person(Surface::Ui),
             seen: false,
+            pid: None,
         })
     };
     for wrong in [None, Some("sha256:00"), Some("")] {
@@ -303,6 +305,7 @@ fn an_effect_makes_a_choice_need_its_digest() {
         run_id: &run_id,
         by: Answerer::Person(Surface::Ui),
         seen: false,
+        pid: None,
     };
     assert!(matches!(world.prompts.respond(&blind), Err(RespondError::ShownMismatch { .. })));
     let plain = world.ask(choice());
@@ -425,6 +428,122 @@ fn timeouts_count_real_time_whatever_the_wall_clock_does() {
     clock.advance(Duration::from_secs(61));
     world.prompts.tick(Policy::default(), &SystemAskers);
     assert!(world.prompts.get(&asked.request_id).unwrap().answer.is_some());
+}
+
+#[test]
+fn a_clock_set_back_or_forward_ends_no_question_early_and_keeps_none() {
+    let clock = manual(1_768_089_600_000);
+    let mut world = World::with(|config| config.clock = clock.clone());
+    let prompt = || json!({"kind":"kv","fields":[{"key":"a"}],"timeoutMs":60_000});
+    let (day, year) = (86_400_000_i64, 365 * 86_400_000_i64);
+    for jump in [-10 * day, 10 * year, -20 * year] {
+        // Asked after the clock was set, and set again while it waits.
+        clock.jump(jump);
+        let asked = world.ask(prompt());
+        let app = world.ask_as(Owner::app("p", "a"), &format!("app{jump}"), kv());
+        clock.advance(Duration::from_secs(30));
+        let open = |world: &World| world.prompts.tick(Policy::default(), &SystemAskers) == 0;
+        assert!(open(&world), "set by {jump} ms");
+        // The host is started anew in between, with the clock set once more.
+        world.prompts.close();
+        clock.jump(-jump / 2);
+        let same = clock.clone();
+        world.reopen(|config| config.clock = same);
+        let item = world.prompts.get(&asked.request_id).unwrap();
+        assert!(item.answer.is_none(), "set by {jump} ms and started anew: {:?}", item.answer);
+        clock.advance(Duration::from_secs(29));
+        assert!(open(&world), "set by {jump} ms, after 59 seconds");
+        clock.advance(Duration::from_secs(1));
+        assert_eq!(world.prompts.tick(Policy::default(), &SystemAskers), 1, "set by {jump} ms");
+        let item = world.prompts.get(&asked.request_id).unwrap();
+        assert_eq!(item.answer.unwrap().status, Status::Timeout);
+        let item = world.prompts.get(&app.request_id).unwrap();
+        assert!(item.answer.is_none(), "a question of an app has days, whatever the clock says");
+        world.answer(app.request_id.as_str(), json!({"status":"canceled"})).unwrap();
+    }
+}
+
+#[test]
+fn across_a_restart_of_the_machine_the_wall_clock_decides() {
+    let clock = manual(1_768_089_600_000);
+    let mut world = World::with(|config| config.clock = clock.clone());
+    let prompt = || json!({"kind":"kv","fields":[{"key":"a"}],"timeoutMs":60_000});
+    let (over, open) = (world.ask(prompt()).request_id, {
+        clock.advance(Duration::from_secs(50));
+        world.ask(prompt()).request_id
+    });
+    world.prompts.close();
+    clock.advance(Duration::from_secs(20));
+    clock.reboot();
+    let same = clock.clone();
+    world.reopen(|config| config.clock = same);
+    assert_eq!(world.prompts.get(&over).unwrap().answer.unwrap().status, Status::Timeout);
+    assert!(world.prompts.get(&open).unwrap().answer.is_none());
+    clock.advance(Duration::from_secs(40));
+    assert_eq!(world.prompts.tick(Policy::default(), &SystemAskers), 1);
+}
+
+#[test]
+fn a_call_of_an_earlier_host_waits_for_nothing_and_cannot_be_answered() {
+    let mut world = World::new();
+    let ask = |call: Option<&str>, run: Option<&str>| {
+        let mut ask = Ask::new(Owner::host_server("shell"), "shell/run_command", change());
+        ask.call = call.map(str::to_owned);
+        ask.run_id = json!(run);
+        ask
+    };
+    let answer = |world: &World, id: &RequestId| world.answer(id.as_str(), json!({"status":"ok"}));
+    // While its host is there, it is answered like any other.
+    let served = world.prompts.request(&ask(Some("c0"), None)).unwrap().request_id;
+    answer(&world, &served).unwrap();
+    let call = world.prompts.request(&ask(Some("c1"), None)).unwrap().request_id;
+    let of_run = world.prompts.request(&ask(None, Some("r1"))).unwrap().request_id;
+    world.prompts.close();
+    // A terminal without a host: nobody would act on the answer, so none is taken.
+    world.reopen(|config| config.role = chatos_prompts::Role::Visitor);
+    let before = world.lines().len();
+    let error = answer(&world, &call).unwrap_err();
+    assert!(matches!(error, RespondError::AskerGone(_)), "{error}");
+    assert_eq!(world.lines().len(), before, "nothing was recorded");
+    // The next host closes it before anybody can answer; the run goes on.
+    world.reopen(|_| {});
+    let closed = world.prompts.get(&call).unwrap().answer.unwrap();
+    assert_eq!((&closed.response["code"], closed.by.as_deref()), (&json!("asker_gone"), Some("host:orphan")));
+    let late = answer(&world, &call).unwrap_err();
+    assert!(matches!(late, RespondError::AskerGone(_)), "{late}");
+    answer(&world, &of_run).unwrap();
+}
+
+#[test]
+fn a_program_cannot_answer_what_it_asked() {
+    let world = World::new();
+    let respond = |id: &RequestId, pid: u32| {
+        world.prompts.respond(&chatos_prompts::Respond {
+            id,
+            response: &json!({"status":"canceled"}),
+            shown: None,
+            run_id: &Value::Null,
+            by: Answerer::Person(Surface::Cli),
+            pid: Some(pid),
+        })
+    };
+    // What this host starts is below it: a command of an agent.
+    let mut child = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
+    let run = world.ask(kv()).request_id;
+    assert!(matches!(respond(&run, child.id()), Err(RespondError::OwnAsker(_))));
+    respond(&run, std::process::id()).unwrap();
+    // Another process asks, or the one that started it; here that is this one's parent.
+    let parent = chatos_prompts::Origin::of(std::os::unix::process::parent_id());
+    for (origin, starter) in [(parent, None), (chatos_prompts::Origin::of(child.id()), parent)] {
+        let mut ask = Ask::new(Owner::host_server("ui_prompter"), "t", kv());
+        (ask.origin, ask.starter) = (origin, starter);
+        let id = world.prompts.request(&ask).unwrap().request_id;
+        let error = respond(&id, std::process::id()).unwrap_err();
+        assert!(matches!(error, RespondError::OwnAsker(_)), "{error}");
+        respond(&id, 1).unwrap();
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
 }
 
 #[test]

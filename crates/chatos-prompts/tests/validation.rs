@@ -330,10 +330,29 @@ fn every_answer_code_has_its_fixture() {
         shown: Some("sha256:0"),
         run_id: &Value::Null,
         by: Answerer::Person(Surface::Api),
+        pid: None,
     };
     let done = world.ask(kv()).request_id;
     world.answer(done.as_str(), json!({"status":"canceled"})).unwrap();
+    let mut child = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
+    let mut ask = Ask::new(Owner::host_server("ui_prompter"), "t", kv());
+    ask.origin = chatos_prompts::Origin::of(child.id());
+    let left = world.prompts.request(&ask).unwrap().request_id;
+    child.kill().unwrap();
+    child.wait().unwrap();
+    ask.origin = chatos_prompts::Origin::of(std::os::unix::process::parent_id());
+    let own = world.prompts.request(&ask).unwrap().request_id;
+    let from_inside = chatos_prompts::Respond {
+        id: &own,
+        response: &json!({"status":"canceled"}),
+        shown: None,
+        run_id: &Value::Null,
+        by: Answerer::Person(Surface::Cli),
+        pid: Some(std::process::id()),
+    };
     for error in [
+        world.answer(left.as_str(), json!({"status":"canceled"})).unwrap_err(),
+        world.prompts.respond(&from_inside).unwrap_err(),
         world.answer("nobody", json!({"status":"ok"})).unwrap_err(),
         world.answer(done.as_str(), json!({"status":"ok"})).unwrap_err(),
         world.answer_by(app, served.as_str(), json!({"status":"ok"})).unwrap_err(),

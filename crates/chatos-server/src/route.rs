@@ -7,6 +7,7 @@ pub(crate) mod audit;
 pub(crate) mod auth;
 pub(crate) mod callback;
 pub(crate) mod changes;
+pub(crate) mod clients;
 pub(crate) mod doctor;
 pub(crate) mod events;
 pub(crate) mod journal;

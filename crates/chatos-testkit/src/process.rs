@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
+use crate::wait::eventually;
 use crate::wire::{Answer, Wire};
 
 /// Nothing a test waits for takes this long on a healthy machine.
@@ -133,6 +134,30 @@ impl Sandbox {
     /// Runs a command to its end.
     pub fn run<S: AsRef<OsStr>>(&self, args: &[S]) -> Outcome {
         outcome(self.command(args))
+    }
+
+    /// Runs a command to its end as a person in another terminal does: nobody here started it.
+    pub fn run_elsewhere<S: AsRef<OsStr>>(&self, args: &[S], stdin: &str) -> Outcome {
+        let Ok(place) = tempfile::Builder::new().prefix("elsewhere-").tempdir_in(self.root()) else {
+            panic!("no temporary directory");
+        };
+        let file = |name: &str| place.path().join(name);
+        if let Err(error) = std::fs::write(file("in"), stdin) {
+            panic!("no input: {error}");
+        }
+        let mut command = self.under("sh");
+        // The shell that is started ends at once, so what it leaves belongs to nobody.
+        let script = "place=$1; shift; { \"$@\" <$place/in >$place/out 2>$place/err; echo $? >$place/ended; mv $place/ended $place/status; } &";
+        command.args(["-c", script, "sh"]).arg(place.path()).arg(&self.program).args(args);
+        command.arg("--state-dir").arg(&self.state).stdout(Stdio::null()).stderr(Stdio::null());
+        if let Err(error) = spawn(command).wait() {
+            panic!("the shell: {error}");
+        }
+        let status = eventually("the end of a command elsewhere", || {
+            std::fs::read_to_string(file("status")).ok()?.trim().parse().ok()
+        });
+        let text = |name: &str| std::fs::read_to_string(file(name)).unwrap_or_default();
+        Outcome { status, stdout: text("out"), stderr: text("err") }
     }
 
     /// Runs a prepared command to its end.

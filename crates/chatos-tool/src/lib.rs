@@ -16,6 +16,7 @@ mod spec;
 pub mod schema;
 pub mod validation;
 
+mod note;
 mod tool_error;
 mod trace;
 
@@ -34,6 +35,7 @@ pub use envelope::{Answer, Ended, Envelope, Opening, Product, Stamp, Status, out
 pub use error_code::ErrorCode;
 pub use fault::Fault;
 pub use limits::TextLimits;
+pub use note::persons_note;
 pub use redact::Redactor;
 pub use spec::{Annotations, Confirm, ToolSpec, is_tool_name};
 pub use text::{Lang, Text};

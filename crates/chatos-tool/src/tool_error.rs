@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::error_code::ErrorCode;
+use crate::note::persons_note;
 use crate::text::{Lang, Text};
 use crate::validation::Issue;
 
@@ -268,12 +269,24 @@ impl ToolError {
     pub fn canceled(by: CanceledBy) -> Self {
         let message = match by {
             CanceledBy::Person => {
-                Text::fixed("the person declined; nothing was changed", "用户已拒绝；没有任何更改")
+                Text::fixed("the person declined; nothing was changed", "用户拒绝，未做任何更改")
             }
             CanceledBy::Caller => Text::fixed("the caller canceled the call", "调用方已取消此次调用"),
             CanceledBy::Shutdown => Text::fixed("the server is stopping", "服务正在停止"),
         };
         Self::new(Reason::Canceled { by }, message)
+    }
+
+    /// A person said no, and perhaps why: their words reach the model as theirs.
+    pub fn declined(note: Option<&str>) -> Self {
+        let mut error = Self::canceled(CanceledBy::Person);
+        if let Some(note) = note.and_then(persons_note) {
+            error.message = Text::new(
+                format!("{}. Their note: \"{note}\"", error.message.en),
+                format!("{}。备注：“{note}”", error.message.zh),
+            );
+        }
+        error
     }
 
     /// A clock ran out.

@@ -103,6 +103,7 @@ export interface ToolLogQuery {
   tool?: string;
   status?: string;
   callId?: string;
+  runId?: string;
   limit?: number;
   cursor?: string | null;
 }

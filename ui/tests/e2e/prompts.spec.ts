@@ -1,12 +1,33 @@
 // Answering prompts on the page: one of each kind, every refusal, drafts, two pages at once, forged
 // lines, and the rules of the hub (issue 4, acceptance 4; ui-prompts §13).
 
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { describe, expect } from 'vitest';
 import { test } from './fixtures';
 import { answerOf, append, ask, lookUp, openEagerly, openPrompt, request, response } from './questions';
 
 const REFUSED = /status of 4\d\d/;
 const YES_NO = { kind: 'choice', source: 'test', options: [{ value: 'y', label: 'Yes' }, { value: 'n', label: 'No' }] };
+
+test('a question that nobody waits for says so, and is never shown as answered', async ({ host, open }) => {
+  const asker = spawn('sleep', ['1000']);
+  const ended = new Promise((resolve) => asker.once('exit', resolve));
+  const pid = asker.pid ?? 0;
+  const pidStart = Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ')[19]);
+  const prompt = { kind: 'file_change_confirm', source: 'test', path: 'a.txt', diff: '+a' };
+  const { requestId: id } = await host.api<{ requestId: string }>('POST', 'prompts', { prompt, origin: { pid, pidStart } });
+  const page = await open({ expectConsole: REFUSED });
+  await openPrompt(page, id);
+  await page.waitForFunction(() => !document.querySelector<HTMLButtonElement>('article .actions button')?.disabled);
+  asker.kill('SIGKILL');
+  await ended;
+  // The host may have closed it before the button is pressed; either way nothing is approved.
+  await page.evaluate(() => document.querySelector<HTMLButtonElement>('article .actions button')?.click());
+  await page.getByText('Nobody is waiting for this any more. Nothing was done.').first().waitFor();
+  expect(await page.locator('article').getByText('Answered', { exact: true }).count()).toBe(0);
+  expect(await answerOf(host, id)).toMatchObject({ status: 'canceled', by: 'host:orphan', response: { code: 'asker_gone' } });
+});
 
 describe('one of each kind', () => {
   test('a form: single line, several lines, password', async ({ host, open }) => {

@@ -3,8 +3,8 @@
 use chatos_prompts::whole::{self, Whole};
 use chatos_prompts::{Approval, Effect, Object, Owner, RequestId, Unasked, effect};
 use chatos_tool::{
-    CanceledBy, ConflictKind, DenyRule, ErrorCode, Fault, Lang, Needed, Phase, Reason, Resource, Text,
-    ToolError,
+    ConflictKind, DenyRule, ErrorCode, Fault, Lang, Needed, Phase, Reason, Resource, Text, ToolError,
+    persons_note,
 };
 use serde_json::{Value, json};
 
@@ -96,7 +96,16 @@ impl Call<'_> {
         self.ports.audit("tool_approval", details);
         match (verdict.status.as_str(), allowed) {
             ("ok", true) => Ok(chosen.to_owned()),
-            ("ok" | "canceled", _) => Err(ToolError::canceled(CanceledBy::Person)),
+            // The host closes a question itself when nobody waits for it any more; that is no person's no.
+            ("canceled", _) if verdict.response.contains_key("code") => Err(canceled()),
+            ("ok" | "canceled", _) => {
+                let note = verdict.response.get("remark").and_then(Value::as_str).and_then(persons_note);
+                let mut data = json!({ "confirmed": false });
+                if let Some(note) = &note {
+                    data["remark"] = json!(note);
+                }
+                Err(ToolError::declined(note.as_deref()).data(data))
+            }
             ("timeout", _) => {
                 let limit = self.settings.confirm_timeout.unwrap_or_default();
                 Err(ToolError::timeout(millis(limit), Phase::Prompt))

@@ -10,20 +10,36 @@ use super::door::draws_forms;
 use crate::person::{Elicited, Elicitor, Era, Form};
 use crate::tool::BoxFuture;
 
+/// Most characters of the name a client gives itself.
+const NAME_CHARS: usize = 64;
+
 /// The client of one request, when it said that it can ask a person.
 pub(super) fn elicitor(context: &RequestContext<RoleServer>) -> Option<Client> {
     let capabilities = context.client_capabilities();
     let can = capabilities.and_then(|can| can.elicitation).as_ref().is_some_and(draws_forms);
     let version = context.protocol_version().filter(|_| can)?;
-    (version >= ProtocolVersion::V_2025_06_18).then(|| Client { peer: context.peer.clone(), version })
+    let name = context.client_info().map(|client| plain(&client.name)).unwrap_or_default();
+    (version >= ProtocolVersion::V_2025_06_18).then(|| Client { peer: context.peer.clone(), version, name })
+}
+
+/// The name a client gives itself, as people are shown it.
+fn plain(name: &str) -> String {
+    let odd = |c: char| c.is_control() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+    let plain: String = name.chars().filter(|c| !odd(*c)).take(NAME_CHARS).collect();
+    plain.trim().to_owned()
 }
 
 pub(super) struct Client {
+    name: String,
     peer: Peer<RoleServer>,
     version: ProtocolVersion,
 }
 
 impl Elicitor for Client {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
     fn era(&self) -> Era {
         if self.version >= ProtocolVersion::V_2026_07_28 { Era::Modern } else { Era::Legacy }
     }

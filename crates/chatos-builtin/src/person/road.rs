@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use chatos_prompts::response::Status;
 use chatos_prompts::{Object, Owner, RequestId};
-use chatos_tool::{Text, ToolError};
+use chatos_tool::{Text, ToolError, Transport, persons_note};
 use serde_json::{Value, json};
 
 use super::form::{self, Form};
 use super::{
     Agreed, AskRequest, Elicited, Era, InputRequired, PromptQueue, Question, QueueError, Reach, Verdict,
-    Withdraw, changed_meanwhile, check_answer, judge, no_person, refused, stopped,
+    REMARK, Withdraw, changed_meanwhile, check_answer, judge, no_person, not_allowed, refused, stopped,
 };
 use crate::clock::Stop;
 use crate::context::{CallCx, Suspension};
@@ -42,7 +42,9 @@ pub(crate) async fn ask(cx: &CallCx, mut question: Question) -> Result<Agreed, T
     };
     // Without the queue the question still has a name: in the result and in the log.
     let name = id.clone().unwrap_or_else(RequestId::mint);
-    if let Some(answer) = resumed.and_then(|resume| resume.answer) {
+    // Of a client that may not decide this, an answer counts for nothing, however it came.
+    let answer = resumed.and_then(|resume| resume.answer).filter(|_| !roads.withheld);
+    if let Some(answer) = answer {
         if let Some(agreed) = from_client(cx, &question, id.as_ref(), &name, &owner, answer).await? {
             return Ok(agreed);
         }
@@ -75,6 +77,8 @@ struct Roads {
     queue: bool,
     form: Option<Form>,
     era: Era,
+    /// The client could ask, and may not decide this.
+    withheld: bool,
 }
 
 impl Roads {
@@ -87,6 +91,11 @@ impl Roads {
         let form = elicitor
             .and_then(|elicitor| form::of(&question.prompt, cx.lang).filter(|form| elicitor.can_ask(form)));
         let era = elicitor.map_or(Era::Legacy, |elicitor| elicitor.era());
+        let withheld = match (&form, elicitor) {
+            (Some(_), Some(client)) => !may_decide(cx, question, client.name()).await?,
+            _ => false,
+        };
+        let form = form.filter(|_| !withheld);
         let reach = match backend {
             PromptBackend::Auto | PromptBackend::File | PromptBackend::Tty => {
                 cx.unless_stopped(cx.queue.reach()).await?
@@ -99,6 +108,9 @@ impl Roads {
             (Reach::Store, PromptBackend::Auto) => form.is_some(),
             _ => false,
         };
+        if let (false, true, Some(client)) = (queue, withheld, elicitor) {
+            return Err(not_allowed(client.name()));
+        }
         if !queue && form.is_none() {
             let reason = match &reach {
                 Reach::None(reason) => Some(reason),
@@ -106,8 +118,21 @@ impl Roads {
             };
             return Err(no_person(reason));
         }
-        Ok(Self { queue, form, era })
+        Ok(Self { queue, form, era, withheld })
     }
+}
+
+/// inbox §1.5: plain questions may be answered in the client; what decides an effect of its own call only
+/// where a person said so, and never over a network.
+async fn may_decide(cx: &CallCx, question: &Question, client: &str) -> Result<bool, ToolError> {
+    if !question.prompt.kind.decides_effect() {
+        return Ok(true);
+    }
+    if cx.transport != Transport::Stdio {
+        return Ok(false);
+    }
+    let root = cx.root.as_ref().map(|root| root.path());
+    cx.unless_stopped(cx.queue.may_decide(client, root)).await
 }
 
 /// Whether somebody other than the connected client can still answer a question in the queue.
@@ -308,9 +333,14 @@ async fn settle(
     question: &Question,
     name: &RequestId,
     owner: &Owner,
-    verdict: Verdict,
+    mut verdict: Verdict,
     timeout_ms: u64,
 ) -> Result<Agreed, ToolError> {
+    if verdict.private && verdict.status == Status::Canceled {
+        // In minimal log mode the note of a no is private, too.
+        let taken = cx.unless_stopped(cx.queue.take(name, owner, false)).await?.map_err(refused)?;
+        verdict.response = taken.unwrap_or(verdict.response);
+    }
     judge(&verdict, name, timeout_ms)?;
     let secret_keys = question.prompt.secret_keys();
     let wants_secrets = cx.settings.secrets_to_model && !secret_keys.is_empty();
@@ -324,6 +354,12 @@ async fn settle(
         if let Some(taken) = taken {
             response = taken;
         }
+    }
+    let note = response.get(REMARK).and_then(Value::as_str).map(persons_note);
+    match note {
+        Some(Some(note)) => drop(response.insert(REMARK.to_owned(), Value::String(note))),
+        Some(None) => drop(response.remove(REMARK)),
+        None => {}
     }
     let mut secrets = Object::new();
     if let Some(Value::Object(values)) = response.get_mut("values") {

@@ -346,6 +346,10 @@ struct Client {
 }
 
 impl Elicitor for Client {
+    fn name(&self) -> &str {
+        "tester"
+    }
+
     fn era(&self) -> Era {
         self.era
     }

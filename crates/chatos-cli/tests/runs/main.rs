@@ -9,6 +9,7 @@ mod faults;
 mod kill;
 mod late;
 mod meta;
+mod notes;
 mod otlp;
 mod plugin;
 mod prompts;

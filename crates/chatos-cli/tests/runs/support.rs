@@ -69,6 +69,11 @@ impl Stand {
         Self::with(&json!({}), true, decide)
     }
 
+    /// Sub agents may use the server, and the person is asked before each call of this tool.
+    pub(crate) fn asking_subs(tool: &str, decide: impl Fn(&Value) -> Script + Send + Sync + 'static) -> Self {
+        Self::with(&json!({ "ask": [tool] }), true, decide)
+    }
+
     fn with(tools: &Value, subs: bool, decide: impl Fn(&Value) -> Script + Send + Sync + 'static) -> Self {
         let sandbox = Sandbox::new(env!("CARGO_BIN_EXE_chatos"));
         let model = ScriptedModel::start(decide);
@@ -94,7 +99,7 @@ impl Stand {
         let mut sub = Vec::new();
         if subs {
             main.push(json!({ "id": ROUTER }));
-            sub = vec![json!({ "id": server["id"] }), json!({ "id": ROUTER })];
+            sub = vec![json!({ "id": server["id"], "tools": tools }), json!({ "id": ROUTER })];
         }
         let land = post(
             "land-configs",

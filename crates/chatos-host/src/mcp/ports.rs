@@ -155,6 +155,18 @@ impl HostPorts {
     }
 }
 
+/// Whether somebody takes the answer after a restart: a run that is continued, a server's question that is
+/// written down, whoever reads a result. Others are over with this host (inbox §1.3).
+fn is_kept(host: &Host, question: &Question) -> bool {
+    if !host.is_serving() || question.prompt["kind"] == "result" {
+        return true;
+    }
+    if question.owner.as_str().starts_with("mcp:") {
+        return question.id.is_some();
+    }
+    host.knows_run(question.trace.run_id.as_deref())
+}
+
 impl Ports for HostPorts {
     fn pool(&self) -> &Pool {
         &self.shared.pool
@@ -196,12 +208,14 @@ impl Ports for HostPorts {
             let own = !host.is_serving() && question.trace.run_id.is_none();
             let desk = desk.await?;
             let asked = tokio::task::spawn_blocking(move || {
+                let kept = is_kept(&host, &question);
                 let mut ask = Ask::new(question.owner, question.source, question.prompt);
                 ask.request_id = json!(question.id);
                 ask.run_id = json!(question.trace.run_id);
                 ask.session_id.clone_from(&question.trace.session_id);
                 ask.trace = Some(json!(question.trace));
                 ask.origin = if own { Origin::here() } else { None };
+                ask.call = (!kept).then(|| question.trace.span_id.clone().unwrap_or_default());
                 ask.effect = question.effect;
                 if let Some(whole) = &question.whole {
                     desk.keep(whole)?;

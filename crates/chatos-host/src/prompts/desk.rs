@@ -55,10 +55,12 @@ pub struct PromptReply {
     pub app: Option<String>,
     /// Which page or terminal answers, as in [`PromptDesk::text`]; never taken from the body.
     pub viewer: String,
+    /// The process that answers, where it says so: no program answers what it asked itself.
+    pub pid: Option<u32>,
 }
 
 impl PromptReply {
-    /// From the body `{response, shown?, runId?, by?, app?}`.
+    /// From the body `{response, shown?, runId?, by?, app?, pid?}`.
     pub fn from_payload(body: &Value) -> Result<Self, Fault> {
         let text = |key: &str| match body.get(key) {
             None | Some(Value::Null) => Ok(None),
@@ -72,6 +74,7 @@ impl PromptReply {
             by: text("by")?,
             app: text("app")?,
             viewer: String::new(),
+            pid: body.get("pid").and_then(Value::as_u64).and_then(|pid| u32::try_from(pid).ok()),
         })
     }
 }
@@ -180,6 +183,8 @@ impl PromptDesk {
         let (owner, source) = asker(payload.get("owner").unwrap_or(&Value::Null), source)?;
         let mut ask = Ask::from_payload(owner, source, payload);
         ask.origin = origin(payload.get("origin").unwrap_or(&Value::Null))?;
+        ask.starter = origin(payload.pointer("/origin/starter").unwrap_or(&Value::Null))?;
+        ask.call = payload.get("call").and_then(Value::as_str).map(str::to_owned);
         ask.session_id = payload.get("sessionId").and_then(Value::as_str).map(str::to_owned);
         ask.trace = payload.get("trace").filter(|trace| trace.is_object()).cloned();
         self.say_through(&mut ask);
@@ -252,7 +257,15 @@ impl PromptDesk {
         // A client's form is not among the viewers: what it shows is cut.
         let seen =
             by != Answerer::Person(Surface::Client) && self.seen.has_all(&self.prompts, &id, &reply.viewer);
-        let answer = Respond { id: &id, response: &reply.response, shown, run_id: &reply.run_id, by, seen };
+        let answer = Respond {
+            id: &id,
+            response: &reply.response,
+            shown,
+            run_id: &reply.run_id,
+            by,
+            seen,
+            pid: reply.pid,
+        };
         let done = self.prompts.respond(&answer).map_err(|error| respond_fault(&error, lang))?;
         Ok(json!({ "ok": true, "mirrored": done.mirrored }))
     }

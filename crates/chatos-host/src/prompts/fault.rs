@@ -29,6 +29,8 @@ pub(super) fn respond_fault(error: &RespondError, lang: Lang) -> Fault {
     let class = match error {
         RespondError::Unknown(_) => ErrorCode::NotFound,
         RespondError::AlreadyAnswered { .. }
+        | RespondError::AskerGone(_)
+        | RespondError::OwnAsker(_)
         | RespondError::ShownMismatch { .. }
         | RespondError::NotShown { .. } => ErrorCode::Conflict,
         RespondError::NotOwner { .. } => ErrorCode::PermissionDenied,

@@ -180,6 +180,15 @@ codes! {
         en: "`{0}` was already answered: {1}", "the first answer counts; nothing was changed";
         zh: "`{0}` 已有答案：{1}", "以第一个答案为准，本次没有改变任何内容"
     }
+    AskerGone "asker_gone" {
+        en: "nobody is waiting for this any more; nothing was done", "let the program ask again";
+        zh: "已无人等待此问题，未执行任何操作", "请让该程序重新提问"
+    }
+    OwnAsker "own_asker" {
+        en: "this question cannot be answered from inside the program that asked it",
+            "answer it on the page or in a terminal of your own";
+        zh: "不能在提问程序内部回答此问题", "请在页面上或您自己的终端中回答"
+    }
     NotOwner "not_owner" {
         en: "`{0}` may not answer this question", "an app answers only what it asked itself";
         zh: "`{0}` 无权回答这个问题", "应用只能回答自己提出的问题"

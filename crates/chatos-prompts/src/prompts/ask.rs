@@ -9,7 +9,7 @@ use super::pump::{NOWHERE, Told};
 use super::state::RecordParts;
 use super::{Inner, NotReady, Prompts, is_full};
 use crate::effect::Effect;
-use crate::entry::{self, MAX_REQUEST_LINE, MAX_RESULT_LINE, Origin, RequestStamp};
+use crate::entry::{self, Asker, MAX_REQUEST_LINE, MAX_RESULT_LINE, Origin, RequestStamp};
 use crate::ids::{Owner, RequestId, RunId};
 use crate::json::{self, scan::MAX_DEPTH};
 use crate::kind::{self, Kind};
@@ -35,6 +35,10 @@ pub struct Ask {
     pub run_id: Value,
     /// The asking process when it is not the host.
     pub origin: Option<Origin>,
+    /// What started that process, where it is known: neither may answer it.
+    pub starter: Option<Origin>,
+    /// A call of this process without a run waits for the answer: nobody does when the process is over.
+    pub call: Option<String>,
     pub session_id: Option<String>,
     pub trace: Option<Value>,
     pub effect: Option<Effect>,
@@ -49,6 +53,8 @@ impl Ask {
             request_id: Value::Null,
             run_id: Value::Null,
             origin: None,
+            starter: None,
+            call: None,
             session_id: None,
             trace: None,
             effect: None,
@@ -210,9 +216,11 @@ impl Prompts {
         let stamp = RequestStamp {
             owner: ask.owner.clone(),
             origin: ask.origin,
+            asker: inner.asker_of(ask, run_id.as_ref()),
             session_id: ask.session_id.clone(),
             trace: ask.trace.clone(),
             expires_at,
+            boot: (expires_at.is_some() || ask.owner.is_app()).then(|| inner.boot_now()),
             shown: shown.clone(),
             effect: ask.effect.as_ref().map(|effect| effect.name.clone()).filter(|name| !name.is_empty()),
         };
@@ -251,6 +259,19 @@ impl Prompts {
 }
 
 impl Inner {
+    fn asker_of(&self, ask: &Ask, run: Option<&RunId>) -> Option<Asker> {
+        if let Some(origin) = ask.origin {
+            return Some(Asker::Process { origin, starter: ask.starter });
+        }
+        if let Some(id) = &ask.call {
+            return Some(Asker::Call { id: id.clone(), host_start: self.host_start.clone() });
+        }
+        if ask.owner.is_app() {
+            return Some(Asker::App(ask.owner.as_str().to_owned()));
+        }
+        run.map(|run| Asker::Run(run.as_str().to_owned()))
+    }
+
     // The record is committed: from here on the question exists, whatever the log does.
     fn asked(&self, record: &NewRecord) {
         let parts = RecordParts::of_new(record);

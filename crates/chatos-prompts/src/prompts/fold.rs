@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use super::state::{OpenServed, RecordParts};
 use super::{Inner, Phase, Role};
 use crate::archive;
-use crate::entry::{Action, Entry, Head};
+use crate::entry::{Action, Boot, Entry, Head};
 use crate::health::Health;
 use crate::ids::{Owner, RequestId};
 use crate::json::scan;
@@ -153,9 +153,15 @@ impl Inner {
 
     /// The steady time at which an open prompt expires (`security §4.G` row 13: a wall clock that jumps
     /// neither expires a question nor keeps it).
-    pub(super) fn deadline(&self, expires_at: i64, timeout_ms: Option<u64>) -> i64 {
-        let latest = timeout_ms.map_or(i64::MAX, |ms| self.steady_ms().saturating_add(ms as i64));
-        expires_at.min(latest)
+    pub(super) fn deadline(&self, expires_at: i64, timeout_ms: Option<u64>, boot: Option<&Boot>) -> i64 {
+        let Some(timeout) = timeout_ms.map(|ms| i64::try_from(ms).unwrap_or(i64::MAX)) else {
+            return expires_at;
+        };
+        match self.steady_at(boot) {
+            Some(asked) => asked.saturating_add(timeout),
+            // The machine was started since: only the wall clock knows how long ago.
+            None => expires_at.min(self.steady_ms().saturating_add(timeout)),
+        }
     }
 }
 
@@ -202,16 +208,23 @@ impl Bulk<'_> {
     fn open(&mut self, slot: SlotId, entry: &Entry, timeout_ms: Option<u64>) {
         let owner = entry.stamp("owner").and_then(|o| o.as_str()).unwrap_or_default();
         let expires = entry.stamp("expiresAt").and_then(|e| e.as_str()).and_then(crate::clock::parse_iso);
+        let chatos = entry.object.get("chatos");
+        let boot = crate::entry::boot_of(chatos);
+        let now = self.inner.steady_ms();
         let open = OpenServed {
             owner: Owner::stored(owner),
             origin: entry.origin(),
+            call_of: super::state::call_of(chatos),
             run: entry.run_id(),
             session: entry.stamp("sessionId").and_then(|s| s.as_str()).map(str::to_owned),
-            asked: entry.ts().unwrap_or(self.now).min(self.inner.steady_ms()),
+            asked: self
+                .inner
+                .steady_at(boot.as_ref())
+                .unwrap_or_else(|| entry.ts().unwrap_or(self.now).min(now)),
         };
         self.folded.served.insert(slot, open);
         if let Some(at) = expires {
-            self.folded.deadlines.insert(slot, self.inner.deadline(at, timeout_ms));
+            self.folded.deadlines.insert(slot, self.inner.deadline(at, timeout_ms, boot.as_ref()));
         }
     }
 
@@ -220,7 +233,7 @@ impl Bulk<'_> {
         let queue = &self.folded.queue;
         for (slot, at, timeout) in std::mem::take(&mut self.timeouts) {
             if queue.slot(slot).is_pending() && !queue.slot(slot).is_served() {
-                let deadline = self.inner.deadline(at, Some(u64::from(timeout)));
+                let deadline = self.inner.deadline(at, Some(u64::from(timeout)), None);
                 self.folded.deadlines.insert(slot, deadline);
             }
         }
@@ -308,12 +321,13 @@ impl Sink for Bulk<'_> {
 }
 
 /// What a served prompt needs in memory while it is open.
-pub(super) fn open_of(parts: &RecordParts, steady: i64) -> OpenServed {
+pub(super) fn open_of(parts: &RecordParts, asked: i64) -> OpenServed {
     OpenServed {
         owner: parts.owner.clone(),
         origin: parts.origin,
+        call_of: parts.call_of.clone(),
         run: parts.run.clone(),
         session: parts.session.clone(),
-        asked: parts.ts.min(steady),
+        asked,
     }
 }

@@ -283,17 +283,18 @@ impl Inner {
 
     /// Makes a record of the store part of the fold.
     pub(super) fn apply_record(&self, parts: &super::state::RecordParts, changes: &mut Vec<Change>) {
-        let steady = self.steady_ms();
+        let asked =
+            self.steady_at(parts.boot.as_ref()).unwrap_or_else(|| parts.ts.min(self.steady_ms()));
         let mut state = lock(&self.state);
         state.queue.record(&parts.head(), changes);
         let Some(slot) = state.queue.find(parts.id.as_str()) else { return };
         if state.queue.slot(slot).is_pending() {
-            let open = open_of(parts, steady);
+            let open = open_of(parts, asked);
             state.served.entry(slot).or_insert(open);
             if let Some(at) = parts.expires_at
                 && !state.deadlines.contains_key(&slot)
             {
-                let deadline = self.deadline(at, parts.timeout_ms);
+                let deadline = self.deadline(at, parts.timeout_ms, parts.boot.as_ref());
                 state.deadlines.insert(slot, deadline);
             }
         }

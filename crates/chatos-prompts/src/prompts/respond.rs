@@ -10,11 +10,11 @@ use super::mirror::chain;
 use super::pump::{NOWHERE, Told};
 use super::state::{Located, RecordParts};
 use super::view::Item;
-use super::{Inner, NotReady, Prompts, is_full};
+use super::{Inner, NotReady, Prompts, Role, is_full};
 use crate::approval::Approval;
 use crate::clock::format_ms;
 use crate::effect::Effect;
-use crate::entry::{self, Entry, MAX_RESPONSE_LINE};
+use crate::entry::{self, Asker, Entry, MAX_RESPONSE_LINE, Origin};
 use crate::ids::{Answerer, HostReason, RequestId};
 use crate::json::Object;
 use crate::kind::{self, Prompt};
@@ -45,6 +45,8 @@ pub struct Respond<'a> {
     pub by: Answerer,
     /// The surface was given every line of a text that the question holds only in part.
     pub seen: bool,
+    /// The process that answers, where it says so.
+    pub pid: Option<u32>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,6 +64,10 @@ pub enum RespondError {
     AlreadyAnswered { id: RequestId, status: String, at: i64, by: String },
     #[error("`{by}` may not answer `{id}`")]
     NotOwner { id: RequestId, by: String },
+    #[error("nobody waits for `{0}` any more; nothing was done")]
+    AskerGone(RequestId),
+    #[error("`{0}` cannot be answered from inside the program that asked it")]
+    OwnAsker(RequestId),
     #[error("what was shown is not what would happen now")]
     ShownMismatch { item: Box<Item> },
     #[error("not everything that `{id}` is about was shown")]
@@ -85,6 +91,8 @@ impl RespondError {
             Self::Unknown(_) => Some(Code::UnknownRequest),
             Self::AlreadyAnswered { .. } => Some(Code::AlreadyAnswered),
             Self::NotOwner { .. } => Some(Code::NotOwner),
+            Self::AskerGone(_) => Some(Code::AskerGone),
+            Self::OwnAsker(_) => Some(Code::OwnAsker),
             Self::ShownMismatch { .. } => Some(Code::ShownMismatch),
             Self::NotShown { .. } => Some(Code::NotShown),
             Self::Invalid(problems) => problems.first().map(|p| p.code),
@@ -103,6 +111,8 @@ impl RespondError {
                 vec![Problem::new(Code::AlreadyAnswered, "/requestId").arg(quoted(id.as_str())).arg(how)]
             }
             Self::NotOwner { by, .. } => vec![Problem::new(Code::NotOwner, "/requestId").arg(by)],
+            Self::AskerGone(_) => vec![Problem::new(Code::AskerGone, "/requestId")],
+            Self::OwnAsker(_) => vec![Problem::new(Code::OwnAsker, "/requestId")],
             Self::ShownMismatch { .. } => vec![Problem::new(Code::ShownMismatch, "/shown")],
             Self::NotShown { id } => {
                 vec![Problem::new(Code::NotShown, "/response").arg(quoted(id.as_str()))]
@@ -239,7 +249,7 @@ impl Prompts {
                 continue;
             }
             match self.inner.close(&id, "ok", None, HostReason::Auto) {
-                Ok(_) | Err(RespondError::AlreadyAnswered { .. }) => {}
+                Ok(_) | Err(RespondError::AlreadyAnswered { .. } | RespondError::AskerGone(_)) => {}
                 Err(error) => return Err(error),
             }
         }
@@ -275,6 +285,7 @@ impl Inner {
             run_id: &Value::Null,
             by: Answerer::Host(why),
             seen: false,
+            pid: None,
         })
     }
 
@@ -292,6 +303,7 @@ impl Inner {
             return Err(not_owner(answer));
         }
         let entry = Entry { object: record.entry.as_object().cloned().unwrap_or_default() };
+        self.check_asker(answer, &entry)?;
         let prompt = Self::prompt_of(record);
         let effect = entry.stamp("effect").is_some();
         self.check_shown(answer, prompt.as_ref(), effect, &record.shown)?;
@@ -344,6 +356,34 @@ impl Inner {
         self.wake_synced();
         self.tell(told);
         Ok(Responded { mirrored })
+    }
+
+    // inbox §1.3, §1.5: somebody waits for the answer, and it is not the one who gives it.
+    fn check_asker(&self, answer: &Respond<'_>, entry: &Entry) -> Result<(), RespondError> {
+        if !matches!(answer.by, Answerer::Person(_)) {
+            return Ok(());
+        }
+        let asker = entry::asker_of(entry.object.get("chatos"));
+        let over = match &asker {
+            Some(Asker::Call { host_start, .. }) => *host_start != self.host_start,
+            _ => entry.origin().is_some_and(|origin| !origin.is_alive()),
+        };
+        if over {
+            return Err(RespondError::AskerGone(answer.id.clone()));
+        }
+        // What runs and calls of this host start is below it; a command of theirs is not the person.
+        let mut askers = match asker {
+            Some(Asker::Process { origin, starter }) => vec![Some(origin), starter],
+            _ => Vec::new(),
+        };
+        if self.role == Role::Host {
+            askers.push(Origin::here());
+        }
+        let own = |pid| askers.iter().flatten().any(|asker| asker.is_above(pid));
+        if answer.pid.is_some_and(own) {
+            return Err(RespondError::OwnAsker(answer.id.clone()));
+        }
+        Ok(())
     }
 
     fn respond_foreign(&self, answer: &Respond<'_>) -> Result<Responded, RespondError> {
@@ -495,6 +535,10 @@ fn bounded_line(entry: &Value) -> Result<Vec<u8>, RespondError> {
 }
 
 fn already(id: &RequestId, first: &RecordedAnswer) -> RespondError {
+    // Nobody answered: the host closed it because nobody was there to take an answer.
+    if first.response.get("code").and_then(Value::as_str) == Some("asker_gone") && first.by.starts_with("host:") {
+        return RespondError::AskerGone(id.clone());
+    }
     RespondError::AlreadyAnswered {
         id: id.clone(),
         status: first.response.get("status").and_then(Value::as_str).unwrap_or("error").to_owned(),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::wait::Waiters;
-use crate::entry::{self, Entry, Origin};
+use crate::entry::{self, Asker, Boot, Entry, Origin};
 use crate::health::Health;
 use crate::ids::{Owner, RequestId, RunId};
 use crate::kind::Kind;
@@ -53,6 +53,8 @@ pub(crate) struct State {
 pub(crate) struct OpenServed {
     pub(crate) owner: Owner,
     pub(crate) origin: Option<Origin>,
+    /// The host start of the call that waits.
+    pub(crate) call_of: Option<String>,
     pub(crate) run: Option<RunId>,
     pub(crate) session: Option<String>,
     /// Steady time of the request.
@@ -106,6 +108,14 @@ impl State {
     }
 }
 
+/// The host start of a call that waits, by the stamp of its question.
+pub(crate) fn call_of(chatos: Option<&Value>) -> Option<String> {
+    match entry::asker_of(chatos)? {
+        Asker::Call { host_start, .. } => Some(host_start),
+        _ => None,
+    }
+}
+
 /// The parts of a record that define a prompt, read from its entry.
 pub(crate) struct RecordParts {
     pub(crate) id: RequestId,
@@ -115,9 +125,11 @@ pub(crate) struct RecordParts {
     pub(crate) answered: Option<(Status, i64)>,
     pub(crate) owner: Owner,
     pub(crate) origin: Option<Origin>,
+    pub(crate) call_of: Option<String>,
     pub(crate) session: Option<String>,
     pub(crate) expires_at: Option<i64>,
     pub(crate) timeout_ms: Option<u64>,
+    pub(crate) boot: Option<Boot>,
 }
 
 impl RecordParts {
@@ -150,8 +162,10 @@ impl RecordParts {
             answered,
             owner: owner.clone(),
             origin: entry.get("chatos").and_then(|stamp| entry::origin_of(stamp.get("origin")?)),
+            call_of: call_of(entry.get("chatos")),
             session: entry.get("chatos").and_then(|s| s.get("sessionId")?.as_str().map(str::to_owned)),
             expires_at,
+            boot: entry::boot_of(entry.get("chatos")),
             timeout_ms: prompt.and_then(|p| p.get("timeoutMs")?.as_u64()).filter(|ms| *ms > 0),
         }
     }

@@ -29,12 +29,20 @@ pub struct SystemAskers;
 
 impl Askers for SystemAskers {
     fn is_alive(&self, origin: Origin) -> bool {
-        Origin::of(origin.pid).is_some_and(|now| now.pid_start == origin.pid_start)
+        origin.is_alive()
     }
 
     fn is_interrupted(&self, _: &str) -> bool {
         false
     }
+}
+
+/// How far up a process is looked for.
+const MOST_ANCESTORS: usize = 64;
+
+fn parent_of(pid: u32) -> Option<u32> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
 impl Origin {
@@ -54,6 +62,24 @@ impl Origin {
     /// This process.
     pub fn here() -> Option<Self> {
         Self::of(std::process::id())
+    }
+
+    /// It still runs.
+    pub(crate) fn is_alive(self) -> bool {
+        Self::of(self.pid) == Some(self)
+    }
+
+    /// It, or a process that it started, started the one with this pid.
+    pub(crate) fn is_above(self, pid: u32) -> bool {
+        let mut below = pid;
+        for _ in 0..MOST_ANCESTORS {
+            match parent_of(below) {
+                Some(above) if above == self.pid => return self.is_alive(),
+                Some(above) if above > 1 => below = above,
+                _ => return false,
+            }
+        }
+        false
     }
 }
 
@@ -110,6 +136,20 @@ impl Inner {
         self.close_due(Policy { orphan_days: 0, foreign_days: 0 }, &Nobody);
     }
 
+    /// At start, before anybody can answer: questions of calls that were over with an earlier host.
+    pub(super) fn close_left_calls(self: &Arc<Self>) {
+        let left: Vec<RequestId> = {
+            let state = lock(&self.state);
+            let gone = |call: &String| *call != self.host_start;
+            let slots = state.served.iter().filter(|(_, open)| open.call_of.as_ref().is_some_and(gone));
+            slots.filter_map(|(slot, _)| RequestId::parse(state.queue.id_of(*slot)).ok()).collect()
+        };
+        for id in left {
+            let why = HostReason::Orphan;
+            self.perform(&Closing { id, status: "canceled", code: Some("asker_gone"), why });
+        }
+    }
+
     fn close_due(self: &Arc<Self>, policy: Policy, askers: &dyn Askers) -> usize {
         let now = self.steady_ms();
         let open: Vec<Open> = {
@@ -149,7 +189,9 @@ impl Inner {
         match self.close(&closing.id, closing.status, closing.code, closing.why) {
             Ok(_) => true,
             // Somebody answered in this very moment.
-            Err(RespondError::AlreadyAnswered { .. } | RespondError::Unknown(_)) => false,
+            Err(
+                RespondError::AlreadyAnswered { .. } | RespondError::AskerGone(_) | RespondError::Unknown(_),
+            ) => false,
             Err(error) => {
                 tracing::warn!(error = %super::mirror::chain(&error), request_id = %closing.id, "cannot close a prompt that is due");
                 false

@@ -24,6 +24,7 @@ impl Inner {
         if self.role == Role::Host {
             self.replay_outbox(true);
             self.repair();
+            self.close_left_calls();
             self.expire_due();
             self.follow_previous();
         }

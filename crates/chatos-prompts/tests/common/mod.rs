@@ -82,6 +82,7 @@ impl World {
             run_id: &run_id,
             by,
             seen: false,
+            pid: None,
         })
     }
 

@@ -95,6 +95,7 @@ fn serve(dir: &Path) -> Done {
                 run_id: &Value::Null,
                 by: Answerer::Person(Surface::Ui),
                 seen: false,
+                pid: None,
             };
             match prompts.respond(&answer) {
                 Ok(_) => say("answered", &format!("{} {}", item.request_id, std::process::id())),

@@ -80,6 +80,16 @@ pub(crate) struct PromptText {
 struct AskerProcess {
     pid: u32,
     pid_start: u64,
+    /// What started it; it may not answer either.
+    starter: Option<StarterProcess>,
+}
+
+/// What started the process that asks.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct StarterProcess {
+    pid: u32,
+    pid_start: u64,
 }
 
 /// What asking gives.
@@ -109,6 +119,8 @@ pub(crate) struct Answer {
     by: Option<String>,
     /// `<pluginId>/<appId>`: the app answers its own question.
     app: Option<String>,
+    /// The process that answers; no program answers what it asked itself.
+    pid: Option<u32>,
 }
 
 /// What answering gives.

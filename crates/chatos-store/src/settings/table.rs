@@ -791,8 +791,8 @@ pub const SETTINGS: &[SettingSpec] = &[
         weakens: Weakens::Never,
         label: ("Where questions are asked", "提问方式"),
         description: (
-            "`auto` asks everywhere it can; the first answer counts",
-            "auto 会在所有可用的地方提问，以最先的回答为准",
+            "`auto` asks everywhere it can; the first answer counts. A connected client decides about its own calls only where you allowed it",
+            "auto 会在所有可用的地方提问，以最先的回答为准；已连接的客户端仅在获得允许时才能决定自己的调用",
         ),
     },
     SettingSpec {

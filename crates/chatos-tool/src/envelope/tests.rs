@@ -197,6 +197,15 @@ fn waiting_and_canceling_are_no_errors() {
 }
 
 #[test]
+fn the_note_of_a_no_is_in_the_text_as_the_persons_words() {
+    let declined = || ToolError::declined(Some("use\nthe other folder\u{1b}"));
+    let text = seal(Answer::failed(declined())).text;
+    assert_eq!(text, "– the person declined; nothing was changed. Their note: \"use the other folder\"");
+    assert_eq!(declined().message.zh, "用户拒绝，未做任何更改。备注：“use the other folder”");
+    assert_eq!(ToolError::declined(Some(" \n")), ToolError::canceled(CanceledBy::Person));
+}
+
+#[test]
 fn statuses_and_errors_follow_the_table() {
     let rows = [
         (ToolError::denied(DenyRule::LandConfig, Text::same("m")), "denied", true, false),

@@ -234,7 +234,7 @@ export const prompts = {
     noTasks: 'An empty list: nothing is created.',
     codes: {
       aborted: 'The asker stopped.',
-      asker_gone: 'The asker is gone.',
+      asker_gone: 'Nobody is waiting for this any more. Nothing was done.',
       orphaned: 'Nobody waited for it any more.',
       unrecorded: 'No record of this answer exists, so it does not count.',
       invalid_response: 'The answer does not fit the question.',

@@ -234,7 +234,7 @@ export const prompts: typeof source = {
     noTasks: '空列表：不创建任何任务。',
     codes: {
       aborted: '提问方已停止。',
-      asker_gone: '提问方已不在。',
+      asker_gone: '已无人等待此问题，未执行任何操作。',
       orphaned: '已没有人在等待。',
       unrecorded: '没有这个答案的记录，因此不算数。',
       invalid_response: '答案与问题不符。',

@@ -77,6 +77,12 @@ describe('choice', () => {
   test('is sent in the order of the options', () => {
     expect(okResponse(MANY, { ...initialDraft(MANY), selection: ['c', 'a'] }, {})).toEqual({ status: 'ok', selection: ['a', 'c'] });
     expect(okResponse(ONE, { ...initialDraft(ONE), selection: ['b'] }, {})).toEqual({ status: 'ok', selection: 'b' });
+    // A no to a tool call says why.
+    const approval = item({ kind: 'choice', options: [{ value: 'once' }, { value: 'no' }] }, { effect: 'tool_approval' });
+    const no = { ...initialDraft(approval), selection: ['no'], remark: 'not there' };
+    expect(okResponse(approval, no, {})).toEqual({ status: 'ok', selection: 'no', remark: 'not there' });
+    expect(cancelResponse(approval, no, false)).toEqual({ status: 'canceled', remark: 'not there' });
+    expect(okResponse(ONE, { ...no, selection: ['b'] }, {})).toEqual({ status: 'ok', selection: 'b' });
   });
 
   test('a saved choice loses what is no option any more', () => {

@@ -146,9 +146,14 @@ export function cancelResponse(item: PromptItem, draft: Draft, declined: boolean
   return withRemark(item, draft, response);
 }
 
+/** The person may say something beside the answer: to whatever decides an effect, opening a page aside. */
+export function takesRemark({ body, effect }: PromptItem): boolean {
+  if (body.kind === 'choice') return effect && body.url === null;
+  return body.kind === 'task_confirm' || body.kind === 'file_change_confirm';
+}
+
 function withRemark(item: PromptItem, draft: Draft, response: WireObject): WireObject {
-  const asks = item.body.kind === 'task_confirm' || item.body.kind === 'file_change_confirm';
-  if (asks && draft.remark.trim() !== '') response['remark'] = draft.remark;
+  if (takesRemark(item) && draft.remark.trim() !== '') response['remark'] = draft.remark;
   return response;
 }
 

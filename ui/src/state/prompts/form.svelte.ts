@@ -46,6 +46,8 @@ export class PromptForm {
   loadingWhole = $state(false);
   /** The person agrees to content that cannot be shown. */
   withoutSeeing = $state(false);
+  /** Nobody waits for the answer any more; none was recorded. */
+  gone = $state(false);
   /** The draft could not be saved; said once, tried again at the next change. */
   unsaved = $state(false);
   readonly id: string;
@@ -66,7 +68,7 @@ export class PromptForm {
   }
 
   get closed(): boolean {
-    return this.item !== null && this.item.state !== 'pending';
+    return this.gone || (this.item !== null && this.item.state !== 'pending');
   }
 
   load(): Promise<void> {
@@ -238,6 +240,12 @@ export class PromptForm {
     if (error.code === 'already_answered') {
       await this.refresh();
       this.beaten = true;
+      return { kind: 'closed' };
+    }
+    if (error.code === 'asker_gone') {
+      this.gone = true;
+      this.#close();
+      await this.refresh();
       return { kind: 'closed' };
     }
     if (error.code === 'shown_mismatch') {

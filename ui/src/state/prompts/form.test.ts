@@ -175,6 +175,17 @@ describe('sending', () => {
     expect([form.beaten, form.closed, form.item?.answer?.by, form.secrets['pin']]).toEqual([true, true, 'person:cli', '']);
   });
 
+  test('nobody waits any more: the form says so and sends nothing else', async () => {
+    const { host, api } = hostOf(wire({ kind: 'file_change_confirm', diff: '+a' }));
+    const form = new PromptForm('r1', api, null);
+    await form.load();
+    host.respond.mockRejectedValueOnce(new ApiError(409, 'asker_gone', 'nobody is waiting'));
+    expect(await form.send('ok')).toEqual({ kind: 'closed' });
+    expect([form.gone, form.closed, form.beaten, form.failure]).toEqual([true, true, false, null]);
+    expect((await form.send('canceled')).kind).toBe('refused');
+    expect(host.respond).toHaveBeenCalledTimes(1);
+  });
+
   test('a question that changed is shown again, with what was put in', async () => {
     const { host, api } = hostOf(wire({ kind: 'task_confirm', tasks: [{ draftId: '1', title: 'A' }] }));
     const form = new PromptForm('r1', api, null);

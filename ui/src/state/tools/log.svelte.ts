@@ -20,7 +20,10 @@ export const LOG_STATUSES = ['ok', 'noop', 'partial', 'needs_input', 'canceled',
 
 /** One call: how it began, and how it ended as far as that is known. */
 export interface LogRow {
+  /** Names the call among all: ids of models are their own only within a run. */
+  key: string;
   callId: string;
+  runId: string | null;
   begun: ToolRecord | null;
   ended: ToolRecord | null;
 }
@@ -29,13 +32,18 @@ const PAGE = 100;
 /** Beyond this the oldest are let go; they are read again when somebody goes there. */
 const KEEP = 2_000;
 
+function keyOf(record: ToolRecord): string {
+  return `${record.runId ?? ''}\n${record.callId}`;
+}
+
 export function toRows(records: ToolRecord[]): LogRow[] {
   const rows = new Map<string, LogRow>();
   for (const record of records) {
-    const row = rows.get(record.callId) ?? { callId: record.callId, begun: null, ended: null };
+    const key = keyOf(record);
+    const row = rows.get(key) ?? { key, callId: record.callId, runId: record.runId ?? null, begun: null, ended: null };
     if (record.type === 'tool_call') row.begun ??= record;
     else row.ended ??= record;
-    rows.set(record.callId, row);
+    rows.set(key, row);
   }
   return [...rows.values()];
 }
@@ -135,9 +143,9 @@ export class ToolLog {
   }
 
   /** Both lines of one call, whatever the filters hide. */
-  async call(callId: string): Promise<LogRow | null> {
-    const { items } = await this.#api.log({ callId, limit: 10 });
-    return toRows(items.filter(isRecord))[0] ?? null;
+  async call({ key, callId, runId }: LogRow): Promise<LogRow | null> {
+    const { items } = await this.#api.log({ callId, ...(runId === null ? {} : { runId }), limit: 10 });
+    return toRows(items.filter(isRecord)).find((row) => row.key === key) ?? null;
   }
 
   clear(): void {
@@ -189,7 +197,7 @@ export class ToolLog {
   #keep(records: ToolRecord[], all = false): void {
     const seen = new Set<string>();
     this.#records = records.filter((record) => {
-      const key = `${record.callId}\n${record.type}`;
+      const key = `${keyOf(record)}\n${record.type}`;
       return !seen.has(key) && seen.add(key);
     });
     if (!all && this.#records.length > KEEP) {

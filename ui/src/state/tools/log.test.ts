@@ -33,11 +33,31 @@ function setup(pages: Record<string, ToolLogPage> = {}) {
 }
 
 test('the lines of one call are one row, newest first', () => {
-  expect(toRows([end('b'), call('b'), call('c'), end('a')])).toEqual([
+  expect(toRows([end('b'), call('b'), call('c'), end('a')])).toMatchObject([
     { callId: 'b', begun: call('b'), ended: end('b') },
     { callId: 'c', begun: call('c'), ended: null },
     { callId: 'a', begun: null, ended: end('a') },
   ]);
+});
+
+test('calls of different runs are different rows, although their models gave them the same id', async () => {
+  const one = { runId: 'r1', args: { path: 'one' } };
+  const two = { runId: 'r2', args: { path: 'two' } };
+  const lines = [end('call_1', two), call('call_1', two), end('call_1', one), call('call_1', one), call('call_1')];
+  const rows = toRows(lines);
+  expect(rows.map((row) => [row.runId, row.begun?.args, row.ended?.runId])).toEqual([
+    ['r2', { path: 'two' }, 'r2'],
+    ['r1', { path: 'one' }, 'r1'],
+    [null, { path: 'a' }, undefined],
+  ]);
+  expect(new Set(rows.map((row) => row.key)).size).toBe(3);
+  const { log, told, asked } = setup({ first: { items: lines, nextCursor: null }, call_1: { items: lines, nextCursor: null } });
+  await log.search();
+  told(call('call_1', { runId: 'r3' }));
+  expect(log.rows.map((row) => row.runId)).toEqual(['r3', 'r2', 'r1', null]);
+  // Both lines of one call, when the filters left only one of them.
+  const whole = await log.call({ ...rows[1]!, begun: null });
+  expect([whole?.begun?.runId, whole?.ended?.runId, asked.at(-1)?.runId]).toEqual(['r1', 'r1', 'r1']);
 });
 
 test('filters are those of the host', () => {

@@ -56,8 +56,13 @@ pub(crate) fn run(
         Fault::new(ErrorCode::Unavailable, Text::fixed("cannot start the runtime", "无法启动运行环境"))
             .caused_by(&error)
     })?;
-    let relay =
-        ApiRelay { api: Arc::clone(&api), agent: options.agent.clone(), folder, names: Mutex::default() };
+    let relay = ApiRelay {
+        api: Arc::clone(&api),
+        agent: options.agent.clone(),
+        lang: output.lang,
+        folder,
+        names: Mutex::default(),
+    };
     let served = runtime.block_on(async {
         let served = serve(output, &serving, relay, &beside).await;
         api.finish().await;
@@ -114,6 +119,8 @@ async fn serve(
 struct ApiRelay {
     api: Arc<Api>,
     agent: String,
+    /// The language of what its calls say.
+    lang: Lang,
     /// Where calls work.
     folder: ClientFolder,
     /// The name a client knows, with the server and the tool it stands for.
@@ -178,7 +185,7 @@ impl Relay for ApiRelay {
                 "session": format!("gateway:{}", call.session), "forClient": true,
                 "root": self.folder.of(&call.roots),
             });
-            let sent = self.api.call_patiently(Method::POST, "/api/v1/tools/call", Some(&body), Lang::En);
+            let sent = self.api.call_patiently(Method::POST, "/api/v1/tools/call", Some(&body), self.lang);
             let mut result = tokio::select! {
                 result = sent => result?,
                 () = call.cancel.cancelled() => {

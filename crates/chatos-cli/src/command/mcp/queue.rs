@@ -3,15 +3,16 @@
 //! A host may come and go while a question waits. Every step looks who is there; a question keeps its
 //! id, so asking twice asks once, and its answer is found wherever it was given.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use chatos_host::builtin_api::{
     AskRequest, BoxFuture, PromptQueue, QueueError, Reach, Redactor, Verdict, Withdraw,
 };
-use chatos_host::prompts_api::{Approval, Effect, Object, Origin, Owner, RequestId};
+use chatos_host::prompts_api::{Approval, Effect, Object, Owner, RequestId};
 use chatos_host::{
-    Announcement, Beside, DeskQueue, ErrorCode, Fault, Lang, asked_id, question_payload, queue_error,
+    Announcement, Beside, DeskOwner, DeskQueue, ErrorCode, Fault, Lang, asked_id, question_payload, queue_error,
     taken_part, verdict, withdraw_code,
 };
 use hyper::Method;
@@ -81,7 +82,8 @@ impl PromptQueue for Queue {
             let id = request.id.clone().unwrap_or_else(RequestId::mint);
             // The same store, whoever writes the question.
             self.local.keep_text(&request).await?;
-            let payload = question_payload(&request, Origin::here(), Some(&id));
+            let by = self.beside.asked_by(request.trace.run_id.as_deref());
+            let payload = question_payload(&request, by, Some(&id));
             for _ in 0..3 {
                 if let Some(asked) = self.remote(Method::POST, "/api/v1/prompts", Some(&payload)).await {
                     return asked_id(&asked.map_err(|fault| queue_error(&fault))?);
@@ -203,5 +205,23 @@ impl PromptQueue for Queue {
     ) -> BoxFuture<'a, Result<Approval, QueueError>> {
         // One conditional update in the store that the host shares: no way round it, and none over the API.
         self.local.use_approval(id, effect)
+    }
+
+    fn may_decide<'a>(&'a self, client: &'a str, root: Option<&'a Path>) -> BoxFuture<'a, bool> {
+        let (beside, client, root) = (Arc::clone(&self.beside), client.to_owned(), root.map(Path::to_owned));
+        Box::pin(async move {
+            let asked = tokio::task::spawn_blocking(move || beside.may_decide(&client, root.as_deref()));
+            match asked.await {
+                Ok(Ok(may)) => may,
+                Ok(Err(fault)) => {
+                    tracing::warn!(%fault, "it is not known what this client may do; it may not");
+                    false
+                }
+                Err(error) => {
+                    tracing::error!(%error, "looking up a client failed");
+                    false
+                }
+            }
+        })
     }
 }

@@ -33,8 +33,8 @@ pub(super) async fn run(desk: &Desk, output: &Output, flags: &PromptsAnswer) -> 
     }
     // The digest of what this command read; `--shown` pins one that was seen earlier.
     let shown = flags.shown.as_deref().or(item["shown"].as_str());
-    let done =
-        desk.respond(&id, &json!({ "response": response, "shown": shown, "by": "cli" }), output.lang).await?;
+    let body = json!({ "response": response, "shown": shown, "by": "cli", "pid": std::process::id() });
+    let done = desk.respond(&id, &body, output.lang).await?;
     if output.json {
         output.json_line(&done);
     } else {

@@ -63,7 +63,7 @@ pub(super) async fn ask(
             Reply::Response(response) => response,
         };
         let shown = pinned.or(item["shown"].as_str());
-        let body = json!({ "response": response, "shown": shown, "by": "cli" });
+        let body = json!({ "response": response, "shown": shown, "by": "cli", "pid": std::process::id() });
         match desk.respond(id, &body, output.lang).await {
             Ok(done) => return Ok(Outcome::Sent(done)),
             Err(fault) if fault.code == "already_answered" => {
