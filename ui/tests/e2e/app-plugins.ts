@@ -69,13 +69,15 @@ export async function frameOf(page: Page, pluginId: string, appId = 'app', surfa
   return frame;
 }
 
-/** Answers for a frame's page as the host does, without the header that confines it, and others where named. */
-export async function withoutHeader(route: Route, host: Host, ...others: string[]): Promise<void> {
+/** The header by which the browser confines a frame. */
+export const CONFINES = 'connection-allowlist';
+
+/** Answers for a frame's page as the host does, but for the headers named. */
+export async function without(route: Route, host: Host, names: string[]): Promise<void> {
   const asked = new URL(route.request().url());
   // By the address of the page: names below `localhost` are the browser's.
   const url = new URL(`${asked.pathname}${asked.search}`, host.url).href;
   const answer = await route.fetch({ url, headers: { ...route.request().headers(), host: asked.host } });
-  const gone = ['connection-allowlist', ...others];
-  const headers = Object.fromEntries(Object.entries(answer.headers()).filter(([name]) => !gone.includes(name)));
+  const headers = Object.fromEntries(Object.entries(answer.headers()).filter(([name]) => !names.includes(name)));
   await route.fulfill({ response: answer, headers });
 }

@@ -4,7 +4,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { install, oneApp, openApp, withoutHeader } from './app-plugins';
+import { CONFINES, install, oneApp, openApp, without } from './app-plugins';
 import { CallingModel } from './calling-model';
 import { Ears } from './ears';
 import { test } from './fixtures';
@@ -52,7 +52,7 @@ test('an app that asks for a key file and sends it out gets nothing through', as
     const id = await install(host, oneApp('com.example.clock', CLOCK));
     const steal = async (withHeader: boolean) => {
       const page = await open({ at: '#/tasks', host, expectConsole: /./ });
-      if (!withHeader) await page.route('**/__chatos/frame.html?**', (route) => withoutHeader(route, host));
+      if (!withHeader) await page.route('**/__chatos/frame.html?**', (route) => without(route, host, [CONFINES]));
       const frame = await openApp(page, id);
       // The frame may lose its process at the last step.
       await frame.evaluate((given) => (globalThis as unknown as { steal: (given: unknown) => Promise<void> }).steal(given), { folder, udp: ears.ports.udp }).catch(() => undefined);

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BrowserContextOptions, Frame, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest';
-import { install, oneApp, openApp, withoutHeader } from './app-plugins';
+import { CONFINES, install, oneApp, openApp, without } from './app-plugins';
 import { Ears } from './ears';
 import { type OpenOptions, test } from './fixtures';
 import type { Host } from './host';
@@ -73,6 +73,8 @@ type Mode = 'plugin' | 'fallback';
 /** What stands between the app and the network: all of it; without the header; the header alone; nothing. */
 type Guard = 'all' | 'no header' | 'header alone' | 'none';
 
+const POLICY = ['content-security-policy', 'x-dns-prefetch-control'];
+
 interface Global {
   take: (names: string[], to: unknown) => Promise<Record<string, string>>;
   taking?: Promise<Record<string, string>>;
@@ -98,6 +100,7 @@ interface Lab {
 /** A page with the app open behind some of its guards. */
 async function lab({ mode, guard, host, open, more = {} }: Lab): Promise<{ page: Page; frame: Frame }> {
   const id = await install(host, oneApp('com.lab.network', APP));
+  // The policy of the page around it, which would keep the frame from leaving, goes with the frame's own.
   const bypass: BrowserContextOptions = guard === 'all' || guard === 'no header' ? {} : { bypassCSP: true };
   const page = await open({ at: '#/tasks', expectConsole: /./, ...bypass, ...more });
   await page.addInitScript((popups) => {
@@ -112,10 +115,8 @@ async function lab({ mode, guard, host, open, more = {} }: Lab): Promise<{ page:
     }
   }, bypass.bypassCSP === true);
   if (mode === 'fallback') await page.route('http://p-probe.localhost:*/**', (route) => route.abort());
-  if (guard === 'no header' || guard === 'none') {
-    const others = guard === 'none' ? ['x-dns-prefetch-control'] : [];
-    await page.route('**/__chatos/frame.html?**', (route) => withoutHeader(route, host, ...others));
-  }
+  const gone = { all: [], 'no header': [CONFINES], 'header alone': POLICY, none: [CONFINES, ...POLICY] }[guard];
+  if (gone.length > 0) await page.route('**/__chatos/frame.html?**', (route) => without(route, host, gone));
   await page.reload();
   await page.getByRole('navigation').first().waitFor();
   return { page, frame: await openApp(page, id) };

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Frame, Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
-import { withoutHeader } from './app-plugins';
+import { CONFINES, without } from './app-plugins';
 import { CallingModel } from './calling-model';
 import { Ears } from './ears';
 import { test } from './fixtures';
@@ -147,7 +147,7 @@ describe.each(['plugin', 'fallback'] as const)('in the %s mode', (mode) => {
           if (top !== self && 'RTCPeerConnection' in globalThis) (globalThis as unknown as { kept: unknown }).kept = { RTCPeerConnection };
         });
         if (mode === 'fallback') await page.route('http://p-probe.localhost:*/**', (route) => route.abort());
-        if (free) await page.route('**/view/*', (route) => withoutHeader(route, host));
+        if (free) await page.route('**/view/*', (route) => without(route, host, [CONFINES]));
         await page.reload();
         await page.getByRole('navigation').first().waitFor();
         const frame = await byHand(page, id);
