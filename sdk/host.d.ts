@@ -329,7 +329,11 @@ export interface PromptTask {
 
 // ---- chat ----
 
-/** Capabilities `chat.read`, `chat.write`, `agents.write`. */
+/**
+ * Capability `chat.own`, on by default: the agents and sessions this plugin made. `chat.read` shows all of the
+ * person's, `chat.write` sends and stops in them, `agents.write` changes agents; each is declared in plugin.json and
+ * ticked by the person.
+ */
 export interface HostChat {
   readonly agents: HostChatAgents;
   readonly sessions: HostChatSessions;
@@ -337,16 +341,18 @@ export interface HostChat {
   readonly events: HostChatEvents;
   /** Resolves at once; what happens then is told by `events`. A running session rejects with `conflict`. */
   send(payload: ChatSend): Promise<{ ok: true; userMessageId: string; assistantMessageId: string }>;
-  /** Stops a run this plugin started. */
+  /** Stops a run this plugin started; with `chat.write` any run of the session. */
   abort(payload: { sessionId: string }): Promise<{ ok: true }>;
 }
 
 export interface HostChatAgents {
+  /** Those this plugin made, and the default one as `{ id, name }`; with `chat.read` all. */
   list(): Promise<{ ok: true; agents: Agent[] }>;
+  /** This plugin's newest agent, or a first one named after the app. */
   ensureDefault(): Promise<{ ok: true; agent: Agent }>;
-  create(agent: AgentFields): Promise<{ ok: true; agent: Agent }>;
-  /** Only agents this plugin created. */
-  update(id: string, patch: AgentFields): Promise<{ ok: true; agent: Agent }>;
+  create(agent: AgentFields): Promise<{ ok: true; agent: Agent } & PendingRoot>;
+  /** Agents this plugin made; with `agents.write` all. */
+  update(id: string, patch: AgentFields): Promise<{ ok: true; agent: Agent } & PendingRoot>;
   delete(id: string): Promise<{ ok: true; removed: boolean }>;
   /** A new agent that may use this app's tools and instructions. */
   createForApp(
@@ -355,9 +361,19 @@ export interface HostChatAgents {
 }
 
 export interface HostChatSessions {
+  /** Those this plugin made; with `chat.read` all. */
   list(): Promise<{ ok: true; sessions: (Session & { running: boolean })[] }>;
-  ensureDefault(fields?: SessionFields): Promise<{ ok: true; session: Session }>;
-  create(fields?: SessionFields): Promise<{ ok: true; session: Session }>;
+  /** This plugin's newest session, or a first one named after the app. */
+  ensureDefault(fields?: SessionFields): Promise<{ ok: true; session: Session } & PendingRoot>;
+  create(fields?: SessionFields): Promise<{ ok: true; session: Session } & PendingRoot>;
+}
+
+/**
+ * A `workspaceRoot` is a wish. What was made works in the plugin's data directory; `pendingRoot` names the question
+ * to the person about the folder. After a yes it works there.
+ */
+export interface PendingRoot {
+  pendingRoot?: string;
 }
 
 export interface HostChatMessages {

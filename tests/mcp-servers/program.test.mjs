@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -147,6 +147,31 @@ test('server-filesystem and server-memory', async () => {
   const made = await call('memory', 'create_entities', { entities });
   assert.equal(made.code, 0, JSON.stringify(made));
   assert.match(await readFile(file, 'utf8'), /likes tea/);
+});
+
+test('server-filesystem stays in the folder it was given, until a person names another for it', async () => {
+  const given = join(folder, 'given');
+  const other = join(folder, 'other');
+  await mkdir(given);
+  await mkdir(other);
+  await writeFile(join(given, 'in.txt'), 'inside\n');
+  await writeFile(join(other, 'out.txt'), 'outside\n');
+  await writeFile(join(folder, 'key.txt'), 'secret\n');
+  // The project of the host is `folder`, which holds all three.
+  await add('narrow', '--', 'node', entry('server-filesystem'), given);
+  const read = async (path) => (await call('narrow', 'read_text_file', { path })).text;
+  assert.equal(await read(join(given, 'in.txt')), 'inside\n');
+  assert.match((await read(join(folder, 'key.txt'))) ?? '', /denied|outside/i);
+  const allowed = await call('narrow', 'list_allowed_directories');
+  assert.match(allowed.text ?? '', /given$/, JSON.stringify(allowed));
+  const set = await chatos('mcp', 'servers', 'edit', 'narrow', '--root', other);
+  assert.equal(set.code, 0, JSON.stringify(set));
+  // It asks for its roots after it is connected; its own answer says when it has taken them over.
+  let text;
+  do text = (await call('narrow', 'list_allowed_directories')).text;
+  while (!/other$/.test(text ?? ''));
+  assert.equal(await read(join(other, 'out.txt')), 'outside\n');
+  assert.match((await read(join(folder, 'key.txt'))) ?? '', /denied|outside/i);
 });
 
 test('desktop-commander: files and a process of its own', async () => {

@@ -1,4 +1,4 @@
-// Installs the server from PyPI into a folder of its own beside the tests.
+// Installs what comes from PyPI, a server and an agent, into a folder of its own beside the tests.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ function run(command, args) {
   return spawnSync(command, args, { stdio: ['ignore', 'ignore', 'inherit'] }).status === 0;
 }
 
-/** The reason why the server cannot be installed here, or nothing. */
+/** The reason why they cannot be installed here, or nothing. */
 export function install() {
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) {
     return undefined;
@@ -28,7 +28,7 @@ export function install() {
   }
   const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '-r', join(here, 'requirements.txt')];
   if (!run(python, pip)) {
-    return 'pip could not install the server (no package index?)';
+    return 'pip could not install them (no package index?)';
   }
   writeFileSync(stamp, wanted);
   return undefined;

@@ -56,14 +56,19 @@ test('the names the suite looks for are there', async (t) => {
       .map((what) => `test_input_required_result_${what}`),
   ];
   assert.deepEqual(wanted.filter((name) => !names.has(name)), []);
-  assert.ok(result.tools.every((tool) => tool.outputSchema?.required?.includes('status')), 'every tool has the envelope');
+  const media = ['test_audio_content', 'test_embedded_resource', 'test_image_content', 'test_multiple_content_types'];
+  const without = result.tools.filter((tool) => !tool.outputSchema?.required?.includes('status')).map((tool) => tool.name);
+  assert.deepEqual(without, media, 'every tool has the envelope, unless its results are pictures, sounds or documents');
 });
 
-test('parts of a result follow the text, and the envelope is beside them', async (t) => {
+test('parts of a result follow the text, and no envelope hides them from a client that would show only that', async (t) => {
   const url = await ownServer(t);
   const { result } = await call(url, 'test_multiple_content_types');
   assert.deepEqual(result.content.map((part) => part.type), ['text', 'image', 'resource']);
-  assert.equal(result.structuredContent.status, 'ok');
+  assert.equal('structuredContent' in result, false);
+  assert.equal(result._meta.chatos.tool, 'test_multiple_content_types');
+  const plain = await call(url, 'test_simple_text');
+  assert.deepEqual(plain.result.structuredContent, { status: 'ok', code: 'ok', data: { done: true } });
   assert.equal(result.content[2].resource.uri, 'test://mixed-content-resource');
   const failed = await call(url, 'test_error_handling');
   assert.equal(failed.result.isError, true);
@@ -141,6 +146,35 @@ async function legacy(t, url) {
   const stream = await fetch(url, { headers: { ...listen, Accept: 'text/event-stream' }, signal: stop.signal });
   return { post, stream };
 }
+
+test('every method says that its result is complete to a modern client, and nothing of it to an older one', async (t) => {
+  const url = await ownServer(t);
+  const ref = { type: 'ref/prompt', name: 'test_prompt_with_arguments' };
+  const methods = [
+    ['tools/list', {}],
+    ['tools/call', { name: 'test_simple_text', arguments: {} }],
+    ['tools/call', { name: 'test_error_handling', arguments: {} }],
+    ['resources/list', {}],
+    ['resources/templates/list', {}],
+    ['resources/read', { uri: 'test://static-text' }],
+    ['prompts/list', {}],
+    ['prompts/get', { name: 'test_simple_prompt' }],
+    ['completion/complete', { ref, argument: { name: 'arg1', value: 'p' } }],
+  ];
+  const { post } = await legacy(t, url);
+  for (const [method, params] of [['server/discover', {}], ...methods]) {
+    const { result, error } = await modern(url, method, params);
+    assert.equal(result?.resultType, 'complete', `${method}: ${JSON.stringify(result ?? error)}`);
+  }
+  for (const [at, [method, params]] of methods.entries()) {
+    const text = await (await post({ id: at + 2, method, params })).text();
+    const data = text.split(/\r?\n/).filter((line) => line.startsWith('data:')).map((line) => line.slice(5).trim());
+    const messages = (data.length > 0 ? data : [text]).filter((line) => line.startsWith('{')).map((line) => JSON.parse(line));
+    const { result } = messages.find((message) => message.id === at + 2);
+    assert.ok(result, `${method}: ${text}`);
+    assert.ok(!('resultType' in result), `${method}: ${JSON.stringify(result)}`);
+  }
+});
 
 test('an older client hears of the documents it watches, and of no others', async (t) => {
   const url = await ownServer(t);

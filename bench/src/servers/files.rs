@@ -126,7 +126,7 @@ fn in_parts(client: &mut super::client::Client, path: &Path) -> Result<Value> {
         let part =
             client.call("read_file_raw", json!({ "path": path, "offset": bytes, "max_bytes": 990_000 }))?;
         let text = part["content"][0]["text"].as_str().context("no text")?;
-        let cut = part["structuredContent"]["chatos"]["truncated"][0]["next"]["offset"].as_u64();
+        let cut = part["_meta"]["chatos"]["truncated"][0]["next"]["offset"].as_u64();
         match cut {
             Some(next) => bytes = next,
             None => return Ok(json!({ "bytes": bytes + text.len() as u64 })),

@@ -259,6 +259,13 @@ impl Dispatcher {
         Self { ports }
     }
 
+    /// Ends a call that may not be made as one that was: with its record, its events and its envelope.
+    pub fn refuse(&self, order: &CallOrder, server: &str, tool: &str, error: ToolError) -> CallEnd {
+        let settings = self.ports.settings();
+        let record = Record::begin(&self.ports, &settings, order, server, tool, Transport::InProcess);
+        record.finish(Ended::failed(error), std::time::Duration::ZERO, 0)
+    }
+
     /// Makes a call from its beginning to its end. Whatever happens is an envelope.
     pub async fn call(
         &self,
@@ -332,6 +339,7 @@ fn look_up<'a>(set: &'a Toolset, wanted: &ToolRef) -> Result<&'a GrantedTool, Re
         if let Some(refused) = set.refused(name) {
             let rule = match refused.code {
                 "tool_changed" | "tool_new" => DenyRule::ToolNotApproved,
+                "untrusted" => DenyRule::Untrusted,
                 _ => DenyRule::LandConfig,
             };
             let error = ToolError::denied(rule, refused.why.clone())

@@ -88,6 +88,8 @@ pub struct ServerRoute {
     pub call_meta: Option<Map<String, Value>>,
     /// Which of its tools answer through the prompt log.
     pub async_task: Option<AsyncTask>,
+    /// Folders a person set for this server, which it may ask for; none unless somebody did.
+    pub roots: Vec<String>,
     /// Limits of a call to this server, where they differ.
     pub idle: Option<Duration>,
     /// See above.

@@ -48,6 +48,9 @@ pub fn nearest_server(name: &str) -> Option<&'static str> {
 }
 
 #[cfg(test)]
+mod halves;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

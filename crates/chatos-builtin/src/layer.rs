@@ -451,6 +451,7 @@ impl Call<'_> {
             data: Value::Null,
             text: String::new(),
             opening: chatos_tool::Opening::Sign,
+            product: None,
             keep: chatos_tool::Keep::Head,
             cuts: Vec::new(),
             private: Vec::new(),

@@ -14,6 +14,7 @@ mod opening;
 mod quick;
 mod relay;
 mod request_state;
+mod roots;
 mod stdio;
 mod wire;
 

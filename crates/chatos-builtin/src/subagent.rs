@@ -33,7 +33,7 @@ pub static INFO: ServerInfo = ServerInfo {
         "把一个独立的任务交给另一个智能体，它有自己的上下文，完成后汇报结果。用 suggest_sub_agent 寻找，用 run_sub_agent \
          运行。请在一段文字中写明完整任务：对方不了解当前对话。子智能体不能再启动子智能体。",
     ),
-    needs_root: false,
+    needs_root: true,
     slots: 8,
     waits_hold_slot: false,
 };
@@ -56,6 +56,8 @@ pub struct SubOrder {
     pub mcp_allow_prefixes: Option<Vec<String>>,
     /// The same key makes one job.
     pub dedupe_key: Option<String>,
+    /// Where it works: where its caller does.
+    pub root: Option<std::path::PathBuf>,
 }
 
 /// How it went: the object of servers §9, and whether it failed.

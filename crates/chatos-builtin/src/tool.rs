@@ -4,13 +4,14 @@
 
 use std::any::type_name;
 use std::future::Future;
+use std::ops::Range;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use chatos_tool::{
     Answer, Content, Cut, Ended, Issue, IssueCode, Keep, Opening, Text, ToolError, ToolSpec, output_schema,
-    schema, validation,
+    schema, validation, with_text,
 };
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
@@ -30,6 +31,13 @@ pub trait Tool: Send + Sync + 'static {
     type Args: DeserializeOwned + JsonSchema + Send + 'static;
     /// The shape of `data` when the call succeeded.
     type Data: Serialize + JsonSchema + Send + 'static;
+
+    /// What the tool makes is text, and no field of [`Tool::Data`] holds it: every body is a [`Body::product`],
+    /// which is `data.text` too (tools §5).
+    const TEXT: bool = false;
+    /// Results may hold a picture, a sound or a document ([`Body::part`]). Such a result has no structured part,
+    /// so the tool promises no schema of one.
+    const MEDIA: bool = false;
 
     /// Name, texts and hints.
     fn spec(&self) -> &'static ToolSpec;
@@ -88,6 +96,7 @@ pub struct Body<D> {
     text: String,
     truncated: Vec<Cut>,
     opening: Opening,
+    product: Option<Range<usize>>,
     keep: Keep,
     private: Vec<String>,
     parts: Vec<Content>,
@@ -101,6 +110,7 @@ impl<D> Body<D> {
             text: text.into(),
             truncated: Vec::new(),
             opening: Opening::Sign,
+            product: None,
             keep: Keep::Head,
             private: Vec::new(),
             parts: Vec::new(),
@@ -110,6 +120,11 @@ impl<D> Body<D> {
     /// A result whose text begins with its own header line (tools §5.7).
     pub fn content(data: D, text: impl Into<String>) -> Self {
         Self { opening: Opening::Header, ..Self::new(data, text) }
+    }
+
+    /// A result that is text: `product` is where it stands in `text`, between a header and closing lines.
+    pub fn product(data: D, text: impl Into<String>, product: Range<usize>) -> Self {
+        Self { product: Some(product), ..Self::content(data, text) }
     }
 
     /// What the tool cut itself.
@@ -172,7 +187,7 @@ where
 pub(crate) trait AnyTool: Send + Sync {
     fn spec(&self) -> &'static ToolSpec;
     fn arguments(&self) -> &Value;
-    fn output(&self) -> &Value;
+    fn output(&self) -> Option<&Value>;
     fn private(&self, arguments: &Value) -> Vec<String>;
     fn is_quick(&self) -> bool;
     fn prepare(&self, arguments: Option<Value>) -> Result<Prepared, Vec<Issue>>;
@@ -213,8 +228,12 @@ impl<T: Tool> AnyTool for Registered<T> {
         self.arguments.get_or_init(arguments_schema::<T::Args>)
     }
 
-    fn output(&self) -> &Value {
-        self.output.get_or_init(|| output_schema(&schema::data(schema_of::<T::Data>())))
+    fn output(&self) -> Option<&Value> {
+        let made = || {
+            let data = schema::data(schema_of::<T::Data>());
+            output_schema(&if T::TEXT { with_text(data) } else { data })
+        };
+        (!T::MEDIA).then(|| self.output.get_or_init(made))
     }
 
     fn private(&self, arguments: &Value) -> Vec<String> {
@@ -246,8 +265,9 @@ impl<T: Tool> AnyTool for Registered<T> {
 
 fn finish<D: Serialize>(outcome: Outcome<D>) -> Result<Answer, ToolError> {
     let sealed = |ended: Ended, body: Body<D>| -> Result<Answer, ToolError> {
-        let Body { data, text, truncated, opening, keep, private, parts } = body;
-        Ok(Answer { ended, data: to_value(&data)?, text, opening, keep, cuts: truncated, private, parts })
+        let Body { data, text, truncated, opening, product, keep, private, parts } = body;
+        let data = to_value(&data)?;
+        Ok(Answer { ended, data, text, opening, product, keep, cuts: truncated, private, parts })
     };
     match outcome {
         Outcome::Ok(body) => sealed(Ended::Ok, body),
@@ -271,6 +291,7 @@ fn finish<D: Serialize>(outcome: Outcome<D>) -> Result<Answer, ToolError> {
                 data,
                 text: needs.text,
                 opening: Opening::Sign,
+                product: None,
                 keep: Keep::HeadTail,
                 cuts: Vec::new(),
                 private: Vec::new(),

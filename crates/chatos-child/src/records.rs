@@ -1,6 +1,8 @@
 //! Children written down while they run, so that the next start can end what a killed host left.
 
 use std::fs;
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -50,8 +52,11 @@ impl ChildRecords {
             mark: family.mark().to_owned(),
         };
         let path = self.folder.join(format!("{}.json", family.mark()));
-        let written = fs::create_dir_all(&self.folder)
-            .and_then(|()| fs::write(&path, serde_json::to_vec(&entry).unwrap_or_default()));
+        let written = fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.folder).and_then(|()| {
+            let mut file =
+                fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path)?;
+            file.write_all(&serde_json::to_vec(&entry).unwrap_or_default())
+        });
         match written {
             Ok(()) => Some(Record { path }),
             Err(error) => {

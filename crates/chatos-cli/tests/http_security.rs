@@ -506,6 +506,76 @@ fn half_open_connections_do_not_keep_others_out() {
 }
 
 #[test]
+fn connections_without_a_token_do_not_keep_the_owner_out() {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+    let wanted = rustix::process::Rlimit { current: limit.maximum, maximum: limit.maximum };
+    rustix::process::setrlimit(rustix::process::Resource::Nofile, wanted).unwrap();
+    let (_sandbox, host) = start();
+    // One that the owner has open already, and the events of a page.
+    let mut own = host.connect();
+    let ask = |wire: &mut Wire, token: &str| {
+        let head = format!(
+            "GET /api/v1/status HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {token}\r\n\r\n",
+            host.authority()
+        );
+        wire.raw(&head, b"").map(|answer| answer.status)
+    };
+    assert_eq!(ask(&mut own, &host.token).unwrap(), 200);
+    let mut socket = socket::open(&host, "");
+    assert_eq!(socket.event()["type"], "hello");
+    // Strangers who send whole requests and keep their connections: without a token, with a wrong one, for
+    // a page that anybody may read.
+    let mut strangers: Vec<Wire> = Vec::new();
+    for number in 0..1_100 {
+        let mut wire = host.connect();
+        match number % 3 {
+            0 => assert_eq!(ask(&mut wire, "wrong").unwrap(), 401),
+            1 => {
+                let head = format!("GET /healthz HTTP/1.1\r\nHost: {}\r\n\r\n", host.authority());
+                assert_eq!(wire.raw(&head, b"").unwrap().status, 200);
+            }
+            _ => {
+                let head = format!("GET /api/v1/status HTTP/1.1\r\nHost: {}\r\n\r\n", host.authority());
+                assert_eq!(wire.raw(&head, b"").unwrap().status, 401);
+            }
+        }
+        strangers.push(wire);
+    }
+    for _ in 0..20 {
+        assert_eq!(host.ask("GET", "/api/v1/status", None).status, 200);
+    }
+    assert_eq!(ask(&mut own, &host.token).unwrap(), 200, "the owner's own connection stays");
+    socket.send(1, br#"{"type":"ping"}"#, true).unwrap();
+    assert_eq!(socket.event_of("pong")["type"], "pong", "and so do the events of a page");
+}
+
+#[test]
+fn a_call_larger_than_a_message_is_refused_unread() {
+    let (_sandbox, host) = start();
+    let before = resident(&host);
+    for path in ["/api/v1/tools/call", "/api/v1/tools/task_manager/list_tasks/call"] {
+        let body = json!({ "server": "task_manager", "tool": "list_tasks", "arguments": { "x": "y".repeat(100 << 20) } });
+        let body = body.to_string();
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+            host.authority(),
+            host.token,
+            body.len()
+        );
+        let mut wire = host.connect();
+        wire.send(head.as_bytes()).unwrap();
+        // The answer may come before the end is sent; the rest is then nobody's.
+        wire.send(body.as_bytes()).ok();
+        assert_eq!(wire.answer(false).unwrap().status, 413, "{path}");
+    }
+    let after = resident(&host);
+    assert!(after < before + 64 * 1024 * 1024, "{before} → {after}");
+    let large =
+        json!({ "server": "task_manager", "tool": "list_tasks", "arguments": { "x": "y".repeat(7 << 20) } });
+    assert_ne!(host.ask("POST", "/api/v1/tools/call", Some(&large)).status, 413);
+}
+
+#[test]
 fn a_head_that_drips_is_cut_off() {
     let (_sandbox, host) = start();
     let mut dripping = host.connect();

@@ -518,7 +518,7 @@ fn results_are_cut_where_they_say_so() {
             .sum();
         assert!(chars <= 2000, "{tool}: {chars}");
         assert_eq!(envelope["data"]["truncated"], true, "{tool}: {envelope}");
-        assert!(!envelope["chatos"]["truncated"].as_array().unwrap().is_empty(), "{tool}");
+        assert!(!result["_meta"]["chatos"]["truncated"].as_array().unwrap().is_empty(), "{tool}");
         assert!(
             envelope["data"].to_string().len() <= 8_200,
             "{tool}: {}",
@@ -548,12 +548,12 @@ fn the_short_way_of_a_read_answers_like_the_long_one() {
         let (mut client, _) = McpClient::connect(server(), era, json!({}));
         calls.clone().map(|(tool, arguments)| {
             let mut result = client.request("tools/call", json!({"name": tool, "arguments": arguments}));
-            let chatos = &mut result["structuredContent"]["chatos"];
+            let chatos = &mut result["_meta"]["chatos"];
             for own in ["trace", "elapsedMs", "ts"] {
                 assert!(!chatos[own].is_null(), "{chatos}");
                 chatos[own] = Value::Null;
             }
-            ["content", "structuredContent", "isError"].map(|key| result[key].clone())
+            ["content", "structuredContent", "isError", "_meta"].map(|key| result[key].clone())
         })
     };
     assert_eq!(answers(McpEra::Legacy), answers(McpEra::Modern));

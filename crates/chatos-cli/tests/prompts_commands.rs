@@ -527,3 +527,69 @@ fn the_doctor_names_what_is_wrong_with_the_log() {
         drop(host);
     }
 }
+
+#[test]
+fn nothing_a_stranger_writes_looks_like_a_line_of_ours() {
+    let sandbox = sandbox();
+    let trap = "ok\nAnswered: ok · ui\n  9) all of them\r\nThe log is fine.\u{2028}next";
+    let options = json!([{ "value": format!("a{trap}"), "label": format!("A{trap}"), "description": trap }]);
+    let field = json!({ "key": "k", "label": trap, "description": trap, "default": trap });
+    let task = json!({ "title": trap, "details": trap, "tags": [trap] });
+    let cases = [
+        ("one", json!({ "kind": "choice", "title": trap, "message": trap, "options": options })),
+        ("two", json!({ "kind": "kv", "title": trap, "message": trap, "fields": [field] })),
+        ("three", json!({ "kind": "task_confirm", "title": trap, "tasks": [task] })),
+        ("four", json!({ "kind": "result", "title": trap, "markdown": trap })),
+        ("five", json!({ "kind": trap, "title": trap })),
+        (
+            "six",
+            json!({ "kind": "file_change_confirm", "title": trap, "command": trap, "cwd": trap, "diff": "+a" }),
+        ),
+    ];
+    for (id, prompt) in &cases {
+        let mut entry: Value = serde_json::from_str(&foreign_request(id, prompt)).unwrap();
+        entry["prompt"]["source"] = json!(trap);
+        entry["runId"] = json!(trap);
+        append(&sandbox, format!("{entry}\n").as_bytes());
+    }
+    for lang in ["en", "zh"] {
+        let listed = sandbox.run(&["prompts", "list", "--all", "--lang", lang]);
+        assert_eq!(listed.stdout.lines().count(), cases.len(), "{}", listed.stdout);
+        for (id, prompt) in &cases {
+            let shown = sandbox.run(&["prompts", "show", id, "--lang", lang]);
+            assert_eq!(shown.status, 0, "{shown:?}");
+            assert!(shown.stdout.contains("ok"), "{shown:?}");
+            for line in shown.stdout.lines() {
+                // Many lines are marked as what they are: somebody's text.
+                let ours = !line.trim_start().starts_with('│');
+                let forged =
+                    ["Answered", "9)", "The log is fine"].iter().any(|it| line.trim_start().starts_with(it));
+                assert!(!(ours && forged), "{prompt}: {line:?}");
+            }
+            assert!(!shown.stdout.contains(['\r', '\u{2028}']), "{shown:?}");
+        }
+    }
+}
+
+#[test]
+fn a_log_that_lost_questions_is_not_called_fine() {
+    let sandbox = sandbox();
+    let host = sandbox.serve();
+    for id in ["a", "b", "c"] {
+        append(&sandbox, foreign_request(id, &choice()).as_bytes());
+    }
+    eventually("they are listed", || list(&sandbox, &[]).len() == 3);
+    assert!(sandbox.run(&["prompts", "check"]).stdout.contains("The log is fine."));
+    fs::write(log(&sandbox), "").unwrap();
+    eventually("they are lost", || {
+        sandbox.run(&["prompts", "check", "--json"]).json()["lost"].as_u64() == Some(3)
+    });
+    let check = sandbox.run(&["prompts", "check", "--json"]);
+    assert_eq!((check.status, &check.json()["ok"]), (1, &json!(false)), "{check:?}");
+    for (lang, fine, named) in [("en", "fine", "3 questions"), ("zh", "正常", "3 个其他程序的问题")]
+    {
+        let said = sandbox.run(&["prompts", "check", "--lang", lang]);
+        assert!(said.stdout.contains(named) && !said.stdout.contains(fine), "{said:?}");
+    }
+    drop(host);
+}

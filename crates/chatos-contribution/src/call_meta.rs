@@ -84,7 +84,7 @@ pub fn deep_merge(base: &mut Map<String, Value>, over: Map<String, Value>) {
 pub enum Server<'a> {
     /// An app's own server.
     App(&'a UiApp),
-    /// A built-in or user-added server; `workdir` is the chat's workspace root.
+    /// A built-in or user-added server; `workdir` is the chat's workspace root, empty where there is none.
     Other {
         /// Workspace root.
         workdir: &'a str,
@@ -159,7 +159,9 @@ fn defaults(server: Server<'_>, ids: &CallIds<'_>) -> Map<String, Value> {
             meta.insert("dataDir".to_owned(), json!(app.data_dir));
         }
         Server::Other { workdir } => {
-            meta.insert("workdir".to_owned(), json!(workdir));
+            if !workdir.is_empty() {
+                meta.insert("workdir".to_owned(), json!(workdir));
+            }
         }
     }
     for (keys, value) in [

@@ -11,7 +11,7 @@ mod prompts;
 mod seeds;
 mod world;
 
-use chatos_policy::{LandConfig, Outcome, Role, World, grants};
+use chatos_policy::{LandConfig, Outcome, Role, SAFE_DEFAULT, World, grants};
 use chatos_store::{AgentRecord, SystemPrompt};
 use chatos_tool::{Fault, Lang};
 
@@ -102,6 +102,33 @@ impl AgentDesk<'_> {
         let lands = self.land_configs()?;
         let find = |id: &str| lands.iter().find(|land| land.id == id);
         grants(&agent.config(), role, find, world).map_err(run_refused)
+    }
+
+    /// What a run that an app started may use: Safe default, no wider than the agent, and of the apps only
+    /// those of `plugin` (host-api §5). Without a plugin all apps of the agent.
+    pub fn outcome_for_app(
+        &self,
+        agent: &AgentRecord,
+        role: Role,
+        plugin: Option<&str>,
+    ) -> Result<Outcome, Fault> {
+        let (world, lands) = (self.world()?, self.land_configs()?);
+        let find = |id: &str| lands.iter().find(|land| land.id == id);
+        let mut config = agent.config();
+        let own = grants(&config, role, find, &world).map_err(run_refused)?;
+        config.land_config_id = Some(SAFE_DEFAULT.to_owned());
+        if let Some(plugin) = plugin {
+            config.ui_apps.retain(|app| app.plugin_id == plugin);
+        }
+        let mut outcome = grants(&config, role, find, &world).map_err(run_refused)?;
+        outcome.grants.retain(|identity, grant| {
+            let wider = own.grants.get(identity);
+            wider.is_some_and(|wider| {
+                grant.narrow(wider);
+                true
+            })
+        });
+        Ok(outcome)
     }
 
     /// The system prompt of a run (agents §6): `outcome` is what was granted for its role.

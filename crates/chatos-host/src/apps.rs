@@ -10,18 +10,23 @@ mod fault;
 mod frames;
 mod need;
 mod open;
+mod own;
+mod roots;
 mod views;
 
 pub use backends::BackendCall;
-pub use capabilities::{CapabilityState, CapabilityView, GrantChange, GrantView};
+pub use capabilities::{CapabilityLevel, CapabilityState, CapabilityView, GrantChange, GrantView};
 pub use confinement::Confinement;
 pub use frames::{FrameAsset, FramePolicy, Looked, Revision, frame_hash};
 pub use need::AppNeed;
 pub use open::{OpenOrder, Opened, Surface};
+pub use own::AppCaller;
+pub use roots::AppRootView;
+pub(crate) use roots::Placed;
 pub(crate) use views::UiMeta;
 pub use views::{OpenedView, ToolWithView, View, ViewHosts, ViewOrder};
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use chatos_manifest::{AppId, PluginId};
@@ -45,11 +50,19 @@ pub struct AppDesk {
     runtime: OnceLock<tokio::runtime::Handle>,
     /// How many need an app mounted.
     needed: Mutex<HashMap<(PluginId, AppId), usize>>,
+    /// What apps tried and may not, told already.
+    wished: Mutex<HashSet<(String, &'static str)>>,
+    /// One wish for a folder at a time.
+    wishing: tokio::sync::Mutex<()>,
 }
 
 impl AppDesk {
     fn needed(&self) -> MutexGuard<'_, HashMap<(PluginId, AppId), usize>> {
         self.needed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wished(&self) -> MutexGuard<'_, HashSet<(String, &'static str)>> {
+        self.wished.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn revisions(&self) -> MutexGuard<'_, Revisions> {

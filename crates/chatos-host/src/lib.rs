@@ -40,9 +40,9 @@ pub use agents::{
     PromptUse, Reason, ServerExplanation, SubTexts, SystemBlocks, ToolExplanation,
 };
 pub use apps::{
-    AppDesk, AppNeed, BackendCall, CapabilityState, CapabilityView, Confinement, FrameAsset, FramePolicy,
-    GrantChange, GrantView, Looked, OpenOrder, Opened, OpenedView, Revision, Surface, ToolWithView, View,
-    ViewHosts, ViewOrder, frame_hash,
+    AppCaller, AppDesk, AppNeed, AppRootView, BackendCall, CapabilityLevel, CapabilityState, CapabilityView,
+    Confinement, FrameAsset, FramePolicy, GrantChange, GrantView, Looked, OpenOrder, Opened, OpenedView,
+    Revision, Surface, ToolWithView, View, ViewHosts, ViewOrder, frame_hash,
 };
 pub use asker::{
     DeskOwner, DeskQueue, asked_id, payload as question_payload, queue_error, taken_part, verdict,

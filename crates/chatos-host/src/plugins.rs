@@ -9,6 +9,7 @@ mod modules;
 mod operations;
 mod sync;
 mod trust;
+mod verify;
 
 pub use desk::{AppKey, PluginDesk, PluginLog, TrustSheet};
 pub use fault::{package_fault, problems_json};

@@ -36,12 +36,14 @@ use active::Active;
 use record::EventLog;
 pub(crate) use subagents::HostRunner;
 
+pub(crate) use begin::through;
 pub use complete::{CompleteOrder, Completion};
 pub use export::{Exported, Reopened};
 pub use follow::EventBatch;
 pub use import::SubImport;
 pub use read::{RunPage, RunQuery, SpanView, TraceView};
 pub use send::{Attachment, SendMode, SendOrder, Sent};
+pub(crate) use sessions::check_workspace;
 pub use sessions::{SearchHit, SessionChange, SessionOrder};
 pub use views::{
     AttachmentView, MessagePage, MessageView, RunBrief, RunError, RunView, SessionView, Sizes, StepView,

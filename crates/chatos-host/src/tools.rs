@@ -1,6 +1,7 @@
 //! The built-in servers inside the host: one layer on the host's store, settings and queue, called by
 //! people through the API and by agents (tools §16.1).
 
+mod client_root;
 mod hand;
 mod log_pages;
 mod running;
@@ -62,8 +63,10 @@ pub struct ToolCall {
     pub meta: Map<String, Value>,
     /// Names the chat for fair queueing.
     pub session: String,
-    /// The directory it works in.
+    /// The directory it works in; empty = the host's project, or none for another program.
     pub root: PathBuf,
+    /// It is made for another program: never in the host's project by accident (other-agents §3.2).
+    pub for_client: bool,
     /// Names the call in the log and for cancelling; made up when absent.
     pub call_id: Option<String>,
     /// Call as this agent would; a person may use everything otherwise.

@@ -77,6 +77,7 @@ pub const KNOWN_CAPABILITIES: &[&str] = &[
     "prompts",
     "prompts.readAll",
     "admin.read",
+    "chat.own",
     "chat.read",
     "chat.write",
     "agents.write",

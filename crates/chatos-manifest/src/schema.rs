@@ -37,7 +37,7 @@ pub fn plugin_schema() -> Value {
             "homepage": { "description": "Opened only on a click.", "type": "string" },
             "license": { "type": "string" },
             "capabilities": {
-                "description": "Narrows what the app's pages may call; leave out for the defaults.",
+                "description": "Names what the app's pages may call: narrows what is its own, asks for what reaches beyond it. Leave out for its own things.",
                 "type": "array", "maxItems": limits::CAPABILITIES,
                 "items": { "anyOf": [
                     { "enum": KNOWN_CAPABILITIES },

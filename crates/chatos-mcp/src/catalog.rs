@@ -6,6 +6,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
+use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use tokio::time::Instant;
@@ -14,8 +16,9 @@ use crate::connection::Connection;
 use crate::failure::{Failure, Waited};
 use crate::limits::{
     CURSOR_BYTES, LIST_BYTES, LIST_PAGES, LIST_TOOLS, SCHEMA_BYTES, SCHEMA_DEPTH, TOOL_BYTES, TOOL_DEPTH,
-    TOOL_NAME_BYTES,
+    TOOL_NAME_BYTES, TREE_BYTES,
 };
+use crate::message;
 use crate::session::Wait;
 use crate::transport::headers::{self, ParamHeader};
 
@@ -140,9 +143,8 @@ impl ToolList {
 pub(crate) async fn fetch(connection: &Connection) -> Result<ToolList, Failure> {
     let total = connection.session.times.list;
     let deadline = Instant::now() + total;
-    let mut raw: Vec<Value> = Vec::new();
-    let mut bytes = 0;
     let mut list = ToolList::default();
+    let mut taken = Taken { header_rules: connection.repeats_in_headers(), ..Taken::default() };
     let mut seen: HashSet<String> = HashSet::new();
     let mut cursor: Option<String> = None;
     for page in 0.. {
@@ -177,7 +179,7 @@ pub(crate) async fn fetch(connection: &Connection) -> Result<ToolList, Failure> 
             let detail = "its list of tools is no list".to_owned();
             return Err(Failure::Protocol { detail });
         };
-        if !list.gather(tools, &mut raw, &mut bytes) {
+        if !list.take(&tools, &mut taken) {
             break;
         }
         match result.get("nextCursor").and_then(Value::as_str) {
@@ -195,8 +197,19 @@ pub(crate) async fn fetch(connection: &Connection) -> Result<ToolList, Failure> 
             }
         }
     }
-    list.take(raw, connection.repeats_in_headers());
+    list.tools.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(list)
+}
+
+/// What is known of a listing so far.
+#[derive(Default)]
+struct Taken {
+    /// Only over HTTP does a wrong annotation make calls fail.
+    header_rules: bool,
+    names: HashSet<String>,
+    count: usize,
+    bytes: usize,
+    memory: usize,
 }
 
 impl ToolList {
@@ -205,64 +218,93 @@ impl ToolList {
         self.problems.push(ToolProblem { tool: None, reason });
     }
 
-    /// Takes the tools of a page as far as the bounds allow; says whether there may be another page.
-    fn gather(&mut self, tools: Vec<Value>, raw: &mut Vec<Value>, bytes: &mut usize) -> bool {
-        for tool in tools {
-            if raw.len() == LIST_TOOLS {
+    /// Takes the tools of a page, each as it was written, as far as the bounds allow; says whether there
+    /// may be another page. A tool is looked at before a tree is made of it.
+    fn take(&mut self, tools: &[Value], taken: &mut Taken) -> bool {
+        for raw in tools.iter().filter_map(Value::as_str) {
+            let position = taken.count;
+            if position == LIST_TOOLS {
                 self.cut(format!("the server has more than {LIST_TOOLS} tools"));
                 return false;
             }
-            let size = tool.to_string().len();
-            if size > TOOL_BYTES {
-                let reason = format!("its description has more than {} KiB", TOOL_BYTES / 1024);
-                // The problems are bounded like the tools.
-                if self.problems.len() < LIST_TOOLS {
-                    self.problems.push(ToolProblem { tool: shown_name(&tool), reason });
-                }
+            taken.count += 1;
+            let weight = message::weigh(raw.as_bytes());
+            if let Err(reason) = check_size(raw, weight.depth) {
+                self.drop_tool(raw, reason);
                 continue;
             }
-            *bytes += size;
-            if *bytes > LIST_BYTES {
-                self.cut(format!("the listing has more than {} MiB", LIST_BYTES / 1024 / 1024));
+            taken.bytes += raw.len();
+            taken.memory += weight.bytes;
+            if taken.bytes > LIST_BYTES || taken.memory > TREE_BYTES {
+                let (bound, what) =
+                    if taken.bytes > LIST_BYTES { (LIST_BYTES, "has") } else { (TREE_BYTES, "would take") };
+                self.cut(format!("the listing {what} more than {} MiB", bound / 1024 / 1024));
                 return false;
             }
-            raw.push(tool);
-        }
-        true
-    }
-
-    fn take(&mut self, raw: Vec<Value>, header_rules: bool) {
-        let mut names: HashSet<String> = HashSet::new();
-        for (position, value) in raw.into_iter().enumerate() {
-            let shown = shown_name(&value);
-            let tool = read_tool(value, position).and_then(|mut tool| {
-                // Only over HTTP does a wrong annotation make calls fail.
-                if header_rules {
+            let tool = serde_json::from_str(raw).map_err(|error| error.to_string());
+            let tool = tool.and_then(|value| read_tool(value, position)).and_then(|mut tool| {
+                if taken.header_rules {
                     tool.param_headers = headers::annotations(&tool.input_schema)?;
                 }
-                if !names.insert(tool.name.clone()) {
+                if !taken.names.insert(tool.name.clone()) {
                     return Err("another tool has the same name".to_owned());
                 }
                 Ok(tool)
             });
             match tool {
                 Ok(tool) => self.tools.push(tool),
-                Err(reason) => self.problems.push(ToolProblem { tool: shown, reason }),
+                Err(reason) => self.drop_tool(raw, reason),
             }
         }
-        self.tools.sort_by(|a, b| a.name.cmp(&b.name));
+        true
     }
+
+    fn drop_tool(&mut self, raw: &str, reason: String) {
+        self.problems.push(ToolProblem { tool: shown_name(raw), reason });
+    }
+}
+
+/// What can be said of a tool without reading it.
+fn check_size(raw: &str, depth: usize) -> Result<(), String> {
+    /// As much of a tool as its schemas are.
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Schemas<'a> {
+        #[serde(borrow)]
+        input_schema: Option<&'a RawValue>,
+        #[serde(borrow)]
+        output_schema: Option<&'a RawValue>,
+    }
+    if raw.len() > TOOL_BYTES {
+        // The part that is wrong is named where it can be found.
+        if let Ok(schemas) = serde_json::from_str::<Schemas<'_>>(raw) {
+            for (schema, name) in [(schemas.input_schema, "input"), (schemas.output_schema, "output")] {
+                if schema.is_some_and(|schema| schema.get().len() > TOOL_BYTES) {
+                    return Err(format!("its {name} schema has more than {} KiB", SCHEMA_BYTES / 1024));
+                }
+            }
+        }
+        return Err(format!("its description has more than {} KiB", TOOL_BYTES / 1024));
+    }
+    if depth > TOOL_DEPTH {
+        return Err(format!("it is nested deeper than {SCHEMA_DEPTH} levels"));
+    }
+    Ok(())
 }
 
 /// A name for a problem: short, whatever the server wrote.
-fn shown_name(tool: &Value) -> Option<String> {
-    tool.get("name").and_then(Value::as_str).map(|name| name.chars().take(100).collect())
+fn shown_name(raw: &str) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Named<'a> {
+        #[serde(borrow)]
+        name: Option<&'a RawValue>,
+    }
+    let named: Named<'_> = serde_json::from_str(raw).ok()?;
+    let name: String = serde_json::from_str(named.name?.get()).ok()?;
+    Some(name.chars().take(100).collect())
 }
 
 fn read_tool(mut value: Value, position: usize) -> Result<Tool, String> {
-    if !is_flatter(&value, TOOL_DEPTH) {
-        return Err(format!("it is nested deeper than {SCHEMA_DEPTH} levels"));
-    }
     let map = value.as_object_mut().ok_or("it is not an object")?;
     let Some(Value::String(name)) = map.remove("name") else { return Err("it has no name".to_owned()) };
     if name.is_empty() || name.len() > TOOL_NAME_BYTES || name.chars().any(char::is_control) {
@@ -327,15 +369,6 @@ fn check_schema(schema: &Value) -> Result<(), String> {
     walk_schema(schema, SCHEMA_DEPTH)
 }
 
-fn is_flatter(value: &Value, depth: usize) -> bool {
-    let Some(depth) = depth.checked_sub(1) else { return false };
-    match value {
-        Value::Object(map) => map.values().all(|value| is_flatter(value, depth)),
-        Value::Array(items) => items.iter().all(|item| is_flatter(item, depth)),
-        _ => true,
-    }
-}
-
 fn walk_schema(value: &Value, depth: usize) -> Result<(), String> {
     let Some(depth) = depth.checked_sub(1) else {
         return Err(format!("is nested deeper than {SCHEMA_DEPTH} levels"));
@@ -378,9 +411,16 @@ pub fn plain_for_model(text: &str) -> String {
 mod tests {
     use super::*;
 
+    /// As they come from the router: each as its text.
+    fn texts(raw: &[Value]) -> Vec<Value> {
+        raw.iter().map(|tool| json!(tool.to_string())).collect()
+    }
+
     fn list(raw: Value) -> ToolList {
         let mut list = ToolList::default();
-        list.take(raw.as_array().unwrap().clone(), true);
+        let mut taken = Taken { header_rules: true, ..Taken::default() };
+        list.take(&texts(raw.as_array().unwrap()), &mut taken);
+        list.tools.sort_by(|a, b| a.name.cmp(&b.name));
         list
     }
 
@@ -419,13 +459,51 @@ mod tests {
     #[test]
     fn a_listing_is_bounded_in_bytes_too() {
         let mut list = ToolList::default();
-        let (mut raw, mut bytes) = (Vec::new(), 0);
+        let mut taken = Taken::default();
         let huge = json!({ "name": "huge", "description": "x".repeat(TOOL_BYTES) });
         let big = json!({ "name": "big", "description": "x".repeat(TOOL_BYTES / 2) });
-        assert!(list.gather(vec![huge, big.clone()], &mut raw, &mut bytes));
-        assert_eq!((raw.len(), list.problems.len(), list.partial), (1, 1, false));
-        assert!(!list.gather(vec![big; 500], &mut raw, &mut bytes));
-        assert!(list.partial && raw.len() < 200);
+        assert!(list.take(&texts(&[huge, big.clone()]), &mut taken));
+        assert_eq!((list.tools.len(), list.problems.len(), list.partial), (1, 1, false));
+        assert!(!list.take(&texts(&vec![big; 500]), &mut taken));
+        assert!(list.partial && taken.count < 200);
+    }
+
+    #[test]
+    fn a_tool_too_large_for_a_tree_is_dropped_unread_and_the_others_stay() {
+        // Many small values: a tree of them takes a hundred times their text.
+        let nodes = vec![json!({ "a": {} }); 1 << 17];
+        let wide = json!({ "name": "wide", "inputSchema": { "type": "object", "anyOf": nodes } });
+        let deep = format!(
+            r#"{{"name":"deep","inputSchema":{{"type":"object","x":{}1{}}}}}"#,
+            "[".repeat(50_000),
+            "]".repeat(50_000)
+        );
+        let good = json!({ "name": "good", "inputSchema": { "type": "object" } });
+        let mut list = ToolList::default();
+        let tools = [json!(wide.to_string()), json!(deep), json!(good.to_string())];
+        assert!(list.take(&tools, &mut Taken::default()));
+        assert_eq!(list.tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["good"]);
+        let reasons: Vec<(Option<&str>, &str)> =
+            list.problems.iter().map(|problem| (problem.tool.as_deref(), problem.reason.as_str())).collect();
+        assert_eq!(
+            reasons,
+            [
+                (Some("wide"), "its input schema has more than 64 KiB"),
+                (Some("deep"), "it is nested deeper than 32 levels"),
+            ]
+        );
+    }
+
+    #[test]
+    fn many_tools_within_the_bounds_do_not_take_more_memory_together() {
+        let dense = format!("{}1{}", r#"{"a":"#.repeat(30), "}".repeat(30));
+        let schema = format!(r#"{{"type":"object","anyOf":[{}]}}"#, vec![dense; 300].join(","));
+        assert!(schema.len() < SCHEMA_BYTES);
+        let tools: Vec<Value> =
+            (0..900).map(|n| json!(format!(r#"{{"name":"t{n}","inputSchema":{schema}}}"#))).collect();
+        let (mut list, mut taken) = (ToolList::default(), Taken::default());
+        assert!(!list.take(&tools, &mut taken));
+        assert!(list.partial && !list.tools.is_empty() && list.tools.len() < 20, "{}", list.tools.len());
     }
 
     #[test]

@@ -117,7 +117,12 @@ impl Connection {
     ) -> Result<Self, ConnectError> {
         let (router, outgoing) = Router::new(connect.key.clone(), Arc::clone(hooks), connect.offers);
         let deadline = tokio::time::Instant::now() + connect.times.init;
-        let opening = tokio::time::timeout_at(deadline, open_link(connect, road, &router)).await;
+        let opening = async {
+            // Nothing may come between this answer and the start.
+            hooks.admit(&connect.key).await?;
+            open_link(connect, road, &router).await
+        };
+        let opening = tokio::time::timeout_at(deadline, opening).await;
         let late = || Failure::TimedOut { what: Waited::Start, after: connect.times.init, noise: None };
         let link = opening.unwrap_or_else(|_| Err(late()));
         let link = link.map_err(|failure| ConnectError { failure, stderr: Vec::new() })?;

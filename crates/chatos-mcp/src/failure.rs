@@ -147,6 +147,11 @@ pub enum Failure {
         /// Why the last time.
         last: Box<Failure>,
     },
+    /// Its plugin's files are not those that a person trusted.
+    Untrusted {
+        /// The plugin.
+        plugin: String,
+    },
     /// No server of this key.
     UnknownServer,
 }
@@ -173,9 +178,10 @@ impl Failure {
             Self::TimedOut { .. } => ErrorCode::Timeout,
             Self::Canceled => ErrorCode::Canceled,
             Self::Busy { .. } => ErrorCode::RateLimited,
-            Self::AddressRefused { .. } | Self::AuthRefused { .. } | Self::SignInNeeded { .. } => {
-                ErrorCode::PermissionDenied
-            }
+            Self::AddressRefused { .. }
+            | Self::AuthRefused { .. }
+            | Self::SignInNeeded { .. }
+            | Self::Untrusted { .. } => ErrorCode::PermissionDenied,
             Self::TooLong => ErrorCode::ResourceExhausted,
             Self::UnknownServer => ErrorCode::NotFound,
             Self::Rpc(error) => match error.code {
@@ -199,6 +205,7 @@ impl Failure {
             Self::AuthRefused { .. } => "auth_refused",
             Self::SignInNeeded { .. } => "sign_in_needed",
             Self::GaveUp { .. } => "server_failed",
+            Self::Untrusted { .. } => "untrusted",
             other => other.code().as_str(),
         }
     }
@@ -302,6 +309,10 @@ impl Failure {
                     format!("它在五分钟内失败了 {failures} 次：{}", last.zh),
                 )
             }
+            Self::Untrusted { plugin } => Text::new(
+                format!("the plugin `{plugin}` is not trusted, or has changed since it was"),
+                format!("插件 `{plugin}` 未被信任，或在信任之后已改变"),
+            ),
             Self::UnknownServer => Text::fixed("there is no such server", "没有这个服务器"),
         }
     }
@@ -340,6 +351,10 @@ impl Failure {
                 Text::fixed("check the token or password of this server", "请检查该服务器的令牌或密码")
             }
             Self::SignInNeeded { .. } => sign_in("NAME"),
+            Self::Untrusted { plugin } => Text::new(
+                format!("look at it and decide: `chatos plugin trust {plugin}`"),
+                format!("请查看后决定：`chatos plugin trust {plugin}`"),
+            ),
             Self::GaveUp { .. } => {
                 Text::fixed("fix the cause, then restart the server", "排除原因后，重启该服务器")
             }

@@ -15,6 +15,8 @@ use crate::transport::http::VERSION as VERSION_HEADER;
 pub const MODERN: &str = "2026-07-28";
 /// The newest revision with a handshake, which we propose; a server answers with its own.
 pub const LEGACY: &str = "2025-11-25";
+/// Every revision with a handshake; a server that answers with another one is not understood.
+const LEGACY_VERSIONS: [&str; 5] = ["2024-10-07", "2024-11-05", "2025-03-26", "2025-06-18", LEGACY];
 /// No such version: the data of the error names what the server supports.
 const UNSUPPORTED_VERSION: i64 = -32022;
 /// Refusals only a modern server sends.
@@ -219,7 +221,7 @@ async fn ask_discover(session: &Session, identity: &Identity, offers: Offers) ->
 }
 
 fn is_legacy_version(version: &Value) -> bool {
-    version.as_str().is_some_and(|version| version <= LEGACY)
+    version.as_str().is_some_and(|version| LEGACY_VERSIONS.contains(&version))
 }
 
 async fn initialize(session: &Session, identity: &Identity, offers: Offers) -> Result<Peer, Ended> {
@@ -235,8 +237,15 @@ async fn initialize(session: &Session, identity: &Identity, offers: Offers) -> R
         let detail = "its answer to `initialize` names no version".to_owned();
         return Err(Ended { failure: Failure::Protocol { detail }, sent: true });
     };
+    if !LEGACY_VERSIONS.contains(&version) {
+        let shown: String = version.chars().filter(|c| !c.is_control()).take(40).collect();
+        let detail = format!(
+            "it answers with the protocol version `{shown}`; known are {} and {MODERN}",
+            LEGACY_VERSIONS.join(", ")
+        );
+        return Err(Ended { failure: Failure::Protocol { detail }, sent: true });
+    }
     let info = result.get("serverInfo").cloned().unwrap_or(Value::Null);
-    // Any version it names is tried: old servers invent some, and what they do is the same.
     Ok(peer(Era::Legacy, version.to_owned(), info, &result))
 }
 

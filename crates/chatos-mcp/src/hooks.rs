@@ -9,6 +9,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::elicitation::{ElicitAnswer, Elicitation};
+use crate::failure::Failure;
 
 /// Names one connection of the pool. Two uses of a server that need different environments or
 /// directories have different keys.
@@ -60,7 +61,7 @@ pub struct Offers {
     pub elicitation: bool,
     /// Text from the model; only where a person allowed it.
     pub sampling: bool,
-    /// The project folder.
+    /// Folders; only where a person set some for it.
     pub roots: bool,
     /// Long work as a task (`io.modelcontextprotocol/tasks`); only for a caller that keeps tasks.
     pub tasks: bool,
@@ -103,6 +104,12 @@ pub struct LogLine {
 ///
 /// The methods that return nothing are called from the task that reads the server; they must not wait.
 pub trait Hooks: Send + Sync + 'static {
+    /// Whether a server may be started or connected to now: asked right before every attempt, and about a
+    /// server that is not (or no longer) there, to say why.
+    fn admit(&self, _server: &ServerKey) -> Later<Result<(), Failure>> {
+        Box::pin(async { Ok(()) })
+    }
+
     /// A question to the person. The error says why it cannot be asked, and is the server's to correct.
     fn elicit(&self, asked: Asked, ask: Elicitation) -> Later<Result<ElicitAnswer, String>> {
         drop((asked, ask));
@@ -116,7 +123,7 @@ pub trait Hooks: Send + Sync + 'static {
         Box::pin(async { Err("sampling is not allowed".to_owned()) })
     }
 
-    /// The folders of the project.
+    /// The folders a person set for this server.
     fn roots(&self, asked: Asked) -> Later<Vec<Root>> {
         drop(asked);
         Box::pin(async { Vec::new() })

@@ -15,8 +15,7 @@ pub const LIST_TOOLS: usize = 1_000;
 pub const SCHEMA_BYTES: usize = 64 * 1024;
 /// Deepest nesting of a schema.
 pub const SCHEMA_DEPTH: usize = 32;
-/// Deepest nesting of anything about a tool. Far less than what is cut off when a list is too deep to be
-/// parsed, so that nothing cut off is taken for whole.
+/// Deepest nesting of anything about a tool. Less than a parser takes.
 pub(crate) const TOOL_DEPTH: usize = 2 * SCHEMA_DEPTH;
 /// Longest name of a tool.
 pub const TOOL_NAME_BYTES: usize = 256;
@@ -25,6 +24,10 @@ pub const TOOL_NAME_BYTES: usize = 256;
 pub const TOOL_BYTES: usize = 256 * 1024;
 /// All tools of one listing.
 pub const LIST_BYTES: usize = 16 * 1024 * 1024;
+/// Memory that the trees of a list may take, and that of any message which is not the result of a call.
+pub(crate) const TREE_BYTES: usize = 32 * 1024 * 1024;
+/// Messages up to this length are read without weighing them first.
+pub(crate) const LIGHT_BYTES: usize = 256 * 1024;
 /// Longest cursor of a listing.
 pub(crate) const CURSOR_BYTES: usize = 64 * 1024;
 /// Longest message of a progress report.

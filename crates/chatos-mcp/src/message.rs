@@ -7,7 +7,12 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
+
+use crate::limits::{LIST_TOOLS, TREE_BYTES};
 
 /// A message from a server.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,9 +41,6 @@ impl fmt::Display for RpcError {
         write!(f, "{} ({})", self.message, self.code)
     }
 }
-
-/// How deep [`read_shallow`] reads; well within what the parser takes.
-pub(crate) const SHALLOW_DEPTH: usize = 100;
 
 /// Why a line is not a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,37 +73,140 @@ pub(crate) fn read(line: &[u8]) -> Result<Incoming, Unread> {
     }
 }
 
-/// Reads one line whose values may be nested deeper than a parser goes: what lies too deep comes as
-/// `null`. Only for listings, whose reader refuses what is deeper than half of that; a result must come
-/// whole or not at all.
-pub(crate) fn read_shallow(line: &[u8]) -> Result<Incoming, Unread> {
-    read(&shallow(line))
+/// The id of a reply, found without reading it.
+pub(crate) fn reply_id(line: &[u8]) -> Option<u64> {
+    shallow_reply_id(line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line).trim_ascii())
 }
 
-fn shallow(line: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(line.len());
-    let (mut depth, mut in_string, mut escaped) = (0usize, false, false);
-    for &byte in line {
-        let cut = depth > SHALLOW_DEPTH;
+/// Reads the reply to a request for a list of tools. Each tool of it comes as the text it was written in:
+/// what a tree of it costs is not known before somebody looked (security T11).
+pub(crate) fn read_listing(line: &[u8]) -> Result<Incoming, Unread> {
+    #[derive(Deserialize)]
+    struct Reply<'a> {
+        #[serde(borrow)]
+        result: Option<&'a RawValue>,
+        #[serde(borrow)]
+        error: Option<&'a RawValue>,
+    }
+    let text = text_of(line);
+    let reply = serde_json::from_str::<Reply<'_>>(&text).ok();
+    let result = reply.and_then(|reply| if reply.error.is_none() { reply.result } else { None });
+    // Anything else is read as every message, unless it could not be a small one.
+    let (Some(id), Some(result)) = (reply_id(text.as_bytes()), result) else {
+        return match reply_id(line).filter(|_| weigh(line).bytes > TREE_BYTES) {
+            Some(id) => Err(Unread::Reply { id, reason: "it is too large".to_owned() }),
+            None => read(text.as_bytes()),
+        };
+    };
+    let listing = serde_json::from_str::<Listing>(result.get());
+    let listing = listing.map_err(|error| Unread::Reply { id, reason: error.to_string() })?;
+    let mut result = Map::new();
+    if let Some(Some(tools)) = listing.tools {
+        result.insert("tools".to_owned(), Value::Array(tools));
+    }
+    if let Some(cursor) = listing.next_cursor {
+        result.insert("nextCursor".to_owned(), Value::String(cursor));
+    }
+    Ok(Incoming::Reply { id, result: Ok(Value::Object(result)) })
+}
+
+/// What a tree of some JSON would be, found without making one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Weight {
+    /// Memory it takes, roughly: an object with one short member takes a hundred times its text.
+    pub(crate) bytes: usize,
+    pub(crate) depth: usize,
+}
+
+/// Weighs a text that should be JSON.
+pub(crate) fn weigh(json: &[u8]) -> Weight {
+    /// Room for four members and their table, for four items, and for each further one.
+    const OBJECT: usize = 512;
+    const ARRAY: usize = 288;
+    const MORE: usize = 140;
+    let mut weight = Weight { bytes: json.len(), depth: 0 };
+    let (mut at, mut depth) = (0, 0usize);
+    while let Some(&byte) = json.get(at) {
         match byte {
-            _ if escaped => escaped = false,
-            b'\\' if in_string => escaped = true,
-            b'"' => in_string = !in_string,
-            b'{' | b'[' if !in_string => {
-                depth += 1;
-                if depth == SHALLOW_DEPTH + 1 {
-                    out.extend_from_slice(b"null");
-                    continue;
+            b'"' => {
+                at += 1;
+                while let Some(found) = memchr::memchr2(b'"', b'\\', json.get(at..).unwrap_or_default()) {
+                    at += found;
+                    if json.get(at) == Some(&b'"') {
+                        break;
+                    }
+                    at += 2;
                 }
             }
-            b'}' | b']' if !in_string => depth = depth.saturating_sub(1),
+            b'{' | b'[' => {
+                depth += 1;
+                weight.depth = weight.depth.max(depth);
+                weight.bytes += if byte == b'{' { OBJECT } else { ARRAY };
+            }
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            b',' => weight.bytes += MORE,
             _ => {}
         }
-        if !cut {
-            out.push(byte);
+        at += 1;
+    }
+    weight
+}
+
+/// The messages of an array, as an older revision allowed them over HTTP.
+pub(crate) fn batch(body: &[u8], mut each: impl FnMut(&[u8])) {
+    let text = text_of(body);
+    for message in serde_json::from_str::<Vec<&RawValue>>(&text).unwrap_or_default() {
+        each(message.get().as_bytes());
+    }
+}
+
+/// The text of bytes that should be JSON, repaired where that is needed.
+fn text_of(bytes: &[u8]) -> Cow<'_, str> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii();
+    match std::str::from_utf8(bytes) {
+        Ok(text) if serde_json::from_str::<&RawValue>(text).is_ok() => Cow::Borrowed(text),
+        _ => Cow::Owned(repair(&String::from_utf8_lossy(bytes)).into_owned()),
+    }
+}
+
+/// The result of a request for tools.
+#[derive(Deserialize)]
+struct Listing {
+    #[serde(default, deserialize_with = "texts")]
+    tools: Option<Option<Vec<Value>>>,
+    #[serde(default, rename = "nextCursor", deserialize_with = "text")]
+    next_cursor: Option<String>,
+}
+
+/// The items of a list as they were written, up to one more than are taken; `Some(None)` is no list.
+#[expect(clippy::option_option, reason = "absent, and something else than a list")]
+fn texts<'de, D: Deserializer<'de>>(reader: D) -> Result<Option<Option<Vec<Value>>>, D::Error> {
+    struct Items;
+    impl<'de> Visitor<'de> for Items {
+        type Value = Vec<Value>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a list")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Vec<Value>, A::Error> {
+            let mut all = Vec::new();
+            while all.len() <= LIST_TOOLS {
+                let Some(item) = items.next_element::<&RawValue>()? else { return Ok(all) };
+                all.push(Value::String(item.get().to_owned()));
+            }
+            while items.next_element::<IgnoredAny>()?.is_some() {}
+            Ok(all)
         }
     }
-    out
+    let raw = <&RawValue>::deserialize(reader)?;
+    Ok(Some(serde_json::Deserializer::from_str(raw.get()).deserialize_seq(Items).ok()))
+}
+
+/// A text, or nothing when it is something else.
+fn text<'de, D: Deserializer<'de>>(reader: D) -> Result<Option<String>, D::Error> {
+    let raw = <&RawValue>::deserialize(reader)?;
+    Ok(serde_json::from_str(raw.get()).ok())
 }
 
 /// Sorts a parsed message.
@@ -350,6 +455,48 @@ mod tests {
             assert_eq!(read(line.as_bytes()), Err(Unread::Framing), "{line}");
         }
         assert_eq!(read(b" \r"), Err(Unread::Blank));
+    }
+
+    #[test]
+    fn a_list_comes_with_its_tools_unread() {
+        let deep = format!("{}1{}", "[".repeat(5_000), "]".repeat(5_000));
+        let line = format!(
+            r#"{{"jsonrpc":"2.0","id":3,"result":{{"tools":[{{"name":"a"}}, {deep} ,7],"nextCursor":"n"}}}}"#
+        );
+        let Ok(Incoming::Reply { id: 3, result: Ok(list) }) = read_listing(line.as_bytes()) else {
+            panic!("no list")
+        };
+        assert_eq!(list, json!({ "tools": [r#"{"name":"a"}"#, deep, "7"], "nextCursor": "n" }));
+        let many = format!(r#"{{"id":3,"result":{{"tools":[{}1]}}}}"#, "1,".repeat(500_000));
+        let Ok(Incoming::Reply { result: Ok(list), .. }) = read_listing(many.as_bytes()) else {
+            panic!("no list")
+        };
+        assert_eq!(list["tools"].as_array().unwrap().len(), LIST_TOOLS + 1);
+        for none in [r#"{"id":3,"result":{"tools":{"a":1}}}"#, r#"{"id":3,"result":{}}"#] {
+            let Ok(Incoming::Reply { result: Ok(list), .. }) = read_listing(none.as_bytes()) else {
+                panic!("{none}")
+            };
+            assert!(list.get("tools").is_none(), "{none}");
+        }
+        assert!(matches!(
+            read_listing(br#"{"id":3,"error":{"code":-32601,"message":"no"}}"#),
+            Ok(Incoming::Reply { id: 3, result: Err(_) })
+        ));
+        let broken = b"{\"id\":3,\"result\":{\"tools\":[{\"name\":\"a\xff\"}]}}";
+        assert!(matches!(read_listing(broken), Ok(Incoming::Reply { id: 3, result: Ok(_) })));
+    }
+
+    #[test]
+    fn what_a_tree_would_take_is_known_before_there_is_one() {
+        let dense = format!("{}1{}", r#"{"":"#.repeat(1_000), "}".repeat(1_000));
+        let weight = weigh(dense.as_bytes());
+        assert_eq!(weight.depth, 1_000);
+        assert!(weight.bytes > 500 * 1_000, "{weight:?}");
+        let text = json!("{[,\\\"".repeat(1_000)).to_string();
+        assert_eq!(weigh(text.as_bytes()), Weight { bytes: text.len(), depth: 0 });
+        for torn in [&br#""a\"#[..], b"\"", b"", b"]]]]", b"{\"a"] {
+            weigh(torn);
+        }
     }
 
     #[test]

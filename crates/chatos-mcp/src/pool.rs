@@ -191,9 +191,30 @@ impl Pool {
     /// The connection to a server, started when it is not there. Waits for the attempt that is going
     /// on or comes next, at most its own start time and a little.
     pub async fn connect(&self, key: &ServerKey) -> Result<Arc<Connection>, ConnectError> {
-        let unknown = || ConnectError { failure: Failure::UnknownServer, stderr: Vec::new() };
-        let server = self.server(key).ok_or_else(unknown)?;
-        server.connect(server.spec.times.init + PATIENCE).await
+        self.connect_for(key, None).await
+    }
+
+    async fn connect_for(
+        &self,
+        key: &ServerKey,
+        patience: Option<Duration>,
+    ) -> Result<Arc<Connection>, ConnectError> {
+        let mut last: Option<Arc<Server>> = None;
+        // A server that is described anew while somebody waits for it is waited for again, once.
+        for _ in 0..2 {
+            let Some(server) = self.server(key) else { break };
+            if last.as_ref().is_some_and(|last| Arc::ptr_eq(last, &server)) {
+                break;
+            }
+            let patience = patience.unwrap_or(server.spec.times.init + PATIENCE);
+            match server.connect(patience).await {
+                Err(error) if error.failure == Failure::UnknownServer => last = Some(server),
+                done => return done,
+            }
+        }
+        let refused = self.inner.shared.options.hooks.admit(key).await;
+        let failure = refused.err().unwrap_or(Failure::UnknownServer);
+        Err(ConnectError { failure, stderr: Vec::new() })
     }
 
     /// Like [`Pool::connect`], with another patience.
@@ -202,8 +223,7 @@ impl Pool {
         key: &ServerKey,
         patience: Duration,
     ) -> Result<Arc<Connection>, ConnectError> {
-        let unknown = || ConnectError { failure: Failure::UnknownServer, stderr: Vec::new() };
-        self.server(key).ok_or_else(unknown)?.connect(patience).await
+        self.connect_for(key, Some(patience)).await
     }
 
     /// The tools of a server.

@@ -60,7 +60,7 @@ pub enum Block {
         /// The whole block.
         raw: Value,
     },
-    /// A kind this client does not know, or a known one in a wrong form; kept as it came.
+    /// A kind this client does not know, or no proper block at all; kept as it came.
     Unknown(Value),
 }
 
@@ -142,9 +142,19 @@ impl ToolResult {
             None => read.broken("the result has no content"),
             Some(_) => read.broken("the content is not a list"),
         }
-        let unknown = read.content.iter().filter(|block| matches!(block, Block::Unknown(_))).count();
-        if unknown > 0 {
-            read.problems.push(format!("{unknown} blocks are of an unknown kind"));
+        let unknown = || {
+            read.content.iter().filter_map(|block| match block {
+                Block::Unknown(raw) => Some(raw),
+                _ => None,
+            })
+        };
+        let foreign = unknown().filter(|raw| is_foreign(raw)).count();
+        let broken = unknown().count() - foreign;
+        if foreign > 0 {
+            read.problems.push(format!("{foreign} blocks are of an unknown kind"));
+        }
+        if broken > 0 {
+            read.broken(&format!("{broken} blocks of the content are not in the form of their kind"));
         }
         if let (Some(schema), false) = (output_schema, read.is_error) {
             match &read.structured {
@@ -214,6 +224,12 @@ impl Block {
     }
 }
 
+/// A block of a kind that is none of ours may be sound; one of ours in another form, or without a kind, is not.
+fn is_foreign(block: &Value) -> bool {
+    let kind = block.get("type").and_then(Value::as_str);
+    kind.is_some_and(|kind| !["text", "image", "audio", "resource_link", "resource"].contains(&kind))
+}
+
 fn is_base64(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/=-_\r\n".contains(&byte))
 }
@@ -271,16 +287,39 @@ mod tests {
                 { "type": "resource_link", "uri": "file:///a", "name": "a" },
                 { "type": "resource", "resource": { "uri": "x://y", "text": "inside" } },
                 { "type": "hologram", "data": 1 },
-                { "type": "text" },
-                { "type": "image", "data": "<script>", "mimeType": "image/png" },
-                null,
             ], "structuredContent": { "n": 1 } }),
             None,
         );
-        assert_eq!(result.content.len(), 9);
-        assert_eq!(result.content.iter().filter(|block| matches!(block, Block::Unknown(_))).count(), 4);
+        assert_eq!(result.content.len(), 6);
+        assert_eq!(result.content.iter().filter(|block| matches!(block, Block::Unknown(_))).count(), 1);
         assert_eq!(result.text(), "hi\ninside");
         assert!(!result.is_error);
+    }
+
+    #[test]
+    fn content_that_is_not_what_it_says_it_is_makes_the_call_fail() {
+        for block in [
+            json!({ "type": "text" }),
+            json!({ "type": "text", "text": 5 }),
+            json!({ "type": "text", "text": { "a": "b" } }),
+            json!({ "type": "text", "text": null }),
+            json!({ "type": "image", "data": 7, "mimeType": "image/png" }),
+            json!({ "type": "image", "data": "<script>", "mimeType": "image/png" }),
+            json!({ "type": "audio", "data": "AAAA" }),
+            json!({ "type": "resource_link", "uri": 1 }),
+            json!({ "type": "resource", "resource": "x://y" }),
+            json!({ "text": "no kind" }),
+            json!({ "type": ["text"], "text": "x" }),
+            json!(5),
+            json!("text"),
+            json!(null),
+        ] {
+            let content = json!([{ "type": "text", "text": "before" }, block]);
+            let result = ToolResult::read(json!({ "content": content }), None);
+            assert!(result.is_error && !result.problems.is_empty(), "{block}");
+            // What was sound is still there to be read.
+            assert_eq!((result.text().as_str(), result.content.len()), ("before", 2), "{block}");
+        }
     }
 
     #[test]

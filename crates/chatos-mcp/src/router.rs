@@ -51,8 +51,10 @@ pub(crate) struct Waiter {
     pub(crate) alive: watch::Sender<Instant>,
     /// Names the call for those who see a question of the server.
     pub(crate) tag: Option<String>,
-    /// Asked for a list: what lies too deep in it may be left out.
+    /// Asked for a list: it is not read as a whole before its parts were looked at.
     pub(crate) listing: bool,
+    /// Asked for work: its result may be as large as a message.
+    pub(crate) working: bool,
 }
 
 pub(crate) struct Router {
@@ -182,8 +184,22 @@ impl Router {
         self.state().waiting.remove(&id);
     }
 
-    fn is_listing(&self, id: u64) -> bool {
-        self.state().waiting.get(&id).is_some_and(|waiter| waiter.listing)
+    /// Whether a line is the list somebody asked for.
+    fn is_listing(&self, line: &[u8]) -> bool {
+        if !self.state().waiting.values().any(|waiter| waiter.listing) {
+            return false;
+        }
+        let id = message::reply_id(line);
+        id.is_some_and(|id| self.state().waiting.get(&id).is_some_and(|waiter| waiter.listing))
+    }
+
+    /// Whether reading a line would cost more memory than any message but a result is worth.
+    fn is_too_heavy(&self, line: &[u8]) -> bool {
+        if line.len() <= limits::LIGHT_BYTES || message::weigh(line).bytes <= limits::TREE_BYTES {
+            return false;
+        }
+        let id = message::reply_id(line);
+        !id.is_some_and(|id| self.state().waiting.get(&id).is_some_and(|waiter| waiter.working))
     }
 
     pub(crate) fn is_waiting(&self, id: u64) -> bool {
@@ -219,16 +235,19 @@ impl Router {
 
     /// A line as it came.
     pub(crate) fn line(self: &Arc<Self>, line: &[u8]) {
-        match message::read(line) {
+        let read = if self.is_listing(line) {
+            message::read_listing(line)
+        } else if self.is_too_heavy(line) {
+            match message::reply_id(line) {
+                Some(id) => Err(Unread::Reply { id, reason: "it is too large".to_owned() }),
+                None => Err(Unread::Foreign("a message that is too large")),
+            }
+        } else {
+            message::read(line)
+        };
+        match read {
             Ok(incoming) => self.deliver(incoming),
             Err(Unread::Blank) => {}
-            Err(Unread::Reply { id, .. }) if self.is_listing(id) => match message::read_shallow(line) {
-                Ok(incoming) => self.deliver(incoming),
-                Err(_) => {
-                    let detail = "its list cannot be read".to_owned();
-                    self.fail(id, Failure::Protocol { detail }, true);
-                }
-            },
             Err(Unread::Reply { id, reason }) => {
                 let detail = format!("its reply cannot be read: {reason}");
                 self.fail(id, Failure::Protocol { detail }, true);

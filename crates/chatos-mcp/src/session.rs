@@ -66,7 +66,8 @@ impl Session {
         let (alive, seen) = watch::channel(Instant::now());
         let progressing = ask.progress.is_some() || ask.wait.idle.is_some();
         let listing = ask.method == "tools/list";
-        let waiter = Waiter { reply, progress: ask.progress, alive, tag: ask.tag, listing };
+        let working = matches!(ask.method, "tools/call" | "tasks/get" | "resources/read" | "prompts/get");
+        let waiter = Waiter { reply, progress: ask.progress, alive, tag: ask.tag, listing, working };
         let id = self.router.expect(waiter).map_err(unsent)?;
         let mut guard = Withdrawal { session: self, id, armed: true, can_cancel: ask.method != "initialize" };
         let mut params = ask.params;

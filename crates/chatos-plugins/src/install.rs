@@ -3,6 +3,8 @@
 //! next start finds either the old version or the new one, whole.
 
 mod journal;
+mod kept;
+mod record;
 mod repair;
 mod stage;
 mod swap;
@@ -19,6 +21,7 @@ use chatos_manifest::{PluginId, Problem, quote};
 use chatos_paths::{FileLock, LockError};
 use serde::Serialize;
 
+pub use kept::KeptDir;
 pub use repair::RepairReport;
 pub use uninstall::{DataChoice, Uninstalled};
 
@@ -123,6 +126,8 @@ pub struct InstalledPlugin {
     pub excluded: usize,
     /// Differences to the installed version, for a dry run.
     pub changes: Vec<FileChange>,
+    /// Folders with its id that were not installed: they are moved aside.
+    pub kept: Vec<KeptDir>,
 }
 
 /// Installs and removes plugins of one state directory.
@@ -227,6 +232,9 @@ impl Installer {
             let gate = registry.gate();
             let _no_scan = gate.write().unwrap_or_else(std::sync::PoisonError::into_inner);
             swap::swap(self.fs.as_ref(), work, &self.ui_apps, &plan.swaps, &request.log_id)?;
+            self.keep_aside(work, &request.log_id, &plan.keep());
+            let installed = plan.swaps.iter().map(|swap| (&swap.id, Some(swap.digest.as_str())));
+            record::note(self.fs.as_ref(), &self.ui_apps, installed);
         }
         Ok(InstallReport {
             log_id: request.log_id.clone(),
@@ -236,6 +244,14 @@ impl Installer {
             ignored: tally.ignored,
             dry_run: request.dry_run,
         })
+    }
+
+    /// Moves aside what was not installed. When that fails it stays in staging, and the next start does it.
+    fn keep_aside(&self, work: &Work, log_id: &str, names: &[String]) {
+        let moved = kept::move_aside(self.fs.as_ref(), work.dir.as_fd(), &self.ui_apps, log_id, names);
+        if let Err(error) = moved {
+            tracing::error!(log_id, %error, "folders that were not installed are moved aside at the next start");
+        }
     }
 
     /// Finds and validates the plugins in staging, and decides what each of them replaces.
@@ -258,6 +274,8 @@ impl Installer {
             .collect();
         let mut plan = Plan::default();
         let mut refused = Vec::new();
+        let record = record::Installs::read(&self.ui_apps);
+        let log_id = Some(request.log_id.as_str()).filter(|_| !request.dry_run);
         for (from, path) in roots {
             let Some(loaded) = load::load(&path, Origin::User, &self.defaults) else {
                 return Err(PackageError::no_manifest());
@@ -279,10 +297,18 @@ impl Installer {
                     let found = digest::inventory(root.as_fd()).map_err(staging_error)?;
                     let old: Vec<&swap::InstalledDir> =
                         installed.iter().filter(|dir| dir.holds(&id)).collect();
+                    let keep: Vec<OsString> = old
+                        .iter()
+                        .map(|dir| dir.name.clone())
+                        .filter(|name| !record.is(&self.ui_apps, &id, name))
+                        .collect();
+                    let kept = keep.iter().map(|name| KeptDir::new(&self.ui_apps, log_id, name)).collect();
                     plan.swaps.push(swap::Swap {
                         id: id.clone(),
                         from,
                         olds: old.iter().map(|dir| dir.name.clone()).collect(),
+                        keep,
+                        digest: record::text(&found.digest),
                     });
                     plan.plugins.push(InstalledPlugin {
                         name: plugin.manifest.name.clone(),
@@ -296,6 +322,7 @@ impl Installer {
                         bytes: found.bytes(),
                         excluded,
                         changes: Vec::new(),
+                        kept,
                         id,
                     });
                     plan.found.push(found.files);
@@ -420,6 +447,14 @@ struct Plan {
     found: Vec<Vec<TreeFile>>,
 }
 
+impl Plan {
+    /// Every folder that was not installed. A name that is not UTF-8 was refused with the journal.
+    fn keep(&self) -> Vec<String> {
+        let names = self.swaps.iter().flat_map(|swap| &swap.keep);
+        names.filter_map(|name| name.to_str().map(str::to_owned)).collect()
+    }
+}
+
 /// The plugin directories in staging: the top, or those directly below.
 fn staged_roots(new: &Path) -> Result<Vec<(PathBuf, PathBuf)>, PackageError> {
     if std::fs::symlink_metadata(new.join("plugin.json")).is_ok() {
@@ -466,8 +501,8 @@ impl Work {
 
     /// Removes the work directory, unless a journal in it is still needed to repair something.
     fn clean(&self, installer: &Installer, finished: bool) {
-        if !finished && journal::is_pending(self.dir.as_fd()) {
-            tracing::error!(staging = %self.path.display(), "a swap could not be undone; it is repaired at the next start");
+        if journal::is_pending(self.dir.as_fd(), finished) {
+            tracing::error!(staging = %self.path.display(), "an exchange could not be ended; the next start does it");
             return;
         }
         if let Err(error) = remove_tree(installer.fs.as_ref(), self.staging.as_fd(), &self.name) {

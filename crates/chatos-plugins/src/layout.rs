@@ -85,6 +85,17 @@ impl UiApps {
         self.root.join("names.json")
     }
 
+    /// What was installed, with the digest it had then.
+    pub fn installed_file(&self) -> PathBuf {
+        self.root.join("installed.json")
+    }
+
+    /// Folders that stood in the way of an install or a removal and were not installed: one directory per
+    /// time.
+    pub fn kept(&self) -> PathBuf {
+        self.root.join("kept")
+    }
+
     /// Held while something is installed or removed.
     pub fn lock_file(&self) -> PathBuf {
         self.root.join("install.lock")

@@ -29,15 +29,15 @@ mod watch;
 pub use digest::{Digest, Inventory, TreeFile, digest_of, inventory};
 pub use fs::{Fs, RealFs};
 pub use install::{
-    DataChoice, InstallReport, InstallRequest, InstalledPlugin, Installer, NoProgress, Phase, Progress,
-    RepairReport, Uninstalled, new_log_id, unpack,
+    DataChoice, InstallReport, InstallRequest, InstalledPlugin, Installer, KeptDir, NoProgress, Phase,
+    Progress, RepairReport, Uninstalled, new_log_id, unpack,
 };
 pub use layout::{Origin, Roots, UiApps};
 pub use load::{Icon, Loaded, LoadedApp, LoadedPlugin, load};
 pub use module_scan::{ModuleFacts, scan_module};
 pub use pack::{PackReport, PackageContent, content_of_directory, default_file_name, pack, plugin_dir};
 pub use package::{Limits, PackageCode, PackageError, PackedFile, read_archive};
-pub use registry::{AppNames, ExternalNames, Plugin, Refresh, Registry, Snapshot, TrustError};
+pub use registry::{AppNames, ExternalNames, Plugin, Refresh, Registry, Snapshot, TrustError, Unverified};
 pub use trust::{
     Change, FileChange, MemoryTrust, Trust, TrustRecord, TrustState, TrustStore, TrustStoreError,
     TrustedFile, changes,

@@ -17,8 +17,8 @@ use chatos_manifest::{Problem, ProblemCode, Source, Text};
 
 pub(crate) use build::preview_names;
 pub use snapshot::{AppNames, Plugin, Snapshot};
-pub use trusting::TrustError;
 pub(crate) use trusting::{DIFF_BYTES, is_text, open as open_plugin_dir};
+pub use trusting::{TrustError, Unverified};
 
 use crate::digest::Digest;
 use crate::layout::{Origin, Roots};

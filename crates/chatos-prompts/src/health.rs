@@ -56,6 +56,15 @@ impl Health {
         self.faults.iter().filter(|(fault, _)| fault.is_bad()).map(|(_, c)| c.count).sum()
     }
 
+    /// Everything can be read and written, and no question is gone.
+    pub fn is_fine(&self) -> bool {
+        self.unreadable_lines() == 0
+            && self.unreadable.is_none()
+            && self.unwritable.is_none()
+            && !self.missing
+            && self.lost == 0
+    }
+
     pub fn to_json(&self) -> Value {
         let faults: serde_json::Map<String, Value> = self
             .faults

@@ -17,6 +17,7 @@ use crate::frames::{self, Place};
 use crate::guard::{Names, Target, admit};
 use crate::narrow::{self, AppCaller};
 use crate::route;
+use crate::serve::SignedIn;
 
 /// What an application is made with.
 #[derive(Debug, Clone, Default)]
@@ -151,6 +152,9 @@ impl App {
                 request.extensions_mut().insert(UiOrigin(origin.clone()));
                 if let Some(session) = admitted.session {
                     request.extensions_mut().insert(session);
+                    if let Some(signed_in) = request.extensions().get::<SignedIn>() {
+                        signed_in.set();
+                    }
                 }
                 let caller = if is_api {
                     narrow::check(&self.inner.host, &method, uri.path(), request.headers())

@@ -1,32 +1,13 @@
 //! Calls the page makes for an app: who it is comes from the page's own session, what it may do is
-//! decided here again (host-api §5, security T5). Everything that is not listed is refused.
+//! decided here again (host-api §5, security T5). Everything that is not listed is refused. Chats and agents
+//! need only the right to own ones here; whose they are is looked at where they are read.
 
 use axum::http::{HeaderMap, Method};
+pub(crate) use chatos_host::AppCaller;
 use chatos_host::{ErrorCode, Fault, Host, Text};
 
 /// The header by which the page says for which app it calls.
 pub(crate) const HEADER: &str = "x-chatos-app";
-
-/// The app a call is made for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct AppCaller {
-    pub(crate) plugin_id: String,
-    pub(crate) app_id: String,
-    /// It may read other owners' questions.
-    pub(crate) reads_all: bool,
-}
-
-impl AppCaller {
-    /// `<pluginId>/<appId>`.
-    pub(crate) fn key(&self) -> String {
-        format!("{}/{}", self.plugin_id, self.app_id)
-    }
-
-    /// As the owner of questions.
-    pub(crate) fn owner(&self) -> String {
-        format!("app:{}", self.key())
-    }
-}
 
 /// Which capability a call needs; `None` when no app may make it.
 fn needed(method: &Method, path: &str, own: &AppCaller) -> Option<&'static str> {
@@ -42,18 +23,18 @@ fn needed(method: &Method, path: &str, own: &AppCaller) -> Option<&'static str> 
             (*plugin == own.plugin_id && *app == own.app_id).then_some("backend")?
         }
         ["apps", "calls", _, "cancel"] if is(&Method::POST) => "backend",
-        ["apps", plugin, app, "closed"] if is(&Method::POST) => {
+        ["apps", plugin, app, "closed" | "wanted"] if is(&Method::POST) => {
             (*plugin == own.plugin_id && *app == own.app_id).then_some("")?
         }
         ["admin", "state"] | ["models" | "secrets"] if is(&Method::GET) => "admin.read",
+        ["sessions", "search"] => return None,
         ["agents" | "sessions"] | ["agents" | "sessions", _] | ["sessions", _, "messages"]
             if is(&Method::GET) =>
         {
-            "chat.read"
+            "chat.own"
         }
-        ["sessions"] | ["sessions", _, "send" | "abort"] if is(&Method::POST) => "chat.write",
-        ["agents"] if is(&Method::POST) => "agents.write",
-        ["agents", _] if is(&Method::PUT) || is(&Method::DELETE) => "agents.write",
+        ["agents" | "sessions"] | ["sessions", _, "send" | "abort"] if is(&Method::POST) => "chat.own",
+        ["agents", _] if is(&Method::PUT) || is(&Method::DELETE) => "chat.own",
         _ => return None,
     })
 }
@@ -77,7 +58,7 @@ pub(crate) fn check(
             ),
         ));
     };
-    let mut caller = AppCaller { plugin_id: plugin.to_owned(), app_id: app.to_owned(), reads_all: false };
+    let mut caller = AppCaller { plugin_id: plugin.to_owned(), app_id: app.to_owned(), may: Vec::new() };
     let Some(capability) = needed(method, path, &caller) else {
         return Err(Fault::new(
             ErrorCode::PermissionDenied,
@@ -90,9 +71,10 @@ pub(crate) fn check(
     if capability.is_empty() {
         return Ok(Some(caller));
     }
-    host.require_capability(plugin, app, capability)?;
-    caller.reads_all =
-        capability == "prompts" && host.require_capability(plugin, app, "prompts.readAll").is_ok();
+    caller.may = host.app_allowed(plugin, app)?;
+    if !caller.has(capability) {
+        return Err(host.not_granted(plugin, capability));
+    }
     Ok(Some(caller))
 }
 
@@ -102,12 +84,13 @@ mod tests {
 
     #[test]
     fn an_app_reaches_its_own_members_and_nothing_else() {
-        let own = AppCaller { plugin_id: "p".to_owned(), app_id: "a".to_owned(), reads_all: false };
+        let own = AppCaller { plugin_id: "p".to_owned(), app_id: "a".to_owned(), may: Vec::new() };
         let ask = |method: &str, path: &str| needed(&method.parse().unwrap(), path, &own);
         assert_eq!(ask("POST", "/api/v1/prompts"), Some("prompts"));
         assert_eq!(ask("POST", "/api/v1/apps/p/a/backend"), Some("backend"));
-        assert_eq!(ask("GET", "/api/v1/sessions/s/messages"), Some("chat.read"));
-        assert_eq!(ask("DELETE", "/api/v1/agents/x"), Some("agents.write"));
+        assert_eq!(ask("GET", "/api/v1/sessions/s/messages"), Some("chat.own"));
+        assert_eq!(ask("DELETE", "/api/v1/agents/x"), Some("chat.own"));
+        assert_eq!(ask("GET", "/api/v1/models"), Some("admin.read"));
         for (method, path) in [
             ("POST", "/api/v1/apps/other/a/backend"),
             ("POST", "/api/v1/apps/p/other/backend"),
@@ -123,6 +106,12 @@ mod tests {
             ("POST", "/api/v1/state-key/rotate"),
             ("POST", "/api/v1/state-key/move"),
             ("DELETE", "/api/v1/sessions/x"),
+            ("PATCH", "/api/v1/sessions/x"),
+            ("POST", "/api/v1/sessions/x/retry"),
+            ("GET", "/api/v1/sessions/x/events"),
+            ("GET", "/api/v1/sessions/search"),
+            ("POST", "/api/v1/apps/other/a/wanted"),
+            ("POST", "/api/v1/apps/p/roots/forget"),
             ("POST", "/api/v1/tools/call"),
             ("POST", "/api/v1/auth/code"),
             ("GET", "/api/v1/audit"),

@@ -134,8 +134,9 @@ async fn accept(listener: TcpListener, app: App, connections: Arc<Connections>) 
         match listener.accept().await {
             Ok((stream, _)) => connections.start(stream, app.clone()),
             Err(error) => {
-                // Out of descriptors or a connection that died at once: wait a moment, go on.
+                // Out of descriptors or a connection that died at once: make room, wait a moment, go on.
                 tracing::warn!(%error, "cannot accept a connection");
+                make_room(&mut connections.lock());
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
         }
@@ -151,24 +152,39 @@ struct Connections {
 
 struct Connection {
     id: u64,
-    // A complete request has arrived; half-open ones are dropped first when it gets crowded.
+    // A complete request has arrived.
     has_asked: AtomicBool,
+    signed_in: SignedIn,
     stop: CancellationToken,
+}
+
+/// Whether somebody who may has asked something over a connection; set by whoever knows, and for good.
+#[derive(Clone, Default)]
+pub(crate) struct SignedIn(Arc<AtomicBool>);
+
+impl SignedIn {
+    pub(crate) fn set(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    fn get(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
 }
 
 impl Connections {
     fn start(self: &Arc<Self>, stream: TcpStream, app: App) {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
-        let connection =
-            Arc::new(Connection { id, has_asked: AtomicBool::new(false), stop: CancellationToken::new() });
+        let connection = Arc::new(Connection {
+            id,
+            has_asked: AtomicBool::new(false),
+            signed_in: SignedIn::default(),
+            stop: CancellationToken::new(),
+        });
         {
             let mut open = self.lock();
-            if open.len() >= CONNECTIONS {
-                let idle = open.iter().position(|other| !other.has_asked.load(Ordering::Relaxed));
-                match idle {
-                    Some(place) => open.remove(place).stop.cancel(),
-                    None => return, // dropping the stream closes it
-                }
+            if open.len() >= CONNECTIONS && !make_room(&mut open) {
+                return; // dropping the stream closes it
             }
             open.push(Arc::clone(&connection));
         }
@@ -195,6 +211,18 @@ impl Connections {
     }
 }
 
+/// Ends the oldest connection that is worth least: one that never asked anything, else one over which nobody
+/// signed in has asked. Whoever holds the token is never put out for somebody who does not.
+fn make_room(open: &mut Vec<Arc<Connection>>) -> bool {
+    let silent = |other: &Arc<Connection>| !other.has_asked.load(Ordering::Relaxed);
+    let strange = |other: &Arc<Connection>| !other.signed_in.get();
+    let place = open.iter().position(silent).or_else(|| open.iter().position(strange));
+    if let Some(place) = place {
+        open.remove(place).stop.cancel();
+    }
+    place.is_some()
+}
+
 async fn serve_connection(stream: TcpStream, app: App, connection: &Arc<Connection>) {
     // Small answers go out at once; loopback gains nothing from waiting. A failure changes only that.
     stream.set_nodelay(true).ok();
@@ -204,6 +232,7 @@ async fn serve_connection(stream: TcpStream, app: App, connection: &Arc<Connecti
     let ambiguous = line.ambiguous();
     let service = service_fn(move |mut request: hyper::Request<hyper::body::Incoming>| {
         seen.has_asked.store(true, Ordering::Relaxed);
+        request.extensions_mut().insert(seen.signed_in.clone());
         if ambiguous.swap(false, Ordering::Relaxed) {
             // The guard sees what the client sent, not what the parser made of it.
             request.headers_mut().insert(header::CONTENT_LENGTH, HeaderValue::from_static("0"));

@@ -159,6 +159,7 @@ impl Store {
             connection.execute("DELETE FROM sync_tombstones WHERE plugin_id = ?1", [&plugin_id])?;
             connection.execute("DELETE FROM capability_grants WHERE plugin_id = ?1", [&plugin_id])?;
             connection.execute("DELETE FROM agent_makers WHERE plugin_id = ?1", [&plugin_id])?;
+            crate::app_rights::forget(connection, &plugin_id)?;
             let identities = format!("app:{plugin_id}/");
             connection.execute(
                 "DELETE FROM tool_pins WHERE substr(server_identity, 1, ?1) = ?2",

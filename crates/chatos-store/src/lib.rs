@@ -6,6 +6,7 @@
 
 mod agent_makers;
 mod agents;
+mod app_rights;
 mod app_rows;
 mod archive;
 mod backup;
@@ -47,6 +48,7 @@ mod usage;
 mod watch;
 
 pub use agents::AgentRecord;
+pub use app_rights::{AppRootMode, AppRootRow};
 pub use app_rows::{AppEntity, AppRow, AppRowChange, NamedRow};
 pub use archive::{ArchiveError, ArchiveFile, Manifest, extract_archive, verify_archive, write_archive};
 pub use backup::{Backup, list_backups};

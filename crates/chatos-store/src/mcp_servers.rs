@@ -71,13 +71,17 @@ pub struct ServerRow {
     pub cwd: String,
     /// Addresses of this machine and its network are allowed.
     pub allow_private: bool,
+    /// Folders it is told about when it asks for roots.
+    pub roots: Vec<String>,
     pub tags: Vec<String>,
     pub created_at: i64,
     pub updated_at: i64,
 }
 
-const COLUMNS: &str = "id, name, url, transport, description, enabled, locked, allow_main, allow_sub, timeout_ms,
-    max_timeout_ms, call_meta, auth_sealed, source, plugin_id, app_id, cwd, allow_private, created_at, updated_at";
+const COLUMNS: &str =
+    "id, name, url, transport, description, enabled, locked, allow_main, allow_sub, timeout_ms,
+    max_timeout_ms, call_meta, auth_sealed, source, plugin_id, app_id, cwd, allow_private, roots, created_at,
+    updated_at";
 
 fn read(row: &Row<'_>) -> rusqlite::Result<ServerRow> {
     Ok(ServerRow {
@@ -99,8 +103,10 @@ fn read(row: &Row<'_>) -> rusqlite::Result<ServerRow> {
         app_id: row.get(15)?,
         cwd: row.get(16)?,
         allow_private: row.get(17)?,
-        created_at: row.get(18)?,
-        updated_at: row.get(19)?,
+        // What cannot be read is told to nobody.
+        roots: serde_json::from_str(&row.get::<_, String>(18)?).unwrap_or_default(),
+        created_at: row.get(19)?,
+        updated_at: row.get(20)?,
         tags: Vec::new(),
     })
 }
@@ -155,14 +161,16 @@ impl Store {
             connection.execute(
                 "INSERT INTO mcp_servers (id, name, url, transport, description, enabled, locked, allow_main,
                    allow_sub, timeout_ms, max_timeout_ms, call_meta, auth_sealed, source, plugin_id, app_id, cwd,
-                   allow_private, created_at, updated_at)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?19)
+                   allow_private, roots, created_at, updated_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20,
+                   ?20)
                  ON CONFLICT (id) DO UPDATE SET name = excluded.name, url = excluded.url,
                    transport = excluded.transport, description = excluded.description, enabled = excluded.enabled,
                    allow_main = excluded.allow_main, allow_sub = excluded.allow_sub,
                    timeout_ms = excluded.timeout_ms, max_timeout_ms = excluded.max_timeout_ms,
                    call_meta = excluded.call_meta, auth_sealed = excluded.auth_sealed, cwd = excluded.cwd,
-                   allow_private = excluded.allow_private, updated_at = excluded.updated_at",
+                   allow_private = excluded.allow_private, roots = excluded.roots,
+                   updated_at = excluded.updated_at",
                 params![
                     row.id,
                     row.name,
@@ -182,6 +190,7 @@ impl Store {
                     row.app_id,
                     row.cwd,
                     row.allow_private,
+                    serde_json::json!(row.roots).to_string(),
                     now,
                 ],
             )?;
@@ -296,6 +305,7 @@ mod tests {
             app_id: String::new(),
             cwd: "/w".into(),
             allow_private: true,
+            roots: vec!["/data".into()],
             tags: vec!["b".into(), "a".into()],
             created_at: 0,
             updated_at: 0,
@@ -308,12 +318,18 @@ mod tests {
         let store = open(folder.path());
         let kept = store.put_mcp_server(row("1", "one")).unwrap();
         assert_eq!((kept.tags.as_slice(), kept.timeout_ms), (&["a".to_owned(), "b".to_owned()][..], Some(5)));
+        assert_eq!(kept.roots, ["/data"]);
         let conflict = store.put_mcp_server(row("2", "ONE")).unwrap_err();
         assert_eq!(conflict.kind, StoreErrorKind::Conflict);
-        let changed = ServerRow { enabled: false, tags: Vec::new(), ..kept.clone() };
+        let changed = ServerRow { enabled: false, tags: Vec::new(), roots: Vec::new(), ..kept.clone() };
         store.put_mcp_server(changed).unwrap();
         let read = store.mcp_server("1").unwrap().unwrap();
-        assert!(!read.enabled && read.tags.is_empty() && read.created_at == kept.created_at);
+        assert!(
+            !read.enabled
+                && read.tags.is_empty()
+                && read.roots.is_empty()
+                && read.created_at == kept.created_at
+        );
         store.first_pins("admin:1", vec![("t".into(), "d".into(), "{}".into())], "first connection").unwrap();
         assert!(store.remove_mcp_server("1").unwrap());
         assert!(store.tool_pins(Some("admin:1")).unwrap().is_empty());

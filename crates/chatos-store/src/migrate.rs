@@ -24,6 +24,8 @@ const MIGRATIONS: &[Migration] = &[
     Migration { version: 7, name: "agent_makers", sql: include_str!("migrations/0007_agent_makers.sql") },
     Migration { version: 8, name: "notes_by_task", sql: include_str!("migrations/0008_notes_by_task.sql") },
     Migration { version: 9, name: "undos", sql: include_str!("migrations/0009_undos.sql") },
+    Migration { version: 10, name: "server_roots", sql: include_str!("migrations/0010_server_roots.sql") },
+    Migration { version: 11, name: "app_rights", sql: include_str!("migrations/0011_app_rights.sql") },
 ];
 
 /// The schema this binary reads and writes.

@@ -49,7 +49,8 @@ pub struct MessageHit {
     pub created_at: i64,
 }
 
-const COLUMNS: &str = "id, title, agent_id, model_id, workspace_root, pinned, archived_at, branched_from_run,
+pub(crate) const COLUMNS: &str =
+    "id, title, agent_id, model_id, workspace_root, pinned, archived_at, branched_from_run,
   branched_at_step, created_at, updated_at, last_message_at";
 
 impl Store {
@@ -192,12 +193,12 @@ pub(crate) fn insert_session(connection: &Connection, row: &SessionRow) -> Resul
     Ok(())
 }
 
-fn read_session(connection: &Connection, id: &str) -> Result<Option<SessionRow>, StoreError> {
+pub(crate) fn read_session(connection: &Connection, id: &str) -> Result<Option<SessionRow>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM sessions WHERE id = ?1");
     Ok(connection.prepare_cached(&sql)?.query_row([id], session_of).optional()?)
 }
 
-fn session_of(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
+pub(crate) fn session_of(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
     Ok(SessionRow {
         id: row.get(0)?,
         title: row.get(1)?,

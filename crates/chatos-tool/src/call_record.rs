@@ -355,6 +355,7 @@ mod tests {
             data,
             text: "done".into(),
             opening: Opening::Sign,
+            product: None,
             keep: Keep::Head,
             cuts: Vec::new(),
             private: Vec::new(),

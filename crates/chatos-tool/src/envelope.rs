@@ -1,10 +1,14 @@
-//! The one shape of every result: text for the model, a structured part with exactly five keys for
-//! programs (tools §5).
+//! The one shape of every result: a text, and a structured part of four keys; each says enough without the
+//! other, because some clients hand their model only one of them (tools §5). Who answered, when and what was cut
+//! stands beside both, in `_meta`.
 
 mod output;
 mod words;
 
-use serde::Serialize;
+use std::ops::Range;
+
+use serde::ser::SerializeMap as _;
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::content::Content;
@@ -15,7 +19,7 @@ use crate::tool_error::ToolError;
 use crate::trace::Trace;
 use crate::truncate::{self, Cut, Keep, compact_len};
 
-pub use output::output_schema;
+pub use output::{output_schema, with_text};
 
 /// How a call ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -118,6 +122,8 @@ pub struct Answer {
     pub text: String,
     /// How the text begins when it ended well.
     pub opening: Opening,
+    /// Where in the text the product stands, when that is text: it is `data.text` as well.
+    pub product: Option<Range<usize>>,
     /// Which part of a text that is too long stays.
     pub keep: Keep,
     /// What the tool cut itself.
@@ -152,6 +158,7 @@ impl Answer {
             data,
             text: String::new(),
             opening: Opening::Sign,
+            product: None,
             keep: Keep::Head,
             cuts: Vec::new(),
             private: Vec::new(),
@@ -182,12 +189,14 @@ pub struct Envelope {
     pub status: Status,
     /// `ok` or the code of the reason.
     pub code: &'static str,
-    /// Tool fields.
+    /// Tool fields; a product is not among them, but in [`Envelope::product`].
     pub data: Value,
     /// `{type, message, retryable, hint?, details?}`.
     pub error: Option<Value>,
     /// The text block.
     pub text: String,
+    /// What goes out as `data.text`.
+    pub product: Option<Product>,
     /// UTF-8 bytes of the text plus compact JSON of `data`.
     pub size: usize,
     /// Everything that was cut.
@@ -200,10 +209,19 @@ pub struct Envelope {
     pub stamp: Stamp,
 }
 
+/// A product that is text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Product {
+    /// A part of the text block: it is held once and written twice.
+    Part(Range<usize>),
+    /// The text block was cut, and the product by the same rule.
+    Cut(String),
+}
+
 impl Envelope {
     /// Builds the envelope of an answer: words, limits, size.
     pub fn seal(answer: Answer, stamp: Stamp, limits: TextLimits, lang: Lang) -> Self {
-        let Answer { ended, mut data, text, opening, keep, mut cuts, private, parts } = answer;
+        let Answer { ended, mut data, text, opening, product, keep, mut cuts, private, parts } = answer;
         let (status, code, error) = match &ended {
             Ended::Ok => (Status::Ok, "ok", None),
             Ended::Noop => (Status::Noop, "ok", None),
@@ -211,27 +229,59 @@ impl Envelope {
             Ended::NeedsInput => (Status::NeedsInput, ErrorCode::NeedsInput.as_str(), None),
             Ended::Failed(error) => (Status::of(error.code()), error.code().as_str(), Some(error)),
         };
-        let text = words::text(status, error, text, opening, lang);
+        let (text, moved) = words::text(status, error, text, opening, lang);
         let error = match (status, error) {
             (Status::NeedsInput, _) => Some(words::needs_input(lang)),
             (_, Some(error)) => Some(error_object(error, lang)),
             (_, None) => None,
         };
         cuts.extend(truncate::fit_data(&mut data, limits.data_bytes()));
-        let (text, cut) = truncate::fit_text(text, limits, keep, lang);
-        cuts.extend(cut);
+        let fitted = truncate::fit_text(&text, limits, keep, lang);
+        let product = product.filter(|_| data.is_object()).map(|part| {
+            let part = part.start + moved..part.end + moved;
+            match (&fitted, text.get(part.clone())) {
+                (Some(_), Some(whole)) => {
+                    let cut = truncate::fit_text(whole, limits, keep, lang);
+                    Product::Cut(cut.map_or_else(|| whole.to_owned(), |(cut, _)| cut))
+                }
+                _ => Product::Part(part),
+            }
+        });
+        let text = match fitted {
+            None => text,
+            Some((shorter, cut)) => {
+                cuts.extend(cut);
+                shorter
+            }
+        };
         if !cuts.is_empty()
             && let Some(map) = data.as_object_mut()
         {
             map.insert("truncated".to_owned(), Value::Bool(true));
         }
-        let size = text.len() + compact_len(&data);
-        Self { status, code, data, error, text, size, cuts, private, parts, stamp }
+        let mut envelope =
+            Self { status, code, data, error, text, product, size: 0, cuts, private, parts, stamp };
+        envelope.size = envelope.text.len() + compact_len(&envelope.full_data());
+        envelope
     }
 
-    /// The structured part.
-    pub fn structured(&self) -> Value {
-        json!(self.parts_of_result().structured_content)
+    /// What goes out as `data.text`, when the tool's product is text.
+    pub fn product(&self) -> Option<&str> {
+        match self.product.as_ref()? {
+            Product::Part(part) => self.text.get(part.clone()),
+            Product::Cut(text) => Some(text),
+        }
+    }
+
+    /// The structured part. A result with a picture, a sound or a document has none: a client that hands only
+    /// this part to its model would drop them.
+    pub fn structured(&self) -> Option<Value> {
+        self.structured_part().map(|part| json!(part))
+    }
+
+    /// Server, tool, trace, time, size and cuts: `_meta.chatos` of the result.
+    pub fn context(&self) -> Value {
+        json!(self.context_part())
     }
 
     /// The text, then the other parts.
@@ -249,27 +299,40 @@ impl Envelope {
         serde_json::to_writer(out, &self.parts_of_result())
     }
 
+    fn full_data(&self) -> Data<'_> {
+        Data { fields: &self.data, text: self.product() }
+    }
+
+    fn structured_part(&self) -> Option<Structured<'_>> {
+        let media = self.parts.iter().any(|part| !matches!(part, Content::Text { .. }));
+        (!media).then(|| Structured {
+            status: self.status,
+            code: self.code,
+            data: self.full_data(),
+            error: self.error.as_ref(),
+        })
+    }
+
+    fn context_part(&self) -> Context<'_> {
+        let stamp = &self.stamp;
+        Context {
+            server: &stamp.server,
+            tool: &stamp.tool,
+            trace: &stamp.trace,
+            elapsed_ms: stamp.elapsed_ms,
+            size: self.size,
+            ts: &stamp.ts,
+            truncated: &self.cuts,
+        }
+    }
+
     fn parts_of_result(&self) -> CallResult<'_> {
         let text = Block::Text(TextBlock { kind: "text", text: &self.text });
-        let stamp = &self.stamp;
         CallResult {
             content: std::iter::once(text).chain(self.parts.iter().map(Block::Part)).collect(),
-            structured_content: Structured {
-                status: self.status,
-                code: self.code,
-                data: &self.data,
-                error: self.error.as_ref(),
-                chatos: Context {
-                    server: &stamp.server,
-                    tool: &stamp.tool,
-                    trace: &stamp.trace,
-                    elapsed_ms: stamp.elapsed_ms,
-                    size: self.size,
-                    ts: &stamp.ts,
-                    truncated: &self.cuts,
-                },
-            },
+            structured_content: self.structured_part(),
             is_error: self.status.is_error(),
+            meta: Meta { chatos: self.context_part() },
         }
     }
 }
@@ -279,8 +342,16 @@ impl Envelope {
 #[serde(rename_all = "camelCase")]
 struct CallResult<'a> {
     content: Vec<Block<'a>>,
-    structured_content: Structured<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    structured_content: Option<Structured<'a>>,
     is_error: bool,
+    #[serde(rename = "_meta")]
+    meta: Meta<'a>,
+}
+
+#[derive(Serialize)]
+struct Meta<'a> {
+    chatos: Context<'a>,
 }
 
 #[derive(Serialize)]
@@ -301,10 +372,29 @@ struct TextBlock<'a> {
 struct Structured<'a> {
     status: Status,
     code: &'static str,
-    data: &'a Value,
+    data: Data<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a Value>,
-    chatos: Context<'a>,
+}
+
+/// Tool fields with the product among them, which nobody had to copy for that.
+struct Data<'a> {
+    fields: &'a Value,
+    text: Option<&'a str>,
+}
+
+impl Serialize for Data<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (Value::Object(fields), Some(text)) = (self.fields, self.text) else {
+            return self.fields.serialize(serializer);
+        };
+        let mut map = serializer.serialize_map(Some(fields.len() + 1))?;
+        for (name, value) in fields {
+            map.serialize_entry(name, value)?;
+        }
+        map.serialize_entry("text", text)?;
+        map.end()
+    }
 }
 
 #[derive(Serialize)]

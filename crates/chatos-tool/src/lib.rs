@@ -30,7 +30,7 @@ mod redact;
 pub use call_record::{CallRecord, Finish, LogLevel, LogRules, Transport};
 pub use canonical::canonical;
 pub use content::{Content, Document, DocumentBody};
-pub use envelope::{Answer, Ended, Envelope, Opening, Stamp, Status, output_schema};
+pub use envelope::{Answer, Ended, Envelope, Opening, Product, Stamp, Status, output_schema, with_text};
 pub use error_code::ErrorCode;
 pub use fault::Fault;
 pub use limits::TextLimits;

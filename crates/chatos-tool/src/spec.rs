@@ -78,16 +78,17 @@ pub enum Confirm {
 
 impl ToolSpec {
     /// The definition in `tools/list`, in one language. `arguments` and `output` are schemas in our
-    /// own form (see [`schema::arguments`], [`crate::envelope::output_schema`]).
-    pub fn definition(&self, arguments: &Value, output: &Value, lang: Lang) -> Value {
+    /// own form (see [`schema::arguments`], [`crate::envelope::output_schema`]); a tool whose results are pictures
+    /// or other media has no `output`.
+    pub fn definition(&self, arguments: &Value, output: Option<&Value>, lang: Lang) -> Value {
         let hints = self.annotations;
         let title = self.title.get(lang);
-        json!({
+        let mut definition = json!({
             "name": self.name,
             "title": title,
             "description": self.description.get(lang),
             "inputSchema": schema::publish(arguments, lang),
-            "outputSchema": schema::publish(output, lang),
+            "outputSchema": output.map(|output| schema::publish(output, lang)),
             "annotations": {
                 "title": title,
                 "readOnlyHint": hints.read_only,
@@ -103,7 +104,11 @@ impl ToolSpec {
                 "confirm": self.confirm,
                 "version": self.version,
             } },
-        })
+        });
+        if let (None, Some(map)) = (output, definition.as_object_mut()) {
+            map.shift_remove("outputSchema");
+        }
+        definition
     }
 
     /// What is wrong with the spec; empty when it keeps every rule of tools §2. Run by the tests of
@@ -163,7 +168,7 @@ mod tests {
         let arguments = json!({"type": "object", "properties": {}, "additionalProperties": false});
         let output = json!({"type": "object"});
         assert_eq!(
-            SPEC.definition(&arguments, &output, Lang::Zh),
+            SPEC.definition(&arguments, Some(&output), Lang::Zh),
             json!({
                 "name": "read_it", "title": "读取", "description": "读取它。",
                 "inputSchema": {"$schema": schema::DIALECT, "type": "object", "properties": {}, "additionalProperties": false},
@@ -175,6 +180,7 @@ mod tests {
                 }},
             })
         );
+        assert_eq!(SPEC.definition(&arguments, None, Lang::En).get("outputSchema"), None);
         assert_eq!(SPEC.lint(), Vec::<String>::new());
     }
 

@@ -128,6 +128,10 @@ words! {
     DenyRule {
         /// The path is outside the root.
         OutsideRoot => "outside_root",
+        /// The tool works in a folder, and the program that calls gave none.
+        RootRequired => "root_required",
+        /// The folder of the program that calls lies outside the agent's own.
+        RootOutsideAgent => "root_outside_agent",
         /// A link leads outside the root.
         SymlinkEscape => "symlink_escape",
         /// This server may not write.
@@ -146,6 +150,8 @@ words! {
         ToolNotApproved => "tool_not_approved",
         /// The server wants a person to sign in, or to give more rights than the last time.
         SignInNeeded => "sign_in_needed",
+        /// The plugin is not trusted, or its files changed since it was.
+        Untrusted => "untrusted",
     }
 }
 

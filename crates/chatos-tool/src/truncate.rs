@@ -39,7 +39,7 @@ pub enum Keep {
     HeadTail,
 }
 
-/// One cut as the envelope reports it in `chatos.truncated`.
+/// One cut as the result reports it in `_meta.chatos.truncated`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Cut {
     /// JSON pointer into `data`, or `text` for the text block.
@@ -224,23 +224,24 @@ fn lines_within(mut text: &[u8], max: usize) -> bool {
     true
 }
 
-/// A text block within the limits of a result: long lines first, then the whole. Gives what was cut.
-pub fn fit_text(text: String, limits: TextLimits, keep: Keep, lang: Lang) -> (String, Option<Cut>) {
-    let shorter = match long_lines(&text, limits.line_chars) {
-        Cow::Owned(shorter) => Some(shorter),
+/// A text within the limits of a result: long lines first, then the whole. `None` where it is within them already;
+/// else the shorter text, and what was cut beyond single lines.
+pub fn fit_text(text: &str, limits: TextLimits, keep: Keep, lang: Lang) -> Option<(String, Option<Cut>)> {
+    let lines = long_lines(text, limits.line_chars);
+    let whole = |lines: Cow<'_, str>| match lines {
+        Cow::Owned(shorter) => Some((shorter, None)),
         Cow::Borrowed(_) => None,
     };
-    let text = shorter.unwrap_or(text);
-    if text.len() <= limits.result_chars {
-        return (text, None);
+    if lines.len() <= limits.result_chars {
+        return whole(lines);
     }
-    let total = text.chars().count();
+    let total = lines.chars().count();
     if total <= limits.result_chars {
-        return (text, None);
+        return whole(lines);
     }
     // Room for the notice itself, so that the block with it is still within the limit.
     let room = limits.result_chars.saturating_sub(NOTICE_CHARS);
-    let parts = split(&text, keep, Unit::Chars, room);
+    let parts = split(&lines, keep, Unit::Chars, room);
     let kept = parts.head.chars().count() + parts.tail.chars().count();
     let cut = Cut {
         field: "text".to_owned(),
@@ -251,7 +252,7 @@ pub fn fit_text(text: String, limits: TextLimits, keep: Keep, lang: Lang) -> (St
         total: Some(total as u64),
         next: None,
     };
-    (parts.join(None, lang), Some(cut))
+    Some((parts.join(None, lang), Some(cut)))
 }
 
 /// The longest notice without `next` has 2 × 20 digits and some forty letters.
@@ -287,7 +288,7 @@ pub fn fit_data(data: &mut Value, max: usize) -> Vec<Cut> {
 }
 
 /// Bytes of the compact JSON.
-pub fn compact_len(value: &Value) -> usize {
+pub fn compact_len<T: Serialize + ?Sized>(value: &T) -> usize {
     struct Count(usize);
     impl std::io::Write for Count {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
@@ -299,7 +300,7 @@ pub fn compact_len(value: &Value) -> usize {
         }
     }
     let mut count = Count(0);
-    // Counting cannot fail, and a Value always serialises.
+    // Counting cannot fail, and what is counted here always serialises.
     serde_json::to_writer(&mut count, value).ok();
     count.0
 }

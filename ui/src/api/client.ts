@@ -3,6 +3,7 @@
 import type {
   DoctorReport,
   FileDiff,
+  GrantChange,
   HostStatus,
   InstallResult,
   JournalPage,
@@ -14,10 +15,12 @@ import type {
   PluginDetails,
   PluginListing,
   PluginLog,
+  PluginRights,
   Setting,
   Task,
   TaskChange,
   TaskPage,
+  TrustSheet,
   UninstallResult,
 } from '../protocol';
 import type { Http } from './http';
@@ -101,8 +104,25 @@ export class Client {
   }
 
   /** Trusts exactly the bytes that were shown; another digest on disk is a conflict. */
-  trustPlugin(id: string, digest: string, allowInsideNetwork: boolean): Promise<Plugin> {
-    return this.http.post(`${pluginPath(id)}/trust`, { digest, allowInsideNetwork });
+  trustSheet(id: string): Promise<TrustSheet> {
+    return this.http.get(`${pluginPath(id)}/trust-sheet`);
+  }
+
+  /** `allow`: what was ticked of the lines that reach beyond the plugin. */
+  trustPlugin(id: string, digest: string, allowInsideNetwork: boolean, allow: string[]): Promise<Plugin> {
+    return this.http.post(`${pluginPath(id)}/trust`, { digest, allowInsideNetwork, allow });
+  }
+
+  pluginRights(id: string): Promise<PluginRights> {
+    return this.http.get(`/api/v1/apps/${encodeURIComponent(id)}/capabilities`);
+  }
+
+  setGrant(change: GrantChange): Promise<unknown> {
+    return this.http.put('/api/v1/grants', change);
+  }
+
+  forgetRoot(id: string, root: string): Promise<unknown> {
+    return this.http.post(`/api/v1/apps/${encodeURIComponent(id)}/roots/forget`, { root });
   }
 
   untrustPlugin(id: string): Promise<Plugin> {

@@ -75,9 +75,32 @@ describe('links', () => {
     expect(dom('[good.example](https://evil.example/)').textContent).toContain('(evil.example)');
   });
 
-  test('a bare address is not repeated', () => {
-    expect(dom('https://a.example/x').textContent?.trim()).toBe('https://a.example/x');
+  test.each([
+    'evil.example is the mirror of good.example',
+    'good.example/evil.example',
+    'https://good.example/?to=evil.example',
+    'good.example.evil.example',
+    'https://good.example@evil.example/',
+    'evil.example.good.example',
+    'evil.example@good.example',
+    'evil.example:443@good.example',
+    '**evil.example** good.example',
+    'evil.example/\u202emoc.doog',
+    'evil.example/\u200bgood.example',
+    '![evil.example](data:image/png;base64,iVBORw0KGgo=)',
+    '`evil.example`',
+  ])('a text that only holds the host of its target does not hide it: %s', (text) => {
+    expect(dom(`[${text}](https://evil.example/path)`).querySelector('.link-host')?.textContent).toBe('(evil.example)');
   });
+
+  test.each(['https://a.example/x', 'http://a.example:8080/', 'https://a.example/路径?q=1#part', 'me@a.example'])(
+    'a bare address is not repeated: %s',
+    (address) => {
+      const shown = dom(address);
+      expect(shown.querySelector('a')).not.toBeNull();
+      expect(shown.textContent?.trim()).toBe(address);
+    },
+  );
 
   test('two links in one paragraph keep their own hosts', () => {
     expect(dom('[a](https://one.example) [b](https://two.example)').textContent).toMatch(/a \(one\.example\) b \(two\.example\)/);

@@ -22,6 +22,16 @@ export function linkHost(href: string): string {
   }
 }
 
+/** Whether what a person sees of a link is its address and nothing else: the host first, and
+    nothing that hides itself or turns the rest around. A text that merely holds the host may name another one beside it. */
+function saysWhere(shown: Token[], host: string): boolean {
+  if (!shown.every((token) => token.type === 'text' || token.type === 'text_special')) return false;
+  const text = shown.map((token) => token.content).join('');
+  if (/[\s\p{C}]/u.test(text)) return false;
+  const address = text.toLowerCase().replace(/^(https?:\/\/|mailto:)/, '');
+  return address.startsWith(host.toLowerCase()) && /^([/?#]|$)/.test(address.slice(host.length));
+}
+
 /** An attribute as text; markdown-it may also hold numbers (`start` of a list). */
 function attribute(token: Token | undefined, name: string): string {
   return String(token?.attrGet(name) ?? '');
@@ -57,12 +67,9 @@ function build({ link: linkNote, copy }: MarkdownWords): Renderer {
     const open = findOpen(tokens, index);
     const href = attribute(open, 'href');
     const host = LINK.test(href) ? linkHost(href) : '';
-    const text = tokens
-      .slice(open ? tokens.indexOf(open) + 1 : index, index)
-      .map((token) => token.content)
-      .join('');
+    const shown = tokens.slice(open ? tokens.indexOf(open) + 1 : index, index);
     // The target is shown beside the text unless the text already is the target.
-    const note = host !== '' && !text.includes(host) ? ` <span class="link-host">(${md.utils.escapeHtml(host)})</span>` : '';
+    const note = host !== '' && !saysWhere(shown, host) ? ` <span class="link-host">(${md.utils.escapeHtml(host)})</span>` : '';
     return self.renderToken(tokens, index, options) + note;
   };
 

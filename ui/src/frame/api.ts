@@ -28,12 +28,8 @@ export function buildHost(link: Link, first: Snapshot, onListenerError: (error: 
     }
   }
 
+  /** Refused by the page, which also tells the person what the app wanted. */
   function call<T>(path: MemberPath, args: unknown[], signal?: AbortSignal): Promise<T> {
-    try {
-      check(path);
-    } catch (error) {
-      return Promise.reject(error as HostError);
-    }
     return link.call(path, args, signal) as Promise<T>;
   }
 
@@ -43,9 +39,11 @@ export function buildHost(link: Link, first: Snapshot, onListenerError: (error: 
     return OK();
   }
 
-  /** A listener that is no function is a mistake without consequences (host-api §4). */
+  /**
+   * A listener that is no function is a mistake without consequences (host-api §4). One that may not listen hears
+   * nothing, and the page says why: an app that only wanted to follow along still mounts.
+   */
   function subscribe<T>(path: MemberPath, filter: unknown, listener: (payload: T) => void): () => void {
-    check(path);
     if (typeof listener !== 'function') return () => undefined;
     return link.subscribe(path, filter, listener as (payload: unknown) => void);
   }

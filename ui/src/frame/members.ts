@@ -1,6 +1,7 @@
 // Every member of `host`: how it works and which capability it needs (host-api §4 to §6). The frame builds its
 // object from this table, the host page must answer each `call`, `fire` and `sub`, and sdk/host.d.ts describes
-// them; a test compares the three.
+// them; a test compares the three. Members of `chat` need the right to own chats; what they reach beyond that is
+// decided by the server, call by call.
 
 export const CAPABILITIES = [
   'backend',
@@ -8,6 +9,7 @@ export const CAPABILITIES = [
   'prompts',
   'prompts.readAll',
   'admin.read',
+  'chat.own',
   'chat.read',
   'chat.write',
   'agents.write',
@@ -52,19 +54,19 @@ export const MEMBERS = {
   'uiPrompts.toggle': member('fire', 'prompts'),
   'uiPrompts.wait': member('call', 'prompts'),
   'uiPrompts.consume': member('call', 'prompts'),
-  'chat.agents.list': member('call', 'chat.read'),
-  'chat.agents.ensureDefault': member('call', 'agents.write'),
-  'chat.agents.create': member('call', 'agents.write'),
-  'chat.agents.update': member('call', 'agents.write'),
-  'chat.agents.delete': member('call', 'agents.write'),
-  'chat.agents.createForApp': member('call', 'agents.write'),
-  'chat.sessions.list': member('call', 'chat.read'),
-  'chat.sessions.ensureDefault': member('call', 'chat.write'),
-  'chat.sessions.create': member('call', 'chat.write'),
-  'chat.messages.list': member('call', 'chat.read'),
-  'chat.send': member('call', 'chat.write'),
-  'chat.abort': member('call', 'chat.write'),
-  'chat.events.subscribe': member('sub', 'chat.read'),
+  'chat.agents.list': member('call', 'chat.own'),
+  'chat.agents.ensureDefault': member('call', 'chat.own'),
+  'chat.agents.create': member('call', 'chat.own'),
+  'chat.agents.update': member('call', 'chat.own'),
+  'chat.agents.delete': member('call', 'chat.own'),
+  'chat.agents.createForApp': member('call', 'chat.own'),
+  'chat.sessions.list': member('call', 'chat.own'),
+  'chat.sessions.ensureDefault': member('call', 'chat.own'),
+  'chat.sessions.create': member('call', 'chat.own'),
+  'chat.messages.list': member('call', 'chat.own'),
+  'chat.send': member('call', 'chat.own'),
+  'chat.abort': member('call', 'chat.own'),
+  'chat.events.subscribe': member('sub', 'chat.own'),
   'chat.events.unsubscribe': member('local'),
 } as const satisfies Record<string, Member>;
 

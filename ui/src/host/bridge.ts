@@ -7,6 +7,7 @@ import { decode, type Downward, encode, HostError, MAX_OUTSTANDING, type Snapsho
 import { toHostError } from './failure';
 import { type Asker, CALLS, FIRES } from './methods';
 import { Outbox } from './outbox';
+import { appPath } from './services';
 import { TOPICS } from './topics';
 
 const MAX_SUBSCRIPTIONS = 256;
@@ -37,6 +38,7 @@ export class Bridge {
   readonly #bucket: TokenBucket;
   readonly #outbox: Outbox;
   #capabilities: ReadonlySet<string>;
+  readonly #refused = new Set<Capability>();
   #noise = 0;
   #closed = false;
   #pings = 0;
@@ -279,7 +281,16 @@ export class Bridge {
   #denied(path: MemberPath): HostError | null {
     const capability: Capability | null = MEMBERS[path].capability;
     if (capability === null || this.#capabilities.has(capability)) return null;
+    this.#wanted(capability);
     return new HostError('permission_denied', deniedMessage(capability, this.#asker.app.pluginId));
+  }
+
+  /** The plugin's page says what its apps wanted; once is enough. */
+  #wanted(capability: Capability): void {
+    if (this.#refused.has(capability)) return;
+    this.#refused.add(capability);
+    const { app, services } = this.#asker;
+    services.request(app, 'POST', appPath(app, 'wanted'), { body: { capability } }).catch(() => this.#refused.delete(capability));
   }
 
   #release(): void {

@@ -265,6 +265,7 @@ export class AppFrame {
       services,
       surface: () => this.surface,
       gesture: () => this.#gesture(),
+      may: (capability) => this.capabilities.includes(capability),
       work: {
         promptAsked: (requestId) => this.#work.prompts.add(requestId),
         runStarted: (sessionId) => this.#work.sessions.add(sessionId),

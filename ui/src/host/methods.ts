@@ -8,6 +8,7 @@ import { promptMethods } from './methods/prompts';
 import { optionalInteger, optionalObject, refuse } from './check';
 import { HostError } from '../frame/wire';
 import { readLink } from './link';
+import type { Capability } from '../frame/members';
 import { parseMenu } from '../frame/menus';
 import { appPath } from './services';
 
@@ -19,6 +20,8 @@ export interface Asker {
   services: Services;
   /** The person has just clicked or pressed a key in this very frame. */
   gesture: () => boolean;
+  /** Whether it has a capability now; the server decides again. */
+  may: (capability: Capability) => boolean;
   /** Work that goes on after the call, which keeps a hidden app mounted (host-api §3). */
   work: Background;
 }

@@ -2,6 +2,7 @@
 
 import type { EventFrame } from '../protocol';
 import { type Fields, optionalObject, optionalText, optionalTexts } from './check';
+import { toHostError } from './failure';
 import type { Asker } from './methods';
 import { readLog } from './methods/prompts';
 
@@ -129,17 +130,67 @@ export function chatEventOf(frame: EventFrame): ChatEventData | null {
   return { seq: frame.seq, ...data, type: frame.type, sessionId };
 }
 
-const chat: Topic = (given, { services }, emit) => {
+/** Whose a chat is, asked once; an event that comes meanwhile waits for the answer, in order. */
+class Whose {
+  readonly #known = new Map<string, boolean | (() => void)[]>();
+
+  constructor(
+    private readonly asker: Asker,
+    private readonly onProblem: (thrown: unknown) => void,
+  ) {}
+
+  /** Runs `then` for a chat the app may follow, now or when that is known. */
+  pass(sessionId: string, then: () => void): void {
+    if (this.asker.may('chat.read')) {
+      then();
+      return;
+    }
+    const known = this.#known.get(sessionId);
+    if (known === true) then();
+    else if (Array.isArray(known)) known.push(then);
+    else if (known === undefined) {
+      this.#known.set(sessionId, [then]);
+      void this.#ask(sessionId);
+    }
+  }
+
+  async #ask(sessionId: string): Promise<void> {
+    let own = false;
+    try {
+      const { app, services } = this.asker;
+      const { madeBy } = await services.own<{ madeBy?: string }>('GET', `sessions/${encodeURIComponent(sessionId)}`);
+      own = madeBy === app.pluginId;
+    } catch (thrown) {
+      // A chat that is gone is nobody's; anything else is said, and nothing is let through.
+      if (toHostError(thrown).code !== 'not_found') this.onProblem(thrown);
+    }
+    const waiting = this.#known.get(sessionId);
+    this.#known.set(sessionId, own);
+    if (own && Array.isArray(waiting)) waiting.forEach((then) => then());
+  }
+}
+
+const chat: Topic = (given, asker, emit, onProblem) => {
+  const { app, services } = asker;
   const filter = optionalObject(given, 'filter');
   const sessionId = optionalText(filter, 'sessionId');
   const types = optionalTexts(filter, 'types');
+  const whose = new Whose(asker, onProblem);
+  if (sessionId !== undefined && !asker.may('chat.read')) {
+    // Somebody else's chat is refused by the server, which remembers that it was wanted.
+    const unknown = (thrown: unknown) => toHostError(thrown).code === 'not_found';
+    services.request(app, 'GET', `sessions/${encodeURIComponent(sessionId)}`).catch((thrown: unknown) => {
+      if (!unknown(thrown)) onProblem(thrown);
+    });
+  }
   return services.onEvent((frame) => {
     const event = chatEventOf(frame);
     if (!event) return;
     // What concerns the whole host passes every session filter (host-api §7.1).
     if (sessionId !== undefined && event.sessionId !== null && event.sessionId !== sessionId) return;
     if (types && !types.includes(event.type)) return;
-    emit(event);
+    if (event.sessionId === null) emit(event);
+    else whose.pass(event.sessionId, () => emit(event));
   });
 };
 

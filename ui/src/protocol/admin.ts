@@ -74,6 +74,8 @@ export interface Server {
   cwd?: string;
   /** Addresses of this computer and its network are allowed (security T20). */
   allowPrivate?: boolean;
+  /** Folders it is told about when it asks: those a person set. */
+  roots?: string[];
   source: ServerSource;
   pluginId?: string | null;
   appId?: string | null;
@@ -102,6 +104,7 @@ export interface ServerInput {
   callMeta?: JsonObject | null;
   cwd?: string;
   allowPrivate?: boolean;
+  roots?: string[];
   auth?: AuthInput;
   /** Variables of a program; null keeps a value, a name left out is removed. */
   env?: Record<string, string | null>;

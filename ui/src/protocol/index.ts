@@ -68,6 +68,13 @@ export type PluginDetails = Narrow<
   }
 >;
 
+/** One capability of a plugin's pages (host-api §5). */
+export type PluginRight = Schemas['CapabilityView'];
+/** What a plugin's pages may do, and where its apps may work. */
+export type PluginRights = Schemas['CapabilityList'];
+export type GrantChange = Schemas['GrantChange'];
+export type TrustSheet = PluginDetails & { rights: PluginRight[] };
+
 export type FileDiff = Narrow<Schemas['FileDiff'], { kind: 'text' | 'binary' | 'too_large' | 'unavailable' }>;
 export type PluginLog = Schemas['PluginLog'];
 export type UninstallResult = Narrow<Schemas['Removed'], { data: 'kept' | 'deleted' }>;
@@ -89,6 +96,7 @@ export interface InstallResult {
     files: number;
     bytes: number;
     excluded: number;
+    kept: { from: string; to: string | null }[];
   }[];
   warnings: Problem[];
 }

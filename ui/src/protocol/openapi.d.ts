@@ -3257,10 +3257,10 @@ export interface components {
         CallResult: {
             callId: string;
             content: unknown[];
-            /** @description Of built-in tools the envelope: status, code, data, error, chatos. Of others what they gave. */
+            /** @description Of built-in tools the envelope: status, code, data, error. Of others what they gave. */
             structuredContent?: unknown;
             isError: boolean;
-            /** @description `chatos`: status, code, server, tool, trace, elapsedMs, size, ts, certain. */
+            /** @description `chatos`: status, code, certain, server, tool, trace, elapsedMs, size, ts, truncated. */
             _meta?: unknown;
         };
         /** @description A call that names its tool in the body. */

@@ -45,7 +45,6 @@ export interface Envelope {
   code: string;
   data: JsonValue;
   error?: ToolFailure | null;
-  chatos: { server: string; tool: string; elapsedMs: number; size: number; ts: Moment; truncated?: Truncation[] };
 }
 
 /** One block of a result; which fields there are depends on its type. */
@@ -58,8 +57,8 @@ export interface ToolBlock {
   name?: string;
 }
 
-/** What the host says about a call beside its result. */
-interface CallNote {
+/** What the host says about a call beside its result, whoever made the tool. */
+export interface CallNote {
   status: string;
   code: string;
   server: string;

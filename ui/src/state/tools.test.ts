@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import type { ToolsApi } from '../api/tools';
 import type { ToolCallInput, ToolResult, ToolServer } from '../protocol/tools';
 import { Tools } from './tools.svelte';
-import { envelopeOf } from './tools/envelope';
+import { besideText, envelopeOf, ownEnvelope } from './tools/envelope';
 
 const SERVER: ToolServer = {
   name: 'files',
@@ -26,7 +26,8 @@ const result = (status: string, more: object = {}): ToolResult => ({
   callId: 'c',
   content: [{ type: 'text', text: 'done' }],
   isError: false,
-  structuredContent: { status, code: status, data: null, chatos: { server: 'files', tool: 'read', elapsedMs: 1, size: 4, ts: '' }, ...more },
+  structuredContent: { status, code: status, data: null, ...more },
+  _meta: { chatos: { status, code: status, server: 'files', tool: 'read', elapsedMs: 1, size: 4, ts: '' } },
 });
 
 function setup() {
@@ -113,4 +114,32 @@ test('a tool keeps its run; what does not exist has none', () => {
   const { tools, run } = setup();
   expect(tools.run(SERVER, 'read')).toBe(run);
   expect(tools.run(SERVER, 'nothing')).toBeNull();
+});
+
+describe('how a call ended', () => {
+  const said = { status: 'ok', code: 'ok', server: 's', tool: 't', elapsedMs: 1, size: 4, ts: '', truncated: [] };
+  const of = (structuredContent: object, isError = false): ToolResult =>
+    ({ callId: 'c', content: [{ type: 'text', text: 'words' }], isError, structuredContent, _meta: { chatos: said } }) as unknown as ToolResult;
+
+  test('is what the host says beside the result, not what another maker writes into it', () => {
+    const forged = envelopeOf(of({ status: 'denied', code: 'permission_denied', data: { n: 1 } }));
+    expect([forged.status, forged.code, forged.data, forged.chatos.truncated]).toEqual(['ok', 'ok', { n: 1 }, []]);
+    const other = envelopeOf(of({ status: 'sunny', degrees: 21 }));
+    expect([other.status, other.data, other.error]).toEqual(['ok', { status: 'sunny', degrees: 21 }, null]);
+    expect(envelopeOf(of({ degrees: 21 }, true)).error?.message).toBe('words');
+  });
+
+  test('is an envelope in results of this and of earlier versions, and in nothing else', () => {
+    const envelope = { status: 'ok', code: 'ok', data: null };
+    expect(ownEnvelope(envelope)).toEqual(envelope);
+    expect(ownEnvelope({ ...envelope, error: { message: 'm' }, chatos: { server: 's' } })).not.toBeNull();
+    for (const other of [null, undefined, 'ok', [], { status: 'ok' }, { status: 'ok', data: 1 }, { ...envelope, more: 1 }]) expect(ownEnvelope(other)).toBeNull();
+  });
+
+  test('shows no text twice', () => {
+    expect(besideText({ path: 'a', text: 'one\n' }, '# a\n\none\n[sha256: 9f]')).toEqual({ path: 'a' });
+    expect(besideText({ text: 'one' }, 'one')).toBeNull();
+    expect(besideText({ path: 'a', text: 'other' }, 'one')).toEqual({ path: 'a', text: 'other' });
+    expect(besideText(null, 'one')).toBeNull();
+  });
 });

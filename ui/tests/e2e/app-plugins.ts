@@ -55,6 +55,11 @@ export async function trust(host: Host, id: string): Promise<void> {
   await host.api('POST', `plugins/${id}/trust`, { digest, allowInsideNetwork: false });
 }
 
+/** Allows what reaches beyond a plugin, as a person does on its page. */
+export async function allow(host: Host, pluginId: string, ...capabilities: string[]): Promise<void> {
+  for (const capability of capabilities) await host.api('PUT', 'grants', { pluginId, capability, state: 'granted' });
+}
+
 /** Goes to an app and waits until it is mounted. */
 export async function openApp(page: Page, pluginId: string, appId = 'app'): Promise<Frame> {
   await page.evaluate((hash) => (location.hash = hash), `#/apps/plugin/${pluginId}/${appId}`);

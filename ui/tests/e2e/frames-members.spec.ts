@@ -2,7 +2,7 @@
 
 import type { Frame, Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
-import { appFiles, install, openApp } from './app-plugins';
+import { allow, appFiles, install, openApp } from './app-plugins';
 import { CallingModel } from './calling-model';
 import { type OpenOptions, test } from './fixtures';
 import type { Host } from './host';
@@ -12,8 +12,9 @@ const ID = 'com.test.worker';
 /** Refusals the tests provoke; the browser mentions the status of each. */
 const REFUSALS = /Failed to load resource/;
 
-async function start(host: Host, open: (options?: OpenOptions) => Promise<Page>): Promise<{ page: Page; frame: Frame }> {
+async function start(host: Host, open: (options?: OpenOptions) => Promise<Page>, ...allowed: string[]): Promise<{ page: Page; frame: Frame }> {
   await install(host, appFiles('worker'));
+  await allow(host, ID, ...allowed);
   const page = await open({ at: '#/apps', expectConsole: REFUSALS });
   return { page, frame: await openApp(page, ID) };
 }
@@ -68,7 +69,7 @@ describe('backend', () => {
 });
 
 test('registry and administration: lists without folders and without secrets', async ({ host, open }) => {
-  const { frame } = await start(host, open);
+  const { frame } = await start(host, open, 'admin.read');
   const registry = (await ask<{ ok: boolean; apps: { id: string }[]; plugins: { id: string }[] }>(frame, 'registry.list')) as { ok: boolean; plugins: { id: string }[] };
   expect(registry.ok).toBe(true);
   expect(registry.plugins.map(({ id }) => id)).toContain(ID);
@@ -225,17 +226,29 @@ test('agents: an app changes and removes those it made, and never picks the fram
 test('runs: own ones are stopped, others are not; a running chat takes no second message', async ({ host, open }) => {
   const model = await CountingModel.start();
   try {
-    const theirs = await model.chatOn(host);
+    const person = await model.chatOn(host);
     const { frame } = await start(host, open);
-    const { session } = (await ask(frame, 'chat.sessions.ensureDefault', { agentId: undefined })) as unknown as { session: { id: string } };
-    expect(session.id).toBe(theirs);
-    expect((await ask(frame, 'chat.sessions.ensureDefault')) as unknown).toEqual({ ok: true, session: expect.objectContaining({ id: theirs }) });
-    await host.api('POST', `sessions/${theirs}/send`, { text: 'count' });
-    await expect.poll(async () => ((await ask(frame, 'chat.sessions.list')) as unknown as { sessions: { id: string; running: boolean }[] }).sessions.find(({ id }) => id === theirs)?.running).toBe(true);
-    expect(await ask(frame, 'chat.abort', { sessionId: theirs })).toMatch(/^permission_denied /);
-    expect(await ask(frame, 'chat.send', { sessionId: theirs, text: 'me too' })).toMatch(/^conflict /);
-    await host.api('POST', `sessions/${theirs}/abort`, {});
-    await expect.poll(async () => ((await ask(frame, 'chat.sessions.list')) as unknown as { sessions: { id: string; running: boolean }[] }).sessions.find(({ id }) => id === theirs)?.running).toBe(false);
+    // The app's own chat, made on the first call; the person's is not in its reach.
+    const { session } = (await ask(frame, 'chat.sessions.ensureDefault')) as unknown as { session: { id: string } };
+    const own = session.id;
+    expect(own).not.toBe(person);
+    expect((await ask(frame, 'chat.sessions.ensureDefault', { agentId: undefined })) as unknown).toEqual({ ok: true, session: expect.objectContaining({ id: own }) });
+    const { sessions } = (await ask(frame, 'chat.sessions.list')) as unknown as { sessions: { id: string }[] };
+    expect(sessions.map(({ id }) => id)).toContain(own);
+    expect(sessions.map(({ id }) => id)).not.toContain(person);
+    const { modelId } = await host.api<{ modelId: string }>('GET', `sessions/${person}`);
+    await host.api('PATCH', `sessions/${own}`, { modelId });
+    for (const [member, payload] of [['chat.send', { sessionId: person, text: 'me too' }], ['chat.abort', { sessionId: person }], ['chat.messages.list', { sessionId: person }]] as const) {
+      expect(await ask(frame, member, payload)).toMatch(/^permission_denied Capability "chat\.(read|write)"/);
+    }
+    // In its own chat a run the person started is the person's.
+    await host.api('POST', `sessions/${own}/send`, { text: 'count' });
+    const running = async () => ((await ask(frame, 'chat.sessions.list')) as unknown as { sessions: { id: string; running: boolean }[] }).sessions.find(({ id }) => id === own)?.running;
+    await expect.poll(running).toBe(true);
+    expect(await ask(frame, 'chat.abort', { sessionId: own })).toMatch(/^permission_denied /);
+    expect(await ask(frame, 'chat.send', { sessionId: own, text: 'me too' })).toMatch(/^conflict /);
+    await host.api('POST', `sessions/${own}/abort`, {});
+    await expect.poll(running).toBe(false);
 
     // Each listener has its own filter.
     await frame.evaluate((id) => {
@@ -245,20 +258,20 @@ test('runs: own ones are stopped, others are not; a running chat takes no second
       subscribe({ sessionId: id }, (event) => heard['all']?.push(event.type));
       subscribe({ types: ['assistant_aborted'] }, (event) => heard['ends']?.push(event.type));
       subscribe({ sessionId: 'another' }, (event) => heard['other']?.push(event.type));
-    }, theirs);
-    expect(await ask(frame, 'chat.send', { sessionId: theirs, content: 'count for me' })).toMatchObject({ ok: true });
+    }, own);
+    expect(await ask(frame, 'chat.send', { sessionId: own, content: 'count for me' })).toMatchObject({ ok: true });
     const heard = () => frame.evaluate(() => (globalThis as unknown as { heard: Record<string, string[]> }).heard);
     await expect.poll(async () => (await heard())['all']).toContain('assistant_delta');
-    expect(await ask(frame, 'chat.abort', { sessionId: theirs })).toEqual({ ok: true });
+    expect(await ask(frame, 'chat.abort', { sessionId: own })).toEqual({ ok: true });
     await expect.poll(async () => (await heard())['ends']).toEqual(['assistant_aborted']);
     expect((await heard())['other']).toEqual([]);
 
     const picture = 'data:image/png;base64,iVBORw0KGgo=';
-    expect(await ask(frame, 'chat.send', { sessionId: theirs, text: 'see', images: Array.from({ length: 5 }, () => picture) })).toMatch(/^invalid_argument /);
-    expect(await ask(frame, 'chat.send', { sessionId: theirs, text: 'see', attachments: ['https://example.com/x.png'] })).toMatch(/^invalid_argument /);
-    expect(await ask(frame, 'chat.send', { sessionId: theirs, text: 'see', attachments: [{ dataUrl: picture }] })).toMatch(/^not_supported /);
-    expect(await ask(frame, 'chat.messages.list', { sessionId: theirs, limit: 0 })).toMatch(/^invalid_argument /);
-    const page = (await ask(frame, 'chat.messages.list', { sessionId: theirs, limit: 1 })) as unknown as { messages: unknown[]; hasMore: boolean };
+    expect(await ask(frame, 'chat.send', { sessionId: own, text: 'see', images: Array.from({ length: 5 }, () => picture) })).toMatch(/^invalid_argument /);
+    expect(await ask(frame, 'chat.send', { sessionId: own, text: 'see', attachments: ['https://example.com/x.png'] })).toMatch(/^invalid_argument /);
+    expect(await ask(frame, 'chat.send', { sessionId: own, text: 'see', attachments: [{ dataUrl: picture }] })).toMatch(/^not_supported /);
+    expect(await ask(frame, 'chat.messages.list', { sessionId: own, limit: 0 })).toMatch(/^invalid_argument /);
+    const page = (await ask(frame, 'chat.messages.list', { sessionId: own, limit: 1 })) as unknown as { messages: unknown[]; hasMore: boolean };
     expect([page.messages.length, page.hasMore]).toEqual([1, true]);
   } finally {
     await model.stop();
@@ -266,7 +279,7 @@ test('runs: own ones are stopped, others are not; a running chat takes no second
 });
 
 test('the hub is opened, closed and toggled without taking the focus; events are told without what was said', async ({ host, open }) => {
-  const { page, frame } = await start(host, open);
+  const { page, frame } = await start(host, open, 'admin.read');
   const hub = page.locator('[data-hub="open"]').or(page.getByRole('dialog')).or(page.getByRole('complementary'));
   const focused = () => page.evaluate(() => document.activeElement?.tagName);
   const before = await focused();
@@ -284,7 +297,7 @@ test('the hub is opened, closed and toggled without taking the focus; events are
 
 test('secrets have a name and no digits', async ({ host, open }) => {
   await host.api('PUT', 'secrets/LAB_KEY', { value: 'canary-4711', description: 'of the lab' });
-  const { frame } = await start(host, open);
+  const { frame } = await start(host, open, 'admin.read');
   const secrets = (await ask(frame, 'admin.secrets.list')) as unknown as { name: string; value: string; hasValue: boolean }[];
   expect(secrets.find(({ name }) => name === 'LAB_KEY')).toMatchObject({ value: '********', hasValue: true });
   expect(JSON.stringify([secrets, await ask(frame, 'admin.state')])).not.toContain('canary');

@@ -56,7 +56,7 @@ function setUp({ capabilities = DEFAULTS, answer = () => ({}), frameBucket, page
   const gesture = vi.fn(() => true);
   const work = { promptAsked: vi.fn(), runStarted: vi.fn() };
   const app = { pluginId: 'com.example.a', appId: 'x' };
-  const asker: Asker = { app, appName: 'X', surface: () => 'full', gesture, services, work };
+  const asker: Asker = { app, appName: 'X', surface: () => 'full', gesture, services, work, may: (name) => capabilities.includes(name) };
   const events: { [K in keyof BridgeEvents]: ReturnType<typeof vi.fn> } = {
     onMounted: vi.fn(), onMountError: vi.fn(), onDisposed: vi.fn(), onLog: vi.fn(), onStore: vi.fn(), onSilent: vi.fn(), onFlood: vi.fn(),
   };
@@ -211,19 +211,47 @@ describe('calls', () => {
     await expect(host.backend.invoke('x')).rejects.toMatchObject({ code: 'resource_exhausted' });
   });
 
-  test('capabilities: refused in the frame, refused in the page, withdrawn in the middle', async () => {
-    const { host, bridge, raw, requests } = setUp({ capabilities: ['backend', 'navigate'] });
-    const denied = { code: 'permission_denied', message: 'Capability "chat.write" is not granted to com.example.a' };
+  test('capabilities: refused in the page, told to the host once, withdrawn in the middle', async () => {
+    const { host, bridge, raw, requests, events } = setUp({ capabilities: ['backend', 'navigate'] });
+    const denied = { code: 'permission_denied', message: 'Capability "chat.own" is not granted to com.example.a' };
     await expect(host.chat.send({ sessionId: 's', text: 'x' })).rejects.toMatchObject(denied);
     expect(() => host.uiPrompts.open()).toThrow(expect.objectContaining({ code: 'permission_denied' }));
-    expect(() => host.admin.onUpdate(() => undefined)).toThrow('Capability "admin.read" is not granted to com.example.a');
+    // To follow what it may not see ends no app: it hears nothing, and the page says why.
+    host.admin.onUpdate(() => undefined)();
+    await vi.waitFor(() => expect(events.onLog).toHaveBeenCalledWith('error', 'admin.onUpdate: Capability "admin.read" is not granted to com.example.a', undefined));
     const answers: string[] = [];
     raw.on('message', (text: string) => answers.push(text));
     raw.postMessage(JSON.stringify({ type: 'call', id: 99, path: 'chat.send', args: [{ sessionId: 's', text: 'x' }] }));
     await vi.waitFor(() => expect(answers.some((text) => text.includes('"id":99') && text.includes('permission_denied'))).toBe(true));
     bridge.push({ capabilities: [] });
     await vi.waitFor(() => expect(() => host.ui.navigate('chat')).toThrow('Capability "navigate"'));
-    expect(requests).toEqual([]);
+    await expect(host.admin.state()).rejects.toMatchObject({ code: 'permission_denied' });
+    expect(new Set(requests.map(({ path }) => path))).toEqual(new Set(['apps/com.example.a/x/wanted']));
+    expect(requests.map(({ body }) => (body as { capability: string }).capability)).toEqual(['chat.own', 'admin.read', 'navigate']);
+  });
+
+  test('without further rights an app has its own agent and session, made on first use and named after it', async () => {
+    const made: { agents: Record<string, unknown>[]; sessions: Record<string, unknown>[] } = { agents: [], sessions: [] };
+    const theirs = { id: 'theirs', name: 'Theirs', updatedAt: '2999', modelId: 'm1' };
+    const { host, requests } = setUp({
+      capabilities: ['chat.own'],
+      answer: ({ method, path, body }) => {
+        if (path === 'models') return { items: [{ id: 'm1' }] };
+        if (path.endsWith('/explain')) return { servers: [] };
+        const list = path === 'agents' ? made.agents : made.sessions;
+        if (method === 'GET') return { items: [...list, theirs] };
+        const record = { id: `${path}-${list.length + 1}`, madeBy: 'com.example.a', updatedAt: '2000', ...(body as object), ...(path === 'sessions' ? { workspaceRoot: '/data', pendingRoot: 'q1' } : {}) };
+        list.push(record);
+        return record;
+      },
+    });
+    const { agent } = await host.chat.agents.ensureDefault();
+    expect(agent).toMatchObject({ id: 'agents-1', name: 'X', modelId: 'm1', uiApps: [{ pluginId: 'com.example.a', appId: 'x', mcp: true, prompt: true }] });
+    expect((await host.chat.agents.ensureDefault()).agent.id).toBe('agents-1');
+    const first = await host.chat.sessions.ensureDefault({ workspaceRoot: '/home/me/.ssh' });
+    expect(first).toEqual({ ok: true, pendingRoot: 'q1', session: { id: 'sessions-1', title: 'X', agentId: 'agents-1', workspaceRoot: '/data', updatedAt: '2000' } });
+    expect((await host.chat.sessions.ensureDefault()).session.id).toBe('sessions-1');
+    expect(requests.filter(({ method }) => method === 'POST').map(({ path }) => path)).toEqual(['agents', 'sessions']);
   });
 });
 
@@ -301,6 +329,29 @@ describe('subscriptions', () => {
     expect(host.chat.events.unsubscribe()).toEqual({ ok: true });
     await vi.waitFor(() => expect(bridge.subscriptions).toBe(0));
     expect(listeners.size).toBe(0);
+  });
+
+  test('an app without the right to read all chats hears of its own, in order, whatever it filters by', async () => {
+    const { host, emit, requests } = setUp({
+      capabilities: ['chat.own'],
+      answer: ({ path }) => {
+        if (path === 'sessions/own') return { madeBy: 'com.example.a' };
+        if (path === 'sessions/other') return { madeBy: 'com.example.other' };
+        return {};
+      },
+    });
+    const [all, theirs] = [vi.fn(), vi.fn()];
+    host.chat.events.subscribe({}, all);
+    host.chat.events.subscribe({ sessionId: 'theirs' }, theirs);
+    // The person's chat is asked for in the name of the app, so that the server remembers the wish.
+    await vi.waitFor(() => expect(requests.map(({ path }) => path)).toEqual(['sessions/theirs']));
+    for (const id of ['theirs', 'other', 'own']) for (const n of [0, 1, 2]) emit({ topic: `chat:${id}`, type: 'user_message', data: { sessionId: id, n } });
+    emit({ topic: 'chat:host', type: 'notice', data: { sessionId: null, code: 'x' } });
+    await vi.waitFor(() => expect(all).toHaveBeenCalledTimes(4));
+    const heard = all.mock.calls.map(([event]) => event as { sessionId: string | null; n?: number });
+    expect(heard.map(({ sessionId }) => sessionId).sort()).toEqual([null, 'own', 'own', 'own'].sort());
+    expect(heard.flatMap(({ n }) => n ?? [])).toEqual([0, 1, 2]);
+    expect(theirs.mock.calls.map(([event]) => (event as { type: string }).type)).toEqual(['notice']);
   });
 
   test('a slow frame gets streamed text merged, never lost, order kept', async () => {

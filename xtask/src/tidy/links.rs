@@ -76,7 +76,9 @@ fn problem(
     };
     if !is_document(&resolved) {
         let known = has_test(&resolved, &workspace.read(&resolved)?, anchor);
-        return Ok((!known).then(|| format!("links to `{target}`, but `{resolved}` has no test of that name")));
+        return Ok(
+            (!known).then(|| format!("links to `{target}`, but `{resolved}` has no test of that name"))
+        );
     }
     if !anchors.contains_key(&resolved) {
         anchors.insert(resolved.clone(), anchors_of(&workspace.read(&resolved)?));

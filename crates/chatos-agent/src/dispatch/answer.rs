@@ -148,6 +148,7 @@ pub(super) fn of_failure(failure: &Failure, server: &str) -> ToolError {
         Failure::Rpc(error) if error.code == -32601 => Reason::NotSupported { what: "tools/call".to_owned() },
         // Trying again is of no use before a person did something.
         Failure::SignInNeeded { .. } => Reason::PermissionDenied { rule: DenyRule::SignInNeeded, path: None },
+        Failure::Untrusted { .. } => Reason::PermissionDenied { rule: DenyRule::Untrusted, path: None },
         Failure::CommandNotFound { .. } | Failure::ModuleMissing { .. } | Failure::EntryMissing { .. } => {
             Reason::Unavailable { what: Needed::Package, install: None }
         }

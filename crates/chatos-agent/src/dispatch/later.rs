@@ -290,9 +290,9 @@ impl Call<'_> {
                     let wrong = |detail| Failure::Protocol { detail };
                     let open = questions::plan(requests).map_err(wrong)?;
                     questions::ask_all(self.ports, &asker, &open).await.map_err(wrong)?;
-                    let root = self.order.workdir.to_string_lossy();
+                    let roots = &self.route.roots;
                     let answers = tokio::select! {
-                        answers = questions::answers(self.ports, &asker, &open, &root, &self.order.cancel) => answers,
+                        answers = questions::answers(self.ports, &asker, &open, roots, &self.order.cancel) => answers,
                         () = self.order.cancel.cancelled() => {
                             questions::withdraw(self.ports, &asker, &open, "aborted").await;
                             return Err(Failure::Canceled);

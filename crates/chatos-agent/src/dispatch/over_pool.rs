@@ -147,9 +147,9 @@ impl Call<'_> {
         request_state: Option<String>,
     ) -> Result<Resume, Ended> {
         self.waits.begin();
-        let root = self.order.workdir.to_string_lossy();
+        let roots = &self.route.roots;
         let answers = tokio::select! {
-            answers = questions::answers(self.ports, asker, &open, &root, &self.order.cancel) => answers,
+            answers = questions::answers(self.ports, asker, &open, roots, &self.order.cancel) => answers,
             () = self.order.cancel.cancelled() => {
                 self.waits.end();
                 questions::withdraw(self.ports, asker, &open, "aborted").await;

@@ -254,7 +254,7 @@ pub(super) async fn answers(
     ports: &Arc<dyn Ports>,
     asker: &Asker,
     open: &[Open],
-    root: &str,
+    roots: &[String],
     cancel: &CancellationToken,
 ) -> Result<Map<String, Value>, String> {
     let mut answers = Map::new();
@@ -267,7 +267,12 @@ pub(super) async fn answers(
                 asker.observer.answered(id, &verdict.status);
                 answer_of(ask, &verdict).to_json()
             }
-            (InputRequest::Roots, _) => json!({ "roots": [{ "uri": file_uri(root) }] }),
+            // What a person set for this server, never where the call works: a server that was given a folder of
+            // its own would take the other instead.
+            (InputRequest::Roots, _) => {
+                let roots: Vec<Value> = roots.iter().map(|root| json!({ "uri": file_uri(root) })).collect();
+                json!({ "roots": roots })
+            }
             (InputRequest::Sampling(params), _) => {
                 ports.sample(asker.clone(), params.clone(), cancel.clone()).await?
             }

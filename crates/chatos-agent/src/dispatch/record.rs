@@ -111,8 +111,16 @@ impl<'a> Record<'a> {
                     tracing::warn!(server = stamp.server, tool = stamp.tool, "{warning}");
                 }
                 let (status, code) = answer::status_of(is_error);
-                let whole = answer::text_of(&blocks, structured.as_ref(), &problems);
-                let (text, cut) = truncate::fit_text(whole, limits, Keep::HeadTail, self.lang);
+                let mut whole = answer::text_of(&blocks, structured.as_ref(), &problems);
+                // A model that gets something to read must still learn why it is no success.
+                let reasons = problems.join("; ");
+                if is_error && !whole.ends_with(&reasons) {
+                    whole = format!("{whole}\n[{reasons}]");
+                }
+                let (text, cut) = match truncate::fit_text(&whole, limits, Keep::HeadTail, self.lang) {
+                    Some(shorter) => shorter,
+                    None => (whole, None),
+                };
                 let mut data = structured.clone().unwrap_or(Value::Null);
                 let mut cuts = truncate::fit_data(&mut data, limits.data_bytes());
                 cuts.extend(cut);
@@ -124,6 +132,7 @@ impl<'a> Record<'a> {
                     data,
                     error,
                     text,
+                    product: None,
                     size,
                     cuts,
                     private: Vec::new(),
@@ -178,7 +187,7 @@ pub(super) fn end_of(envelope: Envelope, certain: bool) -> CallEnd {
     let elapsed_ms = envelope.stamp.elapsed_ms;
     let is_error = envelope.status.is_error();
     let blocks = vec![Block::Text(envelope.text.clone())];
-    let structured = Some(envelope.structured());
+    let structured = envelope.structured();
     CallEnd { envelope, blocks, structured, is_error, elapsed_ms, certain }
 }
 

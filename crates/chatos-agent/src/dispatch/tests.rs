@@ -162,6 +162,7 @@ fn set() -> Toolset {
         app: None,
         call_meta: None,
         async_task: None,
+        roots: Vec::new(),
         idle: None,
         total: None,
     };

@@ -13,6 +13,7 @@ fn route(identity: &str, name: &str, normalized: &str) -> Arc<ServerRoute> {
         app: None,
         call_meta: None,
         async_task: None,
+        roots: Vec::new(),
         idle: None,
         total: None,
     })

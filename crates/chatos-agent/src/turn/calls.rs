@@ -206,7 +206,7 @@ impl Turn {
         let envelope = Envelope::seal(Answer::failed(error), stamp, TextLimits::default(), self.run.lang);
         CallEnd {
             blocks: vec![Block::Text(envelope.text.clone())],
-            structured: Some(envelope.structured()),
+            structured: envelope.structured(),
             is_error: envelope.status.is_error(),
             envelope,
             elapsed_ms: 0,

@@ -58,6 +58,7 @@ pub(super) struct RawData {
 impl Tool for ReadFileRaw {
     type Args = RawArgs;
     type Data = RawData;
+    const TEXT: bool = true;
 
     fn spec(&self) -> &'static ToolSpec {
         &RAW
@@ -108,7 +109,8 @@ impl Tool for ReadFileRaw {
             encoding: encoding_word(part.scan.encoding),
             truncated,
         };
-        Ok(Outcome::Ok(Body::content(data, text).truncated(cuts)))
+        let product = 0..text.len();
+        Ok(Outcome::Ok(Body::product(data, text, product).truncated(cuts)))
     }
 }
 
@@ -159,6 +161,7 @@ pub(super) struct RangeData {
 impl Tool for ReadFileRange {
     type Args = RangeArgs;
     type Data = RangeData;
+    const TEXT: bool = true;
 
     fn spec(&self) -> &'static ToolSpec {
         &RANGE
@@ -186,7 +189,7 @@ impl Tool for ReadFileRange {
             })
             .await?;
         let header = format!("# {rel} (lines {}-{} of {})", lines.start, lines.end, scan.line_count);
-        let text = body(header, &lines, cx.lang);
+        let (text, product) = body(header, &lines, &scan, cx.lang);
         let cuts = line_cut(&lines);
         let data = RangeData {
             path: rel,
@@ -195,6 +198,6 @@ impl Tool for ReadFileRange {
             total_lines: scan.line_count,
             sha256: scan.hex(),
         };
-        Ok(Outcome::Ok(Body::content(data, text).truncated(cuts)))
+        Ok(Outcome::Ok(Body::product(data, text, product).truncated(cuts)))
     }
 }

@@ -1,9 +1,10 @@
 //! The tools that read a file: with line numbers, raw, or a range of lines.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use chatos_tool::truncate::omitted_notice;
-use chatos_tool::{Annotations, Confirm, Cut, Issue, IssueCode, Keep, Text, ToolError, ToolSpec, Unit};
+use chatos_tool::{Annotations, Confirm, Cut, Issue, IssueCode, Keep, Lang, Text, ToolError, ToolSpec, Unit};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -107,9 +108,12 @@ pub(super) fn limits(job: &Job, max_lines: Option<u64>, numbered: bool) -> Range
     }
 }
 
-/// The text after a header: the lines, and where to go on.
-pub(super) fn body(header: String, lines: &Lines, lang: chatos_tool::Lang) -> String {
+/// The text after a header, and where in it the product stands: the lines, and where to go on. The digest ends
+/// the text: a model that changes the file later needs it, and a header line of its own would shift what callers
+/// expect below the blank line.
+pub(super) fn body(header: String, lines: &Lines, scan: &Scan, lang: Lang) -> (String, Range<usize>) {
     let mut text = format!("{header}\n\n{}", lines.text);
+    let begin = header.len() + 2;
     if lines.truncated() {
         if !text.ends_with('\n') {
             text.push('\n');
@@ -119,7 +123,15 @@ pub(super) fn body(header: String, lines: &Lines, lang: chatos_tool::Lang) -> St
         let next = format!("start_line={}", lines.end + 1);
         text.push_str(omitted_notice(bytes, left, Some(&next)).get(lang));
     }
-    text
+    let product = begin..text.len();
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    match &scan.sha256 {
+        Some(digest) => text.push_str(&format!("[sha256: {digest}]")),
+        None => text.push_str(Text::fixed("[sha256: larger than 50 MiB]", "[sha256：超过 50 MiB]").get(lang)),
+    }
+    (text, product)
 }
 
 pub(super) fn line_cut(lines: &Lines) -> Vec<Cut> {
@@ -145,6 +157,7 @@ pub(super) fn is_whole(lines: &Lines, scan: &Scan) -> bool {
 impl Tool for ReadFile {
     type Args = Args;
     type Data = Data;
+    const TEXT: bool = true;
 
     fn spec(&self) -> &'static ToolSpec {
         &SPEC
@@ -180,17 +193,7 @@ impl Tool for ReadFile {
         } else {
             format!("# {rel} (lines {}-{} of {}, size: {size})", lines.start, lines.end, scan.line_count)
         };
-        // The digest ends the text: a model that changes the file later needs it, and a header line of
-        // its own would shift what callers expect below the blank line.
-        let mut text = body(header, &lines, cx.lang);
-        if !text.ends_with('\n') {
-            text.push('\n');
-        }
-        match &scan.sha256 {
-            Some(digest) => text.push_str(&format!("[sha256: {digest}]")),
-            None => text
-                .push_str(Text::fixed("[sha256: larger than 50 MiB]", "[sha256：超过 50 MiB]").get(cx.lang)),
-        }
+        let (text, product) = body(header, &lines, &scan, cx.lang);
         let data = Data {
             path: rel,
             size_bytes: scan.size_bytes,
@@ -203,6 +206,6 @@ impl Tool for ReadFile {
             bom: scan.bom,
             truncated: lines.truncated() || lines.cut_lines > 0,
         };
-        Ok(Outcome::Ok(Body::content(data, text).truncated(line_cut(&lines))))
+        Ok(Outcome::Ok(Body::product(data, text, product).truncated(line_cut(&lines))))
     }
 }

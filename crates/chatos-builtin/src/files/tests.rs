@@ -163,11 +163,12 @@ impl Bench {
         let Reply::Done(envelope) = self.layer.call(server, request).await.unwrap() else {
             panic!("no envelope")
         };
-        let structured = envelope.structured();
+        let mut structured = envelope.structured().unwrap();
         let definitions = server.definitions(&Access::All, Lang::En);
         let definition = definitions.iter().find(|definition| definition["name"] == tool).unwrap();
         let wrong = schema::mismatches(&definition["outputSchema"], &structured);
         assert_eq!(wrong, Vec::<String>::new(), "{tool} {arguments}: {structured:#}");
+        structured["_meta"] = envelope.context();
         (structured, envelope.text.clone())
     }
 }
@@ -216,7 +217,7 @@ async fn reading_tools_give_the_documented_texts() {
     assert_eq!((&read["data"]["line_count"], &read["data"]["eol"]), (&json!(3), &json!("lf")));
     let (part, text) = bench.call(&server, "read_file", json!({"path": "src/a.txt", "max_lines": 1})).await;
     assert!(text.contains("[… 10 bytes, 2 lines omitted; continue with start_line=2 …]"), "{text}");
-    assert_eq!(part["chatos"]["truncated"][0]["next"], json!({"start_line": 2}));
+    assert_eq!(part["_meta"]["truncated"][0]["next"], json!({"start_line": 2}));
     let (_, text) = bench
         .call(&server, "read_file_range", json!({"path": "src/a.txt", "start_line": 2, "end_line": 99}))
         .await;

@@ -46,11 +46,12 @@ impl Place {
         let Reply::Done(envelope) = self.bench.layer.call(&self.server, request).await.unwrap() else {
             panic!("no envelope")
         };
-        let structured = envelope.structured();
+        let mut structured = envelope.structured().unwrap();
         let definitions = self.server.definitions(&Access::All, Lang::En);
         let definition = definitions.iter().find(|definition| definition["name"] == tool).unwrap();
         let wrong = schema::mismatches(&definition["outputSchema"], &structured);
         assert_eq!(wrong, Vec::<String>::new(), "{tool} {arguments}: {structured:#}");
+        structured["_meta"] = envelope.context();
         (structured, envelope.text.clone())
     }
 
@@ -82,7 +83,7 @@ async fn entries_are_added_listed_searched_and_shown() {
         (logs.len(), &listed["data"]["total"], &logs[0]["title"]),
         (10, &json!(13), &json!("entry 11"))
     );
-    assert_eq!(listed["chatos"]["truncated"][0]["next"], json!({"offset": 10}));
+    assert_eq!(listed["_meta"]["truncated"][0]["next"], json!({"offset": 10}));
     assert_eq!(text.lines().count(), 12, "one line per entry, the cut and the total: {text}");
     let (rest, _) = place.call("list_exec_logs", json!({"offset": 10, "limit": 200})).await;
     assert_eq!(
@@ -230,7 +231,7 @@ async fn older_files_are_taken_over_once_and_left_alone() {
     let Reply::Done(envelope) = place.bench.layer.call(&again, request).await.unwrap() else {
         panic!("no envelope")
     };
-    assert_eq!(envelope.structured()["data"]["total"], 2);
+    assert_eq!(envelope.structured().unwrap()["data"]["total"], 2);
     assert_eq!(place.of("two", "list_exec_logs", json!({})).await.0["data"]["total"], 0);
 }
 
@@ -257,5 +258,5 @@ async fn without_a_root_nothing_happens() {
     else {
         panic!("no envelope")
     };
-    assert_eq!(envelope.structured()["error"]["details"]["rule"], "outside_root");
+    assert_eq!(envelope.structured().unwrap()["error"]["details"]["rule"], "outside_root");
 }

@@ -160,7 +160,7 @@ async fn every_end_has_its_status_and_fits_the_schema() {
         assert_eq!((envelope.status, envelope.code), (status, code), "{name}");
         assert!(envelope.text.starts_with(text), "{name}: {}", envelope.text);
         assert_eq!(
-            chatos_tool::schema::mismatches(&published(), &envelope.structured()),
+            chatos_tool::schema::mismatches(&published(), &envelope.structured().unwrap()),
             Vec::<String>::new(),
             "{name}"
         );
@@ -331,7 +331,10 @@ async fn long_results_are_cut_and_say_so() {
     assert_eq!(envelope.data["truncated"], true);
     let fields: Vec<_> = envelope.cuts.iter().map(|cut| cut.field.as_str()).collect();
     assert_eq!(fields, ["/lines", "text"]);
-    assert_eq!(chatos_tool::schema::mismatches(&published(), &envelope.structured()), Vec::<String>::new());
+    assert_eq!(
+        chatos_tool::schema::mismatches(&published(), &envelope.structured().unwrap()),
+        Vec::<String>::new()
+    );
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use rmcp::model::{
     GetPromptRequestParams, GetPromptResponse, Implementation, InputRequiredResult, ListPromptsResult,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, MetaObject, NotificationMetaObject,
     PaginatedRequestParams, ProgressNotificationParam, ProgressToken, ProtocolVersion,
-    ReadResourceRequestParams, ReadResourceResponse, ServerConfig, SubscribeRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ResultType, ServerConfig, SubscribeRequestParams,
     SubscriptionFilter, Tool, UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, Peer, RequestContext, RoleServer, SubscriptionContext};
@@ -22,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 use super::door::{self, Door};
 use super::relay::{self, RelayedCall};
 use super::request_state::Carried;
+use super::roots::ClientRoots;
 use super::{Endpoint, changes, elicit, offer};
 use crate::client::{ClientLink, ClientRound, Severity};
 use crate::context::Caller;
@@ -51,6 +52,7 @@ pub(super) struct Connection {
     // Of an older client; a modern one says both with its requests.
     pub(super) watched: Arc<Mutex<BTreeSet<String>>>,
     severity: Mutex<Severity>,
+    roots: ClientRoots,
 }
 
 /// The definitions in one language at one revision of the list.
@@ -71,6 +73,7 @@ impl Connection {
             tools: Mutex::new(None),
             watched: Arc::default(),
             severity: Mutex::new(Severity::Info),
+            roots: ClientRoots::default(),
         }
     }
 
@@ -138,7 +141,9 @@ impl Connection {
     ) -> Result<CallToolResponse, ErrorData> {
         if let Some(relay) = &self.endpoint.relay {
             let cancel = context.ct.clone();
+            let roots = if relay.asks_roots() { self.roots.of(&context).await } else { Vec::new() };
             let call = RelayedCall {
+                roots,
                 tool: request.name.to_string(),
                 arguments: request.arguments.unwrap_or_default(),
                 meta: context.meta.0.0.clone(),
@@ -185,7 +190,8 @@ impl Connection {
                 let content: Result<Vec<ContentBlock>, _> =
                     envelope.content().into_iter().map(serde_json::from_value).collect();
                 let mut result = CallToolResult::success(content.map_err(|error| bug(&error))?);
-                result.structured_content = Some(envelope.structured());
+                result.structured_content = envelope.structured();
+                result.meta = Some(beside(envelope.context()));
                 result.is_error = Some(envelope.status.is_error());
                 Ok(result.into())
             }
@@ -213,6 +219,13 @@ impl Connection {
         let severity = *self.severity.lock().unwrap_or_else(PoisonError::into_inner);
         Door::new(context, self.endpoint.features.logging.then_some(severity))
     }
+}
+
+/// Our part of a `_meta`.
+fn beside(detail: Value) -> MetaObject {
+    let mut meta = MetaObject::new();
+    meta.0.insert("chatos".to_owned(), detail);
+    meta
 }
 
 pub(super) fn bug(error: &dyn std::error::Error) -> ErrorData {
@@ -273,7 +286,13 @@ impl ServerHandler for Connection {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         // The task of a request has room for the largest of its futures and is moved several times.
-        Box::pin(self.call(request, context)).await
+        let mut response = Box::pin(self.call(request, context)).await?;
+        // Here, whoever made the result: a modern client takes one without it for a failure. For an older
+        // client the library leaves it out again.
+        if let CallToolResponse::Complete(result) = &mut response {
+            result.result_type = Some(ResultType::COMPLETE);
+        }
+        Ok(response)
     }
 
     /// A standard method arrives here only when its parameters cannot be read.
@@ -403,6 +422,10 @@ impl ServerHandler for Connection {
         ));
     }
 
+    async fn on_roots_list_changed(&self, _context: NotificationContext<RoleServer>) {
+        self.roots.changed();
+    }
+
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
         Some(offer::listens(&self.endpoint.features, requested))
     }
@@ -452,9 +475,7 @@ async fn send(
     params.total = report.total;
     params.message = Some(report.message).filter(|text| !text.is_empty());
     if let Some(detail) = report.detail {
-        let mut meta = MetaObject::new();
-        meta.0.insert("chatos".to_owned(), json!(detail));
-        params.meta = Some(NotificationMetaObject(meta));
+        params.meta = Some(NotificationMetaObject(beside(json!(detail))));
     }
     peer.notify_progress(params).await
 }

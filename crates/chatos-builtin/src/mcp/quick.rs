@@ -24,6 +24,9 @@ use super::wire::{Out, Sink};
 use crate::context::Caller;
 use crate::layer::{Batch, CallRequest, Reply, UnknownTool};
 
+/// What a modern client says with each request.
+const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
+
 /// Longer lines are not looked at twice.
 const LINE_BYTES: usize = 4096;
 
@@ -165,7 +168,8 @@ impl QuickCalls {
             tool.is_quick() && endpoint.access.allows(&params.name) && !endpoint.access.asks(&params.name)
         });
         let meta = params.meta.unwrap_or_default();
-        if !quick || meta.contains_key("progressToken") {
+        // One that says which protocol it speaks is not of the older era, or of none we know.
+        if !quick || meta.contains_key("progressToken") || meta.contains_key(VERSION_KEY) {
             return false;
         }
         let cancel = CancellationToken::new();

@@ -3,11 +3,12 @@
 //! The protocol, its eras, its transports and its gate are those of every endpoint; only where tools come
 //! from and where calls go is another.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use chatos_tool::{Fault, Lang};
-use rmcp::model::{CallToolResult, ErrorData, Tool};
-use serde_json::{Map, Value};
+use rmcp::model::{CallToolResult, ContentBlock, ErrorData, Tool};
+use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::tool::BoxFuture;
@@ -16,6 +17,10 @@ use crate::tool::BoxFuture;
 pub trait Relay: Send + Sync + 'static {
     /// The definitions now: `{name, description, inputSchema, annotations?}` each.
     fn tools(&self, lang: Lang) -> BoxFuture<'_, Result<Vec<Value>, Fault>>;
+    /// Whether calls work in a folder that the client names (`roots/list` of an older client).
+    fn asks_roots(&self) -> bool {
+        false
+    }
     /// Makes a call; gives `{content, structuredContent?, isError}`.
     fn call(&self, call: RelayedCall) -> BoxFuture<'_, Result<Value, Fault>>;
 }
@@ -28,6 +33,8 @@ pub struct RelayedCall {
     pub arguments: Map<String, Value>,
     /// As the client sent it.
     pub meta: Map<String, Value>,
+    /// Folders the client says it works in, in its order; only where they are asked for.
+    pub roots: Vec<PathBuf>,
     /// Names the client.
     pub session: String,
     /// The client withdrew the call, or is gone.
@@ -52,7 +59,13 @@ pub(super) async fn call(
     call: RelayedCall,
     lang: Lang,
 ) -> Result<CallToolResult, ErrorData> {
-    let result = relay.call(call).await.map_err(|fault| refused(&fault, lang))?;
+    let mut result = relay.call(call).await.map_err(|fault| refused(&fault, lang))?;
+    // A block that a client could not read is passed on as its text instead of hiding the others.
+    for block in result["content"].as_array_mut().into_iter().flatten() {
+        if serde_json::from_value::<ContentBlock>(block.clone()).is_err() {
+            *block = json!({ "type": "text", "text": block.to_string() });
+        }
+    }
     serde_json::from_value(result).map_err(|error| super::connection::bug(&error))
 }
 

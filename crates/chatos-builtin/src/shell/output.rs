@@ -173,6 +173,11 @@ impl Printed {
         }
     }
 
+    /// Bytes that were printed, shown or not.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
     /// How much room it would like.
     pub(super) fn wish(&self) -> usize {
         self.head.len() + self.tail.len() + if self.omitted_bytes > 0 { NOTICE } else { 0 }

@@ -112,11 +112,12 @@ impl Bench {
         let Reply::Done(envelope) = self.layer.call(&self.server, request).await.unwrap() else {
             panic!("no envelope")
         };
-        let structured = envelope.structured();
+        let mut structured = envelope.structured().unwrap();
         let definitions = self.server.definitions(&Access::All, Lang::En);
         let definition = definitions.iter().find(|definition| definition["name"] == tool).unwrap();
         let wrong = schema::mismatches(&definition["outputSchema"], &structured);
         assert_eq!(wrong, Vec::<String>::new(), "{tool} {arguments:?}: {structured:#}");
+        structured["_meta"] = envelope.context();
         (structured, envelope.text.clone())
     }
 

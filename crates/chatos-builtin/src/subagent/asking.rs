@@ -1,6 +1,6 @@
 //! `get_sub_agent` and `suggest_sub_agent`.
 
-use chatos_tool::{Annotations, Confirm, Reason, Text, ToolError, ToolSpec, validation};
+use chatos_tool::{Annotations, Confirm, Lang, Reason, Text, ToolError, ToolSpec, validation};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -59,8 +59,8 @@ impl Tool for Get {
         let wanted = Wanted { agent_id: Some(&args.agent_id), ..Wanted::default() };
         let found = choose(&all, &wanted).ok_or_else(|| unknown(&all, &args.agent_id))?;
         let agent = view(found.plugin, found.agent);
-        let text = format!("{} ({}): {}", found.agent.name, found.agent.id, found.agent.description);
         let preview: String = found.agent.system.chars().take(500).collect();
+        let text = shown(found.plugin, found.agent, &preview, cx.lang);
         let data = json!({
             "agent": agent, "plugin": found.plugin.id, "model": found.agent.model,
             "default_skills": found.agent.default_skills, "commands": agent["commands"],
@@ -68,6 +68,26 @@ impl Tool for Get {
         });
         Ok(Outcome::Ok(Body::new(data, text)))
     }
+}
+
+/// Everything `data` says that a model needs to choose it and to use it.
+fn shown(plugin: &SubPlugin, agent: &SubAgent, preview: &str, lang: Lang) -> String {
+    let mut text = format!("{} ({}/{}): {}", agent.name, plugin.id, agent.id, agent.description);
+    let mut line = |heading: &Text, value: &str| {
+        if !value.is_empty() {
+            text.push_str(&format!("\n{}: {value}", heading.get(lang)));
+        }
+    };
+    line(&Text::fixed("Model", "模型"), agent.model.as_deref().unwrap_or_default());
+    line(&Text::fixed("Skills", "技能"), &agent.skills.join(", "));
+    line(&Text::fixed("Skills it starts with", "默认技能"), &agent.default_skills.join(", "));
+    for command in &plugin.commands {
+        let of = format!("{} – {}: {}", command.id, command.name, command.description);
+        line(&Text::fixed("Command", "命令"), &of);
+    }
+    line(&Text::fixed("Default command", "默认命令"), agent.default_command.as_deref().unwrap_or_default());
+    line(&Text::fixed("Its instructions begin", "指令开头"), preview);
+    text
 }
 
 /// Names the best one.
@@ -124,7 +144,9 @@ impl Tool for Suggest {
             "model": found.agent.model, "command_id": found.command.map(|command| &command.id),
             "skills": found.agent.default_skills, "reason": found.reason,
         });
-        let text = format!("{}/{}: {}", found.plugin.id, found.agent.id, found.reason);
+        let command =
+            found.command.map(|command| format!(" (command_id={})", command.id)).unwrap_or_default();
+        let text = format!("{}/{}{command}: {}", found.plugin.id, found.agent.id, found.reason);
         Ok(Outcome::Ok(Body::new(data, text)))
     }
 }

@@ -91,9 +91,19 @@ impl Tool for Status {
     async fn call(&self, args: StatusArgs, cx: &CallCx) -> Result<Outcome<Value>, ToolError> {
         let asked = self.0.runner()?.status(args.job_id, args.wait_ms);
         let data = cx.unless_stopped(asked).await??;
-        let text = data["status"].as_str().unwrap_or_default().to_owned();
+        let text = shown(&data);
         Ok(Outcome::Ok(Body::new(data, text)))
     }
+}
+
+/// The state of a job, and what came of it.
+fn shown(data: &Value) -> String {
+    let said = |pointer: &str| data.pointer(pointer).and_then(Value::as_str).filter(|text| !text.is_empty());
+    let mut text = [said("/job_id"), said("/status")].into_iter().flatten().collect::<Vec<_>>().join(": ");
+    for part in [said("/error/message"), said("/result/response")].into_iter().flatten() {
+        text.push_str(&format!("\n{part}"));
+    }
+    text
 }
 
 /// Stops.
@@ -117,7 +127,7 @@ impl Tool for Cancel {
     async fn call(&self, args: CancelArgs, cx: &CallCx) -> Result<Outcome<Value>, ToolError> {
         let asked = self.0.runner()?.cancel(args.job_id);
         let (data, over) = cx.unless_stopped(asked).await??;
-        let text = data["status"].as_str().unwrap_or_default().to_owned();
+        let text = shown(&data);
         let body = Body::new(data, text);
         Ok(if over { Outcome::Noop(body) } else { Outcome::Ok(body) })
     }

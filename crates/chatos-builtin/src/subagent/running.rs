@@ -111,6 +111,7 @@ impl Home {
             caller_model: args.caller_model,
             mcp_allow_prefixes: args.mcp_allow_prefixes,
             dedupe_key: args.dedupe_key,
+            root: cx.root.as_ref().map(|root| root.path().to_owned()),
         })
     }
 }

@@ -51,11 +51,12 @@ impl Place {
         let Reply::Done(envelope) = self.bench.layer.call(&self.server, request).await.unwrap() else {
             panic!("no envelope")
         };
-        let structured = envelope.structured();
+        let mut structured = envelope.structured().unwrap();
         let definitions = self.server.definitions(&Access::All, Lang::En);
         let definition = definitions.iter().find(|definition| definition["name"] == tool).unwrap();
         let wrong = schema::mismatches(&definition["outputSchema"], &structured);
         assert_eq!(wrong, Vec::<String>::new(), "{tool} {arguments}: {structured:#}");
+        structured["_meta"] = envelope.context();
         (structured, envelope.text.clone())
     }
 
@@ -187,7 +188,7 @@ async fn lists_are_scoped_paged_and_newest_first() {
     let (page, text) = place.meta("list_tasks", json!({"limit": 3}), own.clone()).await;
     assert_eq!(titles(&page), ["t6", "t5", "t4"]);
     assert_eq!((&page["data"]["total"], &page["data"]["truncated"]), (&json!(7), &json!(true)));
-    assert_eq!(page["chatos"]["truncated"][0]["next"], json!({"offset": 3}));
+    assert_eq!(page["_meta"]["truncated"][0]["next"], json!({"offset": 3}));
     assert!(text.contains("[… 4 tasks omitted; continue with offset=3 …]"), "{text}");
     let (rest, _) = place.meta("list_tasks", json!({"limit": 5, "offset": 3}), own.clone()).await;
     assert_eq!((titles(&rest).len(), &rest["data"]["truncated"]), (4, &json!(false)));
@@ -257,7 +258,7 @@ async fn one_key_makes_one_task_also_from_two_processes_at_once() {
         own.transport = Transport::InProcess;
         let own = layer_call(&place, own).await;
         let Ok(Reply::Done(theirs)) = other.await.unwrap() else { panic!("no envelope") };
-        for envelope in [own, theirs.structured()] {
+        for envelope in [own, theirs.structured().unwrap()] {
             made += envelope["data"]["created"].as_array().unwrap().len();
         }
     }
@@ -266,7 +267,7 @@ async fn one_key_makes_one_task_also_from_two_processes_at_once() {
 
 async fn layer_call(place: &Place, request: crate::layer::CallRequest) -> Value {
     match place.bench.layer.call(&place.server, request).await.unwrap() {
-        Reply::Done(envelope) => envelope.structured(),
+        Reply::Done(envelope) => envelope.structured().unwrap(),
         _ => panic!("no envelope"),
     }
 }
@@ -354,7 +355,7 @@ async fn without_a_database_the_answer_says_so() {
     else {
         panic!("no envelope")
     };
-    let result = envelope.structured();
+    let result = envelope.structured().unwrap();
     assert_eq!((&result["code"], &result["error"]["retryable"]), (&json!("unavailable"), &json!(true)));
     assert_eq!(result["error"]["details"]["what"], "database");
 }
@@ -372,6 +373,6 @@ async fn results_beyond_every_limit_say_what_was_cut() {
     assert!(text.chars().count() <= 2_000, "{}", text.chars().count());
     assert_eq!(listed["data"]["truncated"], true);
     assert_eq!(listed["data"]["total"], 100, "numbers stay");
-    assert!(listed["chatos"]["truncated"].as_array().unwrap().len() >= 2);
+    assert!(listed["_meta"]["truncated"].as_array().unwrap().len() >= 2);
     assert!(serde_json::to_string(&listed["data"]).unwrap().len() <= 8_100);
 }

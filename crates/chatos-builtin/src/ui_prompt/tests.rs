@@ -36,8 +36,8 @@ async fn done(task: tokio::task::JoinHandle<Reply>) -> Envelope {
         .into_iter()
         .find(|tool| tool["name"] == envelope.stamp.tool.as_str())
         .unwrap();
-    let found = chatos_tool::schema::mismatches(&schema["outputSchema"], &envelope.structured());
-    assert_eq!(found, Vec::<String>::new(), "{}", envelope.structured());
+    let found = chatos_tool::schema::mismatches(&schema["outputSchema"], &envelope.structured().unwrap());
+    assert_eq!(found, Vec::<String>::new(), "{}", envelope.structured().unwrap());
     *envelope
 }
 

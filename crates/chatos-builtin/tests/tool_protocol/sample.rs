@@ -1,4 +1,5 @@
-//! The tool that `docs/protocols/tools.md` uses as its example: small, with every kind of ending.
+//! The tools that `docs/protocols/tools.md` uses as its examples: a small one with every kind of ending, and one
+//! that makes text.
 
 use chatos_builtin::{Body, CallCx, NeedsInput, Outcome, Server, ServerInfo, Tool};
 use chatos_tool::{
@@ -128,6 +129,48 @@ impl Tool for LookUp {
     }
 }
 
+static PAGE: ToolSpec = ToolSpec {
+    name: "read_page",
+    title: Text::fixed("Read a page", "阅读一页"),
+    description: Text::fixed("Reads a page of the dictionary.", "阅读词典的一页。"),
+    annotations: Annotations::of("R I"),
+    confirm: Confirm::None,
+    version: 1,
+};
+
+pub(crate) struct ReadPage;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(crate) struct PageArgs {
+    /// The page, from 1
+    #[schemars(range(min = 1, max = 2), extend("x-zh" = "页码，从 1 开始"))]
+    page: u32,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct PageData {
+    page: u32,
+    edition: u32,
+}
+
+impl Tool for ReadPage {
+    type Args = PageArgs;
+    type Data = PageData;
+    const TEXT: bool = true;
+
+    fn spec(&self) -> &'static ToolSpec {
+        &PAGE
+    }
+
+    async fn call(&self, args: PageArgs, _: &CallCx) -> Result<Outcome<PageData>, ToolError> {
+        let header = format!("# page {} of 2\n\n", args.page);
+        let lines = "An apple is a fruit.\n[… continue with page=2 …]";
+        let product = header.len()..header.len() + lines.len();
+        let text = format!("{header}{lines}\n[edition: 3]");
+        Ok(Outcome::Ok(Body::product(PageData { page: args.page, edition: 3 }, text, product)))
+    }
+}
+
 pub(crate) fn server() -> Server {
-    Server::new(&INFO).with(LookUp)
+    Server::new(&INFO).with(LookUp).with(ReadPage)
 }

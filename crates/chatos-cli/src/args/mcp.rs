@@ -69,6 +69,9 @@ pub(crate) struct Gateway {
     /// The agent whose tools are offered, id or name [default: the one a chat begins with]
     #[arg(long, value_name = "A", default_value = "default")]
     pub(crate) agent: String,
+    /// The project folder of the client [default: what the client says, else the current directory]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) root: Option<PathBuf>,
     /// The name clients see
     #[arg(long = "name", value_name = "TEXT", default_value = "chatos")]
     pub(crate) shown_name: String,
@@ -95,7 +98,7 @@ impl Gateway {
         Mcp {
             known: None,
             server: None,
-            root: None,
+            root: self.root.clone(),
             shown_name: Some(self.shown_name.clone()),
             write: None,
             scope: None,

@@ -80,6 +80,9 @@ pub(crate) enum Plugin {
         /// It may connect to addresses inside this computer or network
         #[arg(long)]
         allow_inside_network: bool,
+        /// Also allow this of what it asks for beyond itself, such as chat.read; again for more
+        #[arg(long, value_name = "CAPABILITY")]
+        allow: Vec<String>,
     },
     /// Stop a plugin from running
     Untrust {
@@ -101,7 +104,7 @@ pub(crate) enum Plugin {
     },
     /// What an app offers to agents: server, prompts, exposure, call metadata
     Ai {
-        /// PLUGIN.APP, as in com.example.tools.hello
+        /// PLUGIN.APP, as in com.example.tools.hello; PLUGIN/APP where two apps have that name
         app: String,
     },
 }

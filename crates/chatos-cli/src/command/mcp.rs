@@ -3,6 +3,7 @@
 //! A client starts it and waits for its first answer, so nothing happens before that answer which it
 //! does not need: one thread, no database until a setting is read, no state until the first call.
 
+mod client_folder;
 mod config;
 mod gateway;
 mod http;
@@ -10,6 +11,7 @@ mod list;
 mod queue;
 mod subagents;
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -135,7 +137,11 @@ fn root_of(
     let current = environment.current_dir();
     let asked = options.root.as_ref().or(global.project.as_ref());
     let path = asked.map_or_else(|| current.to_owned(), |path| current.join(path));
-    Root::open(&path).map(Some).map_err(|error| {
+    open_root(&path).map(Some)
+}
+
+fn open_root(path: &Path) -> Result<Root, Fault> {
+    Root::open(path).map_err(|error| {
         Fault::new(
             ErrorCode::NotFound,
             Text::new(

@@ -2,6 +2,7 @@
 
 mod backend;
 mod change;
+mod levels;
 mod local;
 mod show;
 mod trust;
@@ -47,8 +48,8 @@ pub(crate) fn run(
                     }
                     Plugin::Remove { id, data, yes } => change::remove(&api, output, &id, data, yes).await,
                     Plugin::Trust { id, show: true, .. } => trust::show(&api, output, &id).await,
-                    Plugin::Trust { id, digest, allow_inside_network, .. } => {
-                        trust::trust(&api, output, &id, digest.as_deref(), allow_inside_network).await
+                    Plugin::Trust { id, digest, allow_inside_network, allow, .. } => {
+                        trust::trust(&api, output, &id, digest.as_deref(), allow_inside_network, allow).await
                     }
                     Plugin::Untrust { id } => trust::untrust(&api, output, &id).await,
                     Plugin::Validate { .. } | Plugin::Pack { .. } => Ok(ExitCode::SUCCESS),

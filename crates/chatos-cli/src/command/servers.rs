@@ -3,7 +3,7 @@
 mod sign_in;
 
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use chatos_host::{Environment, ErrorCode, Fault, Text};
@@ -256,6 +256,11 @@ fn parts(parts: &ServerParts, environment: &Environment) -> Result<Map<String, V
     if parts.allow_private {
         put("allowPrivate", json!(true));
     }
+    if !parts.roots.is_empty() {
+        let given = parts.roots.iter().filter(|root| !root.as_os_str().is_empty());
+        let roots: Vec<PathBuf> = given.map(|root| environment.current_dir().join(root)).collect();
+        put("roots", json!(roots));
+    }
     if !parts.tags.is_empty() {
         put("tags", json!(parts.tags));
     }
@@ -349,6 +354,9 @@ fn print_one(output: &Output, item: &Value) {
         }
     }
     output.line(&line);
+    for root in item["roots"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+        output.line(&format!("  root {}", visible(root)));
+    }
     sign_in::print(output, item);
     let error = &state["lastError"];
     if let Some(message) = error["message"].as_str() {

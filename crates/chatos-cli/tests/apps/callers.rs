@@ -7,7 +7,13 @@ use crate::support::{PLUGIN, failure, place, sandbox, serve, trust, with_backend
 
 const OTHER: &str = "com.example.other";
 
-fn as_app(host: &RunningHost, app: &str, method: &str, path: &str, body: Option<&Value>) -> Answer {
+pub(crate) fn as_app(
+    host: &RunningHost,
+    app: &str,
+    method: &str,
+    path: &str,
+    body: Option<&Value>,
+) -> Answer {
     let text = body.map(Value::to_string).unwrap_or_default();
     let mut head = format!(
         "{method} {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nX-ChatOS-App: {app}\r\n",
@@ -107,6 +113,14 @@ fn an_app_reaches_nothing_that_is_not_a_member() {
     let listing = as_app(&host, &own, "GET", "/api/v1/plugins", None);
     assert_eq!(listing.status, 200);
     assert!(!listing.text().contains(place(&sandbox, "").to_str().unwrap()), "{}", listing.text());
+    // What the person configured is shown once the person allows it.
+    let refused = as_app(&host, &own, "GET", "/api/v1/admin/state", None);
+    assert_eq!(failure(&refused).1, format!("Capability \"admin.read\" is not granted to {PLUGIN}"));
+    let decide = |state: &str| {
+        let grant = json!({ "pluginId": PLUGIN, "capability": "admin.read", "state": state });
+        assert_eq!(host.ask("PUT", "/api/v1/grants", Some(&grant)).status, 200);
+    };
+    decide("granted");
     let state = as_app(&host, &own, "GET", "/api/v1/admin/state", None).json();
     assert_eq!(state["dbPath"], "");
     for key in [
@@ -122,8 +136,7 @@ fn an_app_reaches_nothing_that_is_not_a_member() {
     ] {
         assert!(state["data"][key].is_array(), "{key}: {state}");
     }
-    let withdraw = json!({ "pluginId": PLUGIN, "capability": "admin.read", "state": "withdrawn" });
-    assert_eq!(host.ask("PUT", "/api/v1/grants", Some(&withdraw)).status, 200);
+    decide("withdrawn");
     let refused = as_app(&host, &own, "GET", "/api/v1/admin/state", None);
     assert_eq!(failure(&refused).1, format!("Capability \"admin.read\" is not granted to {PLUGIN}"));
 }

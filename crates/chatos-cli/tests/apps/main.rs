@@ -4,4 +4,5 @@
 mod backends;
 mod callers;
 mod frames;
+mod rights;
 mod support;

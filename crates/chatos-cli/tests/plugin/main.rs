@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod api;
+mod by_hand;
 mod commands;
 mod disk;
 mod hostile;

@@ -10,6 +10,7 @@ mod late;
 mod meta;
 mod otlp;
 mod plugin;
+mod prompts;
 mod proxy;
 mod support;
 mod trace;

@@ -4,7 +4,8 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use chatos_policy::{AgentPrompts, LandConfig, Mode, Outcome, PromptLang, Role};
+use chatos_contribution::ServerIdentity;
+use chatos_policy::{AgentPrompts, Code, Grant, LandConfig, Mode, Outcome, PromptLang, Role, UiApp};
 use chatos_store::AgentRecord;
 use chatos_tool::{Lang, Text};
 
@@ -26,7 +27,8 @@ pub struct PromptUse {
     pub key: String,
     /// Whether it is part of the system prompt.
     pub included: bool,
-    /// `included`, `duplicate`, `missing_prompt`, `not_for_role`, `not_in_land_config`, `not_exposed`.
+    /// `included`, `duplicate`, `missing_prompt`, `not_for_role`, `not_in_land_config`, `not_exposed`,
+    /// `not_chosen`, `server_refused`.
     pub code: &'static str,
     /// For a person.
     pub why: Text,
@@ -157,9 +159,57 @@ impl Assembly<'_> {
     fn add(&self, out: &mut Collecting, key: &str, lang: PromptLang) {
         let lang = language(&[lang, self.agent.prompt_lang], self.setting);
         match self.book.find(key, lang, self.outcome.role) {
+            Ok(_) if self.is_of_refused(key) => out.skip(key, "server_refused"),
             Ok(text) => out.prompt(key, &text.id, &text.name, &text.content),
             Err(NoText::Missing) => out.skip(key, "missing_prompt"),
             Err(NoText::NotForRole) => out.skip(key, "not_for_role"),
+        }
+    }
+
+    /// Whether this is the prompt of a server that was wanted and may not be used: a text about tools that
+    /// are not there. One that nobody chose is not refused; its prompt may be chosen alone.
+    fn is_of_refused(&self, key: &str) -> bool {
+        let refused = self.outcome.refusals.iter().filter(|refusal| refusal.code != Code::NotChosen);
+        let is_of = |identity: &ServerIdentity, server: &str| {
+            self.book.of_server(identity, server).eq_ignore_ascii_case(key)
+        };
+        let granted = || self.outcome.grants.values().any(|grant| is_of(&grant.identity, &grant.server));
+        refused
+            .filter_map(|refusal| Some((refusal.identity.as_ref()?, &refusal.server)))
+            .any(|(identity, server)| is_of(identity, server))
+            && !granted()
+    }
+
+    /// Whether an agent chose apps of which this is the own prompt, and ticked it for none of them
+    /// (seed 000 §4.3).
+    fn is_unticked(&self, key: &str) -> bool {
+        if self.agent.mode != Mode::Custom {
+            return false;
+        }
+        let is_key = |other: &str| other.eq_ignore_ascii_case(key);
+        let ticks = |app: &&UiApp| {
+            let ids = &app.prompt_ids;
+            app.prompt && (ids.is_empty() || ids.iter().any(|written| is_key(&self.book.key_of(written))))
+        };
+        let owns = |app: &&UiApp| self.book.own_of(&app.plugin_id, &app.app_id).is_some_and(is_key);
+        let mut chosen = self.agent.ui_apps.iter().filter(owns).peekable();
+        chosen.peek().is_some() && !chosen.any(|app| ticks(&app))
+    }
+
+    /// Whether the land_config keeps the prompt of a granted server out.
+    fn is_kept_out(&self, key: &str) -> bool {
+        let is_of =
+            |grant: &&Grant| self.book.of_server(&grant.identity, &grant.server).eq_ignore_ascii_case(key);
+        let mut grants = self.outcome.grants.values().filter(is_of).peekable();
+        grants.peek().is_some() && grants.all(|grant| grant.prompt.is_none())
+    }
+
+    /// The own prompt of an app that is ticked for it.
+    fn add_own(&self, out: &mut Collecting, key: &str, lang: PromptLang) {
+        if self.is_kept_out(key) {
+            out.skip(key, "not_in_land_config");
+        } else {
+            self.add(out, key, lang);
         }
     }
 
@@ -169,7 +219,7 @@ impl Assembly<'_> {
             let own = self.book.own_of(&app.plugin_id, &app.app_id);
             if app.prompt_ids.is_empty() {
                 if let Some(own) = own {
-                    self.add(out, own, app.prompt_lang);
+                    self.add_own(out, own, app.prompt_lang);
                 }
                 continue;
             }
@@ -179,7 +229,9 @@ impl Assembly<'_> {
                 let any = self.land.flow(self.outcome.role).agent_prompts == AgentPrompts::Any;
                 if !self.book.selectable(&app.plugin_id, &app.app_id, &key) {
                     out.skip(&key, "not_exposed");
-                } else if is_own || any || self.lists(&key) {
+                } else if is_own {
+                    self.add_own(out, &key, app.prompt_lang);
+                } else if any || self.lists(&key) {
                     self.add(out, &key, app.prompt_lang);
                 } else {
                     out.skip(&key, "not_in_land_config");
@@ -195,6 +247,10 @@ impl Assembly<'_> {
             let key = self.book.of_server(&grant.identity, &grant.server);
             let lang = language(&[lang, self.agent.prompt_lang], self.setting);
             if let Ok(text) = self.book.find(&key, lang, self.outcome.role) {
+                if self.is_unticked(&key) && !out.has(&key) {
+                    out.skip(&key, "not_chosen");
+                    continue;
+                }
                 out.prompt(&key, &text.id, &text.name, &text.content);
             }
         }
@@ -269,6 +325,10 @@ fn shortened(names: &[&str], most: usize) -> String {
     }
 }
 
+fn seen_key(key: &str) -> String {
+    format!("key:{}", key.to_lowercase())
+}
+
 struct Collecting {
     result: SystemBlocks,
     seen: BTreeSet<String>,
@@ -284,12 +344,16 @@ impl Collecting {
     /// A text counts once, by its id and by its key: the two languages of a key are one prompt.
     fn prompt(&mut self, key: &str, id: &str, name: &str, content: &str) {
         let new = self.seen.insert(format!("id:{id}"));
-        if !(self.seen.insert(format!("key:{}", key.to_lowercase())) && new) {
+        if !(self.seen.insert(seen_key(key)) && new) {
             self.skip(key, "duplicate");
             return;
         }
         self.block(&format!("prompt:{name}"), content);
         self.note(key, true, "included");
+    }
+
+    fn has(&self, key: &str) -> bool {
+        self.seen.contains(&seen_key(key))
     }
 
     fn skip(&mut self, key: &str, code: &'static str) {
@@ -306,6 +370,10 @@ impl Collecting {
                 "chosen by the agent but not listed in the land_config",
                 "已被选择，但 land_config 未列出",
             ),
+            "not_chosen" => {
+                Text::fixed("not ticked for the app in this agent", "该 Agent 没有为此应用勾选它")
+            }
+            "server_refused" => Text::fixed("its server may not be used here", "其服务器在这里不可使用"),
             _ => Text::fixed("not among what the app lets you select", "不在该应用可选择的范围内"),
         };
         self.result.prompts.push(PromptUse { key: key.to_owned(), included, code, why });

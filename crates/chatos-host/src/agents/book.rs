@@ -77,12 +77,17 @@ impl PromptBook {
                     app: Some(key.clone()),
                 });
             }
-            if let Some(server) = &app.mcp {
-                book.of_server.insert(server.identity.clone(), prompt.names.zh.clone());
-            }
-            book.own.insert(key, prompt.names.zh);
+            book.add_own(key, app.mcp.map(|server| server.identity), prompt.names.zh);
         }
         Ok(book)
+    }
+
+    /// The own prompt of an app, and of its server where it has one.
+    pub(crate) fn add_own(&mut self, app: (String, String), server: Option<ServerIdentity>, name: String) {
+        if let Some(server) = server {
+            self.of_server.insert(server, name.clone());
+        }
+        self.own.insert(app, name);
     }
 
     fn add_row(&mut self, row: SystemPrompt) {

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::explain::{Reason, is_stop};
 use super::{AgentDesk, no_agent, run_refused};
+use crate::apps::{AppCaller, Placed};
 use crate::fault::store_fault;
 use crate::issues::{Issues, overlay};
 
@@ -24,8 +25,8 @@ const EXTRA_BYTES: usize = 16 * 1024;
 /// Members of an agent as the API gives it that nobody can set.
 const READ_ONLY: [&str; 7] = ["id", "createdAt", "updatedAt", "problems", "cleared", "landConfig", "madeBy"];
 /// What only a person decides: an app neither picks nor changes the frame its agents work in
-/// (host-api §6.4: they get the safe default).
-const NOT_FOR_APPS: [&str; 2] = ["landConfigId", "mode"];
+/// (host-api §6.4: they get the safe default), nor where they work: that is a wish (§5).
+const NOT_FOR_APPS: [&str; 3] = ["landConfigId", "mode", "workspaceRoot"];
 
 impl AgentDesk<'_> {
     /// The agent a patch would make, checked, without saving it. `base`: the saved one.
@@ -82,61 +83,78 @@ impl AgentDesk<'_> {
 
     /// Changes an agent: what the patch does not name stays.
     pub fn update(&self, id: &str, patch: Map<String, Value>) -> Result<AgentRecord, Fault> {
+        let before = self.agent(id)?.workspace_root;
+        let agent = self.change(id, patch)?;
+        let root = &agent.workspace_root;
+        let maker = self.host.store().agent_maker(id).map_err(|error| store_fault(&error))?;
+        if let Some(plugin) = maker.filter(|_| *root != before && !root.is_empty()) {
+            // A folder a person chose for it.
+            self.host.root_chosen(&plugin, root)?;
+        }
+        Ok(agent)
+    }
+
+    fn change(&self, id: &str, patch: Map<String, Value>) -> Result<AgentRecord, Fault> {
         let _alone = self.host.model_share().editing();
         let agent = self.drafted(Some(&self.agent(id)?), patch)?;
         self.save(agent, false)
     }
 
-    /// Makes an agent for an app; it is this plugin's from then on.
-    pub fn create_for_app(&self, plugin: &str, mut patch: Map<String, Value>) -> Result<AgentRecord, Fault> {
+    /// Makes an agent for an app; it is this plugin's from then on. `placed`: where it works.
+    pub(crate) fn create_for_app(
+        &self,
+        plugin: &str,
+        mut patch: Map<String, Value>,
+        placed: &Placed,
+    ) -> Result<AgentRecord, Fault> {
         for key in NOT_FOR_APPS {
             patch.remove(key);
         }
         let mut agent = self.drafted(None, patch)?;
         SAFE_DEFAULT.clone_into(&mut agent.land_config_id);
+        agent.workspace_root.clone_from(&placed.root);
         let made = self.save(agent, true)?;
-        self.host.store().set_agent_maker(&made.id, plugin).map_err(|error| store_fault(&error))?;
+        let store = self.host.store();
+        store
+            .set_agent_maker(&made.id, plugin)
+            .and_then(|()| store.set_agent_wish(&made.id, &placed.wished))
+            .map_err(|error| store_fault(&error))?;
         Ok(made)
     }
 
-    /// Changes an agent for an app, if its plugin made it.
-    pub fn update_for_app(
+    /// Changes an agent for an app. `placed`: where it works, when the app wished for another folder.
+    pub(crate) fn update_for_app(
         &self,
-        plugin: &str,
+        caller: &AppCaller,
         id: &str,
         mut patch: Map<String, Value>,
+        placed: Option<&Placed>,
     ) -> Result<AgentRecord, Fault> {
-        self.made_by(plugin, id)?;
+        self.reach(caller, id)?;
         for key in NOT_FOR_APPS {
             patch.remove(key);
         }
-        self.update(id, patch)
+        if let Some(placed) = placed {
+            // A wish changes nothing for an agent of the person.
+            if self.host.is_own_agent(caller, id)? {
+                patch.insert("workspaceRoot".to_owned(), json!(placed.root));
+                self.host.store().set_agent_wish(id, &placed.wished).map_err(|error| store_fault(&error))?;
+            }
+        }
+        self.change(id, patch)
     }
 
-    /// host-api §5: an app changes only agents its plugin made.
-    fn made_by(&self, plugin: &str, id: &str) -> Result<(), Fault> {
-        self.agent(id)?;
-        let maker = self.host.store().agent_maker(id).map_err(|error| store_fault(&error))?;
-        if maker.as_deref() == Some(plugin) {
+    /// host-api §5: an app changes only agents its plugin made, unless it was allowed more.
+    pub(crate) fn reach(&self, caller: &AppCaller, id: &str) -> Result<(), Fault> {
+        if self.host.is_own_agent(caller, id)? || caller.has("agents.write") {
             return Ok(());
         }
-        Err(Fault::new(
-            ErrorCode::PermissionDenied,
-            Text::new(
-                format!("this agent was not made by {plugin}"),
-                format!("此智能体不是由 {plugin} 创建的"),
-            ),
-        )
-        .code("not_owner")
-        .hint(Text::fixed(
-            "an app changes only the agents it made itself; a person can change all of them on the Agents page",
-            "应用只能更改自己创建的智能体；用户可在智能体页面更改全部",
-        )))
+        Err(self.host.not_granted(&caller.plugin_id, "agents.write"))
     }
 
-    /// Removes an agent for an app that made it: not while chats talk to it (host-api §6.4); a person may.
-    pub fn remove_for_app(&self, plugin: &str, id: &str) -> Result<(), Fault> {
-        self.made_by(plugin, id)?;
+    /// Removes an agent for an app: not while chats talk to it (host-api §6.4); a person may.
+    pub fn remove_for_app(&self, caller: &AppCaller, id: &str) -> Result<(), Fault> {
+        self.reach(caller, id)?;
         let chats = self.host.store().sessions_of_agent(id).map_err(|error| store_fault(&error))?;
         if chats > 0 {
             return Err(Fault::new(

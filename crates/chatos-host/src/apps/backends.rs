@@ -12,7 +12,7 @@ use chatos_manifest::{PluginId, Source};
 use chatos_plugins::backend::{
     BackendError, BackendPort, BackendStatus, Backends, CallContext, Invocation, Later, Launch, runner_file,
 };
-use chatos_plugins::{Origin, Plugin, Snapshot, UiApps};
+use chatos_plugins::{Origin, Plugin, Snapshot, UiApps, Unverified};
 use chatos_tool::{ErrorCode, Fault, Text};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -227,16 +227,14 @@ impl Host {
         })?;
         let entry = check_backend(&snapshot, plugin)?;
         // plugins §7: the bytes are looked at again before a process starts.
-        let found = desk.registry().inventory(plugin).map_err(|error| failed(&error))?;
-        let changed =
-            plugin.loaded.origin == Origin::User && plugin.trust.digest.as_ref() != Some(&found.digest);
-        if !plugin.is_trusted() || changed {
-            return Err(BackendError::new(
+        let found = self.verify_plugin(plugin).map_err(|reason| match reason {
+            Unverified::Unreadable(error) => failed(&error),
+            Unverified::NotTrusted(_) => BackendError::new(
                 "permission_denied",
                 format!("Plugin {id} is not trusted"),
                 format!("插件 {id} 未被信任"),
-            ));
-        }
+            ),
+        })?;
         let runner = runner_file(&self.dir().runtime()).map_err(|error| failed(&error))?;
         let directory = UiApps::of_state_dir(self.dir().path()).data_of(id);
         std::fs::DirBuilder::new()

@@ -1,21 +1,56 @@
-//! What an app may do: defaults, narrowed by its manifest, widened or taken back by a person
-//! (host-api §5). The page checks each call of a frame; the server checks again with this.
+//! What an app may do: its own things by default, narrowed by its manifest; what reaches beyond itself when
+//! the manifest asks for it and a person agreed (host-api §5). The page checks each call of a frame; the
+//! server checks again with this.
 
 use chatos_manifest::{KNOWN_CAPABILITIES, PluginId};
-use chatos_plugins::Plugin;
+use chatos_plugins::{Origin, Plugin};
 use chatos_store::{CapabilityGrantRow, iso_from_ms, now_ms};
 use chatos_tool::{ErrorCode, Fault, Text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, json};
 
-use super::fault::{bad_grant_value, no_app, no_plugin, not_granted, unknown_capability};
+use super::fault::{bad_grant_value, no_app, no_plugin, not_declared, not_granted, unknown_capability};
 use super::frames::FramePolicy;
 use crate::fault::store_fault;
 use crate::host::Host;
 
-/// These also need a person's word.
+/// These need a person's word. A manifest without a list may be given them, too.
 const ASK: [&str; 3] = ["prompts.readAll", "network", "unsafe-eval"];
+/// These see or do things of the person: off unless the manifest names them and a person agreed. What comes
+/// with the program or is being written here has the first word's weight already.
+const BEYOND: [&str; 4] = ["admin.read", "chat.read", "chat.write", "agents.write"];
+/// Whoever asks for one of these has chats of its own.
+const OWN_CHATS: [&str; 4] = ["chat.own", "chat.read", "chat.write", "agents.write"];
+
+/// How much a capability weighs (the third, programs, is no capability: it is what a plugin starts).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum CapabilityLevel {
+    /// Sees or does things beyond itself.
+    Amber,
+    /// Stays with its own things.
+    Grey,
+}
+
+impl CapabilityLevel {
+    fn of(name: &str) -> Self {
+        if ASK.contains(&name) || BEYOND.contains(&name) { Self::Amber } else { Self::Grey }
+    }
+}
+
+/// Whether a manifest asks for a capability; one without a list asks for everything that needs no word.
+fn requested(listed: Option<&[String]>, name: &str) -> bool {
+    let Some(listed) = listed else { return true };
+    listed.iter().any(|item| match name {
+        "chat.own" => OWN_CHATS.contains(&item.as_str()),
+        "network" => item == name || item.starts_with(NETWORK_HOST),
+        _ => item == name,
+    })
+}
+
+/// How a manifest names a host it wants to reach.
+const NETWORK_HOST: &str = "network:";
 
 /// How a capability stands for an app.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -29,11 +64,18 @@ pub enum CapabilityState {
 
 /// One capability of a plugin, for its page.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct CapabilityView {
     /// Its name.
     pub capability: String,
+    /// How much it weighs.
+    pub level: CapabilityLevel,
     /// The manifest names it, or has no list at all.
     pub requested: bool,
+    /// The manifest names it.
+    pub declared: bool,
+    /// An app tried to use it and was refused.
+    pub wanted: bool,
     /// `on` without a decision, or `ask`.
     pub default: String,
     /// As it stands for all apps of the plugin.
@@ -41,6 +83,9 @@ pub struct CapabilityView {
     /// Hosts a person allowed; `network` only.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<String>,
+    /// Hosts the manifest names; `network` only.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub wanted_hosts: Vec<String>,
 }
 
 /// One recorded decision.
@@ -96,7 +141,7 @@ impl Allowed {
             .iter()
             .copied()
             .filter(|name| {
-                let requested = listed.is_none_or(|listed| listed.iter().any(|item| item == name));
+                let requested = requested(listed, name);
                 let about: Vec<&CapabilityGrantRow> = grants
                     .iter()
                     .filter(|row| row.capability == *name && (row.app_id.is_empty() || row.app_id == app))
@@ -117,7 +162,12 @@ impl Allowed {
                         .collect();
                     return !hosts.is_empty();
                 }
-                !ASK.contains(name) || about.iter().any(|row| row.granted)
+                let granted = about.iter().any(|row| row.granted);
+                if BEYOND.contains(name) {
+                    let given = plugin.loaded.origin != Origin::User && listed.is_some();
+                    return granted || given;
+                }
+                granted || !ASK.contains(name)
             })
             .collect();
         let unsafe_eval = names.contains(&"unsafe-eval");
@@ -141,11 +191,39 @@ impl Host {
 
     /// Refuses what an app may not do: the server's own check beside the page's (security T5).
     pub fn require_capability(&self, plugin_id: &str, app_id: &str, capability: &str) -> Result<(), Fault> {
-        let (plugin, _) = self.usable_app(plugin_id, app_id)?;
-        if self.allowed(&plugin, app_id)?.has(capability) {
+        if self.app_allowed(plugin_id, app_id)?.contains(&capability) {
             return Ok(());
         }
-        Err(not_granted(capability, plugin_id))
+        Err(self.not_granted(plugin_id, capability))
+    }
+
+    /// The capabilities of an app that may be used.
+    pub fn app_allowed(&self, plugin_id: &str, app_id: &str) -> Result<Vec<&'static str>, Fault> {
+        let (plugin, _) = self.usable_app(plugin_id, app_id)?;
+        Ok(self.allowed(&plugin, app_id)?.names)
+    }
+
+    /// The refusal; what would reach beyond the app is remembered for the plugin's page.
+    pub fn not_granted(&self, plugin_id: &str, capability: &str) -> Fault {
+        self.note_wish(plugin_id, capability);
+        not_granted(capability, plugin_id)
+    }
+
+    /// An app tried what it may not; told once per start of the host.
+    pub fn note_wish(&self, plugin_id: &str, capability: &str) {
+        let Some(name) = KNOWN_CAPABILITIES.iter().copied().find(|known| *known == capability) else {
+            return;
+        };
+        let first = CapabilityLevel::of(name) == CapabilityLevel::Amber
+            && self.apps().wished().insert((plugin_id.to_owned(), name));
+        if !first {
+            return;
+        }
+        if let Err(error) = self.store().note_capability_wish(plugin_id, name) {
+            tracing::warn!(%error, "what an app wanted cannot be noted");
+        }
+        let told = json!({ "pluginId": plugin_id, "capability": name });
+        self.events().publish("apps", "app_wanted", &told);
     }
 
     /// The capabilities of a plugin as its page shows them.
@@ -155,12 +233,24 @@ impl Host {
         let plugin = snapshot.plugin_for_person(&id).ok_or_else(|| no_plugin(plugin_id))?;
         let allowed = self.allowed(plugin, "")?;
         let listed = plugin.loaded.manifest.capabilities.as_deref();
-        let views = KNOWN_CAPABILITIES.iter().map(|name| CapabilityView {
-            capability: (*name).to_owned(),
-            requested: listed.is_none_or(|listed| listed.iter().any(|item| item == name)),
-            default: if ASK.contains(name) { "ask" } else { "on" }.to_owned(),
-            state: if allowed.has(name) { CapabilityState::On } else { CapabilityState::Off },
-            hosts: if *name == "network" { allowed.policy.hosts.clone() } else { Vec::new() },
+        let wishes = self.store().capability_wishes(id.as_str()).map_err(|error| store_fault(&error))?;
+        let wanted_hosts = || -> Vec<String> {
+            let all = listed.unwrap_or_default().iter().filter_map(|item| item.strip_prefix(NETWORK_HOST));
+            all.map(str::to_owned).collect()
+        };
+        let views = KNOWN_CAPABILITIES.iter().map(|name| {
+            let (level, has) = (CapabilityLevel::of(name), allowed.has(name));
+            CapabilityView {
+                capability: (*name).to_owned(),
+                level,
+                requested: requested(listed, name),
+                declared: listed.is_some() && requested(listed, name),
+                wanted: !has && wishes.iter().any(|wish| wish == name),
+                default: if level == CapabilityLevel::Amber { "ask" } else { "on" }.to_owned(),
+                state: if has { CapabilityState::On } else { CapabilityState::Off },
+                hosts: if *name == "network" { allowed.policy.hosts.clone() } else { Vec::new() },
+                wanted_hosts: if *name == "network" { wanted_hosts() } else { Vec::new() },
+            }
         });
         Ok(views.collect())
     }
@@ -229,6 +319,8 @@ impl Host {
             }
         };
         done.map_err(|error| store_fault(&error))?;
+        // A person who decided otherwise wants to hear of it again.
+        self.apps().wished().retain(|(plugin, name)| plugin != id.as_str() || *name != change.capability);
         let mut fields = Map::new();
         fields.insert("plugin".to_owned(), json!(id));
         fields.insert("app".to_owned(), json!(change.app_id));
@@ -239,5 +331,71 @@ impl Host {
         self.audit("capability_grant", fields);
         self.grants_changed(&id);
         self.grants(Some(id.as_str()))
+    }
+
+    /// Refuses a tick that the trust sheet does not have.
+    pub(crate) fn check_ticks(&self, id: &PluginId, ticked: &[String]) -> Result<(), Fault> {
+        let lines = self.ticks_of(id)?;
+        match ticked.iter().find(|name| !lines.contains(name)) {
+            Some(unknown) => Err(not_declared(unknown, id.as_str())),
+            None => Ok(()),
+        }
+    }
+
+    fn ticks_of(&self, id: &PluginId) -> Result<Vec<String>, Fault> {
+        let snapshot = self.plugins()?.snapshot();
+        let plugin = snapshot.plugin_for_person(id).ok_or_else(|| no_plugin(id.as_str()))?;
+        Ok(ticks(plugin.loaded.manifest.capabilities.as_deref().unwrap_or_default()))
+    }
+
+    /// What a person ticked on the trust sheet: exactly these of what the manifest names and reaches beyond
+    /// the app. A host of `network` is written as in the manifest.
+    pub(crate) fn set_ticks(&self, id: &PluginId, ticked: &[String], by: &str) -> Result<(), Fault> {
+        for line in self.ticks_of(id)? {
+            let (capability, value) = match line.strip_prefix(NETWORK_HOST) {
+                Some(host) => ("network", host),
+                None => (line.as_str(), ""),
+            };
+            let change = GrantChange {
+                plugin_id: id.to_string(),
+                app_id: String::new(),
+                capability: capability.to_owned(),
+                value: value.to_owned(),
+                state: if ticked.contains(&line) { "granted" } else { "default" }.to_owned(),
+            };
+            self.set_grant(&change, by)?;
+        }
+        Ok(())
+    }
+}
+
+/// The lines of a manifest that have a tick of their own; `network` alone names no host to allow.
+fn ticks(listed: &[String]) -> Vec<String> {
+    let own = |item: &&String| {
+        let name = item.as_str();
+        name.strip_prefix(NETWORK_HOST).is_some_and(|host| super::frames::network_sources(host).is_some())
+            || (name != "network" && CapabilityLevel::of(name) == CapabilityLevel::Amber)
+    };
+    listed.iter().filter(own).cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_reaches_beyond_an_app_is_asked_for_by_name() {
+        let list = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        assert!(requested(None, "chat.own"));
+        assert!(requested(Some(&list(&["chat.read"])), "chat.own"));
+        assert!(requested(Some(&list(&["network:api.example.com"])), "network"));
+        assert!(!requested(Some(&list(&["backend"])), "chat.own"));
+        assert!(!requested(Some(&[]), "backend"));
+        let named = list(&["backend", "chat.read", "network", "network:api.example.com", "network:*", "x"]);
+        assert_eq!(ticks(&named), ["chat.read", "network:api.example.com"]);
+        for name in BEYOND.iter().chain(&ASK) {
+            assert_eq!(CapabilityLevel::of(name), CapabilityLevel::Amber, "{name}");
+        }
+        assert_eq!(CapabilityLevel::of("chat.own"), CapabilityLevel::Grey);
     }
 }

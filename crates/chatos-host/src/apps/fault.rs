@@ -84,6 +84,22 @@ pub(super) fn bad_grant_value(value: &str) -> Fault {
     ))
 }
 
+/// Somebody ticked what the plugin does not ask for.
+pub(super) fn not_declared(name: &str, plugin: &str) -> Fault {
+    let shown = chatos_manifest::quote(name);
+    Fault::new(
+        ErrorCode::InvalidArgument,
+        Text::new(
+            format!("{plugin} does not ask for {shown}, or it cannot be allowed"),
+            format!("{plugin} 没有请求 {shown}，或该项无法允许"),
+        ),
+    )
+    .hint(Text::new(
+        format!("`chatos plugin trust {plugin} --show` lists what it asks for"),
+        format!("`chatos plugin trust {plugin} --show` 会列出它的请求"),
+    ))
+}
+
 /// The app may not do this (host-api §5).
 pub(super) fn not_granted(capability: &str, plugin: &str) -> Fault {
     Fault::new(

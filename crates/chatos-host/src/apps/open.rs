@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chatos_manifest::{AppId, PluginId};
-use chatos_plugins::{LoadedApp, Origin, Plugin, Refresh};
+use chatos_plugins::{LoadedApp, Origin, Plugin, Unverified};
 use chatos_tool::Fault;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -81,17 +81,11 @@ impl Host {
     /// Opens an app. The files are read now: a revision is only minted for bytes that are trusted
     /// (plugins §7). Blocks on disk.
     pub fn open_app(&self, order: &OpenOrder) -> Result<Opened, Fault> {
-        let desk = self.plugins()?;
         let (plugin, app_id) = self.usable_app(&order.plugin_id, &order.app_id)?;
-        let found =
-            desk.registry().inventory(&plugin).map_err(|error| unreadable(&order.plugin_id, &error))?;
-        if plugin.loaded.origin == Origin::User && plugin.trust.digest.as_ref() != Some(&found.digest) {
-            // The watcher has not seen it yet.
-            let dirs = [plugin.loaded.dir.clone()].into();
-            let snapshot = desk.registry().refresh(&Refresh::Dirs(dirs));
-            self.plugins_changed(&snapshot);
-            return Err(not_trusted(&order.plugin_id));
-        }
+        let found = self.verify_plugin(&plugin).map_err(|reason| match reason {
+            Unverified::Unreadable(error) => unreadable(&order.plugin_id, &error),
+            Unverified::NotTrusted(_) => not_trusted(&order.plugin_id),
+        })?;
         let (app, _) = plugin.app(&app_id).ok_or_else(|| no_app(&order.plugin_id, &order.app_id))?;
         let entry =
             entry_of(app, order.surface).ok_or_else(|| no_compact(&order.plugin_id, &order.app_id))?;

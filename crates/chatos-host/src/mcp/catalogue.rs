@@ -5,6 +5,7 @@ mod place;
 
 use std::collections::HashSet;
 use std::ffi::OsString;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -211,6 +212,7 @@ impl Making<'_> {
             app: None,
             call_meta: None,
             async_task: None,
+            roots: Vec::new(),
             idle: None,
             total: None,
         };
@@ -259,7 +261,9 @@ impl Making<'_> {
             Some(fault) => Err(fault),
             None => self.endpoint(&row.url, argv.as_deref(), &auth, row.allow_private, &directory, &[], &own),
         };
-        let digest = format!("{}|{}", row.url, row.cwd);
+        // A server reads its roots when it starts: with others it is another one.
+        let roots: String = row.roots.iter().map(|root| format!("|{root}")).collect();
+        let digest = format!("{}|{}{roots}", row.url, row.cwd);
         self.known(Parts {
             id: row.id.clone(),
             identity,
@@ -277,6 +281,7 @@ impl Making<'_> {
             max_timeout_ms: row.max_timeout_ms.and_then(|ms| u64::try_from(ms).ok()),
             cwd: row.cwd.clone(),
             allow_private: row.allow_private,
+            roots: row.roots.clone(),
             tags: row.tags.clone(),
             auth,
             call_meta,
@@ -317,7 +322,8 @@ impl Making<'_> {
         };
         let trusted = plugin.is_trusted();
         let endpoint = if trusted {
-            if let Err(error) = std::fs::create_dir_all(&place.data_dir) {
+            let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&place.data_dir);
+            if let Err(error) = made {
                 tracing::warn!(%error, path = %place.data_dir.display(), "no data directory for a plugin");
             }
             let own = self.app_variables(id, &place.data_dir);
@@ -331,8 +337,7 @@ impl Making<'_> {
             Some(edited) => call_meta(Some(edited)),
             None => (server.call_meta, server.async_task),
         };
-        let digest =
-            format!("{}|{url}", plugin.trust.digest.as_ref().map(ToString::to_string).unwrap_or_default());
+        let digest = digest_of(plugin, &url);
         self.known(Parts {
             id: server.identity.as_str().to_owned(),
             identity: server.identity,
@@ -350,6 +355,7 @@ impl Making<'_> {
             max_timeout_ms: row.and_then(|row| row.max_timeout_ms).and_then(|ms| u64::try_from(ms).ok()),
             cwd: String::new(),
             allow_private: true,
+            roots: row.map(|row| row.roots.clone()).unwrap_or_default(),
             tags: server.tags,
             auth,
             call_meta,
@@ -379,6 +385,7 @@ impl Making<'_> {
             app: parts.app.clone(),
             call_meta: parts.call_meta,
             async_task: parts.async_task,
+            roots: parts.roots,
             idle: millis(parts.timeout_ms),
             total: millis(parts.max_timeout_ms),
         };
@@ -390,6 +397,7 @@ impl Making<'_> {
             Some(sign_in) => endpoint.map(|endpoint| endpoint.with_grants(sign_in.grants())),
             None => endpoint,
         };
+        let roots = !route.roots.is_empty();
         let usable = parts.enabled && parts.trusted;
         let sampling = self.sampling.contains(&parts.id) || self.sampling.contains(key.as_str());
         let spec = endpoint.filter(|_| usable).map(|endpoint| ServerSpec {
@@ -397,8 +405,8 @@ impl Making<'_> {
             name: parts.name,
             endpoint,
             digest: parts.digest,
-            // A server is told that it may ask the model only where somebody granted it that.
-            offers: Offers { elicitation: true, sampling, roots: true, tasks: true, views: true },
+            // A server is told that it may ask the model, or for folders, only where somebody granted it that.
+            offers: Offers { elicitation: true, sampling, roots, tasks: true, views: true },
             times: self.times(parts.timeout_ms, parts.max_timeout_ms),
             idle: Some(super::IDLE),
         });
@@ -445,6 +453,11 @@ impl Making<'_> {
     }
 }
 
+/// What the server of an app runs: the bytes of its plugin, and its address.
+pub(crate) fn digest_of(plugin: &chatos_plugins::Plugin, url: &str) -> String {
+    format!("{}|{url}", plugin.trust.digest.as_ref().map(ToString::to_string).unwrap_or_default())
+}
+
 struct Parts {
     id: String,
     identity: ServerIdentity,
@@ -462,6 +475,7 @@ struct Parts {
     max_timeout_ms: Option<u64>,
     cwd: String,
     allow_private: bool,
+    roots: Vec<String>,
     tags: Vec<String>,
     auth: StoredAuth,
     call_meta: Option<Map<String, Value>>,

@@ -1,11 +1,11 @@
 //! What servers ask of the host and tell it: questions become prompts, log lines go to the server's log,
 //! new tools are compared with what was approved.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::{Arc, PoisonError, Weak};
 
 use chatos_agent::{Asker, CallContext, elicit, file_uri};
-use chatos_mcp::{Asked, ElicitAnswer, Elicitation, Hooks, Later, LogLine, Root, ServerKey};
+use chatos_mcp::{Asked, ElicitAnswer, Elicitation, Failure, Hooks, Later, LogLine, Root, ServerKey};
 use chatos_store::now_iso;
 use chatos_tool::Trace;
 use serde_json::Value;
@@ -37,6 +37,22 @@ fn name_of(shared: &Shared, key: &ServerKey) -> String {
 }
 
 impl Hooks for HostHooks {
+    fn admit(&self, server: &ServerKey) -> Later<Result<(), Failure>> {
+        let Some(host) = self.host.upgrade() else { return Box::pin(async { Err(Failure::Stopped) }) };
+        // Everything the pool knows comes from the list.
+        let listed = host.server_cell().get().and_then(|desk| desk.shared().last_known());
+        let Some(known) = listed.and_then(|listed| listed.by_key(server).cloned()) else {
+            return Box::pin(async { Err(Failure::UnknownServer) });
+        };
+        if known.plugin_id.is_none() {
+            return Box::pin(async { Ok(()) });
+        }
+        Box::pin(async move {
+            let looked = tokio::task::spawn_blocking(move || host.admit_server(&known)).await;
+            looked.unwrap_or(Err(Failure::Stopped))
+        })
+    }
+
     fn elicit(&self, asked: Asked, ask: Elicitation) -> Later<Result<ElicitAnswer, String>> {
         let Some(host) = self.host.upgrade() else { return Box::pin(async { Ok(ElicitAnswer::Cancel) }) };
         let desk = host.servers();
@@ -69,12 +85,16 @@ impl Hooks for HostHooks {
 
     fn roots(&self, asked: Asked) -> Later<Vec<Root>> {
         let Some(host) = self.host.upgrade() else { return Box::pin(async { Vec::new() }) };
-        let shared = Arc::clone(host.servers().shared());
-        let root: PathBuf =
-            Self::context(&shared, &asked).map_or_else(|| host.project().to_owned(), |call| call.workdir);
-        let name = root.file_name().map(|name| name.to_string_lossy().into_owned());
-        let uri = file_uri(&root.to_string_lossy());
-        Box::pin(async move { vec![Root { uri, name }] })
+        // Only what a person set for this server: with any other folder it would leave the one it was given.
+        let known = host.servers().shared().last_known();
+        let known = known.as_ref().and_then(|known| known.by_key(&asked.server));
+        let root = |path: &String| Root {
+            uri: file_uri(path),
+            name: Path::new(path).file_name().map(|name| name.to_string_lossy().into_owned()),
+        };
+        let roots: Vec<Root> =
+            known.map(|known| known.route.roots.iter().map(root).collect()).unwrap_or_default();
+        Box::pin(async move { roots })
     }
 
     fn log(&self, server: &ServerKey, line: LogLine) {
@@ -111,7 +131,7 @@ fn asker(identity: String, server: String, call: CallContext) -> Asker {
 }
 
 /// A question that belongs to no call.
-pub(super) fn empty_trace() -> Trace {
+pub(crate) fn empty_trace() -> Trace {
     Trace {
         trace_id: None,
         span_id: None,

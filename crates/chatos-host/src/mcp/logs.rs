@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -117,7 +117,7 @@ impl ServerLog {
             Some(file) => file,
             empty => {
                 if let Some(folder) = path.parent() {
-                    std::fs::create_dir_all(folder)?;
+                    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
                 }
                 let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
                 self.size = file.metadata()?.len();

@@ -18,6 +18,7 @@ use crate::fault::store_fault;
 
 const NAME_CHARS: usize = 120;
 const TEXT_CHARS: usize = 4_000;
+const ROOTS: usize = 32;
 const TIMES: std::ops::RangeInclusive<u64> = 1_000..=86_400_000;
 
 /// A server to be added, or what changes about one; absent keys stay as they are.
@@ -50,6 +51,8 @@ pub struct ServerInput {
     pub cwd: Option<String>,
     /// Allow addresses of this machine and its network.
     pub allow_private: Option<bool>,
+    /// Folders the server is told about when it asks (`roots/list`), as absolute paths; none by default.
+    pub roots: Option<Vec<String>>,
     pub tags: Option<Vec<String>>,
     /// Credentials of a remote server.
     pub auth: Option<AuthInput>,
@@ -141,6 +144,7 @@ impl ServerDesk {
             app_id: String::new(),
             cwd: String::new(),
             allow_private: false,
+            roots: Vec::new(),
             tags: Vec::new(),
             created_at: 0,
             updated_at: 0,
@@ -269,6 +273,7 @@ fn only_enabled(input: &ServerInput) -> bool {
         call_meta: None,
         cwd: None,
         allow_private: None,
+        roots: None,
         tags: None,
         auth: None,
         env: None,
@@ -348,6 +353,22 @@ fn merge(
             problems.push(("/cwd", Text::fixed("an absolute path", "需要绝对路径")));
         }
         cwd.clone_into(&mut row.cwd);
+    }
+    if let Some(roots) = input.roots {
+        row.roots = roots.iter().map(|root| root.trim().to_owned()).filter(|root| !root.is_empty()).collect();
+        let is_folder = |root: &String| {
+            let path = std::path::Path::new(root);
+            path.is_absolute() && path.is_dir()
+        };
+        if row.roots.len() > ROOTS || !row.roots.iter().all(is_folder) {
+            problems.push((
+                "/roots",
+                Text::fixed(
+                    "absolute paths of existing folders, at most 32",
+                    "需要已存在文件夹的绝对路径，最多 32 个",
+                ),
+            ));
+        }
     }
     if let Some(tags) = input.tags {
         row.tags = tags.into_iter().map(|tag| tag.trim().to_owned()).filter(|tag| !tag.is_empty()).collect();

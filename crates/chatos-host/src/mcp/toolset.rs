@@ -8,7 +8,7 @@ use std::time::Duration;
 use chatos_agent::{OfferedTool, ServerOffer, SetProblem, Toolset, Word};
 use chatos_builtin::Access;
 use chatos_contribution::ServerIdentity;
-use chatos_mcp::{ConnectError, ServerKey, ToolList};
+use chatos_mcp::{ConnectError, Failure, ServerKey, ToolList};
 use chatos_policy::{Code, Grant, Outcome, Refusal, Role, ToolDecision};
 use chatos_store::PinState;
 use chatos_tool::{Fault, Lang, Text};
@@ -23,6 +23,9 @@ use crate::host::Host;
 
 /// The first model call waits this long for servers (agents §5.5).
 const PATIENCE: Duration = Duration::from_secs(15);
+
+/// The code of what is off because its plugin is not trusted.
+const UNTRUSTED: &str = "untrusted";
 
 /// What a toolset is made for.
 #[derive(Debug, Clone, Copy)]
@@ -88,6 +91,7 @@ impl ServerDesk {
         let mut offers = Vec::new();
         let mut waits = tokio::task::JoinSet::new();
         let mut leases = Vec::new();
+        let mut untrusted = HashMap::new();
         for grant in order.outcome.grants.values() {
             let Some(known) = catalogue.by_identity(&grant.identity) else { continue };
             if let Some(key) = known.key() {
@@ -113,7 +117,13 @@ impl ServerDesk {
                     offers
                         .push(offer(&known, &tools, grant.sampling, |tool| word(order.outcome, grant, tool)));
                 }
-                Ok(Err(error)) => problems.push(did_not_start(&host, &known, &error)),
+                Ok(Err(error)) => {
+                    let problem = did_not_start(&host, &known, &error);
+                    if matches!(error.failure, Failure::Untrusted { .. }) {
+                        untrusted.insert(known.identity().clone(), problem.message.clone());
+                    }
+                    problems.push(problem);
+                }
                 Err(_) => problems.push(late(&known)),
             }
         }
@@ -129,7 +139,7 @@ impl ServerDesk {
                 problems.push(late(known));
             }
         }
-        offers.extend(self.refused(&host, &catalogue, order, &there).await?);
+        offers.extend(self.refused(&host, &catalogue, order, &there, &untrusted).await?);
         let mut set = Toolset::build(offers, problems);
         for lease in leases {
             set.hold(Arc::new(lease));
@@ -145,6 +155,7 @@ impl ServerDesk {
         catalogue: &Catalogue,
         order: ToolsetOrder<'_>,
         there: &[ServerIdentity],
+        untrusted: &HashMap<ServerIdentity, Text>,
     ) -> Result<Vec<ServerOffer>, Fault> {
         let store = host.store().clone();
         let rows = tokio::task::spawn_blocking(move || store.tool_pins(None)).await;
@@ -156,19 +167,28 @@ impl ServerDesk {
         let mut offers = Vec::new();
         for known in &catalogue.servers {
             let identity = known.identity();
-            if there.contains(identity) || order.outcome.grants.contains_key(identity) {
+            if there.contains(identity) {
                 continue;
             }
             let refusal =
                 order.outcome.refusals.iter().find(|refusal| refusal.identity.as_ref() == Some(identity));
-            let why = match refusal {
-                Some(refusal) => Text::new(refusal.en(), refusal.zh()),
-                None => Text::new(
-                    format!("{} is not granted by “{}”.", known.name(), order.outcome.land),
-                    format!("「{}」未授权 {}。", order.outcome.land, known.name()),
+            let (code, why) = match (untrusted.get(identity), refusal) {
+                // Granted, and then its files were found to be others.
+                (Some(why), _) => (UNTRUSTED, why.clone()),
+                (None, _) if order.outcome.grants.contains_key(identity) => continue,
+                (None, Some(refusal)) => {
+                    let code = if refusal.code == Code::Untrusted { UNTRUSTED } else { "not_granted" };
+                    (code, Text::new(refusal.en(), refusal.zh()))
+                }
+                (None, None) => (
+                    "not_granted",
+                    Text::new(
+                        format!("{} is not granted by “{}”.", known.name(), order.outcome.land),
+                        format!("「{}」未授权 {}。", order.outcome.land, known.name()),
+                    ),
                 ),
             };
-            let word = || Word::Refuse { code: "not_granted", why: why.clone() };
+            let word = || Word::Refuse { code, why: why.clone() };
             let named = |tool: &str| OfferedTool {
                 tool: tool.to_owned(),
                 title: None,

@@ -45,6 +45,8 @@ pub struct ServerView {
     pub cwd: String,
     /// Addresses of this machine and its network are allowed.
     pub allow_private: bool,
+    /// Folders it is told about when it asks (`roots/list`): those a person set, none otherwise.
+    pub roots: Vec<String>,
     pub auth: AuthView,
     pub sign_in: SignInView,
     /// `builtin`, `app`, `user` or `import`.
@@ -164,6 +166,7 @@ impl Shared {
             call_meta: known.route.call_meta.clone(),
             cwd: known.cwd.clone(),
             allow_private: known.allow_private,
+            roots: known.route.roots.clone(),
             auth: AuthView {
                 kind: known.auth.kind.to_owned(),
                 has_value: known.auth.has_value,

@@ -17,8 +17,9 @@ use chatos_tool::{Fault, Lang};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::fault::{no_app, no_plugin, not_trusted};
+use super::fault::{no_app, no_plugin, not_trusted, two_apps};
 use super::manifest_lang;
+use crate::apps::CapabilityView;
 
 /// Plugins of one host.
 pub struct PluginDesk {
@@ -54,6 +55,8 @@ pub struct TrustSheet {
     pub details: PluginDetails,
     /// What changed in text files, as far as it fits.
     pub diffs: Vec<FileDiff>,
+    /// What its pages may call, and what of it needs a tick.
+    pub rights: Vec<CapabilityView>,
 }
 
 /// The newest lines of a plugin's output.
@@ -239,8 +242,8 @@ impl PluginDesk {
             .collect()
     }
 
-    /// What the trust page shows.
-    pub fn trust_sheet(&self, id: &str, lang: Lang) -> Result<TrustSheet, Fault> {
+    /// The plugin in full and what changed in its text files.
+    pub(super) fn trust_sheet(&self, id: &str, lang: Lang) -> Result<(PluginDetails, Vec<FileDiff>), Fault> {
         let details = self.settled_details(id, lang)?;
         let mut diffs = Vec::new();
         if let Some(changes) = &details.changes {
@@ -256,7 +259,7 @@ impl PluginDesk {
                 diffs.push(diff);
             }
         }
-        Ok(TrustSheet { details, diffs })
+        Ok((details, diffs))
     }
 
     /// Details whose digest and words are of the same bytes (security T24): what is shown comes from the
@@ -284,18 +287,31 @@ impl PluginDesk {
         })
     }
 
-    /// Finds an app by `PLUGIN.APP`. Ids hold dots, so every split is tried.
+    /// Finds an app by `PLUGIN/APP`, or by `PLUGIN.APP`. Ids hold dots, so every split is tried; when two
+    /// apps have that name, neither is meant.
     pub fn app_key(&self, key: &str) -> Result<AppKey, Fault> {
         let snapshot = self.snapshot();
-        let splits = key.match_indices('.').map(|(at, _)| (&key[..at], &key[at + 1..]));
-        for (plugin, app) in splits {
-            if let (Ok(plugin), Ok(app)) = (PluginId::parse(plugin), AppId::parse(app))
-                && snapshot.plugins.iter().any(|found| *found.id() == plugin && found.app(&app).is_some())
-            {
-                return Ok(AppKey { plugin, app });
-            }
+        let written = key.strip_prefix("app:").unwrap_or(key);
+        let there = |(plugin, app): (&str, &str)| {
+            let (plugin, app) = (PluginId::parse(plugin).ok()?, AppId::parse(app).ok()?);
+            let is_there =
+                snapshot.plugins.iter().any(|found| *found.id() == plugin && found.app(&app).is_some());
+            is_there.then_some(AppKey { plugin, app })
+        };
+        if let Some(exact) = written.split_once('/') {
+            return there(exact).ok_or_else(|| no_app(key));
         }
-        Err(no_app(key))
+        let splits = written.match_indices('.').map(|(at, _)| (&written[..at], &written[at + 1..]));
+        let mut found: Vec<AppKey> = splits.filter_map(there).collect();
+        match (found.pop(), found.is_empty()) {
+            (Some(only), true) => Ok(only),
+            (Some(last), false) => {
+                found.push(last);
+                let names = found.iter().map(|found| format!("{}/{}", found.plugin, found.app)).collect();
+                Err(two_apps(key, names))
+            }
+            (None, _) => Err(no_app(key)),
+        }
     }
 
     /// What an app contributes, and whether it may be used. Without `preview` an untrusted app gives

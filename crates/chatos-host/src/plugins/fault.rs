@@ -109,6 +109,25 @@ pub(super) fn no_app(key: &str) -> Fault {
     ))
 }
 
+/// Two apps have this name; none of them is guessed.
+pub(super) fn two_apps(key: &str, names: Vec<String>) -> Fault {
+    let shown = chatos_manifest::quote(key);
+    let fault = Fault::new(
+        ErrorCode::InvalidArgument,
+        Text::new(
+            format!("{shown} is the name of {} apps", names.len()),
+            format!("有 {} 个应用名为 {shown}", names.len()),
+        ),
+    );
+    fault
+        .code("app_ambiguous")
+        .hint(Text::new(
+            format!("write a slash between plugin and app: {}", names.join(", ")),
+            format!("请在插件与应用之间写斜杠：{}", names.join("、")),
+        ))
+        .details(serde_json::json!({ "apps": names }))
+}
+
 /// The plugin may not be used.
 pub(super) fn not_trusted(id: &str) -> Fault {
     Fault::new(

@@ -7,12 +7,13 @@ use chatos_contribution::ServerIdentity;
 use chatos_manifest::PluginId;
 use chatos_plugins::listing::PluginEntry;
 use chatos_plugins::{
-    DataChoice, Digest, InstallReport, InstallRequest, NoProgress, Phase, Progress, Snapshot,
+    DataChoice, Digest, InstallReport, InstallRequest, KeptDir, NoProgress, Phase, Progress, Snapshot,
 };
 use chatos_store::now_ms;
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use serde_json::{Map, Value, json};
 
+use super::TrustSheet;
 use super::fault::{no_plugin, package_fault, problems_json, trust_fault};
 use crate::fault::store_fault;
 use crate::host::Host;
@@ -117,6 +118,7 @@ impl Host {
                 fields.insert("version".to_owned(), json!(plugin.version));
                 fields.insert("digest".to_owned(), json!(plugin.digest));
                 fields.insert("replaced".to_owned(), json!(plugin.replaced));
+                fields.insert("kept".to_owned(), json!(plugin.kept));
                 self.audit("plugin_install", fields);
             }
             self.plugins_changed(&desk.snapshot());
@@ -150,10 +152,13 @@ impl Host {
         let mut fields = Map::new();
         fields.insert("plugin".to_owned(), json!(parsed));
         fields.insert("dataDeleted".to_owned(), json!(done.data_deleted));
+        fields.insert("kept".to_owned(), json!(done.kept));
         self.audit("plugin_remove", fields);
         self.plugins_changed(&desk.snapshot());
         let kept = if data == DataChoice::Delete { "deleted" } else { "kept" };
-        Ok(json!({ "ok": true, "pluginId": parsed, "removed": true, "data": kept, "rowsRemoved": rows }))
+        Ok(json!({
+            "ok": true, "pluginId": parsed, "removed": true, "data": kept, "rowsRemoved": rows, "kept": done.kept,
+        }))
     }
 
     /// A person trusts exactly these bytes. Addresses inside this computer or network need their own
@@ -163,6 +168,7 @@ impl Host {
         id: &str,
         digest: &str,
         allow_inside_network: bool,
+        allow: Option<&[String]>,
         by: &str,
     ) -> Result<PluginEntry, Fault> {
         let desk = self.plugins()?;
@@ -183,8 +189,14 @@ impl Host {
         if !inside.is_empty() && !allow_inside_network {
             return Err(super::fault::inside_network(id, &inside));
         }
+        if let Some(allow) = allow {
+            self.check_ticks(&parsed, allow)?;
+        }
         let record =
             desk.registry().trust(&parsed, &digest, by, now_ms()).map_err(|error| trust_fault(&error))?;
+        if let Some(allow) = allow {
+            self.set_ticks(&parsed, allow, by)?;
+        }
         let mut fields = Map::new();
         fields.insert("plugin".to_owned(), json!(parsed));
         fields.insert("digest".to_owned(), json!(record.digest));
@@ -198,6 +210,12 @@ impl Host {
         }
         self.plugins_changed(&desk.snapshot());
         desk.entry(id)
+    }
+
+    /// What the trust page shows.
+    pub fn trust_sheet(&self, id: &str, lang: Lang) -> Result<TrustSheet, Fault> {
+        let (details, diffs) = self.plugins()?.trust_sheet(id, lang)?;
+        Ok(TrustSheet { details, diffs, rights: self.capabilities(id)? })
     }
 
     /// A person takes trust back; nothing of the plugin runs any more.
@@ -240,6 +258,34 @@ impl Host {
     }
 }
 
+/// A folder that was there and was not installed, as a warning of an install.
+fn kept_json(kept: &KeptDir, lang: Lang) -> Value {
+    let from = kept.from.display();
+    let (message, hint) = match &kept.to {
+        Some(to) => (
+            Text::new(
+                format!(
+                    "a folder with this id that was not installed, or has changed since, was moved aside: {from}"
+                ),
+                format!("有一个同 id 的文件夹不是安装的（或安装后被修改过），已移到一旁：{from}"),
+            ),
+            Text::new(format!("it is kept at {}", to.display()), format!("它保存在 {}", to.display())),
+        ),
+        None => (
+            Text::new(
+                format!(
+                    "a folder with this id that was not installed, or has changed since, would be moved aside: {from}"
+                ),
+                format!("有一个同 id 的文件夹不是安装的（或安装后被修改过），将会移到一旁：{from}"),
+            ),
+            Text::same(""),
+        ),
+    };
+    json!({
+        "path": "", "code": "folder_kept", "severity": "warning", "message": message.get(lang), "hint": hint.get(lang),
+    })
+}
+
 /// The result of an install as it is documented.
 fn report_json(report: &InstallReport, lang: Lang) -> Value {
     let plugins: Vec<Value> = report
@@ -250,7 +296,7 @@ fn report_json(report: &InstallReport, lang: Lang) -> Value {
                 "id": plugin.id, "name": plugin.name, "version": plugin.version,
                 "previousVersion": plugin.previous_version, "pluginDir": plugin.dir, "replaced": plugin.replaced,
                 "trust": plugin.trust, "digest": plugin.digest, "files": plugin.files, "bytes": plugin.bytes,
-                "excluded": plugin.excluded,
+                "excluded": plugin.excluded, "kept": plugin.kept,
             });
             if report.dry_run {
                 entry["changes"] = json!(plugin.changes);
@@ -259,6 +305,7 @@ fn report_json(report: &InstallReport, lang: Lang) -> Value {
         })
         .collect();
     let mut warnings = problems_json(&report.problems, lang);
+    warnings.extend(report.plugins.iter().flat_map(|plugin| &plugin.kept).map(|kept| kept_json(kept, lang)));
     if report.ignored > 0 {
         let (en, zh) = (
             format!("{} files beside the plugins were not installed", report.ignored),

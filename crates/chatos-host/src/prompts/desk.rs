@@ -175,6 +175,7 @@ impl PromptDesk {
         ask.origin = origin(payload.get("origin").unwrap_or(&Value::Null))?;
         ask.session_id = payload.get("sessionId").and_then(Value::as_str).map(str::to_owned);
         ask.trace = payload.get("trace").filter(|trace| trace.is_object()).cloned();
+        self.say_through(&mut ask);
         let _moment = self.moment()?;
         let asked = self.prompts.request(&ask).map_err(|error| ask_fault(&error, lang))?;
         let warnings: Vec<Value> = asked.warnings.iter().map(|w| w.to_json(prompt_lang(lang))).collect();
@@ -190,9 +191,22 @@ impl PromptDesk {
 
     /// Asks for a caller inside the host; gives the id.
     pub(crate) fn ask(&self, ask: &Ask) -> Result<String, Fault> {
+        let mut ask = ask.clone();
+        self.say_through(&mut ask);
         let _moment = self.moment()?;
-        let asked = self.prompts.request(ask).map_err(|error| ask_fault(&error, Lang::En))?;
+        let asked = self.prompts.request(&ask).map_err(|error| ask_fault(&error, Lang::En))?;
         Ok(asked.request_id.to_string())
+    }
+
+    /// A question of a run that an app started names the app beside whoever asks (host-api §5).
+    fn say_through(&self, ask: &mut Ask) {
+        let (Some(store), Some(run)) = (&self.store, ask.run_id.as_str()) else { return };
+        let Ok(Some(through)) = crate::runs::through(store, run) else { return };
+        let given = ask.prompt.get("source").and_then(Value::as_str).filter(|source| !source.is_empty());
+        let source = format!("{} · {through}", given.unwrap_or(&ask.source));
+        if let Some(prompt) = ask.prompt.as_object_mut() {
+            prompt.insert("source".to_owned(), source.into());
+        }
     }
 
     /// `POST /prompts/{id}/response`.
@@ -415,9 +429,7 @@ impl PromptDesk {
         report["path"] = path.display().to_string().into();
         report["bytes"] = bytes.into();
         report["counts"] = self.prompts.counts().to_json();
-        report["ok"] =
-            (health.unreadable_lines() == 0 && health.unreadable.is_none() && health.unwritable.is_none())
-                .into();
+        report["ok"] = health.is_fine().into();
         Ok(report)
     }
 

@@ -1,12 +1,11 @@
 //! From a row of the journal to a running loop.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use chatos_agent::{Limits, ModelFacts, RunClock, RunFacts, Turn};
 use chatos_model::{Effort, Prices, Provider};
 use chatos_policy::Role;
-use chatos_store::{AgentRecord, ModelRecord, RunRow, SessionRow};
+use chatos_store::{AgentRecord, ModelRecord, RunRow, SessionRow, Store, StoreError};
 use chatos_tool::{ErrorCode, Fault, Text, Trace};
 use serde_json::Value;
 
@@ -28,7 +27,18 @@ pub(super) fn check(
 ) -> Result<(String, String), Fault> {
     let given = order.agent_id.as_deref().filter(|id| !id.is_empty());
     let agent = agent_of(host, given.unwrap_or(&session.agent_id))?;
-    host.agents().outcome(&agent, Role::Main)?;
+    match &order.by_app {
+        Some(caller) => {
+            // The chat's own agent was looked at when the chat was made, or chosen by a person since.
+            if let Some(id) = given {
+                host.reach_answering(caller, id)?;
+            }
+            host.agents().outcome_for_app(&agent, Role::Main, Some(&caller.plugin_id))?;
+        }
+        None => {
+            host.agents().outcome(&agent, Role::Main)?;
+        }
+    }
     let given = order.model_id.as_deref().filter(|id| !id.is_empty());
     let model = model_of(host, given.unwrap_or(&session.model_id), &agent)?;
     if images && !model.supports_vision {
@@ -56,6 +66,20 @@ pub(super) fn agent_of(host: &Host, id: &str) -> Result<AgentRecord, Fault> {
 pub(super) fn model_of(host: &Arc<Host>, chosen: &str, agent: &AgentRecord) -> Result<ModelRecord, Fault> {
     let wanted = Some(chosen).filter(|id| !id.is_empty()).or(agent.model_id.as_deref());
     host.models().resolve(wanted)
+}
+
+/// The plugin whose app started a run, whatever became of the host since.
+fn app_of(run: &RunRow) -> Option<String> {
+    let options: Value = serde_json::from_str(&run.options).unwrap_or_default();
+    options["app"].as_str().map(str::to_owned)
+}
+
+/// What cards of a run that an app started say; nothing for others.
+pub(crate) fn through(store: &Store, run_id: &str) -> Result<Option<String>, StoreError> {
+    let Some(run) = store.run(run_id)? else { return Ok(None) };
+    let root = if run.root_run_id == run.id { Some(run) } else { store.run(&run.root_run_id)? };
+    let options: Option<Value> = root.and_then(|root| serde_json::from_str(&root.options).ok());
+    Ok(options.and_then(|options| options["through"].as_str().map(str::to_owned)))
 }
 
 /// What is known of a model.
@@ -138,19 +162,22 @@ impl RunDesk {
         let session = session.ok_or_else(|| no_session(&run.session_id))?;
         let agent = agent_of(host, &run.agent_id)?;
         let role = if run.role == "sub" { Role::Sub } else { Role::Main };
-        let outcome = host.agents().outcome(&agent, role)?;
+        let place = host.run_place(&session, &agent)?;
+        let root = store.run(&run.root_run_id).map_err(|error| store_fault(&error))?;
+        let app = root.as_ref().and_then(app_of);
+        let outcome = if app.is_some() || place.read_only {
+            host.agents().outcome_for_app(&agent, role, app.as_deref())?
+        } else {
+            host.agents().outcome(&agent, role)?
+        };
         let record = model_of(host, &run.model_id, &agent)?;
         let provider: Arc<dyn Provider> = host.models().open(&record)?;
         let model = facts(&record);
-        let workdir = [&session.workspace_root, &agent.workspace_root]
-            .into_iter()
-            .find(|root| !root.is_empty())
-            .map_or_else(|| host.project().to_owned(), PathBuf::from);
+        let workdir = place.dir;
         let lang = host.lang();
         let steps = store.steps(&run.id).map_err(|error| store_fault(&error))?;
         let options: Value = serde_json::from_str(&run.options).unwrap_or_default();
         let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-        let root = store.run(&run.root_run_id).map_err(|error| store_fault(&error))?;
         let trace = Trace {
             trace_id: text(&run.trace_id),
             span_id: text(&run.span_id),

@@ -3,6 +3,7 @@
 //!
 //! A folder is read and shown first; it is written only when the person agrees to exactly what was shown.
 
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use chatos_builtin::subagent::{SubAgent, SubCommand, SubPlugin, SubSkill};
@@ -357,7 +358,7 @@ fn slug(name: &str) -> String {
 /// Written whole beside its place, then renamed.
 fn write(place: &Path, plugin: &SubPlugin) -> std::io::Result<()> {
     let parent = place.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(parent)?;
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
     let draft = tempfile::Builder::new().prefix(".import-").tempdir_in(parent)?;
     let mut value = json!(plugin);
     if let Some(map) = value.as_object_mut() {

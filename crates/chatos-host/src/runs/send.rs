@@ -11,6 +11,7 @@ use serde_json::json;
 use super::sessions::clean_title;
 use super::views::message_view;
 use super::{RunDesk, no_session, trace};
+use crate::apps::AppCaller;
 
 /// Longest text of one message.
 const TEXT_BYTES: usize = 1024 * 1024;
@@ -59,9 +60,9 @@ pub struct SendOrder {
     pub mode: Option<SendMode>,
     #[serde(skip)]
     pub traceparent: Option<String>,
-    /// Sent by an app of this plugin, which may not queue behind a person.
+    /// Sent by this app, which may not queue behind a person.
     #[serde(skip)]
-    pub by_app: Option<String>,
+    pub by_app: Option<AppCaller>,
     #[serde(skip)]
     pub cli: bool,
 }
@@ -144,7 +145,7 @@ impl RunDesk {
                 .await
                 .map_err(|error| super::broken(&error))??
         };
-        let plugin = order.by_app.clone();
+        let plugin = order.by_app.as_ref().map(|caller| caller.plugin_id.clone());
         let sent = self.keep(row, order, files, agent, model).await?;
         if let Some(plugin) = plugin {
             self.app_runs().insert(sent.run_id.clone(), plugin);
@@ -226,6 +227,8 @@ impl RunDesk {
         let now = now_ms();
         let (run_id, message_id) = (uuid::Uuid::now_v7().to_string(), uuid::Uuid::now_v7().to_string());
         let answer_id = uuid::Uuid::now_v7().to_string();
+        let app = order.by_app.as_ref().map(|by| by.plugin_id.clone());
+        let through = order.by_app.as_ref().map(|by| self.host().map(|host| host.through(by))).transpose()?;
         let parent = order.traceparent.as_deref().and_then(trace::incoming);
         let (trace_id, parent_span) = parent.unwrap_or_else(|| (trace::new_trace(), String::new()));
         let run = RunRow {
@@ -242,7 +245,7 @@ impl RunDesk {
             span_id: trace::new_span(),
             parent_span_id: parent_span,
             user_message_id: message_id.clone(),
-            options: json!({ "answerId": answer_id }).to_string(),
+            options: json!({ "answerId": answer_id, "app": app, "through": through }).to_string(),
             created_at: now,
             ..RunRow::default()
         };

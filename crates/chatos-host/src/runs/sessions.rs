@@ -1,5 +1,7 @@
 //! Chats: made, listed, changed, deleted, searched, read in pages.
 
+use std::sync::Arc;
+
 use chatos_store::{SessionPatch, SessionRow, Store, StoreError, UsageBy, now_ms};
 use chatos_tool::{ErrorCode, Fault, Text};
 use schemars::JsonSchema;
@@ -10,6 +12,7 @@ use super::views::{
     MessagePage, MessageView, RunBrief, SessionView, message_view, session_view, summary_view, usage_view,
 };
 use super::{RunDesk, no_session};
+use crate::apps::AppCaller;
 
 /// Longest title.
 const TITLE_CHARS: usize = 200;
@@ -65,6 +68,53 @@ impl RunDesk {
         let view = session_view(row, None, None);
         self.sessions_changed(&view.id, "created");
         Ok(view)
+    }
+
+    /// Makes a chat for an app: it works where a person lets the app, whatever the order says.
+    pub async fn create_app_session(
+        &self,
+        caller: &AppCaller,
+        order: SessionOrder,
+    ) -> Result<SessionView, Fault> {
+        let host = self.host()?;
+        let (asking, by) = (Arc::clone(&host), caller.clone());
+        let wanted = order.agent_id.clone().filter(|id| !id.is_empty());
+        let agent = tokio::task::spawn_blocking(move || match wanted {
+            Some(id) => asking.reach_answering(&by, &id).map(|()| id),
+            None => asking.agent_of_app(&by.plugin_id).map(|agent| agent.id),
+        });
+        let agent = agent.await.map_err(|error| super::broken(&error))??;
+        let (plugin, app) = (caller.plugin_id.as_str(), caller.app_id.as_str());
+        let order = SessionOrder { agent_id: Some(agent), ..order };
+        // Whatever else is wrong with it is said before a person is asked about a folder.
+        let mut row = self.new_session(order.clone()).await?;
+        let placed = host.place_for_app(plugin, app, order.workspace_root.as_deref()).await?;
+        row.workspace_root = placed.root;
+        let (plugin, wished) = (plugin.to_owned(), placed.wished);
+        let row = self
+            .work(move |store| {
+                let row = store.create_app_session(row, &plugin, &wished)?;
+                with_run(store, row, false)
+            })
+            .await?;
+        self.sessions_changed(&row.id, "created");
+        Ok(SessionView { pending_root: placed.pending, ..row })
+    }
+
+    /// Chats of a plugin, in the order of [`RunDesk::sessions`].
+    pub async fn app_sessions(
+        &self,
+        plugin: &str,
+        archived: bool,
+        limit: u32,
+        offset: u32,
+    ) -> Result<Vec<SessionView>, Fault> {
+        let plugin = plugin.to_owned();
+        self.work(move |store| {
+            let rows = store.sessions_of_plugin(&plugin, archived, limit, offset)?;
+            rows.into_iter().map(|row| with_run(store, row, false)).collect()
+        })
+        .await
     }
 
     /// A row for a new chat, checked.
@@ -123,6 +173,7 @@ impl RunDesk {
             check_workspace(root)?;
         }
         let host = self.host()?;
+        let chosen = change.workspace_root.clone();
         let (agent, model) = (change.agent_id.clone(), change.model_id.clone());
         tokio::task::spawn_blocking(move || {
             if let Some(id) = agent {
@@ -150,6 +201,13 @@ impl RunDesk {
             })
             .await?;
         let view = changed.ok_or_else(|| no_session(id))?;
+        if let (Some(plugin), Some(root)) = (view.made_by.clone(), chosen.filter(|root| !root.is_empty())) {
+            let host = self.host()?;
+            // A folder a person chose for it.
+            tokio::task::spawn_blocking(move || host.root_chosen(&plugin, &root))
+                .await
+                .map_err(|error| super::broken(&error))??;
+        }
         self.sessions_changed(id, "changed");
         Ok(view)
     }
@@ -253,7 +311,8 @@ fn with_run(store: &Store, row: SessionRow, usage: bool) -> Result<SessionView, 
     } else {
         None
     };
-    Ok(session_view(row, run, used))
+    let made_by = store.session_maker(&row.id)?;
+    Ok(SessionView { made_by, ..session_view(row, run, used) })
 }
 
 /// A title of one line.
@@ -263,7 +322,7 @@ pub(super) fn clean_title(text: &str) -> String {
 }
 
 /// agents §3: a workspace is an existing directory.
-pub(super) fn check_workspace(path: &str) -> Result<(), Fault> {
+pub(crate) fn check_workspace(path: &str) -> Result<(), Fault> {
     if path.is_empty() || (std::path::Path::new(path).is_absolute() && std::path::Path::new(path).is_dir()) {
         return Ok(());
     }

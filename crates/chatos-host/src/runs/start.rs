@@ -13,6 +13,7 @@ use super::active::Active;
 use super::stage::HostStage;
 use super::views::message_view;
 use super::{LEASE_MS, RunDesk, ask, no_run};
+use crate::apps::AppCaller;
 use crate::host::Host;
 
 /// How long a stopped run may take to end by itself; then it is ended.
@@ -308,13 +309,15 @@ impl RunDesk {
         }
     }
 
-    /// Stops what an app of this plugin runs in a chat, and nothing that somebody else runs there.
-    pub async fn abort_by_app(&self, session: &str, plugin: &str) -> Result<(), Fault> {
+    /// Stops what an app of this plugin runs in a chat; what somebody else runs there only where the app may
+    /// write in the person's chats.
+    pub async fn abort_by_app(&self, session: &str, caller: &AppCaller) -> Result<(), Fault> {
         self.session(session).await?;
         let Some(active) = self.under_way(session).await else {
             return Err(Fault::new(ErrorCode::NotFound, Text::fixed("no active run", "没有进行中的运行")));
         };
-        if self.app_runs().get(&active.run_id).is_none_or(|owner| owner != plugin) {
+        let own = self.app_runs().get(&active.run_id).is_some_and(|owner| *owner == caller.plugin_id);
+        if !own && !caller.has("chat.write") {
             return Err(Fault::new(
                 ErrorCode::PermissionDenied,
                 Text::fixed("this run was not started by the app", "此运行不是由该应用启动的"),

@@ -227,6 +227,8 @@ impl RunDesk {
             id: run_id.clone(),
             title: order.agent_name.clone(),
             agent_id: agent.id,
+            // Where its caller works, be that a chat or another program.
+            workspace_root: order.root.as_ref().map(|root| root.display().to_string()).unwrap_or_default(),
             created_at: now,
             updated_at: now,
             ..SessionRow::default()

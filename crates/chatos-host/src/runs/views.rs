@@ -32,6 +32,12 @@ pub struct SessionView {
     pub run: Option<RunBrief>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub branched_from_run: Option<String>,
+    /// The plugin whose app made it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub made_by: Option<String>,
+    /// The question whether the app may work in the folder it wished for; only in the answer to making it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pending_root: Option<String>,
     /// What it used, where that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Vec<UsageView>>,
@@ -306,6 +312,8 @@ pub(crate) fn session_view(
         updated_at: iso_from_ms(row.updated_at),
         last_message_at: row.last_message_at.map(iso_from_ms),
         branched_from_run: some(&row.branched_from_run),
+        made_by: None,
+        pending_root: None,
         usage,
     }
 }

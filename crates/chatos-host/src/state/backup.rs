@@ -17,11 +17,13 @@ use crate::operations::Operation;
 const LOGS: [&str; 4] = ["ui-prompts", "events", "tool-log", "host-log"];
 /// Folders and files that belong to the state besides database, logs and blobs. Everything else is
 /// remade at a start, belongs to this machine, or is a copy itself.
-const PARTS: [&str; 9] = [
+const PARTS: [&str; 11] = [
     "prompt-archive",
     "ui_apps/plugins",
     "ui_apps/data",
     "ui_apps/names.json",
+    "ui_apps/installed.json",
+    "ui_apps/kept",
     "subagents",
     "lsp-servers.json",
     "exports",

@@ -9,7 +9,7 @@ use chatos_tool::{ErrorCode, Fault, IdSource, Text, Trace};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::{ToolCall, ToolDesk};
+use super::{ToolCall, ToolDesk, client_root};
 use crate::host::Host;
 use crate::mcp::{SIGN_IN, ToolsetOrder};
 use crate::whole::whole;
@@ -34,7 +34,14 @@ pub(super) async fn call_with(
     let cancel = CancellationToken::new();
     let _registered = desk.register(&call_id, &cancel)?;
     let is_agents = call.agent.is_some();
+    let refused = if call.for_client { client_root::check(host, &set, &call).await? } else { None };
+    let (server, tool) = (set.route_of(&call.server).map(|route| route.name.clone()), call.tool.clone());
     let order = order(host, call, call_id.clone(), direct, cancel.clone())?;
+    if let Some(error) = refused {
+        let server = server.unwrap_or_default();
+        let ended = host.servers().dispatcher().refuse(&order, &server, &tool, error);
+        return Ok(result(&ended, &call_id));
+    }
     // Whoever goes away withdraws the call; it still ends in order and is logged.
     let gone = cancel.drop_guard();
     let observer = Caller { host: Arc::downgrade(host), call_id: call_id.clone() };
@@ -97,10 +104,12 @@ fn order(
     trace.run_id = text(&meta, ["runId", "run_id"]).or(trace.run_id);
     trace.session_id = text(&meta, ["sessionId", "session_id"]).or(trace.session_id);
     let user_message_id = text(&meta, ["userMessageId", "user_message_id"]);
-    let root = if call.root.as_os_str().is_empty() { host.project().to_owned() } else { call.root };
+    let own = call.root.as_os_str().is_empty() && !call.for_client;
+    let root = if own { host.project().to_owned() } else { call.root };
     let workdir = match text(&meta, ["workdir", "workdir"]) {
-        Some(path) => root.join(path),
-        None => root,
+        // Another program's call works in its folder or in none.
+        Some(path) if !call.for_client => root.join(path),
+        _ => root,
     };
     // What is said elsewhere in the order, or is the host's to say.
     for key in ["chatos.lang", "runId", "run_id", "sessionId", "session_id", "toolCallId", "tool_call_id"] {
@@ -133,19 +142,16 @@ fn order(
     })
 }
 
-/// The result as MCP clients get it; how it went is in `_meta.chatos`.
+/// The result as MCP clients get it; how it went is in `_meta.chatos`, for tools of every maker in the same words.
 fn result(end: &CallEnd, call_id: &str) -> Value {
     let content: Vec<Value> = end.blocks.iter().map(block_json).collect();
-    let stamp = &end.envelope.stamp;
+    let mut chatos =
+        json!({ "status": end.envelope.status, "code": end.envelope.code, "certain": end.certain });
+    if let (Some(chatos), Value::Object(context)) = (chatos.as_object_mut(), end.envelope.context()) {
+        chatos.extend(context);
+    }
     let mut result = json!({
-        "callId": call_id,
-        "content": content,
-        "isError": end.is_error,
-        "_meta": { "chatos": {
-            "status": end.envelope.status, "code": end.envelope.code, "server": stamp.server, "tool": stamp.tool,
-            "trace": stamp.trace, "elapsedMs": end.elapsed_ms, "size": end.envelope.size, "ts": stamp.ts,
-            "certain": end.certain,
-        } },
+        "callId": call_id, "content": content, "isError": end.is_error, "_meta": { "chatos": chatos },
     });
     if let Some(structured) = &end.structured {
         result["structuredContent"] = structured.clone();

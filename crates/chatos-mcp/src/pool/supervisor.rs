@@ -365,6 +365,13 @@ impl Server {
                     self.tell(&error);
                     continue;
                 }
+                if matches!(error.failure, Failure::Untrusted { .. }) {
+                    // No fault of the server's, and nothing is tried on its own: who asks next asks again.
+                    self.tell(&error);
+                    self.enter(Phase::Idle, |_| {});
+                    self.rest(None).await;
+                    continue;
+                }
                 failures.push(Instant::now());
                 let shift = u32::try_from(failures.len() - 1).unwrap_or(u32::MAX).min(16);
                 due = Some(Instant::now() + restarts.first.saturating_mul(1 << shift).min(restarts.most));

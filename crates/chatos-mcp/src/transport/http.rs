@@ -242,11 +242,7 @@ impl Shared {
         if body.trim_ascii_start().first() != Some(&b'[') {
             return self.router.line(body);
         }
-        if let Ok(Value::Array(messages)) = message::parse(body) {
-            for incoming in messages.into_iter().filter_map(|value| message::classify(value).ok()) {
-                self.router.deliver(incoming);
-            }
-        }
+        message::batch(body, |message| self.router.line(message));
     }
 
     /// Follows the stream of a request until its reply came, also over interruptions.

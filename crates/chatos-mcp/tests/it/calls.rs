@@ -38,13 +38,13 @@ async fn a_call_carries_its_metadata_and_brings_its_result() {
 }
 
 #[tokio::test]
-async fn odd_content_is_kept_and_said() {
+async fn odd_content_is_kept_and_makes_the_call_fail() {
     let (pool, key) = pool_of(fixture(&[]));
     let odd = call(&pool, &key, "odd-content", json!({})).await.unwrap();
     assert_eq!(odd.content.len(), 5);
     assert_eq!(odd.content.iter().filter(|block| matches!(block, Block::Unknown(_))).count(), 4);
     assert_eq!(odd.text(), "still here");
-    assert!(!odd.problems.is_empty());
+    assert!(odd.is_error && !odd.problems.is_empty(), "what is no proper content is no success");
     let null = call(&pool, &key, "null-result", json!({})).await.unwrap();
     assert!(null.is_error);
     pool.close().await;

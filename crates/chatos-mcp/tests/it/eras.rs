@@ -136,6 +136,22 @@ async fn what_was_learned_is_remembered_and_a_wrong_memory_corrected() {
 }
 
 #[tokio::test]
+async fn a_server_that_answers_with_a_version_nobody_knows_is_refused() {
+    for version in ["1999-01-01", "2099-01-01", "2026-07-28", "2025-06-17", "1.0", ""] {
+        let (pool, key) = pool_of(fixture(&[&format!("version={version}")]));
+        let failure = within(pool.connect(&key)).await.err().unwrap().failure;
+        let Failure::Protocol { detail } = &failure else { panic!("{version}: {failure:?}") };
+        assert!(detail.contains(&format!("`{version}`")) && detail.contains("2025-11-25"), "{detail}");
+        pool.close().await;
+    }
+    for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
+        let (pool, key) = pool_of(fixture(&[&format!("version={version}")]));
+        assert_eq!(text(&pool, &key, "echo", json!({ "text": "x" })).await, "x", "{version}");
+        pool.close().await;
+    }
+}
+
+#[tokio::test]
 async fn a_server_of_another_protocol_is_refused_clearly() {
     let (pool, key) = pool_of(crate::support::command("cat", &[]));
     // It echoes our own request: a request with our id is no reply.

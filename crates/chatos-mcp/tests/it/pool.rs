@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use chatos_mcp::{Failure, NoHooks, Phase, Pool, Restarts, ServerKey};
+use chatos_mcp::{Failure, Hooks, Later, NoHooks, Phase, Pool, Restarts, ServerKey};
 use serde_json::json;
 
-use crate::support::{alive, eventually, fixture, options, pool_of, pool_with, spec, text, within};
+use crate::support::{alive, call, eventually, fixture, options, pool_of, pool_with, spec, text, within};
 
 #[tokio::test]
 async fn nothing_runs_before_somebody_needs_it() {
@@ -172,4 +172,60 @@ async fn stopping_a_start_leaves_nothing() {
         status.contains(&parent) && !status.contains("State:\tZ")
     });
     assert_eq!(left.count(), 0, "a child is left");
+}
+
+/// Lets a server begin as often as it is told to.
+#[derive(Default)]
+struct Gate {
+    open: std::sync::atomic::AtomicBool,
+    asked: std::sync::atomic::AtomicUsize,
+}
+
+impl Hooks for Gate {
+    fn admit(&self, _server: &ServerKey) -> Later<Result<(), Failure>> {
+        self.asked.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+        let open = self.open.load(std::sync::atomic::Ordering::SeqCst);
+        let refused = Failure::Untrusted { plugin: "com.x".to_owned() };
+        Box::pin(async move { if open { Ok(()) } else { Err(refused) } })
+    }
+}
+
+#[tokio::test]
+async fn every_start_of_a_server_is_admitted_or_does_not_happen() {
+    use std::sync::atomic::Ordering::SeqCst;
+    let gate = Arc::new(Gate::default());
+    let mut options = options(Arc::clone(&gate) as Arc<dyn Hooks>);
+    options.restarts = Restarts { first: Duration::from_millis(5), ..Restarts::default() };
+    let pool = Pool::new(options);
+    let key = ServerKey::new("s");
+    let dir = tempfile::tempdir().unwrap();
+    let canary = dir.path().join("ran");
+    let touch = format!("touch={}", canary.display());
+    pool.put(spec("s", fixture(&[&touch])));
+    let lease = pool.lease(&key);
+    for round in 0..20 {
+        let error = within(pool.connect(&key)).await.err().unwrap();
+        assert!(matches!(error.failure, Failure::Untrusted { .. }), "round {round}: {error:?}");
+    }
+    assert!(!canary.exists(), "it was started all the same");
+    assert_eq!(pool.status(&key).unwrap().phase, Phase::Idle, "a refusal is no failure of the server");
+    // Admitted, it runs; ended by itself it is started again, and asked about again.
+    gate.open.store(true, SeqCst);
+    text(&pool, &key, "echo", json!({})).await;
+    gate.open.store(false, SeqCst);
+    let asked = gate.asked.load(SeqCst);
+    std::fs::remove_file(&canary).unwrap();
+    call(&pool, &key, "crash", json!({})).await.err().unwrap();
+    eventually("it is asked about again", || gate.asked.load(SeqCst) > asked).await;
+    let error = within(pool.connect(&key)).await.err().unwrap();
+    assert!(matches!(error.failure, Failure::Untrusted { .. }), "{error:?}");
+    assert!(!canary.exists() && pool.status(&key).unwrap().pid.is_none());
+    // One that is gone is asked about too: it may be gone because of that.
+    drop(lease);
+    within(pool.remove(&key)).await;
+    let error = within(pool.connect(&key)).await.err().unwrap();
+    assert!(matches!(error.failure, Failure::Untrusted { .. }), "{error:?}");
+    gate.open.store(true, SeqCst);
+    assert_eq!(within(pool.connect(&key)).await.err().unwrap().failure, Failure::UnknownServer);
+    pool.close().await;
 }

@@ -3,7 +3,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
@@ -86,7 +86,7 @@ impl PluginLogFile {
         }
         if out.file.is_none() {
             if let Some(folder) = self.path.parent() {
-                fs::create_dir_all(folder)?;
+                fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
             }
             let mut options = OpenOptions::new();
             // A link in its place would let a plugin have another file written.

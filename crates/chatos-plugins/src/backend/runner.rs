@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
@@ -25,7 +26,7 @@ pub fn runner_file(runtime: &Path) -> io::Result<PathBuf> {
         {
             return Err(error);
         }
-        fs::create_dir_all(runtime)?;
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(runtime)?;
         chatos_paths::replace_file(&path, RUNNER.as_bytes(), 0o600)?;
     }
     Ok(path)

@@ -1,6 +1,7 @@
 //! The journal of a swap: written before the first rename, so that whatever happens in between can
 //! be undone or finished at the next start.
 
+use std::ffi::OsString;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::PathBuf;
@@ -26,7 +27,16 @@ pub(super) enum Journal {
     Install { version: u32, log_id: String, done: bool, plugins: Vec<JournalSwap> },
     /// A plugin is being removed: finish it, once its directory is gone.
     #[serde(rename_all = "camelCase")]
-    Uninstall { version: u32, log_id: String, id: PluginId, dirs: Vec<String>, delete_data: bool },
+    Uninstall {
+        version: u32,
+        log_id: String,
+        id: PluginId,
+        dirs: Vec<String>,
+        /// Those of them that were not installed.
+        #[serde(default)]
+        keep: Vec<String>,
+        delete_data: bool,
+    },
 }
 
 /// One exchange.
@@ -37,6 +47,12 @@ pub(super) struct JournalSwap {
     pub(super) from: String,
     /// Directories of the old version in the user root.
     pub(super) olds: Vec<String>,
+    /// Those of them that were not installed.
+    #[serde(default)]
+    pub(super) keep: Vec<String>,
+    /// What the new version is written down as.
+    #[serde(default)]
+    pub(super) digest: Option<String>,
 }
 
 impl Journal {
@@ -44,18 +60,27 @@ impl Journal {
         let plugins = swaps
             .iter()
             .map(|swap| {
+                let names = |names: &[OsString]| -> io::Result<Vec<String>> {
+                    names.iter().map(|name| text(&PathBuf::from(name))).collect()
+                };
                 Ok(JournalSwap {
                     id: swap.id.clone(),
                     from: text(&swap.from)?,
-                    olds: swap
-                        .olds
-                        .iter()
-                        .map(|name| text(&PathBuf::from(name)))
-                        .collect::<io::Result<_>>()?,
+                    olds: names(&swap.olds)?,
+                    keep: names(&swap.keep)?,
+                    digest: Some(swap.digest.clone()),
                 })
             })
             .collect::<io::Result<_>>()?;
         Ok(Self::Install { version: 1, log_id: log_id.to_owned(), done, plugins })
+    }
+
+    /// Directories that were not installed and must outlive the work directory.
+    pub(super) fn keep(&self) -> Vec<String> {
+        match self {
+            Self::Install { plugins, .. } => plugins.iter().flat_map(|swap| swap.keep.clone()).collect(),
+            Self::Uninstall { keep, .. } => keep.clone(),
+        }
     }
 
     /// Writes the journal of a work directory durably.
@@ -95,7 +120,15 @@ fn text(path: &std::path::Path) -> io::Result<String> {
     })
 }
 
-/// True when a work directory holds a journal that something still depends on.
-pub(super) fn is_pending(dir: BorrowedFd<'_>) -> bool {
-    !matches!(Journal::read(dir), Ok(None | Some(Journal::Install { done: true, .. })))
+/// True when a work directory holds a journal that something still depends on; `finished` when what it
+/// describes is done.
+pub(super) fn is_pending(dir: BorrowedFd<'_>, finished: bool) -> bool {
+    match Journal::read(dir) {
+        Ok(None) => false,
+        Ok(Some(journal)) => {
+            let done = finished || matches!(journal, Journal::Install { done: true, .. });
+            !done || super::kept::are_left(dir, &journal.keep()).unwrap_or(true)
+        }
+        Err(_) => !finished,
+    }
 }

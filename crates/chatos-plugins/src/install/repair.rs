@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use chatos_manifest::PluginId;
 
 use super::journal::Journal;
-use super::{Installer, NoProgress, swap, uninstall};
+use super::{Installer, NoProgress, kept, record, swap, uninstall};
 use crate::fs::{open_dir, open_path, remove_tree};
 use crate::package::PackageError;
 
@@ -56,20 +56,33 @@ impl Installer {
         let Ok(work) = open_dir(staging, name) else { return Ok(()) };
         let fs = self.fs.as_ref();
         match Journal::read(work.as_fd())? {
-            None | Some(Journal::Install { done: true, .. }) => Ok(()),
+            None => Ok(()),
+            Some(journal @ Journal::Install { done: true, .. }) => {
+                let keep = journal.keep();
+                let Journal::Install { plugins: swaps, log_id, .. } = journal else { return Ok(()) };
+                kept::move_aside(fs, work.as_fd(), &self.ui_apps, &log_id, &keep)?;
+                let installed =
+                    swaps.iter().filter_map(|swap| Some((&swap.id, Some(swap.digest.as_deref()?))));
+                record::note(fs, &self.ui_apps, installed);
+                Ok(())
+            }
             Some(Journal::Install { plugins: swaps, log_id, .. }) => {
                 tracing::warn!(log_id, "an interrupted install is undone");
                 swap::undo(fs, work.as_fd(), plugins, &swaps)?;
                 report.undone.extend(swaps.into_iter().map(|swap| swap.id));
                 swap::forget(fs, work.as_fd())
             }
-            Some(Journal::Uninstall { id, dirs, delete_data, log_id, .. }) => {
-                if uninstall::had_begun(work.as_fd(), plugins, &dirs)? {
+            Some(Journal::Uninstall { id, dirs, keep, delete_data, log_id, .. }) => {
+                // A folder that was moved aside is no longer in the work directory.
+                let moved = self.ui_apps.kept().join(&log_id).exists();
+                if moved || uninstall::had_begun(work.as_fd(), plugins, &dirs)? {
                     tracing::warn!(log_id, plugin = %id, "an interrupted removal is finished");
                     uninstall::finish(fs, work.as_fd(), plugins, &dirs)?;
                     if delete_data {
                         uninstall::take_data(fs, work.as_fd(), &self.ui_apps, &id)?;
                     }
+                    record::note(fs, &self.ui_apps, [(&id, None)]);
+                    kept::move_aside(fs, work.as_fd(), &self.ui_apps, &log_id, &keep)?;
                     report.removed.push(id);
                 }
                 swap::forget(fs, work.as_fd())

@@ -22,6 +22,10 @@ pub(super) struct Swap {
     pub(super) from: PathBuf,
     /// Directories of the old version in the user root.
     pub(super) olds: Vec<OsString>,
+    /// Those of them that were not installed.
+    pub(super) keep: Vec<OsString>,
+    /// What it is written down as.
+    pub(super) digest: String,
 }
 
 /// A directory of the user root.

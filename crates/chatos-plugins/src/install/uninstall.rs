@@ -1,4 +1,5 @@
-//! Removing a plugin (plugins §9). Its data directory is kept unless the person said otherwise, and
+//! Removing a plugin (plugins §9): what was installed is deleted, a folder that somebody else put there is
+//! moved aside. Its data directory is kept unless the person said otherwise, and
 //! nothing outside the two roots is ever touched: a link is removed, not what it points to.
 
 use std::ffi::OsStr;
@@ -8,7 +9,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use chatos_manifest::{PluginId, quote};
 
 use super::journal::Journal;
-use super::{Installer, Work, new_log_id, swap};
+use super::{Installer, KeptDir, Work, new_log_id, record, swap};
 use crate::fs::{Fs, ensure_dir, exists, open_path};
 use crate::layout::{Origin, UiApps};
 use crate::package::{PackageCode, PackageError};
@@ -33,6 +34,8 @@ pub struct Uninstalled {
     pub log_id: String,
     /// True when there was a data directory and it was deleted.
     pub data_deleted: bool,
+    /// Folders with its id that were not installed: they were moved aside.
+    pub kept: Vec<KeptDir>,
 }
 
 impl Installer {
@@ -49,6 +52,9 @@ impl Installer {
         let _lock = self.lock(progress)?;
         let dirs = self.dirs_of(id, registry)?;
         tracing::info!(log_id, plugin = %id, ?data, "uninstall: begins");
+        let installs = record::Installs::read(&self.ui_apps);
+        let keep: Vec<String> =
+            dirs.iter().filter(|name| !installs.is(&self.ui_apps, id, OsStr::new(name))).cloned().collect();
         let work = Work::begin(self)?;
         let delete_data = data == DataChoice::Delete;
         let journal = Journal::Uninstall {
@@ -56,6 +62,7 @@ impl Installer {
             log_id: log_id.clone(),
             id: id.clone(),
             dirs: dirs.clone(),
+            keep: keep.clone(),
             delete_data,
         };
         let fs = self.fs.as_ref();
@@ -85,10 +92,14 @@ impl Installer {
         if delete_data || !self.ui_apps.data_of(id).exists() {
             registry.retain_names(|identity| !identity.is_of_plugin(id));
         }
+        record::note(fs, &self.ui_apps, [(id, None)]);
+        // Last: it ends what a repair can see of this removal.
+        self.keep_aside(&work, &log_id, &keep);
         work.clean(self, true);
         registry.refresh(&Refresh::Check);
         tracing::info!(log_id, plugin = %id, data_deleted, "uninstall: done");
-        Ok(Uninstalled { id: id.clone(), log_id, data_deleted })
+        let kept = keep.iter().map(|name| KeptDir::new(&self.ui_apps, Some(&log_id), OsStr::new(name)));
+        Ok(Uninstalled { id: id.clone(), kept: kept.collect(), log_id, data_deleted })
     }
 
     /// The directories of a user plugin: direct children of the user root whose manifest has the id.

@@ -59,6 +59,17 @@ pub enum TrustError {
     Store(#[from] TrustStoreError),
 }
 
+/// Why nothing of a plugin may start now.
+#[derive(Debug, thiserror::Error)]
+pub enum Unverified {
+    /// Nobody trusted these bytes.
+    #[error("the plugin is {0:?}")]
+    NotTrusted(TrustState),
+    /// They cannot be read.
+    #[error("the files of the plugin cannot be read")]
+    Unreadable(#[source] std::io::Error),
+}
+
 impl Registry {
     /// Records that a person trusts plugin `id` with exactly the content `expected`. The files are
     /// read now, whatever any cache says.
@@ -104,22 +115,25 @@ impl Registry {
         Ok(removed)
     }
 
-    /// Reads the files now and compares them with the record: asked before a process is started or a
-    /// frame revision is minted. Anything that cannot be read is not trusted.
-    pub fn verify(&self, plugin: &Plugin) -> TrustState {
-        if is_trusted_by_origin(plugin.loaded.origin) {
-            return TrustState::Trusted;
-        }
-        let Ok(Some(record)) = self.trust_store().get(plugin.id()) else { return TrustState::Untrusted };
-        let found = open(&plugin.loaded.dir).and_then(|root| digest::digest_of(root.as_fd()));
-        match found {
-            Ok(digest) if digest == record.digest => TrustState::Trusted,
-            Ok(_) => TrustState::Changed,
-            Err(error) => {
-                tracing::warn!(plugin = %plugin.id(), %error, "the files of a plugin cannot be read; it is not started");
-                TrustState::Changed
+    /// Every file of a plugin, read now, when they are the bytes that a person trusted and that this
+    /// snapshot of the plugin was made of: asked right before a process is started, a server is connected
+    /// to or a frame revision is minted. The files of a plugin that needs no decision are only read.
+    pub fn verify(&self, plugin: &Plugin) -> Result<Inventory, Unverified> {
+        let needs_decision = !is_trusted_by_origin(plugin.loaded.origin);
+        let record = match needs_decision.then(|| self.trust_store().get(plugin.id())) {
+            None => None,
+            Some(Ok(Some(record))) => Some(record),
+            Some(Ok(None)) => return Err(Unverified::NotTrusted(TrustState::Untrusted)),
+            Some(Err(error)) => {
+                tracing::warn!(plugin = %plugin.id(), %error, "no trust record can be read; nothing is started");
+                return Err(Unverified::NotTrusted(TrustState::Untrusted));
             }
-        }
+        };
+        let found = self.inventory(plugin).map_err(Unverified::Unreadable)?;
+        let same = record.is_none_or(|record| {
+            record.digest == found.digest && plugin.trust.digest.as_ref() == Some(&found.digest)
+        });
+        if same { Ok(found) } else { Err(Unverified::NotTrusted(TrustState::Changed)) }
     }
 
     /// Every file of a plugin, read now.

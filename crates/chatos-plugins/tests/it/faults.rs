@@ -121,9 +121,18 @@ fn installed() -> World {
     world
 }
 
+/// A folder somebody put there by hand lies where it was, or is kept, whole: whatever happens.
+fn is_somewhere(world: &World, plugin: &str, wanted: &Tree) -> bool {
+    let kept = std::fs::read_dir(world.ui_apps().kept()).into_iter().flatten().flatten();
+    let mut places: Vec<_> = kept.map(|time| time.path().join(plugin)).collect();
+    places.push(world.user(plugin));
+    places.iter().any(|place| place.exists() && tree(place) == *wanted)
+}
+
 #[test]
 fn install_with_the_kth_change_failing() {
     let new = package();
+    let by_hand = tree(&installed().user("com.example.one"));
     let (old_tree, new_tree): (Tree, Tree) = {
         let clean = installed();
         let before = tree(&clean.ui_apps().plugins());
@@ -155,6 +164,10 @@ fn install_with_the_kth_change_failing() {
             let after = tree(&world.ui_apps().plugins());
             assert!(after == old_tree || after == new_tree, "{what}: {after:?}");
             assert!(result.is_err() || after == new_tree, "{what}");
+            assert!(
+                is_somewhere(&world, "com.example.one", &by_hand),
+                "{what}: a folder of a person is gone"
+            );
             assert_eq!(
                 tree(&world.ui_apps().data()),
                 [("com.example.one/mine".to_owned(), "644 precious".to_owned())],
@@ -173,6 +186,7 @@ fn install_with_the_kth_change_failing() {
 fn a_repair_that_is_itself_interrupted() {
     // Stop in the middle of the swap, then stop the repair at every step, then repair.
     let new = package();
+    let by_hand = tree(&installed().user("com.example.one"));
     for swap_at in 50.. {
         let world = installed();
         let before = tree(&world.ui_apps().plugins());
@@ -195,6 +209,7 @@ fn a_repair_that_is_itself_interrupted() {
         let complete_new =
             is_new && after.iter().filter(|(name, _)| name.starts_with("com.example.two/")).count() == 6;
         assert!(after == before || complete_new, "swap stopped at {swap_at}: {after:?}");
+        assert!(is_somewhere(&world, "com.example.one", &by_hand), "swap stopped at {swap_at}");
     }
 }
 
@@ -216,6 +231,7 @@ fn uninstall_with_the_kth_change_failing() {
             Installer::new(world.ui_apps(), DefaultLists::default()).repair().unwrap();
             let what = format!("{fault:?} at {at}: {:?}", result.as_ref().err().map(ToString::to_string));
             let gone = !world.user("com.example.one").exists();
+            assert!(is_somewhere(&world, "com.example.one", &before), "{what}: a folder of a person is gone");
             if !gone {
                 assert_eq!(tree(&world.user("com.example.one")), before, "{what}");
                 assert!(world.ui_apps().data_of(&id("com.example.one")).join("mine").exists(), "{what}");

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use chatos_contribution::DefaultLists;
 use chatos_plugins::{
-    DataChoice, InstallReport, InstallRequest, Installer, NoProgress, PackageError, Phase, Progress,
+    DataChoice, InstallReport, InstallRequest, Installer, KeptDir, NoProgress, PackageError, Phase, Progress,
     TrustState, TrustStore,
 };
 use rustix::fs::{CWD, FileType, Mode, mknodat};
@@ -253,13 +253,14 @@ fn updates_replace_whole_and_keep_data_and_trust() {
 }
 
 #[test]
-fn a_hand_placed_directory_is_replaced_by_id_and_others_are_left_alone() {
+fn a_hand_placed_directory_makes_room_by_id_and_others_are_left_alone() {
     let world = World::new();
     simple(&world.user("my-folder"), "com.example.x", &["old"]);
     let from = source();
     simple(from.path(), "com.example.x", &["new"]);
-    install(&world, from.path()).unwrap();
+    let report = install(&world, from.path()).unwrap();
     assert!(!world.user("my-folder").exists() && world.user("com.example.x/new.mjs").exists());
+    assert!(report.plugins[0].kept[0].to.as_ref().unwrap().join("old.mjs").exists(), "moved, not deleted");
     // A directory with the id's name that holds another plugin.
     simple(&world.user("com.example.y"), "com.example.other", &["z"]);
     simple(from.path(), "com.example.y", &["new"]);
@@ -270,6 +271,80 @@ fn a_hand_placed_directory_is_replaced_by_id_and_others_are_left_alone() {
     fs::write(world.user("com.example.x/plugin.json"), "{").unwrap();
     simple(from.path(), "com.example.x", &["new"]);
     assert!(install(&world, from.path()).unwrap().plugins[0].replaced);
+}
+
+/// Where each folder was that is now kept, by its name.
+fn names(kept: &[KeptDir]) -> Vec<String> {
+    let mut names: Vec<String> =
+        kept.iter().map(|kept| kept.from.file_name().unwrap().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn installing_deletes_only_what_was_installed() {
+    let world = World::new();
+    let from = source();
+    simple(from.path(), "com.example.x", &["one"]);
+    // Both of these were put there by hand: the one with the plugin's own name, and one it shadows.
+    for folder in ["com.example.x", "zz-my-work"] {
+        simple(&world.user(folder), "com.example.x", &["mine"]);
+        write_files(&world.user(folder), &[("notes.txt", folder)]);
+    }
+    let before = ["com.example.x", "zz-my-work"].map(|folder| tree(&world.user(folder)));
+    let dry = InstallRequest { dry_run: true, ..InstallRequest::new(from.path()) };
+    let preview = installer(&world).install(&dry, &world.registry, &NoProgress).unwrap();
+    assert_eq!(names(&preview.plugins[0].kept), ["com.example.x", "zz-my-work"]);
+    assert!(preview.plugins[0].kept.iter().all(|kept| kept.to.is_none()), "nothing was moved yet");
+
+    let report = install(&world, from.path()).unwrap();
+    let kept = &report.plugins[0].kept;
+    assert_eq!(names(kept), ["com.example.x", "zz-my-work"], "each is named");
+    for (folder, then) in kept.iter().zip(before) {
+        assert_eq!(tree(folder.to.as_ref().unwrap()), then, "and is where the report says, whole");
+    }
+    assert!(world.user("com.example.x/one.mjs").exists() && !world.user("zz-my-work").exists());
+
+    // What was installed is replaced without further ado …
+    write_files(from.path(), &[("two.txt", "2")]);
+    assert_eq!(install(&world, from.path()).unwrap().plugins[0].kept, []);
+    // … until somebody changes it.
+    write_files(&world.user("com.example.x"), &[("one.mjs", "patched by hand")]);
+    let report = install(&world, from.path()).unwrap();
+    let patched = report.plugins[0].kept[0].to.clone().unwrap();
+    assert_eq!(fs::read_to_string(patched.join("one.mjs")).unwrap(), "patched by hand");
+    assert!(staging_is_empty(&world));
+}
+
+#[test]
+fn removing_deletes_only_what_was_installed() {
+    let world = World::new();
+    let from = source();
+    simple(from.path(), "com.example.x", &["one"]);
+    install(&world, from.path()).unwrap();
+    world.trust("com.example.x");
+    // A copy of it, byte for byte, under another name, and another one: both shadowed.
+    for (folder, app) in [("zz-copy", "one"), ("zz-work", "mine")] {
+        simple(&world.user(folder), "com.example.x", &[app]);
+    }
+    let remove =
+        || installer(&world).uninstall(&id("com.example.x"), DataChoice::Keep, &world.registry, &NoProgress);
+    let done = remove().unwrap();
+    assert_eq!(names(&done.kept), ["zz-copy", "zz-work"]);
+    assert!(done.kept.iter().all(|kept| kept.to.as_ref().unwrap().join("plugin.json").exists()));
+    assert_eq!(world.scan().plugins.len(), 0, "none of them takes its place");
+    assert_eq!(remove().unwrap_err().code.as_str(), "not_found");
+
+    // One that was only ever put there by hand can be removed, too; it is not deleted.
+    simple(&world.user("com.example.x"), "com.example.x", &["hand"]);
+    world.scan();
+    let done = remove().unwrap();
+    assert!(done.kept[0].to.as_ref().unwrap().join("hand.mjs").exists());
+    assert!(!world.user("com.example.x").exists() && staging_is_empty(&world));
+    // A record that cannot be read lets nothing be deleted.
+    install(&world, from.path()).unwrap();
+    fs::write(world.ui_apps().installed_file(), "{").unwrap();
+    assert_eq!(names(&remove().unwrap().kept), ["com.example.x"]);
 }
 
 #[test]

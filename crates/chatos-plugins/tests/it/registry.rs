@@ -7,7 +7,7 @@ use std::sync::Arc;
 use chatos_contribution::ServerIdentity;
 use chatos_manifest::{AppId, Lang};
 use chatos_plugins::listing::Reader;
-use chatos_plugins::{ExternalNames, Origin, Refresh, TrustError, TrustState, TrustStore};
+use chatos_plugins::{ExternalNames, Origin, Refresh, TrustError, TrustState, TrustStore, Unverified};
 use serde_json::{Value, json};
 
 use crate::support::{MINIMAL, World, codes, id, simple, tempdir, write_files};
@@ -154,14 +154,17 @@ fn trust_is_for_exact_bytes_and_survives_a_restart() {
     world.restart();
     assert_eq!(world.scan().plugins[0].trust.state, TrustState::Trusted);
     let plugin = Arc::clone(&world.scan().plugins[0]);
-    assert_eq!(world.registry.verify(&plugin), TrustState::Trusted);
+    assert!(world.registry.verify(&plugin).is_ok());
 
     // Row 20: a file the manifest does not name, with its times set back.
     let file = dir.join("node_modules/x/index.js");
     let before = fs::metadata(&file).unwrap().modified().unwrap();
     fs::write(&file, "2").unwrap();
     fs::File::options().write(true).open(&file).unwrap().set_modified(before).unwrap();
-    assert_eq!(world.registry.verify(&plugin), TrustState::Changed, "checked on disk before every start");
+    assert!(
+        matches!(world.registry.verify(&plugin), Err(Unverified::NotTrusted(TrustState::Changed))),
+        "checked on disk before every start"
+    );
     assert_eq!(world.scan().plugins[0].trust.state, TrustState::Changed);
     fs::write(&file, "1").unwrap();
     assert_eq!(world.scan().plugins[0].trust.state, TrustState::Trusted);
@@ -243,7 +246,8 @@ fn an_unreadable_trust_store_trusts_nothing() {
     );
     let snapshot = registry.refresh(&Refresh::Check);
     assert_eq!(snapshot.plugins[0].trust.state, TrustState::Untrusted);
-    assert_eq!(registry.verify(&snapshot.plugins[0]), TrustState::Untrusted);
+    let refused = registry.verify(&snapshot.plugins[0]);
+    assert!(matches!(refused, Err(Unverified::NotTrusted(TrustState::Untrusted))), "{refused:?}");
     assert_eq!(codes(&snapshot.problems), ["trust_unreadable "]);
 }
 

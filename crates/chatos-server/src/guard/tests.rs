@@ -31,6 +31,9 @@ fn our_names_are_accepted_in_any_case_and_nobody_elses() {
         "localhost:80",
         "localhost:7879",
         "localhost:+7878",
+        "localhost:07878",
+        "127.0.0.1:07878",
+        "[::1]:007878",
         "localhost:7878 ",
         "user@localhost:7878",
         "localhost:7878@evil.example",
@@ -48,6 +51,15 @@ fn our_names_are_accepted_in_any_case_and_nobody_elses() {
     }
     assert_eq!(ask("GET", "/", &[]), Err(403));
     assert_eq!(ask("GET", "/", &[("host", "localhost:7878"), ("host", "localhost:7878")]), Err(403));
+}
+
+#[test]
+fn a_port_is_written_in_one_way_only() {
+    let names = Names::new(80, Vec::new());
+    assert!(names.target("localhost").is_some() && names.target("localhost:80").is_some());
+    for host in ["localhost:080", "localhost:0080", "localhost:", "[::1]:080", "localhost:65616"] {
+        assert_eq!(names.target(host), None, "{host}");
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, Method, StatusCode};
+use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Extension, Json};
 use chatos_host::policy_api::{Mode, PromptLang, Role, UiApp};
@@ -10,7 +11,7 @@ use chatos_host::{
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::tasks::blocking;
 use crate::api::{ApiError, Body, Done, Query, Routes, lang_of};
@@ -34,6 +35,9 @@ pub(crate) struct AgentView {
     /// The plugin whose app made it.
     #[serde(skip_serializing_if = "Option::is_none")]
     made_by: Option<String>,
+    /// The question whether the app may let it work in the folder it wished for; only in the answer to that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pending_root: Option<String>,
     created_at: String,
     updated_at: String,
 }
@@ -97,22 +101,55 @@ pub(crate) fn add(routes: &mut Routes) {
     );
 }
 
-async fn list(State(app): State<App>, headers: HeaderMap) -> Result<Json<AgentList>, ApiError> {
+/// An agent as an app sees it: its own in full, the default one by name; nothing of the others without
+/// the right to read.
+fn seen_by(host: &Host, caller: &AppCaller, agent: AgentRecord, lang: Lang) -> Result<Option<Value>, Fault> {
+    if caller.has("chat.read") || host.is_own_agent(caller, &agent.id)? {
+        let view = serde_json::to_value(view(host, agent, lang)?);
+        return view
+            .map(Some)
+            .map_err(|error| Fault::new(ErrorCode::Internal, Text::same(error.to_string())));
+    }
+    let standard = host.agents().first_agent()?.id == agent.id;
+    Ok(standard.then(|| json!({ "id": agent.id, "name": agent.name })))
+}
+
+async fn list(
+    State(app): State<App>,
+    headers: HeaderMap,
+    caller: Option<Extension<AppCaller>>,
+) -> Result<Response, ApiError> {
     let lang = lang_of(&headers, app.host().lang());
-    let items = blocking(&app, move |host| {
-        host.agents().agents()?.into_iter().map(|agent| view(host, agent, lang)).collect()
-    })
-    .await?;
-    Ok(Json(AgentList { items }))
+    let answer = blocking(&app, move |host| {
+        let agents = host.agents().agents()?.into_iter();
+        let Some(Extension(caller)) = caller else {
+            let items = agents.map(|agent| view(host, agent, lang)).collect::<Result<_, _>>()?;
+            return Ok(Json(AgentList { items }).into_response());
+        };
+        let seen = agents.filter_map(|agent| seen_by(host, &caller, agent, lang).transpose());
+        let items: Vec<Value> = seen.collect::<Result<_, _>>()?;
+        Ok(Json(json!({ "items": items })).into_response())
+    });
+    answer.await
 }
 
 async fn read(
     State(app): State<App>,
     Path(id): Path<String>,
     headers: HeaderMap,
-) -> Result<Json<AgentView>, ApiError> {
+    caller: Option<Extension<AppCaller>>,
+) -> Result<Response, ApiError> {
     let lang = lang_of(&headers, app.host().lang());
-    Ok(Json(blocking(&app, move |host| view(host, host.agents().agent(&id)?, lang)).await?))
+    let answer = blocking(&app, move |host| {
+        let agent = host.agents().agent(&id)?;
+        let Some(Extension(caller)) = caller else {
+            return Ok(Json(view(host, agent, lang)?).into_response());
+        };
+        let seen = seen_by(host, &caller, agent, lang)?;
+        seen.map(|seen| Json(seen).into_response())
+            .ok_or_else(|| host.not_granted(&caller.plugin_id, "chat.read"))
+    });
+    answer.await
 }
 
 async fn create(
@@ -122,16 +159,12 @@ async fn create(
     Body(body): Body<Map<String, Value>>,
 ) -> Result<(StatusCode, Json<AgentView>), ApiError> {
     let lang = lang_of(&headers, app.host().lang());
-    let view = blocking(&app, move |host| {
-        let agents = host.agents();
-        let made = match caller {
-            Some(Extension(caller)) => agents.create_for_app(&caller.plugin_id, body)?,
-            None => agents.create(body)?,
-        };
-        view(host, made, lang)
-    })
-    .await?;
-    Ok((StatusCode::CREATED, Json(view)))
+    let (made, pending_root) = match caller {
+        Some(Extension(caller)) => app.host().create_app_agent(&caller, body).await?,
+        None => (blocking(&app, move |host| host.agents().create(body)).await?, None),
+    };
+    let view = blocking(&app, move |host| view(host, made, lang)).await?;
+    Ok((StatusCode::CREATED, Json(AgentView { pending_root, ..view })))
 }
 
 async fn update(
@@ -142,16 +175,12 @@ async fn update(
     Body(body): Body<Map<String, Value>>,
 ) -> Result<Json<AgentView>, ApiError> {
     let lang = lang_of(&headers, app.host().lang());
-    let view = blocking(&app, move |host| {
-        let agents = host.agents();
-        let changed = match caller {
-            Some(Extension(caller)) => agents.update_for_app(&caller.plugin_id, &id, body)?,
-            None => agents.update(&id, body)?,
-        };
-        view(host, changed, lang)
-    })
-    .await?;
-    Ok(Json(view))
+    let (changed, pending_root) = match caller {
+        Some(Extension(caller)) => app.host().update_app_agent(&caller, &id, body).await?,
+        None => (blocking(&app, move |host| host.agents().update(&id, body)).await?, None),
+    };
+    let view = blocking(&app, move |host| view(host, changed, lang)).await?;
+    Ok(Json(AgentView { pending_root, ..view }))
 }
 
 async fn remove(
@@ -162,7 +191,7 @@ async fn remove(
     blocking(&app, move |host| {
         let agents = host.agents();
         match caller {
-            Some(Extension(caller)) => agents.remove_for_app(&caller.plugin_id, &id),
+            Some(Extension(caller)) => agents.remove_for_app(&caller, &id),
             None => agents.remove(&id),
         }
     })
@@ -219,5 +248,5 @@ fn view(host: &Host, agent: AgentRecord, lang: Lang) -> Result<AgentView, Fault>
     let problems = host.agents().problems(&agent, lang)?;
     let (created_at, updated_at) = (iso_from_ms(agent.created_at), iso_from_ms(agent.updated_at));
     let made_by = host.store().agent_maker(&agent.id).map_err(|error| store_fault(&error))?;
-    Ok(AgentView { agent, problems, made_by, created_at, updated_at })
+    Ok(AgentView { agent, problems, made_by, pending_root: None, created_at, updated_at })
 }

@@ -9,7 +9,8 @@ use axum::routing::{get, post, put};
 use axum::{Extension, Json};
 use chatos_host::plugins_api::backend::BackendStatus;
 use chatos_host::{
-    BackendCall, CapabilityView, Confinement, GrantChange, GrantView, OpenOrder, PluginLog, Surface,
+    AppRootView, BackendCall, CapabilityView, Confinement, GrantChange, GrantView, OpenOrder, PluginLog,
+    Surface,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -135,6 +136,21 @@ pub(crate) struct GrantList {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct CapabilityList {
     items: Vec<CapabilityView>,
+    /// Folders its apps asked for, and what a person said.
+    roots: Vec<AppRootView>,
+}
+
+/// What an app tried and may not.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(crate) struct WantedBody {
+    capability: String,
+}
+
+/// A folder of a plugin's apps.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(crate) struct RootBody {
+    /// As listed.
+    root: String,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -164,6 +180,20 @@ pub(crate) fn add(routes: &mut Routes) {
         "A frame was closed: private values of its questions are erased",
         200,
         post(closed),
+    );
+    routes.write::<WantedBody, Done>(
+        Method::POST,
+        "/api/v1/apps/{plugin}/{app}/wanted",
+        "The page refused an app a capability; shown on the plugin's page",
+        200,
+        post(wanted),
+    );
+    routes.write::<RootBody, Done>(
+        Method::POST,
+        "/api/v1/apps/{plugin}/roots/forget",
+        "Take a folder back from a plugin's apps; they may ask for it again",
+        200,
+        post(forget_root),
     );
     routes.write::<Empty, Done>(
         Method::POST,
@@ -348,8 +378,34 @@ async fn capabilities(
     State(app): State<App>,
     Path(plugin): Path<String>,
 ) -> Result<Json<CapabilityList>, ApiError> {
-    let items = blocking(&app, move |host| host.capabilities(&plugin)).await?;
-    Ok(Json(CapabilityList { items }))
+    let read = move |host: &std::sync::Arc<chatos_host::Host>| {
+        Ok(CapabilityList { items: host.capabilities(&plugin)?, roots: host.app_roots(&plugin)? })
+    };
+    Ok(Json(blocking(&app, read).await?))
+}
+
+async fn wanted(
+    State(app): State<App>,
+    Path((plugin, app_id)): Path<(String, String)>,
+    Body(body): Body<WantedBody>,
+) -> Result<Json<Done>, ApiError> {
+    blocking(&app, move |host| {
+        if !host.app_allowed(&plugin, &app_id)?.contains(&body.capability.as_str()) {
+            host.note_wish(&plugin, &body.capability);
+        }
+        Ok(())
+    })
+    .await?;
+    Ok(Json(Done { ok: true }))
+}
+
+async fn forget_root(
+    State(app): State<App>,
+    Path(plugin): Path<String>,
+    Body(body): Body<RootBody>,
+) -> Result<Json<Done>, ApiError> {
+    let ok = blocking(&app, move |host| host.forget_root(&plugin, &body.root, "person")).await?;
+    Ok(Json(Done { ok }))
 }
 
 async fn grants(

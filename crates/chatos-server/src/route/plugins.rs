@@ -61,6 +61,10 @@ pub(crate) struct TrustBody {
     /// The person ticked that it may connect to addresses inside this computer or network.
     #[serde(default)]
     allow_inside_network: bool,
+    /// What the person ticked of the lines that reach beyond the plugin (`chat.read`, `network:<host>`, …); the
+    /// others are off. Absent: the ticks of before stay.
+    #[serde(default)]
+    allow: Option<Vec<String>>,
 }
 
 /// How thoroughly to look.
@@ -93,6 +97,17 @@ pub(crate) struct Removed {
     /// `kept` or `deleted`.
     data: String,
     rows_removed: usize,
+    /// Folders with its id that were not installed: they were moved aside, not deleted.
+    kept: Vec<KeptFolder>,
+}
+
+/// A folder that was moved aside.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct KeptFolder {
+    /// Where it was.
+    from: String,
+    /// Where it is now.
+    to: String,
 }
 
 /// Files of a plugin.
@@ -238,7 +253,7 @@ async fn trust_sheet(
     Path(id): Path<String>,
 ) -> Result<Json<TrustSheet>, ApiError> {
     let lang = lang_of(&headers, app.host().lang());
-    blocking(&app, move |host| host.plugins()?.trust_sheet(&id, lang)).await.map(Json)
+    blocking(&app, move |host| host.trust_sheet(&id, lang)).await.map(Json)
 }
 
 /// `?path=…`.
@@ -292,9 +307,11 @@ async fn trust(
     Path(id): Path<String>,
     Body(body): Body<TrustBody>,
 ) -> Result<Json<PluginEntry>, ApiError> {
-    blocking(&app, move |host| host.trust_plugin(&id, &body.digest, body.allow_inside_network, "person"))
-        .await
-        .map(Json)
+    blocking(&app, move |host| {
+        host.trust_plugin(&id, &body.digest, body.allow_inside_network, body.allow.as_deref(), "person")
+    })
+    .await
+    .map(Json)
 }
 
 async fn untrust(

@@ -419,7 +419,7 @@ async fn log(
     Query(named): Query<Named>,
 ) -> Result<Json<Value>, ApiError> {
     let (as_app, read_all) = match caller {
-        Some(Extension(caller)) => (Some(caller.key()), caller.reads_all),
+        Some(Extension(caller)) => (Some(caller.key()), caller.has("prompts.readAll")),
         None => (named.app, named.read_all),
     };
     Ok(Json(at_desk(&app, &headers, move |desk, _| desk.log(as_app.as_deref(), read_all)).await?))

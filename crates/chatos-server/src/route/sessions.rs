@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::api::{ApiError, Body, Done, Empty, Query, Routes};
 use crate::app::App;
 use crate::narrow::AppCaller;
+use crate::route::plugins::blocking;
 
 /// A message with its files is larger than other bodies: 4 images of 10 MiB as Base64, and text.
 const SEND_BYTES: usize = 64 * 1024 * 1024;
@@ -123,21 +124,56 @@ pub(crate) fn add(routes: &mut Routes) {
         .route("/api/v1/sessions/{id}/attachments/{attachment}", get(attachment));
 }
 
-async fn list(State(app): State<App>, Query(wanted): Query<Wanted>) -> Result<Json<SessionList>, ApiError> {
+/// Refuses a chat that the calling app may not reach; a person reaches all.
+async fn reach(
+    app: &App,
+    caller: Option<&Extension<AppCaller>>,
+    id: &str,
+    capability: &'static str,
+) -> Result<(), ApiError> {
+    let Some(Extension(caller)) = caller.cloned() else { return Ok(()) };
+    let id = id.to_owned();
+    blocking(app, move |host| host.reach_session(&caller, &id, capability)).await
+}
+
+async fn list(
+    State(app): State<App>,
+    caller: Option<Extension<AppCaller>>,
+    Query(wanted): Query<Wanted>,
+) -> Result<Json<SessionList>, ApiError> {
     let limit = wanted.limit.unwrap_or(100).clamp(1, 500);
     let offset = wanted.cursor.and_then(|cursor| cursor.parse::<u32>().ok()).unwrap_or_default();
-    let mut items = app.host().runs().sessions(wanted.archived, limit + 1, offset).await?;
+    let runs = app.host().runs();
+    let mut items = match caller.filter(|Extension(caller)| !caller.has("chat.read")) {
+        Some(Extension(caller)) => {
+            runs.app_sessions(&caller.plugin_id, wanted.archived, limit + 1, offset).await?
+        }
+        None => runs.sessions(wanted.archived, limit + 1, offset).await?,
+    };
     let more = items.len() > limit as usize;
     items.truncate(limit as usize);
     Ok(Json(SessionList { items, next_cursor: more.then(|| (offset + limit).to_string()) }))
 }
 
-async fn create(State(app): State<App>, Body(order): Body<SessionOrder>) -> Result<Response, ApiError> {
-    let made = app.host().runs().create_session(order).await?;
+async fn create(
+    State(app): State<App>,
+    caller: Option<Extension<AppCaller>>,
+    Body(order): Body<SessionOrder>,
+) -> Result<Response, ApiError> {
+    let runs = app.host().runs();
+    let made = match caller {
+        Some(Extension(caller)) => runs.create_app_session(&caller, order).await?,
+        None => runs.create_session(order).await?,
+    };
     Ok((StatusCode::CREATED, Json(made)).into_response())
 }
 
-async fn read(State(app): State<App>, Path(id): Path<String>) -> Result<Json<SessionView>, ApiError> {
+async fn read(
+    State(app): State<App>,
+    caller: Option<Extension<AppCaller>>,
+    Path(id): Path<String>,
+) -> Result<Json<SessionView>, ApiError> {
+    reach(&app, caller.as_ref(), &id, "chat.read").await?;
     Ok(Json(app.host().runs().session(&id).await?))
 }
 
@@ -161,9 +197,11 @@ async fn search(State(app): State<App>, Query(wanted): Query<Wanted>) -> Result<
 
 async fn messages(
     State(app): State<App>,
+    caller: Option<Extension<AppCaller>>,
     Path(id): Path<String>,
     Query(wanted): Query<Wanted>,
 ) -> Result<Json<MessagePage>, ApiError> {
+    reach(&app, caller.as_ref(), &id, "chat.read").await?;
     let limit = wanted.limit.unwrap_or(100);
     Ok(Json(app.host().runs().messages(&id, limit, wanted.before_id).await?))
 }
@@ -185,7 +223,8 @@ async fn send(
     Body(mut order): Body<SendOrder, SEND_BYTES>,
 ) -> Result<Response, ApiError> {
     order.traceparent = headers.get("traceparent").and_then(|value| value.to_str().ok()).map(str::to_owned);
-    order.by_app = caller.map(|Extension(caller)| caller.plugin_id);
+    reach(&app, caller.as_ref(), &id, "chat.write").await?;
+    order.by_app = caller.map(|Extension(caller)| caller);
     let sent = app.host().runs().send(&id, order).await?;
     Ok((StatusCode::ACCEPTED, Json(sent)).into_response())
 }
@@ -196,8 +235,9 @@ async fn abort(
     caller: Option<Extension<AppCaller>>,
     _body: Body<Empty>,
 ) -> Result<Json<Done>, ApiError> {
+    reach(&app, caller.as_ref(), &id, "chat.write").await?;
     match caller {
-        Some(Extension(caller)) => app.host().runs().abort_by_app(&id, &caller.plugin_id).await?,
+        Some(Extension(caller)) => app.host().runs().abort_by_app(&id, &caller).await?,
         None => app.host().runs().abort_session(&id).await?,
     }
     Ok(Json(Done { ok: true }))

@@ -16,8 +16,8 @@ use super::tasks::blocking;
 use crate::api::{ApiError, Body, Empty, Query, Routes, lang_of};
 use crate::app::App;
 
-/// Arguments of a call: a file to be written may be large.
-const CALL_BYTES: usize = 150 << 20;
+/// security T2.8: as much as a message of the protocol may have.
+const CALL_BYTES: usize = 8 << 20;
 
 /// The longest single wait for news of a call.
 const MAX_WAIT_MS: u64 = 25_000;
@@ -109,6 +109,9 @@ pub(crate) struct CallInput {
     session: String,
     /// The directory the tool works in; the host's project when absent.
     root: Option<String>,
+    /// The call is made for another program: `root` is its folder, and without one tools that work in a
+    /// folder are refused.
+    for_client: bool,
     /// Names the call for cancelling and in the log; made up when absent.
     call_id: Option<String>,
     /// Call as this agent would (its grants, its questions); id or name.
@@ -135,6 +138,10 @@ pub(crate) struct NamedCallInput {
     /// The directory the tool works in; the host's project when absent.
     #[serde(default)]
     root: Option<String>,
+    /// The call is made for another program: `root` is its folder, and without one tools that work in a
+    /// folder are refused.
+    #[serde(default)]
+    for_client: bool,
     /// Names the call for cancelling and in the log; made up when absent.
     #[serde(default)]
     call_id: Option<String>,
@@ -149,11 +156,11 @@ pub(crate) struct NamedCallInput {
 pub(crate) struct CallResult {
     call_id: String,
     content: Vec<Value>,
-    /// Of built-in tools the envelope: status, code, data, error, chatos. Of others what they gave.
+    /// Of built-in tools the envelope: status, code, data, error. Of others what they gave.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     structured_content: Option<Value>,
     is_error: bool,
-    /// `chatos`: status, code, server, tool, trace, elapsedMs, size, ts, certain.
+    /// `chatos`: status, code, certain, server, tool, trace, elapsedMs, size, ts, truncated.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     meta: Option<Value>,
 }
@@ -357,8 +364,9 @@ async fn call_named(
     headers: HeaderMap,
     Body(input): Body<NamedCallInput, CALL_BYTES>,
 ) -> Result<Json<CallResult>, ApiError> {
-    let NamedCallInput { server, tool, arguments, meta, session, root, call_id, agent } = input;
-    run(&app, &headers, server, tool, CallInput { arguments, meta, session, root, call_id, agent }).await
+    let NamedCallInput { server, tool, arguments, meta, session, root, for_client, call_id, agent } = input;
+    let input = CallInput { arguments, meta, session, root, for_client, call_id, agent };
+    run(&app, &headers, server, tool, input).await
 }
 
 async fn run(
@@ -379,13 +387,23 @@ async fn run(
         .into());
     }
     let project = app.host().project();
+    let root = match input.root {
+        Some(root) if input.for_client && !std::path::Path::new(&root).is_absolute() => {
+            let text = Text::fixed("/root: an absolute path is needed", "/root：需要绝对路径");
+            return Err(Fault::new(ErrorCode::InvalidArgument, text).into());
+        }
+        Some(root) => project.join(root),
+        None if input.for_client => std::path::PathBuf::new(),
+        None => project.to_owned(),
+    };
     let call = ToolCall {
         server,
         tool,
         arguments: input.arguments,
         meta: input.meta,
         session: if input.session.is_empty() { "api".to_owned() } else { input.session },
-        root: input.root.map_or_else(|| project.to_owned(), |root| project.join(root)),
+        root,
+        for_client: input.for_client,
         call_id: id,
         agent: input.agent.filter(|agent| !agent.trim().is_empty()),
         lang,

@@ -36,11 +36,25 @@ pub fn output_schema(data: &Value) -> Value {
             },
             "data": { "anyOf": [data, confirmation(), needs(), { "type": "null" }] },
             "error": error(),
-            "chatos": chatos(),
         },
-        "required": ["status", "code", "data", "chatos"],
+        "required": ["status", "code", "data"],
         "additionalProperties": false,
     })
+}
+
+/// The schema of `data` with the product as `text` (see [`crate::envelope::Product`]).
+pub fn with_text(mut data: Value) -> Value {
+    if let Some(properties) = data.get_mut("properties").and_then(Value::as_object_mut) {
+        let text = json!({
+            "type": "string",
+            "description": "What the text block holds below its header line", "x-zh": "正文块标题行以下的内容",
+        });
+        properties.insert("text".to_owned(), text);
+    }
+    if let Some(required) = data.get_mut("required").and_then(Value::as_array_mut) {
+        required.push(json!("text"));
+    }
+    data
 }
 
 /// What is left of a call that a person or a clock stopped.
@@ -90,53 +104,5 @@ fn error() -> Value {
         },
         "required": ["type", "message", "retryable"],
         "additionalProperties": false,
-    })
-}
-
-fn chatos() -> Value {
-    let id = json!({ "type": ["string", "null"] });
-    let fields = [
-        "traceId",
-        "spanId",
-        "parentSpanId",
-        "rootAgentId",
-        "agentId",
-        "subAgentId",
-        "runId",
-        "sessionId",
-        "toolName",
-    ];
-    let trace: serde_json::Map<String, Value> =
-        fields.iter().map(|name| ((*name).to_owned(), id.clone())).collect();
-    let count = json!({ "type": "integer", "minimum": 0 });
-    json!({
-        "type": "object",
-        "properties": {
-            "server": { "type": "string" },
-            "tool": { "type": "string" },
-            "trace": {
-                "type": "object", "properties": trace, "required": fields, "additionalProperties": false,
-            },
-            "elapsedMs": count,
-            "size": count,
-            "ts": { "type": "string" },
-            "truncated": {
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "properties": {
-                        "field": { "type": "string" },
-                        "unit": { "type": "string", "enum": ["bytes", "lines", "chars", "items"] },
-                        "keep": { "type": "string", "enum": ["head", "tail", "head+tail"] },
-                        "limit": count,
-                        "kept": count,
-                        "total": { "type": ["integer", "null"] },
-                        "next": { "type": "object", "additionalProperties": true },
-                    },
-                    "required": ["field", "unit", "keep", "limit", "kept", "total"],
-                },
-            },
-        },
-        "required": ["server", "tool", "trace", "elapsedMs", "size", "ts"],
     })
 }

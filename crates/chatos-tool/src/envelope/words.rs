@@ -1,4 +1,4 @@
-//! The text block: it says everything a model needs, because the model gets nothing else (tools §5.7).
+//! The text block: it says everything a model needs, because many models get nothing else (tools §5.7).
 
 use serde_json::{Value, json};
 
@@ -19,26 +19,30 @@ fn sign(status: Status) -> char {
     }
 }
 
+/// The whole text, and how far the body in it has moved.
 pub(super) fn text(
     status: Status,
     error: Option<&ToolError>,
     body: String,
     opening: Opening,
     lang: Lang,
-) -> String {
+) -> (String, usize) {
     let sign = sign(status);
-    match error {
-        None if opening == Opening::Header => body,
-        None => format!("{sign} {body}"),
-        Some(error) => {
-            let reason = reason(error, status, lang);
-            match status {
-                // What was done comes first, then why the rest was not.
-                Status::Partial if opening == Opening::Header => format!("{body}\n\n{sign} {reason}"),
-                Status::Partial => format!("{sign} {body}\n{reason}"),
-                _ if body.is_empty() => format!("{sign} {reason}"),
-                _ => format!("{sign} {reason}\n{body}"),
-            }
+    let Some(error) = error else {
+        return match opening {
+            Opening::Header => (body, 0),
+            Opening::Sign => (format!("{sign} {body}"), sign.len_utf8() + 1),
+        };
+    };
+    let reason = reason(error, status, lang);
+    match (status, opening) {
+        // What was done comes first, then why the rest was not.
+        (Status::Partial, Opening::Header) => (format!("{body}\n\n{sign} {reason}"), 0),
+        (Status::Partial, Opening::Sign) => (format!("{sign} {body}\n{reason}"), sign.len_utf8() + 1),
+        _ if body.is_empty() => (format!("{sign} {reason}"), 0),
+        _ => {
+            let head = format!("{sign} {reason}\n");
+            (format!("{head}{body}"), head.len())
         }
     }
 }

@@ -1,5 +1,5 @@
-// `host.chat.*`: agents, sessions, messages (host-api §6.4). Who may abort or change what is decided by the
-// server, which knows the app by the header of each call.
+// `host.chat.*`: agents, sessions, messages (host-api §6.4). What of them an app reaches is decided by the server,
+// which knows the app by the header of each call; an app without further rights has what its plugin made.
 
 import { HostError } from '../../frame/wire';
 import { type Fields, needObject, needText, optionalInteger, optionalObject, optionalText, pick, refuse } from '../check';
@@ -16,6 +16,9 @@ interface Stored extends Fields {
   updatedAt?: string;
   modelId?: string | null;
   agentId?: string;
+  /** The plugin whose app made it. */
+  madeBy?: string;
+  pendingRoot?: string;
 }
 
 const AGENT_KEYS = [
@@ -24,23 +27,35 @@ const AGENT_KEYS = [
 ];
 const APP_AGENT_KEYS = ['name', 'description', 'prompt', 'modelId', 'promptIds', 'subagentIds', 'skills', 'mcpServerIds'];
 const SESSION_KEYS = ['id', 'title', 'agentId', 'workspaceRoot', 'createdAt', 'updatedAt'];
+/** The agent every installation begins with. */
+const DEFAULT_AGENT = 'agent_default';
 const MOST_IMAGES = 4;
 const IMAGE = /^data:(image\/[a-z0-9.+-]+)(?:;[a-z0-9=.+-]+)*(?:;base64)?,/i;
 /** Lists are read whole, but not without end. */
 const MOST_PAGES = 50;
 
-/** A whole list: as the app may see it, or as the page itself when a member only needs to choose from it. */
-async function all(path: string, { app, services }: Asker, signal: AbortSignal, as: 'app' | 'page' = 'page'): Promise<Stored[]> {
+/** A whole list, as the server lets the app see it. */
+async function all(path: string, { app, services }: Asker, signal: AbortSignal): Promise<Stored[]> {
   const items: Stored[] = [];
   let cursor: string | undefined;
   for (let page = 0; page < MOST_PAGES; page += 1) {
-    const options = { query: { cursor }, signal };
-    const answer = await (as === 'app' ? services.request<Page<Stored>>(app, 'GET', path, options) : services.own<Page<Stored>>('GET', path, options));
+    const answer = await services.request<Page<Stored>>(app, 'GET', path, { query: { cursor }, signal });
     items.push(...answer.items);
     if (!answer.nextCursor) break;
     cursor = answer.nextCursor;
   }
   return items;
+}
+
+/** Those of them that this plugin made, the newest change first. */
+async function own(path: string, asker: Asker, signal: AbortSignal): Promise<Stored[]> {
+  const made = (await all(path, asker, signal)).filter(({ madeBy }) => madeBy === asker.app.pluginId);
+  return newestFirst(made);
+}
+
+/** The question about a folder the app wished for, beside what was made. */
+function pending({ pendingRoot }: Stored): { pendingRoot?: string } {
+  return typeof pendingRoot === 'string' ? { pendingRoot } : {};
 }
 
 /** Newest change first; records without a time keep their place at the end. */
@@ -56,12 +71,30 @@ async function createAgent(asker: Asker, fields: Fields, signal: AbortSignal): P
   return asker.services.request<Stored>(asker.app, 'POST', 'agents', { body: fields, signal });
 }
 
+/** The app's own agent: the newest, or a first one with the app's name. */
 async function ensureAgent(asker: Asker, signal: AbortSignal): Promise<Stored> {
-  const [newest] = newestFirst(await all('agents', asker, signal));
+  const [newest] = await own('agents', asker, signal);
   if (newest) return newest;
   const models = await asker.services.own<Page<Fields>>('GET', 'models', { signal });
   if (models.items.length === 0) throw new HostError('unavailable', 'No models configured');
-  return createAgent(asker, { name: 'ChatOS' }, signal);
+  return agentForApp(asker, { name: asker.appName }, signal);
+}
+
+async function agentForApp(asker: Asker, given: Fields, signal: AbortSignal): Promise<Stored> {
+  const { pluginId, appId } = asker.app;
+  // The model comes from the default agent, as long as there is one.
+  const { items } = await asker.services.own<Page<Stored>>('GET', 'agents', { signal });
+  const standard = items.find(({ id }) => id === DEFAULT_AGENT) ?? items[0];
+  return createAgent(
+    asker,
+    {
+      ...(standard?.modelId ? { modelId: standard.modelId } : {}),
+      ...given,
+      name: typeof given['name'] === 'string' && given['name'].trim() !== '' ? given['name'] : `${asker.appName} Agent`,
+      uiApps: [{ pluginId, appId, mcp: true, prompt: true }],
+    },
+    signal,
+  );
 }
 
 /** True when the land_config of the agent does not let it use this app's server. */
@@ -75,27 +108,15 @@ async function needsGrant(asker: Asker, agentId: string, signal: AbortSignal): P
 }
 
 const createForApp: Call = async ([payload], asker, signal) => {
-  const given = pick(optionalObject(payload, 'payload'), APP_AGENT_KEYS);
-  const { pluginId, appId } = asker.app;
-  // The model comes from the default agent, as long as there is one.
-  const [standard] = newestFirst(await all('agents', asker, signal));
-  const agent = await createAgent(
-    asker,
-    {
-      ...(standard?.modelId ? { modelId: standard.modelId } : {}),
-      ...given,
-      name: typeof given['name'] === 'string' && given['name'].trim() !== '' ? given['name'] : `${asker.appName} Agent`,
-      uiApps: [{ pluginId, appId, mcp: true, prompt: true }],
-    },
-    signal,
-  );
+  const agent = await agentForApp(asker, pick(optionalObject(payload, 'payload'), APP_AGENT_KEYS), signal);
   return { ok: true, agent, ...((await needsGrant(asker, agent.id, signal)) ? { needsGrant: true } : {}) };
 };
 
 async function createSession(asker: Asker, payload: unknown, signal: AbortSignal): Promise<Fields> {
   const given = pick(optionalObject(payload, 'payload'), ['title', 'agentId', 'workspaceRoot']);
   const agentId = optionalText(given, 'agentId') ?? (await ensureAgent(asker, signal)).id;
-  return session(await asker.services.request<Fields>(asker.app, 'POST', 'sessions', { body: { ...given, agentId }, signal }));
+  const made = await asker.services.request<Stored>(asker.app, 'POST', 'sessions', { body: { ...given, agentId }, signal });
+  return { ok: true, session: session(made), ...pending(made) };
 }
 
 function images(given: Fields): { name: string; mime: string; dataUrl: string }[] {
@@ -133,20 +154,22 @@ const send: Call = async ([payload], { app, services, work }, signal) => {
 };
 
 export const chatMethods: [string, Call][] = [
-  ['chat.agents.list', async (_args, asker, signal) => ({ ok: true, agents: newestFirst(await all('agents', asker, signal, 'app')) })],
+  ['chat.agents.list', async (_args, asker, signal) => ({ ok: true, agents: newestFirst(await all('agents', asker, signal)) })],
   ['chat.agents.ensureDefault', async (_args, asker, signal) => ({ ok: true, agent: await ensureAgent(asker, signal) })],
   [
     'chat.agents.create',
-    async ([payload], asker, signal) => ({ ok: true, agent: await createAgent(asker, pick(needObject(payload, 'agent'), AGENT_KEYS), signal) }),
+    async ([payload], asker, signal) => {
+      const { pendingRoot, ...agent } = await createAgent(asker, pick(needObject(payload, 'agent'), AGENT_KEYS), signal);
+      return { ok: true, agent, ...pending({ ...agent, pendingRoot } as Stored) };
+    },
   ],
   [
     'chat.agents.update',
     async ([id, patch], { app, services }, signal) => {
       const path = `agents/${encodeURIComponent(needText(id, 'id'))}`;
-      const changes = pick(needObject(patch, 'patch'), AGENT_KEYS);
-      const before = await services.own<Fields>('GET', path, { signal });
-      const body = { ...pick(before, AGENT_KEYS), ...changes };
-      return { ok: true, agent: await services.request<Stored>(app, 'PUT', path, { body, signal }) };
+      const body = pick(needObject(patch, 'patch'), AGENT_KEYS);
+      const { pendingRoot, ...agent } = await services.request<Stored>(app, 'PUT', path, { body, signal });
+      return { ok: true, agent, ...pending({ ...agent, pendingRoot } as Stored) };
     },
   ],
   [
@@ -160,7 +183,7 @@ export const chatMethods: [string, Call][] = [
   [
     'chat.sessions.list',
     async (_args, asker, signal) => {
-      const sessions = await all('sessions', asker, signal, 'app');
+      const sessions = await all('sessions', asker, signal);
       return { ok: true, sessions: sessions.map((record) => ({ ...session(record), running: record['running'] === true })) };
     },
   ],
@@ -169,11 +192,11 @@ export const chatMethods: [string, Call][] = [
     async ([payload], asker, signal) => {
       const given = optionalObject(payload, 'payload');
       const agentId = optionalText(given, 'agentId');
-      const known = newestFirst(await all('sessions', asker, signal)).find((record) => agentId === undefined || record.agentId === agentId);
-      return { ok: true, session: known ? session(known) : await createSession(asker, given, signal) };
+      const known = (await own('sessions', asker, signal)).find((record) => agentId === undefined || record.agentId === agentId);
+      return known ? { ok: true, session: session(known) } : createSession(asker, { title: asker.appName, ...given }, signal);
     },
   ],
-  ['chat.sessions.create', async ([payload], asker, signal) => ({ ok: true, session: await createSession(asker, payload, signal) })],
+  ['chat.sessions.create', ([payload], asker, signal) => createSession(asker, payload, signal)],
   [
     'chat.messages.list',
     async ([payload], { app, services }, signal) => {

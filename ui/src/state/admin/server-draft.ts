@@ -20,6 +20,8 @@ export interface ServerDraft {
   env: { name: string; value: string }[];
   cwd: string;
   allowPrivate: boolean;
+  /** One folder a line. */
+  roots: string;
   /** In seconds, as typed. */
   timeout: string;
   maxTimeout: string;
@@ -53,6 +55,7 @@ export function serverDraft(server: Server | null): ServerDraft {
     env: kept(server?.auth.envNames, []),
     cwd: server?.cwd ?? '',
     allowPrivate: server?.allowPrivate ?? false,
+    roots: server?.roots?.join('\n') ?? '',
     timeout: seconds(server?.timeoutMs),
     maxTimeout: seconds(server?.maxTimeoutMs),
     callMeta,
@@ -135,6 +138,10 @@ export function serverInput(draft: ServerDraft): ServerInput {
     name: draft.name.trim(),
     ...(draft.kind === 'command' ? { argv: draft.argv, cwd: draft.cwd.trim(), env: values(draft.env) } : { url: draft.url.trim(), allowPrivate: draft.allowPrivate, oauth: oauthInput(draft) }),
     description: draft.description.trim(),
+    roots: draft.roots
+      .split('\n')
+      .map((root) => root.trim())
+      .filter(Boolean),
     timeoutMs: ms(draft.timeout),
     maxTimeoutMs: ms(draft.maxTimeout),
     callMeta: draft.callMeta.trim() === '' ? null : readMeta(draft.callMeta),

@@ -1,7 +1,8 @@
-// How a call ended, in one form: tools of this host say it in their result, of another maker's result only the
-// host says it, beside it (tools §6).
+// How a call ended, in one form: the host says it beside every result; tools of this host say why and with what
+// data in the result itself (tools §4).
 
-import type { Envelope, ToolResult } from '../../protocol/tools';
+import type { JsonValue } from '../../protocol';
+import type { CallNote, Envelope, JsonObject, ToolResult } from '../../protocol/tools';
 import { asObject } from './fields';
 
 export function textOf(result: ToolResult): string {
@@ -11,16 +12,25 @@ export function textOf(result: ToolResult): string {
     .join('\n');
 }
 
-export function envelopeOf(result: ToolResult): Envelope {
-  const own = asObject(result.structuredContent ?? null);
-  if (own && typeof own['status'] === 'string' && asObject(own['chatos'] ?? null)) return own as unknown as Envelope;
+/** Keys of an envelope; runs of earlier versions have `chatos` in it too. */
+const KEYS = ['status', 'code', 'data', 'error', 'chatos'];
+
+/** The envelope of a tool that keeps our convention; nothing for what another maker put there. */
+export function ownEnvelope(structured: unknown): Envelope | null {
+  const own = asObject(structured);
+  if (!own || typeof own['status'] !== 'string' || typeof own['code'] !== 'string' || !('data' in own)) return null;
+  return Object.keys(own).every((key) => KEYS.includes(key)) ? (own as unknown as Envelope) : null;
+}
+
+export function envelopeOf(result: ToolResult): Envelope & { chatos: Omit<CallNote, 'status' | 'code'> } {
+  const own = ownEnvelope(result.structuredContent);
   const said = result._meta?.chatos;
-  const code = said?.code ?? (result.isError ? 'error' : 'ok');
+  const code = said?.code ?? own?.code ?? (result.isError ? 'error' : 'ok');
   return {
-    status: said?.status ?? (result.isError ? 'error' : 'ok'),
+    status: said?.status ?? own?.status ?? (result.isError ? 'error' : 'ok'),
     code,
-    data: result.structuredContent ?? null,
-    error: result.isError ? { type: code, message: textOf(result) || code, retryable: false } : null,
+    data: own ? own.data : (result.structuredContent ?? null),
+    error: own ? (own.error ?? null) : result.isError ? { type: code, message: textOf(result) || code, retryable: false } : null,
     chatos: {
       server: said?.server ?? '',
       tool: said?.tool ?? '',
@@ -30,6 +40,14 @@ export function envelopeOf(result: ToolResult): Envelope {
       ...(said?.truncated ? { truncated: said.truncated } : {}),
     },
   };
+}
+
+/** The data without a text that is shown already. */
+export function besideText(data: JsonValue, shown: string): JsonValue {
+  const fields = asObject(data);
+  if (!fields || typeof fields['text'] !== 'string' || !shown.includes(fields['text'])) return data;
+  const { text: _, ...rest }: JsonObject = fields;
+  return Object.keys(rest).length > 0 ? rest : null;
 }
 
 /** Kinds of pictures a browser shows without running anything. */

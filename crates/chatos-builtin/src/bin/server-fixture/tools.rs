@@ -47,15 +47,16 @@ struct Done {
     done: bool,
 }
 
-/// A tool made of a name and a function.
-struct Named<A> {
+/// A tool made of a name and a function; its results hold media, or they do not.
+struct Named<A, const MEDIA: bool> {
     spec: &'static ToolSpec,
     work: Work<A>,
 }
 
-impl<A: DeserializeOwned + JsonSchema + Send + 'static> Tool for Named<A> {
+impl<A: DeserializeOwned + JsonSchema + Send + 'static, const MEDIA: bool> Tool for Named<A, MEDIA> {
     type Args = A;
     type Data = Done;
+    const MEDIA: bool = MEDIA;
 
     fn spec(&self) -> &'static ToolSpec {
         self.spec
@@ -66,7 +67,15 @@ impl<A: DeserializeOwned + JsonSchema + Send + 'static> Tool for Named<A> {
     }
 }
 
-fn named<A>(name: &'static str, work: Work<A>) -> Named<A> {
+fn named<A>(name: &'static str, work: Work<A>) -> Named<A, false> {
+    made(name, work)
+}
+
+fn shows<A>(name: &'static str, work: Work<A>) -> Named<A, true> {
+    made(name, work)
+}
+
+fn made<A, const MEDIA: bool>(name: &'static str, work: Work<A>) -> Named<A, MEDIA> {
     let spec = ToolSpec {
         name,
         title: Text::fixed(name, name),
@@ -83,10 +92,10 @@ fn named<A>(name: &'static str, work: Work<A>) -> Named<A> {
 pub(super) fn server(info: &'static ServerInfo) -> Server {
     let server = Server::new(info)
         .with(named("test_simple_text", simple))
-        .with(named("test_image_content", image))
-        .with(named("test_audio_content", audio))
-        .with(named("test_embedded_resource", embedded))
-        .with(named("test_multiple_content_types", several))
+        .with(shows("test_image_content", image))
+        .with(shows("test_audio_content", audio))
+        .with(shows("test_embedded_resource", embedded))
+        .with(shows("test_multiple_content_types", several))
         .with(named("test_tool_with_logging", logging))
         .with(named("test_logging_tool", logging))
         .with(named("test_error_handling", failing))

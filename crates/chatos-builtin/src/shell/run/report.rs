@@ -1,6 +1,6 @@
 //! The result of a command: within the limits, with everything a model needs in its text.
 
-use chatos_tool::truncate::{Keep, Unit, compact_len};
+use chatos_tool::truncate::{Keep, Unit};
 use chatos_tool::{Cut, Lang, Phase, ToolError};
 use serde_json::{Value, json};
 
@@ -64,27 +64,21 @@ fn timeout(limit_ms: u64) -> ToolError {
     ))
 }
 
-/// Fills the streams within the room that is left and writes the text.
+/// Writes the text and fills the streams: what the one shows of them the other holds.
 fn lay_out(cx: &CallCx, data: &mut Data, stdout: &Printed, stderr: &Printed) -> String {
-    let limits = cx.settings.text;
-    let bare = serde_json::to_value(&*data).map(|value| compact_len(&value)).unwrap_or_default();
-    // JSON escapes lengthen a text; a quarter is more than ordinary output needs, and the layer has the
-    // last word for the rest.
-    let room = limits.data_bytes().saturating_sub(bare + 1_024) * 3 / 4;
-    let (one, other) = share(room, stdout.wish(), stderr.wish());
-    data.stdout = stdout.stream(one, cx.lang);
-    data.stderr = stderr.stream(other, cx.lang);
-    let head = header(data);
+    let head = header(data, stdout.bytes() + stderr.bytes());
     let tail = footer(data, cx.lang);
     let around = head.chars().count() + tail.chars().count() + 64;
     // Bytes never undercount characters, so what fits in bytes fits.
-    let room = limits.result_chars.saturating_sub(around);
+    let room = cx.settings.text.result_chars.saturating_sub(around);
     let (one, other) = share(room, stdout.wish(), stderr.wish());
-    let body = output::sections(&stdout.stream(one, cx.lang), &stderr.stream(other, cx.lang));
+    data.stdout = stdout.stream(one, cx.lang);
+    data.stderr = stderr.stream(other, cx.lang);
+    let body = output::sections(&data.stdout, &data.stderr);
     format!("{head}\n{}\n{body}{tail}", "-".repeat(40))
 }
 
-fn header(data: &Data) -> String {
+fn header(data: &Data, bytes: u64) -> String {
     let one_line: String =
         data.command.chars().map(|c| if c.is_control() { ' ' } else { c }).take(SHOWN_COMMAND).collect();
     let more = if data.command.chars().count() > SHOWN_COMMAND { "…" } else { "" };
@@ -98,7 +92,7 @@ fn header(data: &Data) -> String {
         parts.push("timed out".to_owned());
     }
     parts.push(format!("elapsed: {}ms", data.elapsed_ms));
-    parts.push(format!("bytes: {}", data.stdout.bytes + data.stderr.bytes));
+    parts.push(format!("bytes: {bytes}"));
     parts.push(format!("sandbox: {}", data.sandbox.level.as_str()));
     parts.join(" | ")
 }

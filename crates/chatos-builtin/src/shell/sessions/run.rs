@@ -176,7 +176,8 @@ impl Tool for SessionRun {
             record: status.as_ref().map_or_else(|| found.record.clone(), |status| status.record.clone()),
             ..found
         };
-        if let Some(needs) = status.as_ref().and_then(|status| waiting(cx, &found, status)) {
+        if let Some(mut needs) = status.as_ref().and_then(|status| waiting(cx, &found, status)) {
+            needs.text.push_str(&printed(cx, &preview));
             let data = Data {
                 session: found.session(),
                 reused: false,
@@ -439,6 +440,16 @@ pub(super) fn waiting(cx: &CallCx, found: &Found, status: &Status) -> Option<Nee
     })
 }
 
+/// What it has printed, as the last part of a text.
+fn printed(cx: &CallCx, preview: &Stream) -> String {
+    match (preview.text.trim_end(), cx.lang) {
+        ("", Lang::En) => "\nOutput: <empty>".to_owned(),
+        ("", Lang::Zh) => "\n输出：<empty>".to_owned(),
+        (shown, Lang::En) => format!("\nOutput:\n{shown}"),
+        (shown, Lang::Zh) => format!("\n输出：\n{shown}"),
+    }
+}
+
 fn body(
     cx: &CallCx,
     found: &Found,
@@ -464,10 +475,7 @@ fn body(
         record.level.as_str(),
         if reused { pick(" | already running", " | 已在运行") } else { String::new() }
     );
-    match preview.text.trim_end() {
-        "" => text.push_str(&pick("\nOutput: <empty>", "\n输出：<empty>")),
-        shown => text.push_str(&format!("{}{shown}", pick("\nOutput:\n", "\n输出：\n"))),
-    }
+    text.push_str(&printed(cx, &preview));
     let warnings: Vec<String> = findings
         .iter()
         .filter(|finding| finding.level >= crate::shell::check::Grade::Warn)

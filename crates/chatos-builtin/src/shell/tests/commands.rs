@@ -179,7 +179,7 @@ async fn floods_are_read_to_their_end_in_bounded_memory() {
     assert!(stdout["text"].as_str().unwrap().ends_with("THE-END\n"));
     assert_eq!(result.0["data"]["exit_code"], 0);
     assert!(result.1.chars().count() <= 120_000, "{}", result.1.chars().count());
-    let cuts = result.0["chatos"]["truncated"].as_array().unwrap();
+    let cuts = result.0["_meta"]["truncated"].as_array().unwrap();
     assert!(cuts.iter().any(|cut| cut["field"] == "/stdout/text" && cut["keep"] == "head+tail"), "{cuts:?}");
     let endless = bench.call("run_shell_command", json!({ "command": "yes", "timeout_ms": 1000 })).await;
     assert_eq!(code(&endless), "timeout:timeout");

@@ -16,6 +16,7 @@ use chatos_host::{Beside, BesideSettings, Environment, ErrorCode, Fault, Lang, T
 use hyper::Method;
 use serde_json::{Map, Value, json};
 
+use super::client_folder::ClientFolder;
 use super::{Queue, http, ready, watch_signals};
 use crate::args::{Gateway, Global, Mcp};
 use crate::client::{Api, encode};
@@ -48,13 +49,15 @@ pub(crate) fn run(
     if let Err(fault) = http::check(&serving, &beside) {
         return Ok(usage_fault(output, &fault));
     }
+    let folder = ClientFolder::new(&environment, global, options, beside.state_dir())?;
     let api = Arc::new(Api::connect(global, environment)?);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(|error| {
         Fault::new(ErrorCode::Unavailable, Text::fixed("cannot start the runtime", "无法启动运行环境"))
             .caused_by(&error)
     })?;
-    let relay = ApiRelay { api: Arc::clone(&api), agent: options.agent.clone(), names: Mutex::default() };
+    let relay =
+        ApiRelay { api: Arc::clone(&api), agent: options.agent.clone(), folder, names: Mutex::default() };
     let served = runtime.block_on(async {
         let served = serve(output, &serving, relay, &beside).await;
         api.finish().await;
@@ -111,6 +114,8 @@ async fn serve(
 struct ApiRelay {
     api: Arc<Api>,
     agent: String,
+    /// Where calls work.
+    folder: ClientFolder,
     /// The name a client knows, with the server and the tool it stands for.
     names: Mutex<HashMap<String, (String, String)>>,
 }
@@ -147,6 +152,10 @@ impl Relay for ApiRelay {
         Box::pin(self.list(lang))
     }
 
+    fn asks_roots(&self) -> bool {
+        self.folder.asks_roots()
+    }
+
     fn call(&self, call: RelayedCall) -> BoxFuture<'_, Result<Value, Fault>> {
         Box::pin(async move {
             if self.find(&call.tool).is_none() {
@@ -166,7 +175,8 @@ impl Relay for ApiRelay {
             }
             let body = json!({
                 "server": server, "tool": tool, "arguments": call.arguments, "agent": self.agent, "meta": meta,
-                "session": format!("gateway:{}", call.session),
+                "session": format!("gateway:{}", call.session), "forClient": true,
+                "root": self.folder.of(&call.roots),
             });
             let sent = self.api.call_patiently(Method::POST, "/api/v1/tools/call", Some(&body), Lang::En);
             let mut result = tokio::select! {

@@ -1,6 +1,7 @@
 //! Sub agents of a server in its own process: they run in the host, which is asked over its API (servers §9).
 //! Without a host there are none.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use chatos_host::builtin_api::subagent::{SubDone, SubOrder, SubPlugin, SubagentRunner};
@@ -29,9 +30,11 @@ impl HostSubagents {
     }
 
     /// Calls a tool of the host's own router; gives its envelope.
-    async fn call(&self, tool: &str, arguments: &Value) -> Result<Value, ToolError> {
+    async fn call(&self, tool: &str, arguments: &Value, root: Option<&Path>) -> Result<Value, ToolError> {
         let id = RequestId::mint().to_string();
-        let body = json!({ "server": "subagent_router", "tool": tool, "arguments": arguments, "callId": id });
+        let body = json!({
+            "server": "subagent_router", "tool": tool, "arguments": arguments, "callId": id, "root": root,
+        });
         let ends = Cancel { beside: Arc::clone(&self.0), call: Some(id) };
         let done = self.api(Method::POST, "/api/v1/tools/call", Some(&body)).await;
         ends.disarm();
@@ -39,8 +42,8 @@ impl HostSubagents {
     }
 
     /// The data of an envelope, or its error.
-    async fn data(&self, tool: &str, arguments: &Value) -> Result<Value, ToolError> {
-        let mut envelope = self.call(tool, arguments).await?;
+    async fn data(&self, tool: &str, arguments: &Value, root: Option<&Path>) -> Result<Value, ToolError> {
+        let mut envelope = self.call(tool, arguments, root).await?;
         match failure(&envelope) {
             None => Ok(envelope["data"].take()),
             Some((_, message)) => Err(ToolError::unavailable(Needed::Host, message)),
@@ -106,7 +109,7 @@ impl SubagentRunner for HostSubagents {
         _: mpsc::UnboundedSender<Value>,
     ) -> BoxFuture<'_, Result<SubDone, ToolError>> {
         Box::pin(async move {
-            let mut envelope = self.call("run_sub_agent", &arguments(&order)).await?;
+            let mut envelope = self.call("run_sub_agent", &arguments(&order), order.root.as_deref()).await?;
             let failed = failure(&envelope);
             let data = envelope["data"].take();
             let response = data["response"].as_str().unwrap_or_default().to_owned();
@@ -120,18 +123,21 @@ impl SubagentRunner for HostSubagents {
     }
 
     fn start(&self, order: SubOrder, _: Trace, _: String) -> BoxFuture<'_, Result<Value, ToolError>> {
-        Box::pin(async move { self.data("start_sub_agent_async", &arguments(&order)).await })
+        Box::pin(async move {
+            self.data("start_sub_agent_async", &arguments(&order), order.root.as_deref()).await
+        })
     }
 
     fn status(&self, job_id: String, wait_ms: u64) -> BoxFuture<'_, Result<Value, ToolError>> {
         Box::pin(async move {
-            self.data("get_sub_agent_status", &json!({ "job_id": job_id, "wait_ms": wait_ms })).await
+            let asked = json!({ "job_id": job_id, "wait_ms": wait_ms });
+            self.data("get_sub_agent_status", &asked, None).await
         })
     }
 
     fn cancel(&self, job_id: String) -> BoxFuture<'_, Result<(Value, bool), ToolError>> {
         Box::pin(async move {
-            let mut envelope = self.call("cancel_sub_agent_job", &json!({ "job_id": job_id })).await?;
+            let mut envelope = self.call("cancel_sub_agent_job", &json!({ "job_id": job_id }), None).await?;
             match failure(&envelope) {
                 None => Ok((envelope["data"].take(), envelope["status"] == "noop")),
                 Some((_, message)) => Err(ToolError::unavailable(Needed::Host, message)),

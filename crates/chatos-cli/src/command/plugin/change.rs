@@ -121,6 +121,13 @@ pub(super) async fn remove(
             PluginData::Delete => Text::fixed("its data is deleted", "数据已删除"),
         };
         output.say(&Text::new(format!("removed {id}; {}", kept.en), format!("已删除 {id}；{}", kept.zh)));
+        for folder in items(&result["kept"]) {
+            let (from, to) = (visible(text(&folder["from"])), visible(text(&folder["to"])));
+            output.say(&Text::new(
+                format!("  not installed, or changed since, and therefore moved aside: {from}\n  it is now at {to}"),
+                format!("  不是安装的，或安装后被修改过，因此移到一旁：{from}\n  现在位于 {to}"),
+            ));
+        }
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -177,7 +177,8 @@ pub(super) fn print_details(output: &Output, details: &Value) {
             if zh { "替换同 id 的内置插件" } else { "replaces the built-in plugin of this id" };
         row(output, "overrides", "覆盖", &output.paint(Paint::Warn, warning));
     }
-    if let Some(capabilities) = details["capabilities"].as_array() {
+    // A trust sheet tells them by weight.
+    if let Some(capabilities) = details["capabilities"].as_array().filter(|_| details["rights"].is_null()) {
         let names: Vec<String> = capabilities.iter().map(|name| visible(text(name))).collect();
         row(output, "capabilities", "能力", &names.join(", "));
     }

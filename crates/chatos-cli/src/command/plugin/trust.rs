@@ -8,6 +8,7 @@ use chatos_host::{ErrorCode, Fault, Lang, Text};
 use hyper::Method;
 use serde_json::json;
 
+use super::levels::{print_levels, ticks};
 use super::show::print_details;
 use super::{items, path_of, text};
 use crate::client::Api;
@@ -48,7 +49,10 @@ pub(super) async fn trust(
     id: &str,
     digest: Option<&str>,
     mut inside: bool,
+    mut allow: Vec<String>,
 ) -> Result<ExitCode, Fault> {
+    // A script that names nothing leaves what a person ticked before.
+    let exact = digest.is_none() || !allow.is_empty();
     let digest = match digest {
         Some(digest) => digest.to_owned(),
         None => {
@@ -59,6 +63,10 @@ pub(super) async fn trust(
                 .iter()
                 .any(|server| !matches!(text(&server["hostClass"]), "" | "public"));
             inside = inside || (reaches_inside && ask_inside(output));
+            let beyond = ticks(&sheet["rights"]);
+            if allow.is_empty() && !beyond.is_empty() {
+                allow = ask_beyond(output, &beyond);
+            }
             if (reaches_inside && !inside) || !ask(output, id) {
                 return Err(Fault::new(
                     ErrorCode::PermissionDenied,
@@ -69,7 +77,7 @@ pub(super) async fn trust(
             text(&sheet["digest"]).to_owned()
         }
     };
-    let body = json!({ "digest": digest, "allowInsideNetwork": inside });
+    let body = json!({ "digest": digest, "allowInsideNetwork": inside, "allow": exact.then_some(allow) });
     let mut entry = api.call(Method::POST, &path_of(id, "/trust"), Some(&body), output.lang).await?;
     if output.json {
         output.json_line(
@@ -83,6 +91,7 @@ pub(super) async fn trust(
 
 fn print_sheet(output: &Output, sheet: &serde_json::Value) {
     print_details(output, sheet);
+    print_levels(output, sheet);
     for diff in items(&sheet["diffs"]) {
         if let Some(unified) = diff["unified"].as_str() {
             for line in unified.lines() {
@@ -99,6 +108,17 @@ fn print_sheet(output: &Output, sheet: &serde_json::Value) {
         "If you trust it, the commands above run as your user. Nothing is signed: check where it comes from.",
         "信任后，上述命令将以您的用户身份运行。插件没有签名：请确认其来源。",
     ));
+}
+
+/// The ticks of the trust page; what is not typed stays off.
+fn ask_beyond(output: &Output, beyond: &[String]) -> Vec<String> {
+    let names = beyond.join(" ");
+    let question = if output.lang == Lang::Zh {
+        format!("它还请求：{names}\n输入要允许的项目，用空格分隔；直接回车则都不允许：")
+    } else {
+        format!("It also asks for: {names}\nType those to allow, separated by spaces, or nothing: ")
+    };
+    typed(&question).split_whitespace().map(str::to_owned).collect()
 }
 
 fn ask(output: &Output, id: &str) -> bool {

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::desk::Desk;
 use super::{input, show, task_editor};
-use crate::output::{Output, Paint, visible};
+use crate::output::{Output, Paint};
 
 /// How the form ended.
 pub(super) enum Outcome {
@@ -60,13 +60,13 @@ pub(super) async fn ask(
             Ok(done) => return Ok(Outcome::Sent(done)),
             Err(fault) if fault.code == "already_answered" => {
                 let item = desk.show(id, output.lang).await?;
-                output.line(&output.paint(Paint::Warn, &visible(fault.message.get(output.lang))));
+                output.line(&output.paint(Paint::Warn, &show::exact(fault.message.get(output.lang))));
                 show::answered(output, &item);
                 return Ok(Outcome::Closed);
             }
             Err(fault) if fault.code == "shown_mismatch" && pinned.is_none() => {
                 // The question changed while it was on the screen: show it again.
-                output.line(&output.paint(Paint::Warn, &visible(fault.message.get(output.lang))));
+                output.line(&output.paint(Paint::Warn, &show::exact(fault.message.get(output.lang))));
                 item = desk.show(id, output.lang).await?;
             }
             Err(fault) if fault.class == ErrorCode::InvalidArgument => {
@@ -96,7 +96,7 @@ fn tell_errors(output: &Output, errors: &Value) {
             error["message"].as_str().unwrap_or_default(),
             error["hint"].as_str().unwrap_or_default()
         );
-        output.line(&output.paint(Paint::Bad, &visible(&line)));
+        output.line(&output.paint(Paint::Bad, &show::exact(&line)));
     }
 }
 
@@ -118,7 +118,7 @@ fn fill(output: &Output, item: &Value, remark: Option<&str>) -> std::io::Result<
             }
         }
         _ => {
-            output.line(&visible(&prompt.to_string()));
+            output.line(&show::exact(&prompt.to_string()));
             dismiss(output)
         }
     }
@@ -179,9 +179,10 @@ fn one_field(
                 word(output, "(end with a line that holds only a full stop)", "（以仅含一个句点的行结束）");
             input::lines(&format!("{head} {end}"))?
         } else {
-            let expected = expected(schema).map(|text| format!(" <{text}>")).unwrap_or_default();
+            let expected =
+                expected(schema).map(|text| format!(" <{}>", show::exact(&text))).unwrap_or_default();
             let kept = before.and_then(Value::as_str).filter(|b| !b.is_empty());
-            let kept = kept.map(|kept| format!(" ({})", visible(kept))).unwrap_or_default();
+            let kept = kept.map(|kept| format!(" ({})", show::exact(kept))).unwrap_or_default();
             input::line(&format!("{head}{expected}{kept}: "))?
         };
         let Some(mut text) = text else { return Ok(None) };
@@ -234,7 +235,7 @@ fn choice(output: &Output, item: &Value, remark: Option<&str>) -> std::io::Resul
     };
     let leave = word(output, "c = cancel, q = leave", "c = 取消，q = 离开");
     let shown =
-        if default.is_empty() { String::new() } else { format!(" [{}]", visible(&default.join(", "))) };
+        if default.is_empty() { String::new() } else { format!(" [{}]", show::exact(&default.join(", "))) };
     loop {
         let Some(text) = input::line(&format!("{how}{shown} ({leave}): "))? else { return Ok(Reply::Leave) };
         let text = text.trim();
@@ -258,8 +259,11 @@ fn choice(output: &Output, item: &Value, remark: Option<&str>) -> std::io::Resul
             }
         }
         if let Some(wrong) = wrong {
-            let line =
-                format!("`{}` {}", visible(wrong), word(output, "is not one of the options", "不在选项中"));
+            let line = format!(
+                "`{}` {}",
+                show::exact(wrong),
+                word(output, "is not one of the options", "不在选项中")
+            );
             output.line(&output.paint(Paint::Bad, &line));
             continue;
         }

@@ -57,7 +57,7 @@ pub(super) fn summary(output: &Output, item: &Value) -> String {
     };
     let kind = item["kind"].as_str().unwrap_or("?");
     let title = match item["title"].as_str().map(str::trim).filter(|t| !t.is_empty()) {
-        Some(title) => visible(&one_line(title, 70)),
+        Some(title) => exact(&one_line(title, 70)),
         None => default_title(output, kind).to_owned(),
     };
     let forged = if item["foreignResponses"].as_u64().unwrap_or(0) > 0 && text(item, "state") == "pending" {
@@ -72,10 +72,10 @@ pub(super) fn summary(output: &Output, item: &Value) -> String {
     format!(
         "{} {} {title}{forged} {}",
         output.paint(paint, &pad(state, 9)),
-        pad(&visible(kind), 20),
+        pad(&exact(kind), 20),
         output.paint(
             Paint::Dim,
-            &format!("{}  {}", visible(&one_line(source(item), 40)), visible(text(item, "requestId")))
+            &format!("{}  {}", exact(&one_line(source(item), 40)), exact(text(item, "requestId")))
         )
     )
 }
@@ -115,24 +115,24 @@ pub(super) fn item(output: &Output, item: &Value, diff: Diff) {
     let prompt = &item["prompt"];
     let kind = item["kind"].as_str().unwrap_or("?");
     let title = item["title"].as_str().filter(|t| !t.trim().is_empty());
-    output.line(&output.paint(Paint::Bold, &visible(title.unwrap_or_else(|| default_title(output, kind)))));
+    output.line(&output.paint(Paint::Bold, &exact(title.unwrap_or_else(|| default_title(output, kind)))));
     let trust = if text(item, "class") == "served" {
         item["owner"].as_str().unwrap_or_default().to_owned()
     } else {
         both(output, "written by another program", "由其他程序写入").to_owned()
     };
-    let mut facts = vec![visible(kind), visible(source(item)), visible(&trust), text(item, "ts").to_owned()];
+    let mut facts = vec![exact(kind), exact(source(item)), exact(&trust), exact(text(item, "ts"))];
     if let Some(run) = item["runId"].as_str() {
-        facts.push(format!("{} {}", both(output, "run", "运行"), visible(run)));
+        facts.push(format!("{} {}", both(output, "run", "运行"), exact(run)));
     }
     if let Some(expires) = item["expiresAt"].as_str() {
-        facts.push(format!("{} {expires}", both(output, "expires", "截止")));
+        facts.push(format!("{} {}", both(output, "expires", "截止"), exact(expires)));
     }
     output.line(&output.paint(Paint::Dim, &facts.join(" · ")));
-    output.line(&output.paint(Paint::Dim, &visible(text(item, "requestId"))));
+    output.line(&output.paint(Paint::Dim, &exact(text(item, "requestId"))));
     if let Some(message) = prompt["message"].as_str().filter(|m| !m.trim().is_empty()) {
         output.line("");
-        output.line(&visible(message));
+        output.line(&quoted(message, ""));
     }
     if item["foreignResponses"].as_u64().unwrap_or(0) > 0 {
         output.line(&output.paint(
@@ -151,8 +151,8 @@ pub(super) fn item(output: &Output, item: &Value, diff: Diff) {
 fn body(output: &Output, item: &Value, diff: Diff) {
     let prompt = &item["prompt"];
     if item["problem"].is_object() {
-        output.line(&output.paint(Paint::Bad, &visible(text(&item["problem"], "message"))));
-        output.line(&visible(text(item, "raw")));
+        output.line(&output.paint(Paint::Bad, &exact(text(&item["problem"], "message"))));
+        output.line(&quoted(text(item, "raw"), ""));
         return;
     }
     match item["kind"].as_str() {
@@ -188,7 +188,7 @@ fn body(output: &Output, item: &Value, diff: Diff) {
                 }
             }
         }
-        Some("result") => output.line(&visible(&result_text(prompt))),
+        Some("result") => output.line(&quoted(&result_text(prompt), "")),
         _ => {}
     }
 }
@@ -202,8 +202,8 @@ pub(super) fn plain_secret_note(output: &Output) -> &'static str {
 }
 
 pub(super) fn field_line(output: &Output, field: &Value) -> String {
-    let key = visible(text(field, "key"));
-    let label = field["label"].as_str().map(visible).filter(|l| !l.is_empty() && *l != key);
+    let key = exact(text(field, "key"));
+    let label = field["label"].as_str().map(exact).filter(|l| !l.is_empty() && *l != key);
     let mut line = label.map_or_else(|| key.clone(), |label| format!("{label} ({key})"));
     if field["required"] == Value::Bool(true) {
         line.push_str(" *");
@@ -211,23 +211,23 @@ pub(super) fn field_line(output: &Output, field: &Value) -> String {
     if field["secret"] == Value::Bool(true) {
         line.push_str(both(output, " [secret]", " [保密]"));
     } else if let Some(default) = field["default"].as_str().filter(|d| !d.is_empty()) {
-        line.push_str(&format!(" [{}]", visible(&one_line(default, 60))));
+        line.push_str(&format!(" [{}]", exact(&one_line(default, 60))));
     }
     if let Some(description) = field["description"].as_str().filter(|d| !d.is_empty()) {
-        line.push_str(&format!("\n    {}", output.paint(Paint::Dim, &visible(description))));
+        line.push_str(&format!("\n    {}", output.paint(Paint::Dim, &exact(description))));
     }
     line
 }
 
 pub(super) fn option_line(index: usize, option: &Value) -> String {
-    let value = visible(text(option, "value"));
-    let label = option["label"].as_str().map(visible).filter(|l| !l.is_empty() && *l != value);
+    let value = exact(text(option, "value"));
+    let label = option["label"].as_str().map(exact).filter(|l| !l.is_empty() && *l != value);
     let mut line = match label {
         Some(label) => format!("{:>3}) {label} ({value})", index + 1),
         None => format!("{:>3}) {value}", index + 1),
     };
     if let Some(description) = option["description"].as_str().filter(|d| !d.is_empty()) {
-        line.push_str(&format!(" — {}", visible(description)));
+        line.push_str(&format!(" — {}", exact(description)));
     }
     line
 }
@@ -238,16 +238,19 @@ pub(super) fn task_line(output: &Output, index: usize, task: &Value) -> String {
         .into_iter()
         .flatten()
         .filter_map(Value::as_str)
-        .map(|t| format!(" #{}", visible(t)))
+        .map(|t| format!(" #{}", exact(t)))
         .collect();
     let mut line = format!(
         "{:>3}) {} {}{tags}",
         index + 1,
-        visible(text(task, "title")),
-        output.paint(Paint::Dim, &format!("[{}/{}]", text(task, "priority"), text(task, "status")))
+        exact(text(task, "title")),
+        output.paint(
+            Paint::Dim,
+            &format!("[{}/{}]", exact(text(task, "priority")), exact(text(task, "status")))
+        )
     );
     if let Some(details) = task["details"].as_str().filter(|d| !d.is_empty()) {
-        line.push_str(&format!("\n     {}", visible(details).replace('\n', "\n     ")));
+        line.push_str(&format!("\n{}", quoted(details, "     ")));
     }
     line
 }
@@ -262,10 +265,16 @@ pub(crate) fn diff_line(output: &Output, line: &str) -> String {
     output.paint(paint, &exact(line))
 }
 
-// security T10: commands and diffs show their exact bytes; a tab or a line break inside a command is
-// not allowed to look like layout.
+// security T10: what a stranger wrote shows its exact bytes; a line break inside a title, an option or a
+// command is not allowed to look like a line of ours.
 pub(crate) fn exact(value: &str) -> String {
     visible(value).replace('\n', "\\n")
+}
+
+/// A text that may have many lines, each of them marked, so that none can pass for one of ours.
+fn quoted(value: &str, indent: &str) -> String {
+    let lines: Vec<String> = value.lines().map(|line| format!("{indent}│ {}", visible(line))).collect();
+    lines.join("\n")
 }
 
 pub(super) fn result_text(prompt: &Value) -> String {
@@ -280,7 +289,7 @@ pub(super) fn result_text(prompt: &Value) -> String {
 pub(super) fn warnings(output: &Output, warnings: &Value) {
     for warning in warnings.as_array().into_iter().flatten() {
         let line = format!("{}: {}", text(warning, "path"), text(warning, "message"));
-        output.line(&output.paint(Paint::Warn, &visible(&line)));
+        output.line(&output.paint(Paint::Warn, &exact(&line)));
     }
 }
 
@@ -295,22 +304,22 @@ pub(super) fn answered(output: &Output, item: &Value) {
     output.line(&format!(
         "{} {} · {} · {}",
         output.paint(Paint::Bold, both(output, "Answered:", "已回答：")),
-        text(answer, "status"),
-        visible(&by),
-        text(answer, "ts"),
+        exact(text(answer, "status")),
+        exact(&by),
+        exact(text(answer, "ts")),
     ));
     response(output, &answer["response"]);
 }
 
 pub(super) fn response(output: &Output, response: &Value) {
     for (key, value) in response["values"].as_object().into_iter().flatten() {
-        output.line(&format!("  {}: {}", visible(key), visible(value.as_str().unwrap_or_default())));
+        output.line(&format!("  {}: {}", exact(key), exact(value.as_str().unwrap_or_default())));
     }
     match &response["selection"] {
-        Value::String(one) => output.line(&format!("  {}", visible(one))),
+        Value::String(one) => output.line(&format!("  {}", exact(one))),
         Value::Array(many) => {
             for one in many.iter().filter_map(Value::as_str) {
-                output.line(&format!("  {}", visible(one)));
+                output.line(&format!("  {}", exact(one)));
             }
         }
         _ => {}
@@ -320,11 +329,11 @@ pub(super) fn response(output: &Output, response: &Value) {
     }
     for key in ["code", "message", "remark"] {
         if let Some(value) = response[key].as_str().filter(|v| !v.is_empty()) {
-            output.line(&format!("  {key}: {}", visible(value)));
+            output.line(&format!("  {key}: {}", exact(value)));
         }
     }
     if response["status"] != "ok" && response["values"].is_null() {
-        output.line(&output.paint(Paint::Dim, &format!("  status: {}", text(response, "status"))));
+        output.line(&output.paint(Paint::Dim, &format!("  status: {}", exact(text(response, "status")))));
     }
 }
 
@@ -360,7 +369,7 @@ pub(super) fn health(output: &Output, report: &Value) {
         ("previous", "the last archive is still followed", "仍在跟踪上一次归档"),
     ] {
         if let Some(why) = report[key].as_str() {
-            output.line(&output.paint(Paint::Warn, &format!("  {}: {}", both(output, en, zh), visible(why))));
+            output.line(&output.paint(Paint::Warn, &format!("  {}: {}", both(output, en, zh), exact(why))));
         }
     }
     for (key, en, zh) in [
@@ -372,7 +381,13 @@ pub(super) fn health(output: &Output, report: &Value) {
             output.line(&format!("  {} {}", report[key], both(output, en, zh)));
         }
     }
-    if report["ok"] == Value::Bool(true) {
-        output.line(&output.paint(Paint::Good, both(output, "The log is fine.", "日志正常。")));
-    }
+    let named = |key: &str| report[key].as_u64().unwrap_or(0) > 0;
+    let (paint, verdict) = match report["ok"] == Value::Bool(true) {
+        false => (Paint::Bad, both(output, "The log is not in order.", "日志存在问题。")),
+        true if named("replaced") || named("lockMissed") => {
+            (Paint::Warn, both(output, "No question is lost.", "没有问题丢失。"))
+        }
+        true => (Paint::Good, both(output, "The log is fine.", "日志正常。")),
+    };
+    output.line(&output.paint(paint, verdict));
 }

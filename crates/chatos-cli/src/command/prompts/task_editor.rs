@@ -128,7 +128,7 @@ fn edit(output: &Output, before: &Value) -> std::io::Result<Option<Value>> {
 
 fn field(label: &str, now: Option<&Value>) -> std::io::Result<Option<String>> {
     let now = now.and_then(Value::as_str).unwrap_or_default();
-    let shown = if now.is_empty() { String::new() } else { format!(" [{}]", crate::output::visible(now)) };
+    let shown = if now.is_empty() { String::new() } else { format!(" [{}]", super::show::exact(now)) };
     let text = input::line(&format!("{label}{shown}: "))?;
     Ok(text.map(|text| if text.is_empty() { now.to_owned() } else { text }))
 }

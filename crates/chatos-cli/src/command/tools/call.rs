@@ -266,8 +266,8 @@ fn print_result(output: &Output, result: &Value) -> ExitCode {
             output.line(&visible(block["text"].as_str().unwrap_or_default()));
         }
     }
-    let own = result["structuredContent"]["status"].as_str();
-    match own.or(result["_meta"]["chatos"]["status"].as_str()) {
+    // What the host says; a server of another maker writes what it likes into its own part.
+    match result["_meta"]["chatos"]["status"].as_str() {
         Some("denied") => ExitCode::from(3),
         Some("canceled") => ExitCode::from(1),
         _ if result["isError"] == true => ExitCode::from(1),

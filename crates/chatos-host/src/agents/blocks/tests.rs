@@ -1,6 +1,10 @@
 //! Order, languages, doubles and bounds of system prompts.
 
-use chatos_policy::{Flow, Limits, PromptEntry, World};
+use chatos_contribution::Exposed;
+use chatos_manifest::{AppId, PluginId};
+use chatos_policy::{
+    AgentApps, AppEntry, AppFacts, Flow, Limits, PromptEntry, ServerFacts, ServerState, World,
+};
 
 use super::*;
 use crate::agents::book::BookText;
@@ -142,4 +146,103 @@ fn long_lists_are_counted_not_written_out() {
         BlockContext { subagents: (0..15).map(|n| format!("s{n}")).collect(), ..BlockContext::default() };
     let blocks = assemble(&agent(Mode::Flow), Role::Main, &land(&[], true), &context);
     assert!(blocks.text().contains("s11, +3"), "{}", blocks.text());
+}
+
+/// The prompt of the app `com.x/a`, whose server is in this state.
+fn with_app(agent: &AgentRecord, role: Role, land: &LandConfig, state: ServerState) -> SystemBlocks {
+    let identity = ServerIdentity::app(&PluginId::parse("com.x").unwrap(), &AppId::parse("a").unwrap());
+    let mut book = book();
+    book.insert(BookText { app: Some(("com.x".into(), "a".into())), ..text("mcp_com_x_a", "use the app") });
+    book.add_own(("com.x".into(), "a".into()), Some(identity.clone()), "mcp_com_x_a".into());
+    let server = ServerFacts {
+        identity: identity.clone(),
+        row_id: None,
+        name: "com.x.a".to_owned(),
+        state,
+        allow_main: true,
+        allow_sub: true,
+        is_router: false,
+    };
+    let app = AppFacts {
+        plugin_id: "com.x".to_owned(),
+        app_id: "a".to_owned(),
+        name: "com.x.a".to_owned(),
+        own_server: Some(identity),
+        exposes: Exposed::None,
+    };
+    let world = World::new(vec![server], vec![app]);
+    let outcome = chatos_policy::grants(&agent.config(), role, |_| Some(land), &world).unwrap();
+    let context = &BlockContext::default();
+    Assembly { agent, land, outcome: &outcome, book: &book, setting: Lang::Zh, context }.assemble()
+}
+
+/// A land_config that lists the app, or only lets agents choose it.
+fn app_land(listed: Option<bool>) -> LandConfig {
+    let entry = |prompt: bool| -> AppEntry {
+        let entry = serde_json::json!({ "pluginId": "com.x", "appId": "a", "prompt": prompt });
+        serde_json::from_value(entry).unwrap()
+    };
+    let mut land = land(&[], true);
+    for flow in [&mut land.main, &mut land.sub] {
+        flow.apps = listed.map(entry).into_iter().collect();
+        flow.agent_apps = AgentApps::Trusted;
+    }
+    land
+}
+
+#[test]
+fn an_app_prompt_that_is_not_ticked_is_not_given_though_the_tools_are() {
+    let chosen = |app: UiApp| AgentRecord { ui_apps: vec![app], ..agent(Mode::Custom) };
+    let ticked = UiApp::own("com.x", "a");
+    let unticked = UiApp { prompt: false, ..ticked.clone() };
+    let another = UiApp { prompt_ids: vec!["mine".to_owned()], ..ticked.clone() };
+    let itself = UiApp { prompt_ids: vec!["mcp_com_x_a".to_owned()], ..ticked.clone() };
+    for role in [Role::Main, Role::Sub] {
+        for land in [app_land(None), app_land(Some(true))] {
+            let given = |app: &UiApp| {
+                let blocks = with_app(&chosen(app.clone()), role, &land, ServerState::Usable);
+                (
+                    blocks.text().contains("use the app"),
+                    codes(&blocks).last().map(|(_, code)| (*code).to_owned()),
+                )
+            };
+            assert!(given(&ticked).0 && given(&itself).0, "{role:?}");
+            assert_eq!(given(&unticked), (false, Some("not_chosen".to_owned())), "{role:?}");
+            assert_eq!(given(&another), (false, Some("not_chosen".to_owned())), "{role:?}");
+        }
+        // Both have to want it.
+        let blocks = with_app(&chosen(ticked.clone()), role, &app_land(Some(false)), ServerState::Usable);
+        assert!(!blocks.text().contains("use the app"), "{role:?}");
+    }
+    // A flow agent chooses nothing, and ticks nothing off.
+    let flow = AgentRecord { ui_apps: vec![unticked], ..agent(Mode::Flow) };
+    let blocks = with_app(&flow, Role::Main, &app_land(Some(true)), ServerState::Usable);
+    assert!(blocks.text().contains("use the app"));
+}
+
+#[test]
+fn the_prompt_of_a_refused_server_is_not_given() {
+    let own = UiApp::own("com.x", "a");
+    let by_name = UiApp { prompt_ids: vec!["mcp_com_x_a".to_owned()], ..own.clone() };
+    for state in [ServerState::Disabled, ServerState::Untrusted, ServerState::Unavailable] {
+        for app in [&own, &by_name] {
+            let agent = AgentRecord { ui_apps: vec![app.clone()], ..agent(Mode::Custom) };
+            let blocks = with_app(&agent, Role::Main, &app_land(Some(true)), state);
+            assert_eq!(codes(&blocks), [("mcp_com_x_a", "server_refused")], "{state:?}");
+            assert_eq!(labels(&blocks), ["capabilities"], "{state:?}");
+        }
+    }
+    // The land_config does not let the agent have it.
+    let mut none = app_land(None);
+    none.main.agent_apps = AgentApps::None;
+    let agent = AgentRecord { ui_apps: vec![own.clone()], ..agent(Mode::Custom) };
+    assert_eq!(
+        codes(&with_app(&agent, Role::Main, &none, ServerState::Usable)),
+        [("mcp_com_x_a", "server_refused")]
+    );
+    // Chosen alone, without its server, it is a text like any other.
+    let alone = UiApp { mcp: false, ..own };
+    let agent = AgentRecord { ui_apps: vec![alone], ..agent };
+    let blocks = with_app(&agent, Role::Main, &none, ServerState::Usable);
+    assert_eq!(codes(&blocks), [("mcp_com_x_a", "included")]);
 }

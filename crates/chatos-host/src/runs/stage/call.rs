@@ -61,7 +61,7 @@ impl Inner {
         let status = envelope.status.as_str();
         let code = if envelope.code == "ok" { "" } else { envelope.code };
         let text = chatos_agent::plain_result(&envelope.text);
-        let structured = end.structured.clone().unwrap_or_else(|| envelope.structured());
+        let structured = end.structured.clone().or_else(|| envelope.structured()).unwrap_or_default();
         let long = text.chars().count() > self.parts.result_chars;
         let whole = if long { Some(kept(self.store().keep_blob(text.as_bytes()))?) } else { None };
         let blob = whole.as_ref().and_then(|whole| whole.blob_id());

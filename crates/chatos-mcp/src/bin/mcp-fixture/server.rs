@@ -36,6 +36,9 @@ pub(crate) struct Server {
 
 pub(crate) fn run(words: Vec<String>) -> io::Result<()> {
     let switches = Switches(words);
+    if let Some(path) = switches.value("touch") {
+        std::fs::write(path, "")?;
+    }
     if let Some(text) = switches.value("stderr") {
         writeln!(io::stderr(), "{text}")?;
     }
