@@ -42,8 +42,8 @@ pub use agents::{
 };
 pub use apps::{
     AppCaller, AppDesk, AppNeed, AppRootView, BackendCall, CapabilityLevel, CapabilityState, CapabilityView,
-    FrameAsset, FramePolicy, GrantChange, GrantView, Looked, OpenOrder, Opened, OpenedView, Revision,
-    Surface, ToolWithView, View, ViewHosts, ViewOrder, frame_hash,
+    Confinement, FrameAsset, FramePolicy, GrantChange, GrantView, Looked, OpenOrder, Opened, OpenedView,
+    Revision, Surface, ToolWithView, View, ViewHosts, ViewOrder, frame_hash,
 };
 pub use asker::{
     AskedBy, DeskOwner, DeskQueue, asked_id, payload as question_payload, queue_error, taken_part, verdict,

@@ -127,7 +127,6 @@ export const apps = {
     all: 'all there are',
     nothing: 'none',
     may: 'In its pages it can:',
-    mayNote: 'Its pages run in a closed frame without network. They can open links when you click them.',
     capabilities: {
       backend: 'call its own backend',
       registry: 'see the list of apps',
@@ -220,6 +219,15 @@ export const apps = {
   leaveTitle: (app: string) => `${app} wants to leave this page`,
   leaveText: 'What you typed here is not saved.',
   leave: 'Leave',
+  confinement: {
+    full: 'In this browser its pages cannot reach the network. What you give it can leave through its own programs or a link you open.',
+    partial: 'This browser cannot fully keep its pages off the network (WebRTC, name look-ups). Trust it only with what you would publish.',
+  },
+  link: {
+    title: (name: string) => `${name} wants to open a link`,
+    note: 'Everything in the address goes to this website.',
+    open: 'Open link',
+  },
   mcpView: {
     title: 'View',
     area: (server: string) => `View of ${server}`,
@@ -232,9 +240,7 @@ export const apps = {
     notStarted: 'The view did not start.',
     flood: 'The view sent more messages than any view needs and was closed.',
     noChat: 'there is no chat here',
-    linkTitle: (server: string) => `${server} wants to open a link`,
     messageTitle: (server: string) => `${server} wants to send a message as you`,
-    openLink: 'Open link',
     send: 'Send',
   },
   view: {

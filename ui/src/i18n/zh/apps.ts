@@ -128,7 +128,6 @@ export const apps: typeof source = {
     all: '现有的全部',
     nothing: '无',
     may: '它的页面可以：',
-    mayNote: '它的页面在没有网络的封闭框架中运行；你点击时，它可以打开链接。',
     capabilities: {
       backend: '调用自己的后端',
       registry: '查看应用列表',
@@ -221,6 +220,15 @@ export const apps: typeof source = {
   leaveTitle: (app: string) => `${app} 想离开此页面`,
   leaveText: '这里输入的内容尚未保存。',
   leave: '离开',
+  confinement: {
+    full: '在此浏览器中，它的页面无法访问网络；但它自己的程序或你点开的链接仍可带出数据。',
+    partial: '此浏览器无法完全阻止它的页面联网，请只交给它可以公开的内容。',
+  },
+  link: {
+    title: (name: string) => `${name} 想打开一个链接`,
+    note: '地址中的全部内容都会发送给这个网站。',
+    open: '打开链接',
+  },
   mcpView: {
     title: '视图',
     area: (server: string) => `${server} 的视图`,
@@ -233,9 +241,7 @@ export const apps: typeof source = {
     notStarted: '该视图没有启动。',
     flood: '该视图发送的消息过多，已被关闭。',
     noChat: '这里没有对话',
-    linkTitle: (server: string) => `${server} 想打开一个链接`,
     messageTitle: (server: string) => `${server} 想以你的名义发送消息`,
-    openLink: '打开链接',
     send: '发送',
   },
   view: {
