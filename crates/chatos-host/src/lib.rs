@@ -22,6 +22,7 @@ mod instance;
 mod issues;
 mod mcp;
 mod models;
+mod modes;
 mod node;
 mod operations;
 mod plugins;
@@ -85,6 +86,7 @@ pub use mcp::{
     SignInView, SignedOut, StateView, ToolsetOrder, ToolsetView,
 };
 pub use models::{DetectedModel, ModelAnswer, ModelDesk, ModelState, PRESETS, Preset, Recognised, recognise};
+pub use modes::TokenKeeper;
 pub use node::{NodeInfo, find_node};
 pub use operations::{Operation, Operations};
 pub use plugins::{

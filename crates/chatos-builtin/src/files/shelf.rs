@@ -1,10 +1,11 @@
 //! What the tools of one file server share, and the way each of them does its work: beside the
 //! runtime, beneath the call's root, stopping when the call has to.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use chatos_prompts::{Approval, Unasked};
 use chatos_tool::{DenyRule, Text, TextLimits, ToolError};
@@ -30,8 +31,8 @@ pub(super) struct Shelf {
     changes: Option<Arc<dyn ChangeStore>>,
     write: bool,
     cache: Arc<ScanCache>,
-    /// Roots whose leftovers were settled by this process.
-    settled: Mutex<HashSet<PathBuf>>,
+    /// When this process last settled the leftovers of a root.
+    settled: Mutex<HashMap<PathBuf, Instant>>,
 }
 
 /// One piece of work for a call, away from the runtime's threads.
@@ -48,6 +49,9 @@ pub(super) struct Job {
 /// Steps (chunks of a file, directories) of work that is done at once rather than handed to another
 /// thread: handing it over costs more than it does.
 const QUICK_STEPS: usize = 1;
+
+/// After this long a root is looked at again: another process may have been killed meanwhile.
+const SETTLE_AGAIN: Duration = Duration::from_secs(10);
 
 impl Job {
     /// Whether the work turned out too large for the thread of the runtime.
@@ -164,13 +168,13 @@ impl Shelf {
     /// servers §2.5: leftovers of a dead process are settled by the next one that serves the root.
     fn settle(&self, job: &Job) {
         let mut settled = self.settled.lock().unwrap_or_else(PoisonError::into_inner);
-        if settled.contains(job.root.path()) {
+        if settled.get(job.root.path()).is_some_and(|at| at.elapsed() < SETTLE_AGAIN) {
             return;
         }
         let Some(journals) = self.journals.as_deref().filter(|journals| journals.dir().is_dir()) else {
             return;
         };
-        settled.insert(job.root.path().to_path_buf());
+        settled.insert(job.root.path().to_path_buf(), Instant::now());
         let engine = Engine { root: &job.root, fs: &RealFs, journals };
         match engine.recover() {
             Ok(found) if found.finished + found.rolled_back + found.failed > 0 => {

@@ -9,7 +9,7 @@ use super::entry::{FileId, Kind, size_of};
 use super::error::{DenyRule, FileError, Resource, Result};
 use super::fs::{Fs, retry, write_all};
 use super::resolve::{Place, open_nofollow};
-use super::root::{Root, SymlinkPolicy};
+use super::root::{ProtectedIds, Root, SymlinkPolicy};
 use super::stop::Stop;
 use super::walk::{join, read_dir};
 
@@ -96,6 +96,9 @@ pub fn measure(root: &Root, place: &Place, purpose: Purpose, stop: &dyn Stop) ->
                     let stat = rustix::fs::statat(&dir, name.as_slice(), AtFlags::SYMLINK_NOFOLLOW)
                         .map_err(|errno| fail("stat", &join(&rel, &name), errno))?;
                     let rel = join(&rel, &name);
+                    if protected.holds(&stat) {
+                        return Err(FileError::denied(DenyRule::ProtectedPath, shown(&rel)));
+                    }
                     look(&mut stamp, &rel, &stat);
                     pending.push((rel, Kind::of(&stat)));
                     if Kind::of(&stat) == Kind::File {
@@ -188,6 +191,7 @@ pub(super) fn split(rel: &[u8]) -> (&[u8], &[u8]) {
 /// Copies a measured tree to a new name in another directory, every file durable.
 pub(super) fn copy(
     fs: &dyn Fs,
+    protected: &ProtectedIds,
     place: &Place,
     measure: &Measure,
     to: BorrowedFd<'_>,
@@ -228,7 +232,9 @@ pub(super) fn copy(
                     .map_err(|e| fail("read the link", e))?;
                 fs.symlink(link.to_bytes(), target_dir, target_name).map_err(|e| fail("link", e))?;
             }
-            Kind::File => copy_file(fs, (source_dir, source_name), (target_dir, target_name), &place.rel)?,
+            Kind::File => {
+                copy_file(fs, protected, (source_dir, source_name), (target_dir, target_name), &place.rel)?;
+            }
             Kind::Other => {
                 let path = String::from_utf8_lossy(&join(place.rel.as_bytes(), rel)).into_owned();
                 return Err(FileError::Unsupported {
@@ -251,6 +257,7 @@ pub(super) fn copy(
 
 fn copy_file(
     fs: &dyn Fs,
+    protected: &ProtectedIds,
     from: (BorrowedFd<'_>, &[u8]),
     to: (BorrowedFd<'_>, &[u8]),
     shown: &str,
@@ -261,6 +268,9 @@ fn copy_file(
     let stat = rustix::fs::fstat(&source).map_err(|e| fail("stat", e))?;
     if Kind::of(&stat) != Kind::File {
         return Err(FileError::changed(shown, None, None));
+    }
+    if protected.holds(&stat) {
+        return Err(FileError::denied(DenyRule::ProtectedPath, shown));
     }
     let target = fs.create(to.0, to.1, Mode::from_raw_mode(0o600)).map_err(|e| fail("create", e))?;
     let mut buffer = vec![0; COPY_CHUNK];

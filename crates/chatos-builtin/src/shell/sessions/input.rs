@@ -191,7 +191,7 @@ impl Shop {
 
     /// Asks the supervisor of a session.
     pub(super) async fn ask(&self, cx: &CallCx, found: &Found, ask: &Ask) -> Result<Answer, ToolError> {
-        let answer = cx.unless_stopped(async { Client::connect(&found.dir).await?.ask(ask).await }).await?;
+        let answer = cx.unless_stopped(async { Client::connect(found).await?.ask(ask).await }).await?;
         answer.map_err(|error| match error.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused | io::ErrorKind::UnexpectedEof => {
                 ended(found)

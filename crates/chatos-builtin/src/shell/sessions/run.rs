@@ -273,6 +273,7 @@ impl Shop {
             network: prepared.terms.network,
             marks: Marks::default(),
             updated_at: now,
+            secret: super::Secret::draw().map_err(disk)?,
         };
         let order = Order::Session(Box::new(SessionJob {
             job: prepared.job.clone(),
@@ -377,7 +378,7 @@ async fn preview(
     let empty = Printed::default().stream(0, cx.lang);
     let until = Instant::now() + wait;
     let mut status = None;
-    if let Ok(mut client) = Client::connect(&found.dir).await {
+    if let Ok(mut client) = Client::connect(found).await {
         status = client.status().await.ok();
         while let Some(now) = &status {
             let left = until.saturating_duration_since(Instant::now());
@@ -394,7 +395,7 @@ async fn preview(
                 Ok(Err(_)) => break,
                 Err(_) => {
                     // The connection waits for an answer that nobody will read; a new one asks again.
-                    let Ok(mut fresh) = Client::connect(&found.dir).await else { break };
+                    let Ok(mut fresh) = Client::connect(found).await else { break };
                     status = fresh.status().await.ok();
                     break;
                 }

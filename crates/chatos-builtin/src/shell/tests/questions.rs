@@ -40,7 +40,7 @@ fn with(mode: SafetyMode, confirm: ConfirmUse, files: bool) -> ToolSettings {
 #[tokio::test]
 async fn the_switches_decide_who_is_asked() {
     if Kernel::here().level() == Level::None {
-        return;
+        chatos_testkit::skip!("the kernel confines no files (Landlock)");
     }
     for (mode, confirm, files, asks, silent) in [
         (SafetyMode::Strict, ConfirmUse::Never, false, vec![], vec!["rm -r src/x", "make -v", "ls"]),
