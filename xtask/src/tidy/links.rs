@@ -1,4 +1,7 @@
 //! Links between our own documents lead somewhere, and so do the paths that the top documents name.
+//!
+//! A link to a source file may name a test in it (`tests/a.rs#the_test`, `e2e/a.spec.ts#the-title-of-the-test`);
+//! a promise in `docs/security.md` whose test was renamed or removed is found this way.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -68,14 +71,26 @@ fn problem(
     if !workspace.has(&resolved) {
         return Ok(Some(format!("links to `{target}`, which does not exist")));
     }
-    let Some(anchor) = anchor.filter(|_| is_document(&resolved)) else {
+    let Some(anchor) = anchor else {
         return Ok(None);
     };
+    if !is_document(&resolved) {
+        let known = has_test(&resolved, &workspace.read(&resolved)?, anchor);
+        return Ok((!known).then(|| format!("links to `{target}`, but `{resolved}` has no test of that name")));
+    }
     if !anchors.contains_key(&resolved) {
         anchors.insert(resolved.clone(), anchors_of(&workspace.read(&resolved)?));
     }
     let known = anchors.get(&resolved).is_some_and(|list| list.iter().any(|known| known == anchor));
     Ok((!known).then(|| format!("links to `{target}`, but `{resolved}` has no heading `#{anchor}`")))
+}
+
+/// Whether a source file has the test: a function of that name, or a title that gives this slug.
+fn has_test(file: &str, text: &str, anchor: &str) -> bool {
+    if extension(file) == "rs" {
+        return text.contains(&format!("fn {anchor}("));
+    }
+    text.lines().any(|line| markdown::slug(line).contains(anchor))
 }
 
 /// The path of a link, relative to the root; an empty one is the document itself.
@@ -143,6 +158,14 @@ mod tests {
         let found = check(&workspace, &workspace.files().unwrap()).unwrap();
         let found: Vec<String> = found.iter().map(ToString::to_string).collect();
         assert_eq!(found, ["error[links] MAP.md:3: names `crates/old.rs`, which does not exist"]);
+    }
+
+    #[test]
+    fn tests_that_are_gone_are_found() {
+        assert!(has_test("a.rs", "async fn it_holds() {", "it_holds"));
+        assert!(!has_test("a.rs", "fn it_holds_no_more() {", "it_holds"));
+        assert!(has_test("a.spec.ts", "test('an app, asked twice', async () => {", "an-app-asked-twice"));
+        assert!(!has_test("a.spec.ts", "test('an app', async () => {", "an-app-asked-twice"));
     }
 
     #[test]
