@@ -203,7 +203,7 @@ export const apps = {
 
   uninstall: {
     title: (name: string) => `Uninstall “${name}”?`,
-    body: 'Its programs are stopped, its files and your trust in it are removed.',
+    body: 'Its programs are stopped, its files and your trust in it are removed. A folder that was not installed is moved aside.',
     data: 'Its data',
     keep: 'Keep the data',
     keepNote: 'A later installation finds it again.',
@@ -212,8 +212,7 @@ export const apps = {
     confirm: 'Uninstall',
     done: (name: string) => `${name} was uninstalled.`,
     doneData: (name: string) => `${name} and its data were removed.`,
-    kept: (from: string) => `Not installed, or changed since, and therefore not deleted: ${from}`,
-    keptAt: (to: string) => `It is now at ${to}`,
+    kept: 'These folders were not installed, or were changed since. They were not deleted but moved aside.',
   },
 
   leaveTitle: (app: string) => `${app} wants to leave this page`,

@@ -204,7 +204,7 @@ export const apps: typeof source = {
 
   uninstall: {
     title: (name) => `卸载“${name}”吗？`,
-    body: '它的程序会停止，它的文件和你对它的信任会被删除。',
+    body: '它的程序会停止，它的文件和你对它的信任会被删除。不是安装来的文件夹会移到一旁。',
     data: '它的数据',
     keep: '保留数据',
     keepNote: '以后重新安装时还能找到。',
@@ -213,8 +213,7 @@ export const apps: typeof source = {
     confirm: '卸载',
     done: (name) => `已卸载 ${name}。`,
     doneData: (name) => `已删除 ${name} 及其数据。`,
-    kept: (from) => `不是安装的，或安装后被修改过，因此没有删除：${from}`,
-    keptAt: (to) => `现在位于 ${to}`,
+    kept: '这些文件夹不是安装的，或安装后被修改过。它们没有被删除，而是移到了一旁。',
   },
 
   leaveTitle: (app: string) => `${app} 想离开此页面`,
