@@ -123,7 +123,8 @@ fn a_reduced_record_keeps_its_answer_time_and_nothing_of_the_text() {
 
 #[test]
 fn the_text_of_a_question_is_kept_until_it_is_reduced() {
-    let (_dir, store) = store();
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path());
     let text = "x".repeat(100_000);
     let diff = store.keep_blob(text.as_bytes()).unwrap();
     let blob = diff.blob_id().unwrap().to_owned();
