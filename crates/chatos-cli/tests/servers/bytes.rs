@@ -71,8 +71,8 @@ fn a_server_whose_bytes_were_just_changed_is_not_started() {
         let what = format!("round {round}");
         stand.edit();
         let answer = match round % 3 {
-            1 => host.ask("POST", &format!("/api/v1/mcp-servers/{}/connect", escaped()), None),
-            2 => host.ask("POST", &format!("/api/v1/mcp-servers/{}/restart", escaped()), None),
+            1 => act(&host, "connect"),
+            2 => act(&host, "restart"),
             _ => call(&host, "echo.params"),
         };
         refused(&answer, &what);
@@ -170,7 +170,8 @@ fn a_changed_server_is_refused_as_untrusted_through_the_gateway_and_in_the_termi
     stand.assert_nothing_ran("without a host");
 }
 
-/// The server's id in a path.
-fn escaped() -> String {
-    SERVER.replace(':', "%3A").replace('/', "%2F")
+/// What a person does with it on its page.
+fn act(host: &RunningHost, what: &str) -> Answer {
+    let id = SERVER.replace(':', "%3A").replace('/', "%2F");
+    host.ask("POST", &format!("/api/v1/mcp-servers/{id}/{what}"), Some(&json!({})))
 }
