@@ -241,7 +241,8 @@ impl PromptDesk {
         };
         let _moment = if served { self.moment()? } else { None };
         let shown = reply.shown.as_deref();
-        let answer = Respond { id: &id, response: &reply.response, shown, run_id: &reply.run_id, by, pid: reply.pid };
+        let answer =
+            Respond { id: &id, response: &reply.response, shown, run_id: &reply.run_id, by, pid: reply.pid };
         let done = self.prompts.respond(&answer).map_err(|error| respond_fault(&error, lang))?;
         Ok(json!({ "ok": true, "mirrored": done.mirrored }))
     }
