@@ -42,8 +42,8 @@ fn write_file(root: &str, path: &str) -> Value {
 }
 
 /// The gateway with the name under which it offers a tool.
-fn gateway(sandbox: &Sandbox, tool: &str, lang: &str) -> (McpClient, String) {
-    let command = sandbox.command(&["gateway", "--lang", lang]);
+fn gateway(sandbox: &Sandbox, root: &str, tool: &str, lang: &str) -> (McpClient, String) {
+    let command = sandbox.command(&["gateway", "--lang", lang, "--root", root]);
     let (mut client, _) = McpClient::connect(command, McpEra::Legacy, json!({}));
     let listed = client.request("tools/list", json!({}));
     let names = listed["tools"].as_array().unwrap().iter().filter_map(|tool| tool["name"].as_str());
@@ -56,15 +56,14 @@ fn after_a_restart_nobody_waits_for_a_call_by_hand_or_through_the_gateway() {
     let sandbox = sandbox();
     let root = work(&sandbox);
     let host = sandbox.serve_with(&["--project", &root]);
-    let (port_host, body) = (host.authority(), write_file(&root, "hand.txt"));
+    let body = write_file(&root, "hand.txt");
     let mut wire = host.connect();
     let token = token(&sandbox);
     let by_hand = std::thread::spawn(move || {
         // Ends with an error when the host is killed.
         wire.ask(&token, "POST", "/api/v1/tools/call", Some(&body)).is_err()
     });
-    assert!(!port_host.is_empty());
-    let (mut client, tool) = gateway(&sandbox, "write_file", "en");
+    let (mut client, tool) = gateway(&sandbox, &root, "write_file", "en");
     client.begin_call(&tool, json!({ "path": "gateway.txt", "contents": "x\n" }));
     let open = questions(&host, 2);
     host.kill();
@@ -145,7 +144,7 @@ fn the_note_of_a_no_reaches_whoever_called() {
         check(&client.answer(id), "chatos mcp");
         drop(client);
         // The gateway.
-        let (mut client, tool) = gateway(&sandbox, "write_file", lang);
+        let (mut client, tool) = gateway(&sandbox, &root, "write_file", lang);
         let id = client.begin_call(&tool, json!({ "path": "a.txt", "contents": "x\n" }));
         let asked = questions(&host, 1).remove(0);
         assert_eq!(respond(&host, &asked, &no).status, 200);

@@ -2,6 +2,7 @@
 //! come and go. Always the real program; nothing here waits for a fixed time.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by failing")]
 
+use std::io::Write;
 use std::process::Command;
 
 use chatos_testkit::{McpClient, McpEra, RunningHost, Sandbox, eventually};
@@ -239,7 +240,10 @@ fn two_askers_get_their_own_answers() {
         for item in items.as_array().unwrap().iter().rev() {
             let choice = if item["prompt"]["title"] == "one" { "a" } else { "b" };
             let id = item["requestId"].as_str().unwrap();
-            assert_eq!(sandbox.run_elsewhere(&["prompts", "answer", id, "--ok", "--select", choice], "").status, 0);
+            assert_eq!(
+                sandbox.run_elsewhere(&["prompts", "answer", id, "--ok", "--select", choice], "").status,
+                0
+            );
         }
         for ((client, call), choice) in clients.iter_mut().zip(calls).zip(["a", "b"]) {
             assert_eq!(client.answer(call)["structuredContent"]["data"]["selection"], choice);
@@ -267,7 +271,10 @@ fn a_line_written_by_another_program_answers_nothing() {
             (!item["foreignLines"].as_array()?.is_empty()).then_some(())
         });
         assert_eq!(item(&sandbox, &request)["state"], "pending", "hosted {hosted}");
-        assert_eq!(sandbox.run_elsewhere(&["prompts", "answer", &request, "--ok", "--select", "b"], "").status, 0);
+        assert_eq!(
+            sandbox.run_elsewhere(&["prompts", "answer", &request, "--ok", "--select", "b"], "").status,
+            0
+        );
         assert_eq!(client.answer(id)["structuredContent"]["data"]["selection"], "b", "hosted {hosted}");
     }
 }
@@ -330,7 +337,10 @@ fn minimal_log_mode_still_delivers_the_answer() {
         let mut client = connect(&sandbox, McpEra::Legacy, &["--prompt-backend=file"]);
         let id = client.begin_call("prompt_choices", question());
         let request = waiting(&sandbox);
-        assert_eq!(sandbox.run_elsewhere(&["prompts", "answer", &request, "--ok", "--select", "b"], "").status, 0);
+        assert_eq!(
+            sandbox.run_elsewhere(&["prompts", "answer", &request, "--ok", "--select", "b"], "").status,
+            0
+        );
         let result = client.answer(id);
         assert_eq!(result["structuredContent"]["data"]["selection"], "b", "hosted {hosted}: {result}");
     }

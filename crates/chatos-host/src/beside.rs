@@ -90,7 +90,14 @@ impl Beside {
 
     /// Whether a person lets the program that started this process, by the name it gives itself, decide about
     /// its own calls under `root`. Notes that it wanted to, so that a person can allow it. Blocks.
-    pub fn may_decide(&self, name: &str, root: Option<&Path>) -> Result<bool, Fault> {
+    pub fn may_decide(&self, name: &str, root: Option<&Path>) -> bool {
+        self.is_allowed(name, root).unwrap_or_else(|fault| {
+            tracing::warn!(%fault, "it is not known what this client may do; it may not");
+            false
+        })
+    }
+
+    fn is_allowed(&self, name: &str, root: Option<&Path>) -> Result<bool, Fault> {
         let Some(key) = self.starter().and_then(|starter| starter.key(name)) else { return Ok(false) };
         let store = self.store()?;
         let allowed = store.client_allowed(&key).map_err(|error| store_fault(&error))?;

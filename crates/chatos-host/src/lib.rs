@@ -71,8 +71,8 @@ pub use chatos_store::{
     nearest_setting, now_iso, now_ms,
 };
 pub use chatos_tool::{ErrorCode, Fault, Lang, Text};
-pub use clients::AllowOrder;
 pub use children::{LAUNCH_COMMAND, WARDEN_COMMAND};
+pub use clients::AllowOrder;
 pub use doctor::{Finding, Severity, failed_to_open};
 pub use environment::Environment;
 pub use events::{EventHub, Frame, Resume, Subscription};

@@ -85,7 +85,8 @@ impl Store {
     ) -> Result<Option<ClientGrantRow>, StoreError> {
         let (id, project) = (id.to_owned(), project.to_owned());
         self.write(move |connection| {
-            let sql = "INSERT INTO client_grants (id, name, program, script, uid, project, seen_at, allowed_at)
+            let sql =
+                "INSERT INTO client_grants (id, name, program, script, uid, project, seen_at, allowed_at)
                        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7)
                        ON CONFLICT (name, program, script, uid, project) DO UPDATE SET allowed_at = ?7";
             let row = params![id, key.name, key.program, key.script, key.uid, project, at];

@@ -21,7 +21,10 @@ mod tests {
 
     #[test]
     fn a_note_is_one_line_without_control_characters_and_has_an_end() {
-        assert_eq!(persons_note(" use\nthe\tother\u{1b}[31m one\u{0} "), Some("use the other[31m one".to_owned()));
+        assert_eq!(
+            persons_note(" use\nthe\tother\u{1b}[31m one\u{0} "),
+            Some("use the other[31m one".to_owned())
+        );
         assert_eq!(persons_note("\u{7}\n "), None);
         let long = "长".repeat(5_000);
         assert_eq!(persons_note(&long).unwrap().chars().count(), CHARS);

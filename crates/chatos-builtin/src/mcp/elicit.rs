@@ -24,7 +24,10 @@ pub(super) fn elicitor(context: &RequestContext<RoleServer>) -> Option<Client> {
 
 /// The name a client gives itself, as people are shown it.
 fn plain(name: &str) -> String {
-    let odd = |c: char| c.is_control() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+    let odd = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+    };
     let plain: String = name.chars().filter(|c| !odd(*c)).take(NAME_CHARS).collect();
     plain.trim().to_owned()
 }

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 use super::form::{self, Form};
 use super::{
-    Agreed, AskRequest, Elicited, Era, InputRequired, PromptQueue, Question, QueueError, Reach, Verdict,
-    REMARK, Withdraw, changed_meanwhile, check_answer, judge, no_person, not_allowed, refused, stopped,
+    Agreed, AskRequest, Elicited, Era, InputRequired, PromptQueue, Question, QueueError, REMARK, Reach,
+    Verdict, Withdraw, changed_meanwhile, check_answer, judge, no_person, not_allowed, refused, stopped,
 };
 use crate::clock::Stop;
 use crate::context::{CallCx, Suspension};

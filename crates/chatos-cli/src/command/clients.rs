@@ -43,8 +43,7 @@ pub(crate) fn run(
                 let body = json!({
                     "name": name, "program": program, "project": project, "pid": std::process::id(),
                 });
-                let done =
-                    api.call(Method::POST, "/api/v1/clients/allow", Some(&body), output.lang).await?;
+                let done = api.call(Method::POST, "/api/v1/clients/allow", Some(&body), output.lang).await?;
                 if output.json {
                     output.json_line(&done);
                 }
@@ -56,8 +55,7 @@ pub(crate) fn run(
             }
             Clients::Forget { id } => {
                 let body = json!({ "id": id });
-                let done =
-                    api.call(Method::POST, "/api/v1/clients/forget", Some(&body), output.lang).await?;
+                let done = api.call(Method::POST, "/api/v1/clients/forget", Some(&body), output.lang).await?;
                 if output.json {
                     output.json_line(&done);
                 }

@@ -283,8 +283,7 @@ impl Inner {
 
     /// Makes a record of the store part of the fold.
     pub(super) fn apply_record(&self, parts: &super::state::RecordParts, changes: &mut Vec<Change>) {
-        let asked =
-            self.steady_at(parts.boot.as_ref()).unwrap_or_else(|| parts.ts.min(self.steady_ms()));
+        let asked = self.steady_at(parts.boot.as_ref()).unwrap_or_else(|| parts.ts.min(self.steady_ms()));
         let mut state = lock(&self.state);
         state.queue.record(&parts.head(), changes);
         let Some(slot) = state.queue.find(parts.id.as_str()) else { return };

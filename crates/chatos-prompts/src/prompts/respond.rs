@@ -536,7 +536,9 @@ fn bounded_line(entry: &Value) -> Result<Vec<u8>, RespondError> {
 
 fn already(id: &RequestId, first: &RecordedAnswer) -> RespondError {
     // Nobody answered: the host closed it because nobody was there to take an answer.
-    if first.response.get("code").and_then(Value::as_str) == Some("asker_gone") && first.by.starts_with("host:") {
+    if first.response.get("code").and_then(Value::as_str) == Some("asker_gone")
+        && first.by.starts_with("host:")
+    {
         return RespondError::AskerGone(id.clone());
     }
     RespondError::AlreadyAnswered {

@@ -12,8 +12,8 @@ use chatos_host::builtin_api::{
 };
 use chatos_host::prompts_api::{Approval, Effect, Object, Owner, RequestId};
 use chatos_host::{
-    Announcement, Beside, DeskOwner, DeskQueue, ErrorCode, Fault, Lang, asked_id, question_payload, queue_error,
-    taken_part, verdict, withdraw_code,
+    Announcement, Beside, DeskOwner, DeskQueue, ErrorCode, Fault, Lang, asked_id, question_payload,
+    queue_error, taken_part, verdict, withdraw_code,
 };
 use hyper::Method;
 use serde_json::{Value, json};
@@ -211,17 +211,8 @@ impl PromptQueue for Queue {
         let (beside, client, root) = (Arc::clone(&self.beside), client.to_owned(), root.map(Path::to_owned));
         Box::pin(async move {
             let asked = tokio::task::spawn_blocking(move || beside.may_decide(&client, root.as_deref()));
-            match asked.await {
-                Ok(Ok(may)) => may,
-                Ok(Err(fault)) => {
-                    tracing::warn!(%fault, "it is not known what this client may do; it may not");
-                    false
-                }
-                Err(error) => {
-                    tracing::error!(%error, "looking up a client failed");
-                    false
-                }
-            }
+            // What is not known is not allowed.
+            asked.await.unwrap_or(false)
         })
     }
 }
