@@ -48,12 +48,6 @@ impl Stand {
         });
     }
 
-    /// The host has looked at its servers: nothing but an edit makes it look again.
-    fn settle(&self, host: &RunningHost) {
-        let listed = host.ask("GET", "/api/v1/mcp-servers", None);
-        assert!(listed.text().contains(SERVER), "{}", listed.text());
-    }
-
     fn assert_nothing_ran(&self, what: &str) {
         assert!(!Path::exists(&self.canary), "changed bytes ran: {what}");
     }
@@ -62,6 +56,12 @@ impl Stand {
 fn call(host: &RunningHost, tool: &str) -> Answer {
     let body = json!({ "server": SERVER, "tool": tool, "arguments": {} });
     host.ask("POST", "/api/v1/tools/call", Some(&body))
+}
+
+/// The host has looked at its servers: nothing but an edit makes it look again.
+fn settle(host: &RunningHost) {
+    let listed = host.ask("GET", "/api/v1/mcp-servers", None);
+    assert!(listed.text().contains(SERVER), "{}", listed.text());
 }
 
 fn refused(answer: &Answer, what: &str) {
@@ -75,7 +75,7 @@ fn a_server_whose_bytes_were_just_changed_is_not_started() {
     let host = stand.sandbox.serve();
     for round in 0..12 {
         let what = format!("round {round}");
-        stand.settle(&host);
+        settle(&host);
         stand.edit();
         let answer = match round % 3 {
             1 => act(&host, "connect"),
@@ -115,7 +115,7 @@ fn a_changed_server_is_not_started_while_other_files_are_rewritten_all_the_time(
             }
         });
         for round in 0..6 {
-            stand.settle(&host);
+            settle(&host);
             stand.edit();
             let answer = call(&host, "echo.params");
             let nothing = !stand.canary.exists();
