@@ -3247,6 +3247,12 @@ export interface components {
              */
             root: string | null;
             /**
+             * @description The call is made for another program: `root` is its folder, and without one tools that work in a
+             *     folder are refused.
+             * @default false
+             */
+            forClient: boolean;
+            /**
              * @description Names the call for cancelling and in the log; made up when absent.
              * @default null
              */
@@ -3295,6 +3301,12 @@ export interface components {
              * @default null
              */
             root: string | null;
+            /**
+             * @description The call is made for another program: `root` is its folder, and without one tools that work in a
+             *     folder are refused.
+             * @default false
+             */
+            forClient: boolean;
             /**
              * @description Names the call for cancelling and in the log; made up when absent.
              * @default null
@@ -3354,6 +3366,8 @@ export interface components {
             cwd: string;
             /** @description Addresses of this machine and its network are allowed. */
             allowPrivate: boolean;
+            /** @description Folders it is told about when it asks (`roots/list`): those a person set, none otherwise. */
+            roots: string[];
             auth: components["schemas"]["AuthView"];
             signIn: components["schemas"]["SignInView"];
             /** @description `builtin`, `app`, `user` or `import`. */
@@ -3484,6 +3498,11 @@ export interface components {
              * @default null
              */
             allowPrivate: boolean | null;
+            /**
+             * @description Folders the server is told about when it asks (`roots/list`), as absolute paths; none by default.
+             * @default null
+             */
+            roots: string[] | null;
             /** @default null */
             tags: string[] | null;
             /** @description Credentials of a remote server. */
