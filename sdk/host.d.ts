@@ -91,6 +91,11 @@ export interface Context {
   lang: Language;
   /** `memory`: the frame has no lasting storage; `localStorage` then forgets with the page. */
   storage: 'persistent' | 'memory';
+  /**
+   * Whether this browser keeps the app's pages off the network. `partial`: it lacks the means, and WebRTC and name
+   * look-ups stay open to code that wants them; say so before a person enters what must not leave.
+   */
+  confinement: 'full' | 'partial';
   hostVersion: string;
   apiVersion: 1;
   bridge: { enabled: boolean };
@@ -107,6 +112,12 @@ export interface HostUi {
   readonly surface: Surface;
   /** Opens a page of ChatOS, such as `chat/session/<id>` or `apps/plugin/<pluginId>/<appId>`. Capability `navigate`. */
   navigate(menu: string): { ok: true };
+  /**
+   * Asks the person to open an address of the web (`http`, `https` or `mailto`) in a window of its own. They see all of it.
+   * Only after a click or a key in the app, else it rejects with `permission_denied`. Links and `window.open` of the
+   * app take the same way.
+   */
+  openExternal(url: string): Promise<{ opened: boolean }>;
 }
 
 // ---- registry, backend, admin ----

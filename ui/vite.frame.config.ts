@@ -17,12 +17,16 @@ export default defineConfig({
       checks: { pluginTimings: false },
       input: {
         bootstrap: 'src/frame/bootstrap.ts',
+        confine: 'src/frame/confine.ts',
         frame: 'src/frame/frame.css',
         ...Object.fromEntries(SHARED.map((name) => [`ui/${name}`, `src/frame/ui/${name}.ts`])),
       },
       preserveEntrySignatures: 'strict',
       output: {
         format: 'es',
+        // A classic script, also within pages of others: nothing of it may be a name of theirs.
+        banner: ({ name }) => (name === 'confine' ? '(() => {' : ''),
+        footer: ({ name }) => (name === 'confine' ? '})();' : ''),
         entryFileNames: '[name].js',
         chunkFileNames: 'ui/shared-[name].js',
         assetFileNames: '[name][extname]',

@@ -52,6 +52,7 @@ pub(super) fn run() -> Result<()> {
             shown: None,
             run_id: &Value::Null,
             by: Answerer::Person(Surface::Ui),
+            seen: false,
         })?;
         ours.push(start.elapsed());
         let start = Instant::now();

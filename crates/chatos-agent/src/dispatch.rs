@@ -31,9 +31,10 @@ use tokio_util::sync::CancellationToken;
 use crate::toolset::{CURRENT_TIME, GrantedTool, Road, ServerRoute, Toolset};
 use answer::Ended;
 pub use ports::{
-    BuiltInCall, CallContext, CallSettings, OpenAsk, Ports, Question, TaskRow, TaskTime, ToolEvent, Verdict,
+    BuiltInCall, CallContext, CallSettings, OpenAsk, Ports, Question, Standing, TaskRow, TaskTime, ToolEvent,
+    Verdict,
 };
-pub use questions::{Asker, elicit, file_uri, url_question};
+pub use questions::{Asker, elicit, file_uri, url_effect, url_question};
 use record::Record;
 use waits::Waits;
 

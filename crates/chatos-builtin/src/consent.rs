@@ -1,38 +1,115 @@
-//! A person's agreement to a change of files, asked before anything happens (tools §15).
+//! A person's agreement to a change of files or to a command, asked before anything happens (tools §15).
 //!
-//! Used by every server that changes files; how a person is reached is `person`'s matter.
+//! Used by every server that changes something; how a person is reached is `person`'s matter. What a person
+//! agreed to is computed again from the world as it is after the answer: only the same thing is done, once.
 
-use chatos_tool::{Lang, Text, ToolError};
+use chatos_prompts::whole::{self, Whole};
+use chatos_prompts::{Approval, Effect, Object, Unasked, effect};
+use chatos_tool::{ConflictKind, Lang, Reason, Resource, Text, ToolError};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::context::CallCx;
+use crate::filesystem::plan::Hidden;
 use crate::person::{self, Question};
 
-/// tools §15: characters of a diff in a question.
-const DIFF_CHARS: usize = 60_000;
+/// How often one call asks because the world changed under the answer.
+const ATTEMPTS: usize = 3;
 
-/// What a person is asked to agree to.
+/// What a person is asked to agree to, as the world is at one moment.
 #[derive(Debug, Clone)]
+pub(crate) struct Matter {
+    /// `path` and `diff`, or `command` and `cwd`.
+    what: Object,
+    /// Totals and reasons, one line each.
+    message: Text,
+    /// Everything that decides it.
+    effect: Effect,
+    /// The text of which the question shows a part.
+    whole: Option<String>,
+}
+
+/// A change of files to agree to.
 pub(crate) struct Change<'a> {
     /// The path, or the first of several.
     pub(crate) path: &'a str,
     /// Everything that changes.
     pub(crate) diff: &'a str,
+    /// How many files that are.
+    pub(crate) count: usize,
+    /// Which, with what is there and what will be.
+    pub(crate) files: Value,
+    /// What of it cannot be shown.
+    pub(crate) hidden: Vec<Hidden>,
     /// Totals and reasons, one line each.
     pub(crate) message: Text,
 }
 
-/// A command a person is asked to agree to; shown exactly as it would run.
-#[derive(Debug, Clone)]
-pub(crate) struct Command<'a> {
-    /// The command.
-    pub(crate) command: &'a str,
-    /// Where it would run, relative to the root.
-    pub(crate) cwd: &'a str,
-    /// Why it is asked and what was seen in it, one line each.
-    pub(crate) message: Text,
+impl Matter {
+    /// A change of files. One that is too large for a question is not asked.
+    pub(crate) fn change(cx: &CallCx, change: Change<'_>) -> Result<Self, ToolError> {
+        too_large(Resource::Entries, change.count, whole::MAX_FILES)?;
+        too_large(Resource::Output, change.diff.len(), whole::MAX_BYTES)?;
+        let text = Whole::of(change.diff, whole::SHOWN_CHARS);
+        let mut reference = text.reference();
+        if !change.hidden.is_empty() {
+            reference["hidden"] = json!(change.hidden);
+        }
+        let mut message = change.message;
+        if text.is_cut {
+            let left = text.left();
+            message = Text::new(
+                format!("{}\nThe diff is cut: {left} more lines have to be shown first.", message.en),
+                format!("{}\n差异已截断：批准前还需显示其余 {left} 行。", message.zh),
+            );
+        }
+        let mut what = Object::new();
+        what.insert("path".into(), change.path.into());
+        what.insert("diff".into(), text.shown.into());
+        what.insert("diffRef".into(), reference);
+        let effect = cx.effect("file_change").with("files", change.files).with("diff", text.facts());
+        let whole = text.is_cut.then(|| change.diff.to_owned());
+        Ok(Self { what, message, effect, whole })
+    }
+
+    /// A command, shown exactly as it would run; `facts` are those of the material.
+    pub(crate) fn command(cx: &CallCx, command: &str, cwd: &str, message: Text, facts: Value) -> Self {
+        let mut what = Object::new();
+        what.insert("command".into(), command.into());
+        what.insert("cwd".into(), cwd.into());
+        Self { what, message, effect: cx.effect("command").with("command", facts), whole: None }
+    }
+}
+
+fn too_large(resource: Resource, actual: usize, limit: usize) -> Result<(), ToolError> {
+    if actual <= limit {
+        return Ok(());
+    }
+    let (actual, limit) = (actual as u64, limit as u64);
+    Err(ToolError::new(
+        Reason::ResourceExhausted { resource, limit: Some(limit), actual: Some(actual) },
+        Text::new(
+            format!("too_large: the change is too large to be shown to a person ({actual} > {limit}); nothing was asked and nothing was done"),
+            format!("too_large：更改过大，无法展示给用户（{actual} > {limit}）；未询问，也未做任何更改"),
+        ),
+    )
+    .data(json!({ "code": "too_large", "confirmed": false }))
+    .hint(Text::fixed("make the change in several smaller calls", "请拆分为多次较小的调用")))
+}
+
+impl CallCx {
+    /// What this call is about to do, for the material of its question (security T24): the tool of this build,
+    /// its exact arguments, and the directory it works in.
+    pub(crate) fn effect(&self, kind: &str) -> Effect {
+        let root = self.root.as_ref().map_or(Value::Null, |root| effect::directory(root.path()));
+        Effect::new(kind, Object::new())
+            .with("identity", json!(format!("builtin:{}", self.server)))
+            .with("tool", json!(self.tool))
+            .with("toolDigest", json!(self.definition))
+            .with("arguments", effect::arguments(&self.arguments))
+            .with("root", root)
+    }
 }
 
 /// The part of `data` that says what the person said.
@@ -49,6 +126,17 @@ pub(crate) struct Consent {
 }
 
 impl Consent {
+    /// What an answer says.
+    pub(crate) fn of(agreed: &person::Agreed) -> Self {
+        let remark =
+            agreed.response.get("remark").and_then(Value::as_str).filter(|text| !text.trim().is_empty());
+        Self {
+            confirmed: true,
+            request_id: Some(agreed.request_id.as_str().to_owned()),
+            remark: remark.map(str::to_owned),
+        }
+    }
+
     /// The remark as a line of the text.
     pub(crate) fn line(&self, lang: Lang) -> String {
         match (&self.remark, lang) {
@@ -59,76 +147,70 @@ impl Consent {
     }
 }
 
-/// Asks and waits for a yes. Anything else is an error, and nothing has happened then.
-pub(crate) async fn file_change(cx: &CallCx, change: Change<'_>) -> Result<Consent, ToolError> {
-    let (diff, cut) = cut_at_hunk(change.diff);
-    let mut message = change.message.get(cx.lang).to_owned();
-    if cut > 0 {
-        message.push_str(&match cx.lang {
-            Lang::En => format!("\nThe diff is cut: {cut} more lines are not shown here."),
-            Lang::Zh => format!("\n差异已截断：另有 {cut} 行未在此显示。"),
-        });
+/// Asks until the person agrees to what would really happen, or says no. `look` looks at the world: what there
+/// is to agree to, nothing where nobody has to be asked, and what is needed to do it. Without a yes it is an
+/// error, and nothing has happened then.
+pub(crate) async fn agree<T, F>(
+    cx: &CallCx,
+    look: impl Fn() -> F,
+) -> Result<(Consent, Approval, T), ToolError>
+where
+    F: Future<Output = Result<(Option<Matter>, T), ToolError>>,
+{
+    let mut changed = None;
+    for attempt in 0..ATTEMPTS {
+        let (matter, ready) = look().await?;
+        let Some(matter) = matter else {
+            return Ok((Consent::default(), Approval::unasked(Unasked::NotWanted), ready));
+        };
+        let agreed = ask(cx, &matter, changed.take(), attempt > 0).await?;
+        // The world as it is now decides, not as it was when the question was put.
+        let (now, ready) = look().await?;
+        let Some(now) = now else { continue };
+        match person::use_approval(cx, &agreed, &matter.effect, &now.effect).await? {
+            Some(approval) => return Ok((Consent::of(&agreed), approval, ready)),
+            None => changed = Some(matter.effect.difference(&now.effect)),
+        }
     }
-    ask(cx, &message, json!({ "path": change.path, "diff": diff })).await
+    Err(ToolError::new(
+        Reason::Conflict { kind: ConflictKind::ChangedOnDisk, expected: None, found: None, path: None },
+        Text::fixed(
+            "what would happen changed each time the person had approved it; nothing was done",
+            "每次用户批准后，将要执行的内容都又发生了变化；未执行任何操作",
+        ),
+    )
+    .hint(Text::fixed("call again when it is at rest", "请在内容稳定后重新调用")))
 }
 
-/// Asks for a command and waits for a yes. Anything else is an error, and nothing has run then.
-pub(crate) async fn command(cx: &CallCx, command: Command<'_>) -> Result<Consent, ToolError> {
-    let what = json!({ "command": command.command, "cwd": command.cwd });
-    ask(cx, command.message.get(cx.lang), what).await
-}
-
-async fn ask(cx: &CallCx, message: &str, what: Value) -> Result<Consent, ToolError> {
+async fn ask(
+    cx: &CallCx,
+    matter: &Matter,
+    changed: Option<effect::Difference>,
+    again: bool,
+) -> Result<person::Agreed, ToolError> {
     let title = Text::fixed("File change confirmation", "文件变更确认");
+    let mut message = matter.message.get(cx.lang).to_owned();
+    if let Some(changed) = changed {
+        let lang = if cx.lang == Lang::Zh { chatos_prompts::Lang::Zh } else { chatos_prompts::Lang::En };
+        message = format!("{}\n{message}", changed.line(lang));
+    }
     let mut prompt = json!({
         "kind": "file_change_confirm",
         "title": title.get(cx.lang),
         "message": message,
         "allowCancel": true,
     });
-    if let (Some(prompt), Value::Object(what)) = (prompt.as_object_mut(), what) {
-        prompt.extend(what);
+    if let Some(prompt) = prompt.as_object_mut() {
+        prompt.extend(matter.what.clone());
     }
     if cx.settings.confirm_timeout_ms > 0 {
         prompt["timeoutMs"] = json!(cx.settings.confirm_timeout_ms);
     }
-    let question = Question::check(cx.server, cx.tool, &prompt).map_err(|problems| {
+    let mut question = Question::check(cx.server, cx.tool, &prompt).map_err(|problems| {
         ToolError::invalid(problems.iter().map(|problem| person::issue(problem, str::to_owned)).collect())
     })?;
-    let agreed = person::ask(cx, question).await?;
-    let remark = agreed.response.get("remark").and_then(Value::as_str).filter(|text| !text.trim().is_empty());
-    Ok(Consent {
-        confirmed: true,
-        request_id: Some(agreed.request_id.as_str().to_owned()),
-        remark: remark.map(str::to_owned),
-    })
-}
-
-/// The diff up to the last hunk that fits, and how many lines are left out.
-fn cut_at_hunk(diff: &str) -> (&str, usize) {
-    let Some((end, _)) = diff.char_indices().nth(DIFF_CHARS) else { return (diff, 0) };
-    let head = &diff[..end];
-    let hunk = head.rfind("\n@@ ").or_else(|| head.rfind("\n--- "));
-    let at = hunk.or_else(|| head.rfind('\n')).map_or(end, |at| at + 1);
-    // A first hunk that is too long by itself is shown as far as it goes.
-    let at = if at < end / 2 { head.rfind('\n').map_or(end, |at| at + 1) } else { at };
-    (&diff[..at], diff[at..].lines().count())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_long_diff_is_cut_at_a_hunk_and_counted() {
-        assert_eq!(cut_at_hunk("--- a\n+++ b\n@@ -1 +1 @@\n-x\n+y\n").1, 0);
-        let hunk = format!("@@ -1 +1 @@\n{}", "+line of text\n".repeat(1000));
-        let diff = format!("--- a\n+++ b\n{}", hunk.repeat(10));
-        let (head, left) = cut_at_hunk(&diff);
-        assert!(head.ends_with("+line of text\n") && head.chars().count() <= DIFF_CHARS);
-        assert_eq!(head.lines().count() + left, diff.lines().count());
-        assert!(diff[head.len()..].starts_with("@@ -1 +1 @@"));
-        let single = format!("@@ -1 +1 @@\n{}", "+line of text\n".repeat(10_000));
-        assert!(cut_at_hunk(&single).0.chars().count() > DIFF_CHARS - 100);
-    }
+    question.effect = Some(matter.effect.clone());
+    question.whole = matter.whole.clone();
+    question.again = again;
+    person::ask(cx, question).await
 }

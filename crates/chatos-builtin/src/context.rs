@@ -72,6 +72,10 @@ pub struct CallCx {
     pub settings: Arc<ToolSettings>,
     /// The land_config wants this call asked.
     pub ask: bool,
+    // Digest of the tool as this build has it, for tools that may ask; part of what a person approves.
+    pub(crate) definition: Option<String>,
+    // As they came, for the same.
+    pub(crate) arguments: Value,
     pub(crate) redactor: Arc<Redactor>,
     pub(crate) queue: Arc<dyn PromptQueue>,
     pub(crate) elicitor: Option<Arc<dyn Elicitor>>,

@@ -11,6 +11,7 @@ pub mod edit;
 pub mod entry;
 pub mod error;
 pub mod fs;
+mod hard_links;
 pub mod held;
 pub mod list;
 mod nearest;

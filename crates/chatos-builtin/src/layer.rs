@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use chatos_prompts::RequestId;
 use chatos_tool::{
-    Answer, CallRecord, CanceledBy, DenyRule, Envelope, Finish, Lang, LogLevel, Reason, Redactor, Stamp,
-    Text, ToolError, Transport, limits,
+    Answer, CallRecord, CanceledBy, Confirm, DenyRule, Envelope, Finish, Lang, LogLevel, Reason, Redactor,
+    Stamp, Text, ToolError, Transport, limits,
 };
 use futures_util::FutureExt;
 use serde_json::{Map, Value};
@@ -280,7 +280,7 @@ impl Call<'_> {
         &mut self,
         tool: &dyn AnyTool,
         prepared: Prepared,
-        request: CallRequest,
+        mut request: CallRequest,
         meta: CallMeta,
     ) -> Result<Answer, Suspension> {
         let info = self.server.info();
@@ -324,6 +324,8 @@ impl Call<'_> {
             lang: self.lang,
             settings: Arc::clone(&self.settings),
             ask: request.access.asks(tool.spec().name),
+            definition: (tool.spec().confirm != Confirm::None).then(|| tool.digest().to_owned()),
+            arguments: request.arguments.take().unwrap_or_default(),
             redactor: Arc::clone(&parts.redactor),
             queue: Arc::clone(&parts.queue),
             elicitor: request.elicitor,

@@ -12,7 +12,9 @@ use std::path::Path;
 
 use chatos_prompts::kind::{self, Prompt};
 use chatos_prompts::response::{self, Status};
-use chatos_prompts::{Answerer, Object, Owner, Problem, RequestId, Surface};
+use chatos_prompts::{
+    Answerer, Approval, Effect, Object, Owner, Problem, RequestId, Surface, Unasked, shown,
+};
 use chatos_tool::{
     CanceledBy, DenyRule, Issue, IssueCode, Needed, Phase, Reason, Text, ToolError, Trace, persons_note,
 };
@@ -33,6 +35,12 @@ pub struct Question {
     pub source: String,
     /// The checked prompt.
     pub prompt: Prompt,
+    /// What the answer decides; nothing for a plain question.
+    pub effect: Option<Effect>,
+    /// The text of which the prompt shows a part.
+    pub whole: Option<String>,
+    /// Another question of the same call came before: what an earlier call brought is not its answer.
+    pub again: bool,
 }
 
 impl Question {
@@ -41,9 +49,16 @@ impl Question {
         let source = format!("{server}/{tool}");
         let checked = kind::check_strict(prompt, &RequestId::mint(), &source);
         match checked.prompt {
-            Some(prompt) if checked.problems.is_empty() => Ok(Self { source, prompt }),
+            Some(prompt) if checked.problems.is_empty() => {
+                Ok(Self { source, prompt, effect: None, whole: None, again: false })
+            }
             _ => Err(checked.problems),
         }
+    }
+
+    /// The digest of what the person is shown, with everything that decides the effect.
+    fn shown(&self) -> String {
+        shown::digest(&self.prompt.normal, self.effect.as_ref().map(|effect| &effect.material))
     }
 }
 
@@ -83,6 +98,10 @@ pub struct AskRequest {
     pub trace: Trace,
     /// The question was asked before under this id: the same question again is that one.
     pub id: Option<RequestId>,
+    /// What the answer decides.
+    pub effect: Option<Effect>,
+    /// The text of which the prompt shows a part; kept before the question is written.
+    pub whole: Option<String>,
 }
 
 /// Who would see a question in the queue right now.
@@ -123,6 +142,9 @@ pub enum QueueError {
     /// The question is another than the one that was shown.
     #[error("what was shown is not what is asked")]
     ShownMismatch,
+    /// The approval allowed one thing once, and that was done.
+    #[error("the approval was used already")]
+    AlreadyUsed,
     /// No such question.
     #[error("the question is not known")]
     Unknown,
@@ -179,6 +201,12 @@ pub trait PromptQueue: Send + Sync {
         response: &'a Value,
         shown: &'a str,
     ) -> BoxFuture<'a, Result<(), QueueError>>;
+    /// Uses the approval: once, for exactly this effect. `ShownMismatch`: it is another one by now.
+    fn use_approval<'a>(
+        &'a self,
+        id: &'a RequestId,
+        effect: &'a Effect,
+    ) -> BoxFuture<'a, Result<Approval, QueueError>>;
     /// Whether a person said that the connected client, by the name it gives itself, may decide about its
     /// own calls under this root (inbox §1.5). Nobody said so where nothing is known of clients.
     fn may_decide<'a>(&'a self, _client: &'a str, _root: Option<&'a Path>) -> BoxFuture<'a, bool> {
@@ -249,6 +277,28 @@ pub struct Agreed {
     pub response: Object,
     /// Values of secret fields that were given to this process.
     pub secrets: Object,
+    /// The queue knows the question and its answer.
+    pub recorded: bool,
+}
+
+/// Uses a person's yes for what would happen `now`, when that is what was `asked`. `None`: it is another thing
+/// by now, and the approval stays unused.
+pub(crate) async fn use_approval(
+    cx: &CallCx,
+    agreed: &Agreed,
+    asked: &Effect,
+    now: &Effect,
+) -> Result<Option<Approval>, ToolError> {
+    if !agreed.recorded {
+        // Asked and answered on the call's own connection: nobody else can use it.
+        return Ok((asked == now).then(|| Approval::unasked(Unasked::OwnConnection)));
+    }
+    // Not dropped half-way: an approval that is marked as used is acted on or lost, never used again.
+    match cx.queue.use_approval(&agreed.request_id, now).await {
+        Ok(approval) => Ok(Some(approval)),
+        Err(QueueError::ShownMismatch) => Ok(None),
+        Err(error) => Err(refused(error)),
+    }
 }
 
 /// What a person wrote beside the answer.
@@ -288,7 +338,7 @@ fn no_person(reason: Option<&Text>) -> ToolError {
 }
 
 /// What a person agreed to is not what would happen now (tools §15): nothing happens.
-fn changed_meanwhile() -> ToolError {
+pub(crate) fn changed_meanwhile() -> ToolError {
     let kind = chatos_tool::ConflictKind::ChangedOnDisk;
     ToolError::new(
         Reason::Conflict { kind, expected: None, found: None, path: None },
@@ -312,6 +362,18 @@ fn refused(error: QueueError) -> ToolError {
         QueueError::Unknown => ToolError::unavailable(
             Needed::Host,
             Text::fixed("the question is no longer in the queue", "该提问已不在队列中"),
+        ),
+        QueueError::AlreadyUsed => ToolError::new(
+            Reason::Conflict {
+                kind: chatos_tool::ConflictKind::AlreadyUsed,
+                expected: None,
+                found: None,
+                path: None,
+            },
+            Text::fixed(
+                "the approval was used already; nothing was done a second time",
+                "该批准已被使用；未再次执行任何操作",
+            ),
         ),
         QueueError::AlreadyAnswered => ToolError::new(
             Reason::Conflict {

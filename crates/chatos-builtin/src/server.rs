@@ -82,6 +82,11 @@ impl Server {
         found
     }
 
+    /// The digest of a tool's definition as this build has it.
+    pub fn tool_digest(&self, name: &str) -> Option<&str> {
+        self.tool(name).map(|tool| tool.digest())
+    }
+
     pub(crate) fn tool(&self, name: &str) -> Option<&dyn AnyTool> {
         self.tools.get(name).map(|tool| &**tool)
     }

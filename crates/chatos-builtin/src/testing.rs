@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use chatos_prompts::response::Status;
-use chatos_prompts::{Object, Owner, RequestId};
+use chatos_prompts::{Approval, Effect, Object, Owner, RequestId, Unasked};
 use chatos_tool::{Redactor, Text, Transport};
 use serde_json::{Map, Value, json};
 use tokio::sync::watch;
@@ -32,6 +32,7 @@ pub(crate) struct Entry {
     pub(crate) verdict: Option<Verdict>,
     pub(crate) private: Option<Object>,
     pub(crate) withdrawn: Option<Withdraw>,
+    pub(crate) used: bool,
 }
 
 impl TestQueue {
@@ -82,7 +83,7 @@ impl PromptQueue for TestQueue {
     fn ask(&self, request: AskRequest) -> BoxFuture<'_, Result<RequestId, QueueError>> {
         Box::pin(async move {
             let id = RequestId::mint();
-            let entry = Entry { request, verdict: None, private: None, withdrawn: None };
+            let entry = Entry { request, verdict: None, private: None, withdrawn: None, used: false };
             self.questions.send_modify(|all| drop(all.insert(id.as_str().to_owned(), entry)));
             Ok(id)
         })
@@ -162,6 +163,24 @@ impl PromptQueue for TestQueue {
         }
         self.reply(id, response.clone(), "person:client", None);
         Box::pin(async { Ok(()) })
+    }
+
+    fn use_approval<'a>(
+        &'a self,
+        id: &'a RequestId,
+        effect: &'a Effect,
+    ) -> BoxFuture<'a, Result<Approval, QueueError>> {
+        let mut used = Err(QueueError::Unknown);
+        self.questions.send_modify(|all| {
+            let Some(entry) = all.get_mut(id.as_str()) else { return };
+            used = match (entry.request.effect.as_ref() == Some(effect), entry.used) {
+                (false, _) => Err(QueueError::ShownMismatch),
+                (true, true) => Err(QueueError::AlreadyUsed),
+                (true, false) => Ok(Approval::unasked(Unasked::NotWanted)),
+            };
+            entry.used |= used.is_ok();
+        });
+        Box::pin(async move { used })
     }
 }
 

@@ -188,6 +188,8 @@ pub(crate) trait AnyTool: Send + Sync {
     fn spec(&self) -> &'static ToolSpec;
     fn arguments(&self) -> &Value;
     fn output(&self) -> Option<&Value>;
+    /// Digest of name, description and schema, as this build has them.
+    fn digest(&self) -> &str;
     fn private(&self, arguments: &Value) -> Vec<String>;
     fn is_quick(&self) -> bool;
     fn prepare(&self, arguments: Option<Value>) -> Result<Prepared, Vec<Issue>>;
@@ -198,11 +200,13 @@ pub(crate) struct Registered<T> {
     // Made when somebody wants to see them: a server that starts needs none.
     arguments: OnceLock<Value>,
     output: OnceLock<Value>,
+    digest: OnceLock<String>,
 }
 
 impl<T: Tool> Registered<T> {
     pub(crate) fn new(tool: T) -> Self {
-        Self { tool: Arc::new(tool), arguments: OnceLock::new(), output: OnceLock::new() }
+        let (arguments, output, digest) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Self { tool: Arc::new(tool), arguments, output, digest }
     }
 }
 
@@ -234,6 +238,17 @@ impl<T: Tool> AnyTool for Registered<T> {
             output_schema(&if T::TEXT { with_text(data) } else { data })
         };
         (!T::MEDIA).then(|| self.output.get_or_init(made))
+    }
+
+    fn digest(&self) -> &str {
+        self.digest.get_or_init(|| {
+            let spec = self.tool.spec();
+            let definition = serde_json::json!({
+                "name": spec.name, "description": spec.description.en, "version": spec.version,
+                "inputSchema": self.arguments(),
+            });
+            chatos_prompts::effect::digest_of(&definition)
+        })
     }
 
     fn private(&self, arguments: &Value) -> Vec<String> {

@@ -47,6 +47,7 @@ fn prepare(words: impl IntoIterator<Item = OsString>) -> io::Result<std::process
     if rustix::process::getppid().map(rustix::process::Pid::as_raw_nonzero).map(i32::from) != Some(parent) {
         return Err(io::Error::other("the host is gone"));
     }
+    crate::keep_streams_only();
     let none = Rlimit { current: Some(0), maximum: Some(0) };
     rustix::process::setrlimit(Resource::Core, none)?;
     #[expect(clippy::disallowed_methods, reason = "this process becomes the server; it starts no other")]

@@ -6,6 +6,7 @@
 //! `chatos-plugins`. It knows no protocol. The program that hosts it calls [`exec`] and [`watch`] when
 //! it is started with its launch and warden words.
 
+mod descriptors;
 mod drain;
 mod environment;
 mod family;
@@ -16,6 +17,7 @@ mod spawn;
 mod tail;
 mod warden;
 
+pub use descriptors::keep_streams_only;
 pub use drain::drain_lines;
 pub use environment::child_environment;
 pub use launch::{CHANNEL, CHANNEL_VARIABLE, Launcher, exec};

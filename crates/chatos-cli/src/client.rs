@@ -128,7 +128,16 @@ impl Api {
                 (status.as_u16(), value)
             }
             Self::Remote(host) => {
-                let exchange = remote(host, method, path, body, lang);
+                let exchange = async {
+                    let answer = remote(host, method.clone(), path, body, lang).await?;
+                    // Refused before anything was done; the token may have been renewed since it was read.
+                    if answer.0 == 401
+                        && let Some(host) = host.renewed()
+                    {
+                        return remote(&host, method, path, body, lang).await;
+                    }
+                    Ok(answer)
+                };
                 tokio::time::timeout(limit, exchange).await.unwrap_or_else(|_| Err(late(host)))?
             }
         };

@@ -17,6 +17,8 @@ use crate::args::{Cli, Command, Known, Servers};
 use crate::output::Output;
 
 fn main() -> ExitCode {
+    // Before anything is opened or started: descriptors that were left open for us are for nobody else.
+    child_api::keep_streams_only();
     // Processes around other people's programs are this program again; they are nobody's command line.
     if let Some(code) = inner_command() {
         return code;

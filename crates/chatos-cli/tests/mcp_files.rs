@@ -422,8 +422,46 @@ fn files_that_change_while_they_are_read_or_edited_are_noticed() {
 }
 
 #[test]
+fn a_killed_server_leaves_nothing_beside_the_files_once_a_host_starts() {
+    let ground = Ground::new(None);
+    // Large enough to be caught at work.
+    std::fs::create_dir(ground.path("root/tree")).unwrap();
+    for number in 0..2_000 {
+        std::fs::write(ground.path(&format!("root/tree/{number}")), "x".repeat(100)).unwrap();
+    }
+    let litter = || {
+        let names = std::fs::read_dir(ground.path("root")).unwrap().flatten().map(|entry| entry.file_name());
+        names.filter(|name| name.to_string_lossy().starts_with(".chatos-")).count()
+    };
+    let mut client = ground.connect("code_maintainer", &[]);
+    client.begin_call("copy_path", json!({ "from": "tree", "to": "copy" }));
+    chatos_testkit::eventually("the copy is under way", || (litter() > 0).then_some(()));
+    client.signal(rustix::process::Signal::KILL);
+    client.ended();
+    assert!(litter() > 0 && !ground.path("root/copy").exists(), "killed in the middle");
+    // No tool is called in that folder again; the host has another project.
+    let mut command = child(&ground.program);
+    command
+        .args(["serve", "--no-open", "--ready-json", "--port", "0", "--state-dir"])
+        .arg(ground.path("state"))
+        .env_clear()
+        .env("HOME", ground.path("home"))
+        .env("PATH", "")
+        .current_dir(ground.path("home"));
+    let host = match chatos_testkit::RunningHost::start(command) {
+        Ok(host) => host,
+        Err(outcome) => panic!("{outcome:?}"),
+    };
+    chatos_testkit::eventually("nothing is left beside the files", || (litter() == 0).then_some(()));
+    assert!(ground.path("root/tree/1999").exists() && !ground.path("root/copy").exists());
+    drop(host);
+}
+
+#[test]
 fn a_full_and_a_read_only_disk_leave_every_file_as_it_was() {
-    let Some(surroundings) = Surroundings::own_mounts() else { return };
+    let Some(surroundings) = Surroundings::own_mounts() else {
+        chatos_testkit::skip!("nobody like us may mount here (unshare)")
+    };
     let sandbox = sandbox();
     std::fs::create_dir(sandbox.root().join("disk")).unwrap();
     let state = sandbox.state().to_string_lossy().into_owned();

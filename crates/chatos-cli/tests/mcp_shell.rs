@@ -4,12 +4,16 @@
 
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
-use chatos_testkit::{McpClient, McpEra, Sandbox, Wire, child};
+use chatos_testkit::{McpClient, McpEra, Sandbox, Wire, child, skip};
 use rustix::process::Signal;
 use serde_json::{Value, json};
+
+#[path = "mcp_shell/doors.rs"]
+mod doors;
 
 const ERAS: [McpEra; 2] = [McpEra::Legacy, McpEra::Modern];
 
@@ -82,7 +86,7 @@ fn data(reply: &Value) -> &Value {
 fn a_command_runs_inside_its_boundary_in_both_eras() {
     let place = Place::new();
     if !confined(&place) {
-        return;
+        skip!("the kernel confines no files (Landlock)");
     }
     std::fs::write(place.sandbox.home().join("secret.txt"), "home-content").unwrap();
     for era in ERAS {
@@ -167,7 +171,7 @@ fn start_all(client: &mut impl Caller, mark: &str) {
 fn nothing_is_left_when_the_server_is_killed() {
     let place = Place::new();
     if !confined(&place) {
-        return;
+        skip!("the kernel confines no files (Landlock)");
     }
     let mark = mark(1);
     let mut client = place.connect(McpEra::Legacy);
@@ -217,7 +221,7 @@ impl Caller for OverHttp<'_> {
 fn nothing_is_left_when_a_server_behind_http_is_killed() {
     let place = Place::new();
     if !confined(&place) {
-        return;
+        skip!("the kernel confines no files (Landlock)");
     }
     let mark = mark(4);
     let root = place.sandbox.root().join("project");
@@ -261,7 +265,7 @@ fn nothing_is_left_when_a_server_behind_http_is_killed() {
 fn nothing_is_left_when_the_host_is_killed() {
     let place = Place::new();
     if !confined(&place) {
-        return;
+        skip!("the kernel confines no files (Landlock)");
     }
     let mark = mark(5);
     let host = place.sandbox.serve();
@@ -284,7 +288,7 @@ fn nothing_is_left_when_the_host_is_killed() {
 fn nothing_is_left_when_the_server_is_told_to_end() {
     let place = Place::new();
     if !confined(&place) {
-        return;
+        skip!("the kernel confines no files (Landlock)");
     }
     for (number, by_signal) in [(2, true), (3, false)] {
         let mark = mark(number);
@@ -303,87 +307,158 @@ fn nothing_is_left_when_the_server_is_told_to_end() {
 
 const NOBODY: u32 = 65534;
 
-/// The server as whoever runs the tests, or as another user, who owns everything it needs.
-fn connect_as(user: Option<u32>, dir: &Path) -> McpClient {
-    let mut program = std::path::PathBuf::from(env!("CARGO_BIN_EXE_chatos"));
-    std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o755)).unwrap();
-    if let Some(user) = user {
-        // The build directory may be closed to them.
-        std::fs::copy(&program, dir.join("chatos")).unwrap();
-        program = dir.join("chatos");
-        let owner = format!("{user}:{user}");
-        assert!(child("chown").args(["-hR", &owner]).arg(dir).status().unwrap().success());
+/// The one user whom no right of the system passes over.
+fn without_rights() -> Option<u32> {
+    rustix::process::geteuid().is_root().then_some(NOBODY)
+}
+
+/// Ends the calling test where it could not mean what it says: nothing confines, or nobody is root.
+macro_rules! needs {
+    (boundary) => {
+        if !confined(&Place::new()) {
+            skip!("the kernel confines no files (Landlock)");
+        }
+    };
+    (root) => {
+        if !rustix::process::geteuid().is_root() {
+            skip!("the tests do not run as root");
+        }
+        needs!(boundary);
+    };
+}
+use needs;
+
+/// Directories of their own for whoever runs the tests, or for another user, who owns all of it.
+struct Ground {
+    dir: tempfile::TempDir,
+    program: PathBuf,
+    user: Option<u32>,
+}
+
+impl Ground {
+    fn new(user: Option<u32>) -> Self {
+        let dir = tempfile::Builder::new().prefix("chatos-shell-").tempdir().unwrap();
+        std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+        for name in ["root", "outside", "home", "state"] {
+            std::fs::create_dir(dir.path().join(name)).unwrap();
+        }
+        let mut program = PathBuf::from(env!("CARGO_BIN_EXE_chatos"));
+        if user.is_some() {
+            // The build directory may be closed to them.
+            std::fs::copy(&program, dir.path().join("chatos")).unwrap();
+            program = dir.path().join("chatos");
+        }
+        Self { dir, program, user }
     }
-    let mut command = child(program);
-    command
-        .args(["mcp", "shell_tasks", "--lang", "en", "--confirm-file-changes=false", "--confirm-shell=never"])
-        .arg("--state-dir")
-        .arg(dir.join("state"))
-        .arg("--root")
-        .arg(dir.join("root"))
-        .env_clear()
-        .env("HOME", dir.join("home"))
-        .env("PATH", "/usr/local/bin:/usr/bin:/bin")
-        .current_dir(dir.join("root"));
-    if let Some(user) = user {
-        command.uid(user).gid(user);
+
+    fn path(&self, rel: &str) -> PathBuf {
+        self.dir.path().join(rel)
     }
-    McpClient::connect(command, McpEra::Legacy, json!({})).0
+
+    /// The program on this ground, with nobody to ask.
+    fn command(&self, args: &[&str]) -> Command {
+        self.command_through(None, args)
+    }
+
+    /// As [`Ground::command`], started by this shell script, which gets it as its arguments.
+    fn command_through(&self, script: Option<&str>, args: &[&str]) -> Command {
+        if let Some(user) = self.user {
+            let owner = format!("{user}:{user}");
+            assert!(child("chown").args(["-hR", &owner]).arg(self.dir.path()).status().unwrap().success());
+        }
+        let mut command = match script {
+            Some(script) => {
+                let mut shell = self.run_free("sh");
+                shell.args(["-c", script, "sh"]).arg(&self.program);
+                shell
+            }
+            None => self.run_free(&self.program),
+        };
+        command
+            .args(args)
+            .arg("--state-dir")
+            .arg(self.path("state"))
+            .env_clear()
+            .env("HOME", self.path("home"))
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .env("CHATOS_SET_CONFIRM_FILE_CHANGES", "false")
+            .env("CHATOS_SET_SHELL_CONFIRM", "never")
+            .current_dir(self.path("root"));
+        command
+    }
+
+    /// Another program as the same user, without any boundary.
+    fn run_free(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+        let mut command = child(program);
+        if let Some(user) = self.user {
+            command.uid(user).gid(user);
+        }
+        command
+    }
+
+    fn connect(&self, root: &str, variables: &[(&str, &str)]) -> McpClient {
+        self.connect_through(None, root, variables)
+    }
+
+    fn connect_through(&self, script: Option<&str>, root: &str, variables: &[(&str, &str)]) -> McpClient {
+        let root = self.path(root).to_string_lossy().into_owned();
+        let args = ["mcp", "shell_tasks", "--lang", "en", "--root", &root];
+        let mut command = self.command_through(script, &args);
+        command.envs(variables.iter().copied());
+        McpClient::connect(command, McpEra::Legacy, json!({})).0
+    }
 }
 
 #[test]
-fn the_boundary_holds_for_root_and_for_a_user_without_rights() {
-    if !confined(&Place::new()) {
-        return;
+fn the_boundary_holds_for_root() {
+    needs!(root);
+    the_boundary_holds(None);
+}
+
+#[test]
+fn the_boundary_holds_for_a_user_without_rights() {
+    needs!(boundary);
+    the_boundary_holds(without_rights());
+}
+
+fn the_boundary_holds(user: Option<u32>) {
+    let ground = Ground::new(user);
+    let at = |rel: &str| ground.path(rel);
+    std::fs::write(at("outside/secret.txt"), "TOP SECRET").unwrap();
+    std::fs::write(at("home/secret.txt"), "TOP SECRET").unwrap();
+    std::os::unix::fs::symlink(at("outside"), at("root/out")).unwrap();
+    let mut client = ground.connect("root", &[]);
+    let outside = at("outside").to_string_lossy().into_owned();
+    let tries = [
+        format!("cat {outside}/secret.txt"),
+        "cat out/secret.txt".to_owned(),
+        "cat ~/secret.txt".to_owned(),
+        "cat ../outside/secret.txt".to_owned(),
+        "cd / && cat proc/self/root\"$OLDPWD\"/../outside/secret.txt".to_owned(),
+        format!("echo PWNED > {outside}/secret.txt"),
+        format!("echo PWNED >> {outside}/new.txt"),
+        "echo PWNED > out/new.txt".to_owned(),
+        "echo PWNED > ~/new.txt".to_owned(),
+        format!("rm -f {outside}/secret.txt"),
+        format!("mv {outside}/secret.txt stolen.txt"),
+        format!("ln {outside}/secret.txt hard.txt && cat hard.txt"),
+        format!("cp {outside}/secret.txt stolen.txt"),
+        format!("find {outside} -type f -exec cat {{}} +"),
+        format!("exec 9<{outside}/secret.txt; cat <&9"),
+        format!("(setsid sh -c 'cat {outside}/secret.txt')"),
+    ];
+    for command in tries {
+        let reply = client.call("run_shell_command", json!({ "command": command }));
+        let stdout = data(&reply)["stdout"]["text"].as_str().unwrap_or_default();
+        assert!(!stdout.contains("TOP SECRET"), "{user:?} {command}: {reply}");
+        let kept = std::fs::read_to_string(at("outside/secret.txt")).unwrap();
+        assert_eq!(kept, "TOP SECRET", "{user:?} {command}");
+        assert!(!at("outside/new.txt").exists() && !at("home/new.txt").exists(), "{user:?} {command}");
     }
-    let root = rustix::process::geteuid().is_root();
-    let users = if root { vec![None, Some(NOBODY)] } else { vec![None] };
-    for user in users {
-        let dir = tempfile::Builder::new().prefix("chatos-shell-").tempdir().unwrap();
-        let at = |rel: &str| dir.path().join(rel);
-        for name in ["root", "outside", "home", "state"] {
-            std::fs::create_dir(at(name)).unwrap();
-        }
-        std::fs::write(at("outside/secret.txt"), "TOP SECRET").unwrap();
-        std::fs::write(at("home/secret.txt"), "TOP SECRET").unwrap();
-        std::os::unix::fs::symlink(at("outside"), at("root/out")).unwrap();
-        let mut client = connect_as(user, dir.path());
-        let outside = at("outside").to_string_lossy().into_owned();
-        let tries = [
-            format!("cat {outside}/secret.txt"),
-            "cat out/secret.txt".to_owned(),
-            "cat ~/secret.txt".to_owned(),
-            "cat ../outside/secret.txt".to_owned(),
-            "cd / && cat proc/self/root\"$OLDPWD\"/../outside/secret.txt".to_owned(),
-            format!("echo PWNED > {outside}/secret.txt"),
-            format!("echo PWNED >> {outside}/new.txt"),
-            "echo PWNED > out/new.txt".to_owned(),
-            "echo PWNED > ~/new.txt".to_owned(),
-            format!("rm -f {outside}/secret.txt"),
-            format!("mv {outside}/secret.txt stolen.txt"),
-            format!("ln {outside}/secret.txt hard.txt && cat hard.txt"),
-            format!("cp {outside}/secret.txt stolen.txt"),
-            format!("find {outside} -type f -exec cat {{}} +"),
-            format!("exec 9<{outside}/secret.txt; cat <&9"),
-            format!("(setsid sh -c 'cat {outside}/secret.txt')"),
-        ];
-        for command in tries {
-            let reply = client.call("run_shell_command", json!({ "command": command }));
-            let stdout = data(&reply)["stdout"]["text"].as_str().unwrap_or_default();
-            assert!(!stdout.contains("TOP SECRET"), "{user:?} {command}: {reply}");
-            let kept = std::fs::read_to_string(at("outside/secret.txt")).unwrap();
-            assert_eq!(kept, "TOP SECRET", "{user:?} {command}");
-            assert!(!at("outside/new.txt").exists() && !at("home/new.txt").exists(), "{user:?} {command}");
-        }
-        // The same user may do it without the boundary: it is the boundary that stopped them.
-        let inside =
-            client.call("run_shell_command", json!({ "command": "echo mine > own.txt && cat own.txt" }));
-        assert_eq!(data(&inside)["exit_code"], 0, "{user:?} {inside}");
-        let mut free = child("cat");
-        free.arg(at("outside/secret.txt"));
-        if let Some(user) = user {
-            free.uid(user).gid(user);
-        }
-        assert_eq!(free.output().unwrap().stdout, b"TOP SECRET", "{user:?}");
-    }
+    // The same user may do it without the boundary: it is the boundary that stopped them.
+    let inside = client.call("run_shell_command", json!({ "command": "echo mine > own.txt && cat own.txt" }));
+    assert_eq!(data(&inside)["exit_code"], 0, "{user:?} {inside}");
+    let mut free = ground.run_free("cat");
+    free.arg(at("outside/secret.txt"));
+    assert_eq!(free.output().unwrap().stdout, b"TOP SECRET", "{user:?}");
 }

@@ -4,6 +4,7 @@
 mod backends;
 mod capabilities;
 mod complete;
+mod confinement;
 mod events;
 mod fault;
 mod frames;
@@ -15,6 +16,7 @@ mod views;
 
 pub use backends::BackendCall;
 pub use capabilities::{CapabilityLevel, CapabilityState, CapabilityView, GrantChange, GrantView};
+pub use confinement::Confinement;
 pub use frames::{FrameAsset, FramePolicy, Looked, Revision, frame_hash};
 pub use need::AppNeed;
 pub use open::{OpenOrder, Opened, Surface};
@@ -30,6 +32,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use chatos_manifest::{AppId, PluginId};
 use chatos_plugins::Touched;
 use chatos_plugins::backend::Backends;
+use confinement::Measured;
 use frames::Revisions;
 use views::Views;
 
@@ -40,6 +43,8 @@ use crate::host::Host;
 pub struct AppDesk {
     revisions: Mutex<Revisions>,
     views: Mutex<Views>,
+    /// What browsers do with the header that confines frames.
+    browsers: Mutex<Vec<Measured>>,
     backends: OnceLock<Backends>,
     /// For work that files and plugins cause on threads without one.
     runtime: OnceLock<tokio::runtime::Handle>,

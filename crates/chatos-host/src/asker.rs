@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chatos_builtin::{AskRequest, BoxFuture, PromptQueue, QueueError, Reach, Verdict, Withdraw};
-use chatos_prompts::{Object, Origin, Owner, RequestId, Status, Surface};
+use chatos_prompts::{Approval, Effect, Object, Origin, Owner, RequestId, Status, Surface};
 use chatos_tool::{ErrorCode, Fault, Issue, IssueCode, Lang, Text};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -118,6 +118,12 @@ impl<D: DeskOwner> DeskQueue<D> {
         asked_id(&asked.await?)
     }
 
+    /// Keeps the text that the question shows only in part; before it is asked, here or over the API.
+    pub async fn keep_text(&self, request: &AskRequest) -> Result<(), QueueError> {
+        let Some(whole) = request.whole.clone() else { return Ok(()) };
+        self.at_desk(move |desk| desk.keep(&whole)).await
+    }
+
     async fn step(&self, id: &RequestId, limit: Duration) -> Result<Option<Verdict>, QueueError> {
         let owner = Arc::clone(&self.0);
         let opened = tokio::task::spawn_blocking(move || owner.desk().map(drop)).await;
@@ -142,7 +148,10 @@ impl<D: DeskOwner> PromptQueue for DeskQueue<D> {
     }
 
     fn ask(&self, request: AskRequest) -> BoxFuture<'_, Result<RequestId, QueueError>> {
-        Box::pin(self.put(request))
+        Box::pin(async move {
+            self.keep_text(&request).await?;
+            self.put(request).await
+        })
     }
 
     fn wait<'a>(&'a self, id: &'a RequestId) -> BoxFuture<'a, Result<Verdict, QueueError>> {
@@ -214,6 +223,15 @@ impl<D: DeskOwner> PromptQueue for DeskQueue<D> {
             answered.await.map(drop)
         })
     }
+
+    fn use_approval<'a>(
+        &'a self,
+        id: &'a RequestId,
+        effect: &'a Effect,
+    ) -> BoxFuture<'a, Result<Approval, QueueError>> {
+        let (id, effect) = (id.clone(), effect.clone());
+        Box::pin(self.at_desk(move |desk| desk.use_approval(id.as_str(), &effect)))
+    }
 }
 
 /// A question as the API takes it. With an id of its own it can be sent twice and is asked once.
@@ -231,6 +249,9 @@ pub fn payload(request: &AskRequest, by: AskedBy, id: Option<&RequestId>) -> Val
     }
     if let Some(session) = &request.trace.session_id {
         payload["sessionId"] = json!(session);
+    }
+    if let Some(effect) = &request.effect {
+        payload["effect"] = effect.to_payload();
     }
     if let Some(origin) = by.origin {
         payload["origin"] = process(origin);
@@ -295,6 +316,9 @@ pub fn queue_error(fault: &Fault) -> QueueError {
     }
     if fault.code == "shown_mismatch" {
         return QueueError::ShownMismatch;
+    }
+    if fault.code == "already_used" {
+        return QueueError::AlreadyUsed;
     }
     match fault.class {
         ErrorCode::InvalidArgument => QueueError::Invalid(issues(fault)),

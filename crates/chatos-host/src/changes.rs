@@ -214,7 +214,7 @@ impl Host {
         self.store().change(id).map_err(|error| store_fault(&error))?.ok_or_else(|| no_change(id))
     }
 
-    fn undo_home(&self) -> UndoHome {
+    pub(crate) fn undo_home(&self) -> UndoHome {
         let places = self.places();
         let protected = [Some(places.key_dir.clone()), places.legacy_dir.clone()];
         UndoHome {

@@ -202,6 +202,7 @@ impl Host {
         }
         findings.extend(self.examine_settings());
         findings.extend(self.examine_plugins());
+        findings.extend(self.examine_browsers());
         findings.extend(self.examine_servers());
         findings.extend(self.examine_prompts());
         findings

@@ -4,7 +4,7 @@ mod start;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
 use chatos_paths::{FileLock, Locations, StateDir, move_legacy};
@@ -22,7 +22,7 @@ use crate::environment::Environment;
 use crate::events::EventHub;
 use crate::fault::{path_fault, setting_fault, store_fault, unknown_setting};
 use crate::host_log;
-use crate::instance::{Announcement, take_lock};
+use crate::instance::take_lock;
 use crate::mcp::ServerDesk;
 use crate::node::{self, NodeInfo};
 use crate::operations::Operations;
@@ -108,6 +108,8 @@ pub struct Host {
     models: crate::models::ModelShare,
     apps: AppDesk,
     spawning: OnceLock<chatos_child::Spawning>,
+    // How others reach this host, and who makes its token anew.
+    announced: Mutex<Option<crate::modes::Announced>>,
     // Work that ends with the shutdown; joined by `settle`.
     tasks: Mutex<Vec<tokio::task::JoinHandle<()>>>,
     node: OnceLock<Option<NodeInfo>>,
@@ -179,6 +181,7 @@ impl Host {
             models: crate::models::ModelShare::default(),
             apps: AppDesk::default(),
             spawning: OnceLock::new(),
+            announced: Mutex::new(None),
             tasks: Mutex::new(Vec::new()),
             node: OnceLock::new(),
             shutdown: CancellationToken::new(),
@@ -193,6 +196,7 @@ impl Host {
             remove_leftovers(host.dir.path(), Duration::ZERO);
             host.end_leftover_children();
             host.begin_serving();
+            host.narrow_at_start();
             host.import_at_start();
         }
         let host = Arc::new(host);
@@ -247,8 +251,13 @@ impl Host {
         self.tend_runs();
         self.tend_servers();
         self.keep_task(tokio::spawn(Arc::clone(self).pick_up_asks()));
+        self.keep_task(tokio::spawn(Arc::clone(self).watch_modes()));
         let host = Arc::clone(self);
         let task = tokio::spawn(async move {
+            let settling = Arc::clone(&host);
+            if let Err(error) = tokio::task::spawn_blocking(move || settling.settle_file_changes()).await {
+                tracing::error!(%error, "looking for interrupted file changes failed");
+            }
             host.find_node().await;
             host.look_for_damage().await;
             let mut tick = tokio::time::interval(Duration::from_secs(3600));
@@ -270,6 +279,7 @@ impl Host {
     }
 
     fn daily(&self) {
+        self.settle_file_changes();
         match self.store.sweep_blobs(self.settings.int("blobGraceDays")) {
             Ok(gone) if gone.blobs > 0 => {
                 tracing::info!(blobs = gone.blobs, bytes = gone.bytes, "contents nobody refers to");
@@ -310,20 +320,6 @@ impl Host {
     /// Node as far as it is known without waiting.
     pub fn known_node(&self) -> Option<NodeInfo> {
         self.node.get().cloned().flatten()
-    }
-
-    /// Tells other processes of this user how to reach the host.
-    pub fn announce(&self, announcement: &Announcement) -> Result<(), Fault> {
-        announcement.publish(&self.dir).map_err(|error| {
-            Fault::new(
-                ErrorCode::Unavailable,
-                Text::new(
-                    format!("cannot write host.json: {}", self.dir.host_json().display()),
-                    format!("无法写入 host.json：{}", self.dir.host_json().display()),
-                ),
-            )
-            .caused_by(&error)
-        })
     }
 
     /// Stores a setting, audits it where it weakens safety, tells everybody.
@@ -393,12 +389,21 @@ impl Host {
         self.events.publish("host", "notice", &data);
     }
 
+    /// As [`Host::notice`] for what may happen again and again: the newest of its kind stands for all.
+    pub(crate) fn notice_once(&self, notice: Notice) {
+        let mut notices = self.notices.write().unwrap_or_else(PoisonError::into_inner);
+        notices.retain(|known| known.code != notice.code);
+        drop(notices);
+        self.notice(notice);
+    }
+
     /// Stops everything and releases the state. Calling it twice is harmless.
     pub fn close(&self) {
         if self.closed.swap(true, Ordering::SeqCst) {
             return;
         }
         self.shutdown.cancel();
+        self.announced().take();
         if self.config.serving {
             self.audit("stop", Map::new());
             if let Err(error) = self.store.set_meta("clean_stop", "1") {
@@ -470,6 +475,11 @@ impl Host {
     /// Where the plugins are kept once opened.
     pub(crate) fn plugin_cell(&self) -> &OnceLock<PluginDesk> {
         &self.plugins
+    }
+
+    /// How others reach this host.
+    pub(crate) fn announced(&self) -> MutexGuard<'_, Option<crate::modes::Announced>> {
+        self.announced.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Hands over a task that ends when the host shuts down.

@@ -1,6 +1,6 @@
 //! One host per state directory: the lock that decides, and the file that tells others about it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use chatos_paths::{FileLock, LockError, StateDir, replace_file};
@@ -29,6 +29,9 @@ pub struct Announcement {
     pub hostname: String,
     /// The address a browser uses.
     pub url: String,
+    /// The file it was read from.
+    #[serde(skip)]
+    file: Option<PathBuf>,
 }
 
 impl Announcement {
@@ -44,7 +47,15 @@ impl Announcement {
             pid_start: start_time(pid),
             hostname: hostname(),
             url,
+            file: None,
         }
+    }
+
+    /// The same host as its file describes it now, when the token has been made anew since this was read.
+    pub fn renewed(&self) -> Option<Self> {
+        let now = read_from(self.file.as_deref()?)?;
+        let same = (now.pid, now.pid_start, now.port) == (self.pid, self.pid_start, self.port);
+        (same && now.token != self.token).then_some(now)
     }
 
     /// Writes it for other processes of this user.
@@ -62,7 +73,12 @@ impl Announcement {
 
 /// What `host.json` says, whether or not it is still true.
 pub fn read_announcement(dir: &StateDir) -> Option<Announcement> {
-    serde_json::from_slice(&std::fs::read(dir.host_json()).ok()?).ok()
+    read_from(&dir.host_json())
+}
+
+fn read_from(file: &Path) -> Option<Announcement> {
+    let read: Announcement = serde_json::from_slice(&std::fs::read(file).ok()?).ok()?;
+    Some(Announcement { file: Some(file.to_owned()), ..read })
 }
 
 /// The host that runs on this state directory, if one does. The lock decides, not the file.
@@ -145,4 +161,26 @@ fn busy(lock: &Path) -> Fault {
     )
     .code("host_locked")
     .hint(Text::fixed("wait for it to finish and try again", "请等待其结束后重试"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_that_was_refused_finds_the_renewed_token_of_the_same_host() {
+        let folder = tempfile::tempdir().unwrap();
+        let (dir, _) = StateDir::prepare(folder.path(), true).unwrap();
+        let at = |port, token: &str| {
+            Announcement::of_this_process(port, String::new(), token.to_owned(), String::new())
+        };
+        at(1, "former").publish(&dir).unwrap();
+        let known = read_announcement(&dir).unwrap();
+        assert!(known.renewed().is_none());
+        at(1, "next").publish(&dir).unwrap();
+        assert_eq!(known.renewed().map(|now| now.token).as_deref(), Some("next"));
+        // Another host has another token; what was asked was not asked of it.
+        at(2, "other").publish(&dir).unwrap();
+        assert!(known.renewed().is_none());
+    }
 }

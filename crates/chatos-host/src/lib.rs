@@ -22,6 +22,7 @@ mod instance;
 mod issues;
 mod mcp;
 mod models;
+mod modes;
 mod node;
 mod operations;
 mod plugins;
@@ -42,8 +43,8 @@ pub use agents::{
 };
 pub use apps::{
     AppCaller, AppDesk, AppNeed, AppRootView, BackendCall, CapabilityLevel, CapabilityState, CapabilityView,
-    FrameAsset, FramePolicy, GrantChange, GrantView, Looked, OpenOrder, Opened, OpenedView, Revision,
-    Surface, ToolWithView, View, ViewHosts, ViewOrder, frame_hash,
+    Confinement, FrameAsset, FramePolicy, GrantChange, GrantView, Looked, OpenOrder, Opened, OpenedView,
+    Revision, Surface, ToolWithView, View, ViewHosts, ViewOrder, frame_hash,
 };
 pub use asker::{
     AskedBy, DeskOwner, DeskQueue, asked_id, payload as question_payload, queue_error, taken_part, verdict,
@@ -85,6 +86,7 @@ pub use mcp::{
     SignInView, SignedOut, StateView, ToolsetOrder, ToolsetView,
 };
 pub use models::{DetectedModel, ModelAnswer, ModelDesk, ModelState, PRESETS, Preset, Recognised, recognise};
+pub use modes::TokenKeeper;
 pub use node::{NodeInfo, find_node};
 pub use operations::{Operation, Operations};
 pub use plugins::{

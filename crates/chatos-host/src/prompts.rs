@@ -5,6 +5,7 @@ mod desk;
 mod doctor;
 mod fault;
 mod records;
+mod seen;
 mod visit;
 mod watch;
 

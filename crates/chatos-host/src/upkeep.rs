@@ -2,12 +2,27 @@
 
 use std::sync::Arc;
 
+use chatos_builtin::filesystem::Protected;
+use chatos_builtin::filesystem::commit::{Journals, Recovered, recover_everywhere};
 use chatos_store::{CHECK_AT_OPEN, CheckDepth, CheckFinding, StoreError};
 use chatos_tool::Text;
 
 use crate::host::{Host, Notice};
 
 impl Host {
+    /// servers §2.5: what killed processes left beside files is put right in every folder they worked in, also
+    /// where nobody calls a tool again. Blocks.
+    pub(crate) fn settle_file_changes(&self) {
+        let home = self.undo_home();
+        let journals = Journals::new(home.state_dir.join("fs-journal"));
+        let protected = Protected::new(home.protected.into_iter().chain([home.state_dir]));
+        match recover_everywhere(&journals, &protected) {
+            Ok(found) if found == Recovered::default() => {}
+            Ok(found) => tracing::warn!(?found, "settled interrupted file changes"),
+            Err(error) => tracing::warn!(%error, "cannot look for interrupted file changes"),
+        }
+    }
+
     /// security §3.5: everything after an unclean stop, the structure of a database that is too large
     /// to be looked at while the person waits. Ends early when the host stops.
     pub(crate) async fn look_for_damage(self: &Arc<Self>) {

@@ -182,6 +182,11 @@ impl Owner {
         self.0.starts_with("app:")
     }
 
+    /// True for the host's own parts and for MCP servers it asks for.
+    pub fn is_served(&self) -> bool {
+        self.0.starts_with("host:") || self.0.starts_with("mcp:")
+    }
+
     /// True when the asker, as an app or as its MCP server, belongs to this plugin.
     pub fn belongs_to_plugin(&self, plugin_id: &str) -> bool {
         let rest = self.0.strip_prefix("mcp:").unwrap_or(&self.0);

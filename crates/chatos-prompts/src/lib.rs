@@ -16,6 +16,8 @@ mod json;
 mod problem;
 mod sync;
 
+mod approval;
+pub mod effect;
 pub mod elicitation;
 mod entry;
 pub mod kind;
@@ -23,6 +25,7 @@ pub mod metadata;
 pub mod response;
 pub mod shown;
 mod sign;
+pub mod whole;
 
 mod fs;
 mod log;
@@ -39,8 +42,10 @@ pub mod async_task;
 mod prompts;
 pub mod testing;
 
+pub use approval::{Approval, Unasked};
 pub use archive::{ArchiveError, ArchiveReport};
 pub use clock::{Clock, SystemClock, format_ms, parse_iso};
+pub use effect::Effect;
 pub use entry::Origin;
 pub use fs::{DiskFs, Fs, Stat};
 pub use health::{FaultCount, Health};
@@ -50,7 +55,7 @@ pub use log::{AppendError, Paths};
 pub use metadata::LogMode;
 pub use problem::{Code, Lang, Problem};
 pub use prompts::{
-    AnswerView, Ask, AskError, AskReceipt, Asked, Askers, Class, Config, Counts, Cursor, Effect, Event, Item,
+    AnswerView, Ask, AskError, AskReceipt, Asked, Askers, Class, Config, Counts, Cursor, Event, Item,
     ItemState, LineRef, NotReady, OpenError, Page, Phase, Policy, Prompts, Query, QueryError, Respond,
     RespondError, Responded, ResultEntry, ResultWait, Role, Scope, SystemAskers, UseError, Verified, View,
     Viewer, WaitError,

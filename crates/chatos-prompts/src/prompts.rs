@@ -24,7 +24,7 @@ use std::time::Duration;
 
 use tokio::sync::{broadcast, watch};
 
-pub use ask::{Ask, AskError, AskReceipt, Asked, Effect};
+pub use ask::{Ask, AskError, AskReceipt, Asked};
 pub use list::{Counts, Page, Query, QueryError, View};
 pub use respond::{Respond, RespondError, Responded, UseError};
 pub use tick::{Askers, Policy, Scope, SystemAskers};

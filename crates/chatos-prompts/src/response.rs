@@ -293,6 +293,10 @@ fn extras(
         if *who == Answerer::Host(HostReason::Auto) {
             full.insert("auto".into(), true.into());
         }
+        // The person agreed to content that no surface could show.
+        if map.get("withoutSeeing") == Some(&Value::Bool(true)) {
+            full.insert("withoutSeeing".into(), true.into());
+        }
         return;
     }
     if let Some(Value::Bool(declined)) = map.get("declined") {

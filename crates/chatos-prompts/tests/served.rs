@@ -187,7 +187,8 @@ fn who_may_answer() {
 fn what_was_shown_is_what_is_approved_and_only_once() {
     let world = World::new();
     let mut ask = Ask::new(Owner::host_server("code_writer"), "code_writer/write_file", change());
-    ask.effect = Some(Effect { name: String::new(), material: json!({"target":"sha256:1"}) });
+    let effect = |target: &str| Effect { name: "file_change".into(), material: json!({ "target": target }) };
+    ask.effect = Some(effect("sha256:1"));
     let asked = world.prompts.request(&ask).unwrap();
     let respond = |shown: Option<&str>| {
         world.prompts.respond(&chatos_prompts::Respond {
@@ -196,6 +197,7 @@ fn what_was_shown_is_what_is_approved_and_only_once() {
             shown,
             run_id: &Value::Null,
             by: Answerer::Person(Surface::Ui),
+            seen: false,
             pid: None,
         })
     };
@@ -205,13 +207,86 @@ fn what_was_shown_is_what_is_approved_and_only_once() {
         assert_eq!(item.shown.as_deref(), Some(asked.shown.as_str()));
     }
     assert_eq!(world.lines().len(), 1, "nothing was recorded");
-    assert!(matches!(world.prompts.use_approval(&asked.request_id, None), Err(UseError::NotConfirmed(None))));
+    let used = |target: &str| world.prompts.use_approval(&asked.request_id, &effect(target));
+    assert!(matches!(used("sha256:1"), Err(UseError::NotConfirmed(None))));
     respond(Some(&asked.shown)).unwrap();
-    let now = json!({"target":"sha256:2"});
-    assert!(matches!(world.prompts.use_approval(&asked.request_id, Some(&now)), Err(UseError::Changed)));
-    let same = json!({"target":"sha256:1"});
-    world.prompts.use_approval(&asked.request_id, Some(&same)).unwrap();
-    assert!(matches!(world.prompts.use_approval(&asked.request_id, Some(&same)), Err(UseError::AlreadyUsed)));
+    assert!(matches!(used("sha256:2"), Err(UseError::Changed)));
+    assert!(!world.prompts.is_used(&asked.request_id).unwrap(), "what is not used allows it still");
+    assert_eq!(used("sha256:1").unwrap().request_id(), Some(&asked.request_id));
+    assert!(world.prompts.is_used(&asked.request_id).unwrap());
+    assert!(matches!(used("sha256:1"), Err(UseError::AlreadyUsed)));
+}
+
+#[test]
+fn of_many_that_use_one_approval_at_once_one_may_act() {
+    let world = World::new();
+    let mut ask = Ask::new(Owner::host_server("code_writer"), "code_writer/write_file", change());
+    let effect = Effect { name: "file_change".into(), material: json!({ "target": "a" }) };
+    ask.effect = Some(effect.clone());
+    let asked = world.prompts.request(&ask).unwrap();
+    world.answer(asked.request_id.as_str(), json!({"status":"ok"})).unwrap();
+    let acted: usize = std::thread::scope(|scope| {
+        let users: Vec<_> = (0..16)
+            .map(|_| scope.spawn(|| world.prompts.use_approval(&asked.request_id, &effect).is_ok()))
+            .collect();
+        users.into_iter().map(|user| usize::from(user.join().unwrap())).sum()
+    });
+    assert_eq!(acted, 1);
+}
+
+#[test]
+fn what_this_host_does_is_not_asked_without_its_effect() {
+    let world = World::new();
+    for owner in [Owner::host_server("code_writer"), Owner::host_run(), Owner::mcp("admin:1")] {
+        let error = world.prompts.request(&Ask::new(owner, "x", change())).unwrap_err();
+        assert!(matches!(error, AskError::NoEffect), "{error}");
+    }
+    // A person's script and an app ask about what they do themselves, and cannot refer to texts of the host.
+    let mut foreign = change();
+    foreign["diffRef"] = json!({ "sha256": "0".repeat(64), "lines": 9, "shownLines": 1 });
+    for owner in [Owner::user(), Owner::app("com.x", "a")] {
+        let asked = world.prompts.request(&Ask::new(owner, "x", foreign.clone())).unwrap();
+        assert!(!world.prompts.get(&asked.request_id).unwrap().prompt.contains_key("diffRef"));
+    }
+}
+
+#[test]
+fn what_was_not_shown_cannot_be_approved_and_can_always_be_refused() {
+    let world = World::new();
+    let text = "+a line\n".repeat(20_000);
+    let whole = chatos_prompts::whole::Whole::of(&text, chatos_prompts::whole::SHOWN_CHARS);
+    let mut prompt = change();
+    prompt["diff"] = json!(whole.shown);
+    prompt["diffRef"] = whole.reference();
+    let ask = |prompt: &Value| {
+        let mut ask = Ask::new(Owner::host_server("code_writer"), "code_writer/write_file", prompt.clone());
+        ask.effect = Some(Effect { name: "file_change".into(), material: json!({}) });
+        world.prompts.request(&ask).unwrap()
+    };
+    let respond = |asked: &chatos_prompts::Asked, response: Value, seen: bool| {
+        world.prompts.respond(&chatos_prompts::Respond {
+            id: &asked.request_id,
+            response: &response,
+            shown: Some(&asked.shown),
+            run_id: &Value::Null,
+            by: Answerer::Person(Surface::Ui),
+            seen,
+        })
+    };
+    let asked = ask(&prompt);
+    let error = respond(&asked, json!({"status":"ok"}), false).unwrap_err();
+    assert_eq!(error.code(), Some(Code::NotShown));
+    assert_eq!(world.lines().len(), 1, "nothing was recorded");
+    respond(&asked, json!({"status":"ok"}), true).unwrap();
+    let other = ask(&prompt);
+    respond(&other, json!({"status":"canceled"}), false).unwrap();
+    // Content that nobody can show needs the word of its own.
+    prompt["diffRef"] = json!({ "sha256": "x", "lines": 1, "shownLines": 1, "bytes": 1,
+        "hidden": [{ "path": "a.bin", "type": "binary", "bytes": 9, "before": null, "after": "00" }] });
+    let hidden = ask(&prompt);
+    let error = respond(&hidden, json!({"status":"ok"}), true).unwrap_err();
+    assert_eq!(error.code(), Some(Code::NotShown));
+    respond(&hidden, json!({"status":"ok","withoutSeeing":true}), true).unwrap();
 }
 
 #[test]
@@ -229,6 +304,7 @@ fn an_effect_makes_a_choice_need_its_digest() {
         shown: None,
         run_id: &run_id,
         by: Answerer::Person(Surface::Ui),
+        seen: false,
         pid: None,
     };
     assert!(matches!(world.prompts.respond(&blind), Err(RespondError::ShownMismatch { .. })));

@@ -1,13 +1,14 @@
 //! The application: its state, its route table, and the one function every request goes through.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Instant;
 
 use axum::Router;
 use axum::extract::Request;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use chatos_host::Host;
+use chatos_host::{Host, TokenKeeper};
 use tower::ServiceExt;
 
 use crate::api::{ApiError, Routes, bare, lang_of, render};
@@ -42,10 +43,28 @@ pub struct App {
     inner: Arc<Inner>,
 }
 
+/// The application for its own host, which it must not keep alive.
+struct Keeper(Weak<Inner>);
+
+impl TokenKeeper for Keeper {
+    fn next(&self) -> String {
+        let Some(app) = self.0.upgrade() else { return String::new() };
+        let token = app.auth.next_token();
+        app.token.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&token);
+        token
+    }
+
+    fn end_former(&self, since: Instant) {
+        if let Some(app) = self.0.upgrade() {
+            app.auth.end_former(since);
+        }
+    }
+}
+
 struct Inner {
     host: Arc<Host>,
     auth: Auth,
-    token: String,
+    token: Mutex<String>,
     boot_id: String,
     names: Names,
     options: AppOptions,
@@ -59,7 +78,7 @@ impl App {
         let inner = Inner {
             host,
             auth: Auth::new(&token),
-            token,
+            token: Mutex::new(token),
             boot_id: random(9),
             names: Names::new(options.port, options.allow_hosts.clone()),
             options,
@@ -76,9 +95,14 @@ impl App {
         &self.inner.host
     }
 
-    /// The API token of this start. Goes to `host.json` and nowhere else.
-    pub fn token(&self) -> &str {
-        &self.inner.token
+    /// The API token in force. Goes to `host.json` and nowhere else.
+    pub fn token(&self) -> String {
+        self.inner.token.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Makes the token anew when the host asks for it.
+    pub fn token_keeper(&self) -> impl TokenKeeper + use<> {
+        Keeper(Arc::downgrade(&self.inner))
     }
 
     /// A fresh one-time link, the code in its fragment so that it reaches no server log.

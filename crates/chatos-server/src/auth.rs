@@ -28,13 +28,13 @@ type Fingerprint = [u8; 32];
 
 /// Everything that opens the API during this start.
 pub(crate) struct Auth {
-    token: Fingerprint,
     state: Mutex<State>,
 }
 
 struct Session {
     token: Fingerprint,
     id: SessionId,
+    made: Instant,
     // Ends the sockets of this session when it is signed out or pushed out.
     over: CancellationToken,
 }
@@ -47,6 +47,10 @@ impl Drop for Session {
 
 #[derive(Default)]
 struct State {
+    // Of `host.json`, the newest last; two only while the file is being rewritten.
+    tokens: Vec<Fingerprint>,
+    // Ends the sockets that were opened with them.
+    host_over: CancellationToken,
     next_session: u64,
     sessions: Vec<Session>,
     codes: Vec<(Fingerprint, Instant)>,
@@ -56,14 +60,42 @@ struct State {
 impl Auth {
     /// Accepts `token` and what is derived from it by signing in.
     pub(crate) fn new(token: &str) -> Self {
-        Self { token: fingerprint(token), state: Mutex::default() }
+        let state = State { tokens: vec![fingerprint(token)], ..State::default() };
+        Self { state: Mutex::new(state) }
+    }
+
+    /// Makes another token that counts beside the one before; see [`Auth::end_former`].
+    pub(crate) fn next_token(&self) -> String {
+        let token = random(32);
+        self.lock().tokens.push(fingerprint(&token));
+        token
+    }
+
+    /// Only the newest token counts from now on. What may have been gained with a former one ends: its
+    /// sockets, codes and tickets, and every sign-in since this moment.
+    pub(crate) fn end_former(&self, since: Instant) {
+        let mut state = self.lock();
+        let newest = state.tokens.pop();
+        state.tokens.clear();
+        state.tokens.extend(newest);
+        std::mem::take(&mut state.host_over).cancel();
+        state.codes.clear();
+        state.sessions.retain(|session| session.made < since);
+        let kept: Vec<SessionId> = state.sessions.iter().map(|session| session.id).collect();
+        state.tickets.retain(|(_, id, _)| kept.contains(id));
     }
 
     /// The session a bearer token belongs to.
     pub(crate) fn session(&self, token: &str) -> Option<SessionId> {
         let given = fingerprint(token);
-        let mut found = same(&given, &self.token).then_some(HOST_SESSION);
-        for session in &self.lock().sessions {
+        let state = self.lock();
+        let mut found = None;
+        for token in &state.tokens {
+            if same(&given, token) {
+                found = Some(HOST_SESSION);
+            }
+        }
+        for session in &state.sessions {
             if same(&given, &session.token) {
                 found = Some(session.id);
             }
@@ -98,7 +130,8 @@ impl Auth {
         if state.sessions.len() >= SESSIONS {
             state.sessions.remove(0);
         }
-        state.sessions.push(Session { token: fingerprint(&token), id, over: CancellationToken::new() });
+        let (token_print, made) = (fingerprint(&token), Instant::now());
+        state.sessions.push(Session { token: token_print, id, made, over: CancellationToken::new() });
         Some(token)
     }
 
@@ -123,15 +156,17 @@ impl Auth {
         (made.elapsed() < TICKET_LIFE).then_some(session)
     }
 
-    /// Cancelled when the session ends. The session of `host.json` ends with the host; one that is
+    /// Cancelled when the session ends. The session of `host.json` ends with its token; one that is
     /// already over is cancelled from the start.
     pub(crate) fn over(&self, session: SessionId) -> CancellationToken {
-        let known = self.lock().sessions.iter().find(|known| known.id == session).map(|s| s.over.clone());
+        let state = self.lock();
+        if session == HOST_SESSION {
+            return state.host_over.clone();
+        }
+        let known = state.sessions.iter().find(|known| known.id == session).map(|s| s.over.clone());
         known.unwrap_or_else(|| {
             let over = CancellationToken::new();
-            if session != HOST_SESSION {
-                over.cancel();
-            }
+            over.cancel();
             over
         })
     }
@@ -224,6 +259,26 @@ mod tests {
         assert!(over.is_cancelled());
         assert!(auth.over(session).is_cancelled());
         assert!(!auth.over(HOST_SESSION).is_cancelled());
+    }
+
+    #[test]
+    fn a_renewed_token_ends_what_the_former_one_opened() {
+        let auth = Auth::new("former");
+        let page = auth.exchange(&auth.new_code()).unwrap();
+        let since = Instant::now();
+        // Whoever read the file could have done all this with it.
+        let (code, ticket) = (auth.new_code(), auth.new_ticket(HOST_SESSION));
+        let stranger = auth.exchange(&auth.new_code()).unwrap();
+        let over = auth.over(HOST_SESSION);
+        let next = auth.next_token();
+        assert!(auth.session("former").is_some(), "until the file says the new one");
+        auth.end_former(since);
+        assert_eq!(auth.session("former"), None);
+        assert_eq!(auth.session(&next), Some(HOST_SESSION));
+        assert!(auth.session(&page).is_some(), "signed in before anything was open");
+        assert_eq!(auth.session(&stranger), None);
+        assert_eq!((auth.exchange(&code), auth.take_ticket(&ticket)), (None, None));
+        assert!(over.is_cancelled() && !auth.over(HOST_SESSION).is_cancelled());
     }
 
     #[test]

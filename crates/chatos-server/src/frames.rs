@@ -24,9 +24,20 @@ pub(crate) use self_test::run as self_test;
 
 /// Files under a revision never change; what is under development is never kept.
 const KEEP: &str = "private, max-age=31536000, immutable";
+/// The one page of a plugin, below its revision.
+const FRAME_PAGE: &str = "__chatos/frame.html";
 const PROBE: &str = "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>ChatOS</title>\
-    <script type=\"module\" src=\"/__chatos/probe.js\"></script></head><body></body></html>\n";
-const PROBE_SCRIPT: &str = "parent.postMessage({ chatos: 'probe', v: 1 }, '*');\n";
+    <script type=\"module\" src=\"probe.js\"></script></head><body></body></html>\n";
+/// Says that it is there; asked by the page around it, it tries one request to that page's own address and
+/// says whether an answer came.
+const PROBE_SCRIPT: &str = "\
+    const tell = (left) => parent.postMessage({ chatos: 'probe', v: 1, left }, '*');\n\
+    addEventListener('message', ({ source, origin, data }) => {\n\
+    \x20 if (source !== parent || data?.chatos !== 'try') return;\n\
+    \x20 const to = `${origin}/plugin-frame/probe/__chatos/seen`;\n\
+    \x20 fetch(to, { mode: 'no-cors', cache: 'no-store' }).then(() => tell(true), () => tell(false));\n\
+    });\n\
+    tell(null);\n";
 
 /// An answer before its policy is known to fit.
 struct Reply {
@@ -38,8 +49,15 @@ struct Reply {
 enum Whose {
     /// What belongs to no revision: the host's own files, and refusals.
     Nobody,
+    /// The page by which the browser is measured.
+    Probe {
+        /// With the header that is measured.
+        confined: bool,
+    },
     /// Files of a plugin.
     Plugin(Arc<Revision>),
+    /// Those of them that a browser could show as a page.
+    Document(Arc<Revision>),
     /// A page of a tool server.
     View(Arc<View>),
 }
@@ -72,20 +90,26 @@ async fn answer(app: &App, place: &Place, request: &Parts) -> Reply {
     let Some(asked) = path::parse(place.rest(request.uri.path())) else {
         return Reply::bare(StatusCode::NOT_FOUND);
     };
+    let page = match &asked {
+        Asked::Probe { .. } | Asked::View(_) => true,
+        Asked::Revised { path, .. } => path == FRAME_PAGE,
+        Asked::ProbeScript | Asked::ProbeSeen | Asked::Shared(_) => false,
+    };
+    if !page && is_document(&request.headers) {
+        return Reply::bare(StatusCode::FORBIDDEN);
+    }
     if place.is_probe() {
-        return match asked {
-            Asked::Probe => {
-                Reply { response: typed(PROBE, "text/html; charset=utf-8"), whose: Whose::Nobody }
-            }
-            Asked::ProbeScript => Reply {
-                response: typed(PROBE_SCRIPT, "text/javascript; charset=utf-8"),
-                whose: Whose::Nobody,
-            },
-            _ => Reply::bare(StatusCode::NOT_FOUND),
+        let response = match asked {
+            Asked::Probe { .. } => typed(PROBE, "text/html; charset=utf-8"),
+            Asked::ProbeScript => typed(PROBE_SCRIPT, "text/javascript; charset=utf-8"),
+            Asked::ProbeSeen => StatusCode::NO_CONTENT.into_response(),
+            _ => bare(StatusCode::NOT_FOUND),
         };
+        let confined = matches!(asked, Asked::Probe { confined: true });
+        return Reply { response, whose: Whose::Probe { confined } };
     }
     match asked {
-        Asked::Probe | Asked::ProbeScript => Reply::bare(StatusCode::NOT_FOUND),
+        Asked::Probe { .. } | Asked::ProbeScript | Asked::ProbeSeen => Reply::bare(StatusCode::NOT_FOUND),
         Asked::Shared(shared) => match app.host().frame_plugin_trusted(place.hash()) {
             Ok(Some(true)) => Reply { response: shared_module(app, request, &shared), whose: Whose::Nobody },
             Ok(Some(false)) => Reply::bare(StatusCode::FORBIDDEN),
@@ -94,7 +118,7 @@ async fn answer(app: &App, place: &Place, request: &Parts) -> Reply {
         },
         Asked::View(id) => match app.host().apps().view(place.hash(), &id) {
             Some(view) if place.belongs_to(&view.ui_origin) => {
-                let mut response = typed(view.html.clone(), "text/html; charset=utf-8");
+                let mut response = typed(page::view(app, &view.html), "text/html; charset=utf-8");
                 cache(&mut response, true);
                 Reply { response, whose: Whose::View(view) }
             }
@@ -104,7 +128,9 @@ async fn answer(app: &App, place: &Place, request: &Parts) -> Reply {
         Asked::Revised { rev, path } => match app.host().frame_revision(place.hash(), &rev) {
             Ok(Looked::Found(revision)) if place.serves(&revision) => {
                 let response = revised(app, request, &revision, &path).await;
-                Reply { response, whose: Whose::Plugin(revision) }
+                let own = path.starts_with("__chatos/");
+                let whose = if own { Whose::Plugin } else { of_file(&path) };
+                Reply { response, whose: whose(revision) }
             }
             Ok(Looked::Found(_) | Looked::Gone) => Reply::bare(StatusCode::GONE),
             Ok(Looked::Untrusted) => Reply::bare(StatusCode::FORBIDDEN),
@@ -121,20 +147,38 @@ fn failed(fault: &chatos_host::Fault) -> Reply {
 
 /// Old code must not answer for newly trusted code (security T4).
 fn is_service_worker(headers: &HeaderMap) -> bool {
-    let says = |name: &str, word: &str| {
-        headers
-            .get_all(name)
-            .iter()
-            .any(|value| value.to_str().is_ok_and(|value| value.trim().eq_ignore_ascii_case(word)))
-    };
-    says("service-worker", "script") || says("sec-fetch-dest", "serviceworker")
+    says(headers, "service-worker", "script") || says(headers, "sec-fetch-dest", "serviceworker")
+}
+
+/// The browser would show the answer as a page. Only the page of a frame is one: a file of a plugin would
+/// be a fresh place for its code, beside the one that was opened (inbox §8.2, L3).
+fn is_document(headers: &HeaderMap) -> bool {
+    ["document", "iframe", "frame", "fencedframe", "object", "embed"]
+        .iter()
+        .any(|word| says(headers, "sec-fetch-dest", word))
+}
+
+fn says(headers: &HeaderMap, name: &str, word: &str) -> bool {
+    headers
+        .get_all(name)
+        .iter()
+        .any(|value| value.to_str().is_ok_and(|value| value.trim().eq_ignore_ascii_case(word)))
+}
+
+/// By its name; what a browser that sends no `Sec-Fetch-Dest` shows as a page is still without code.
+fn of_file(path: &str) -> fn(Arc<Revision>) -> Whose {
+    let end = path.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
+    match end.as_str() {
+        "html" | "htm" | "svg" | "xml" | "xhtml" | "xht" | "pdf" => Whose::Document,
+        _ => Whose::Plugin,
+    }
 }
 
 async fn revised(app: &App, request: &Parts, revision: &Arc<Revision>, path: &str) -> Response {
     if let Some(own) = path.strip_prefix("__chatos/") {
         let mut response = match own {
             "frame.html" => page::frame(app, request.uri.query().unwrap_or_default()),
-            "bootstrap.js" | "frame.css" => host_file(app, own),
+            "bootstrap.js" | "confine.js" | "frame.css" => host_file(app, own),
             _ => match own.strip_prefix("ui/") {
                 Some(name) => host_file(app, &format!("ui/{name}")),
                 None => bare(StatusCode::NOT_FOUND),

@@ -170,9 +170,13 @@ pub fn write_archive(
     let mut partial = target.as_os_str().to_owned();
     partial.push(".partial");
     let partial = PathBuf::from(partial);
-    let made = write_partial(&partial, &mut manifest, files, progress)
+    let file = create_partial(&partial)?;
+    // Held until it has its name.
+    let held = file.try_clone();
+    let made = write_partial(&partial, file, &mut manifest, files, progress)
         .and_then(|()| verify_archive(&partial, &mut |_| true))
         .and_then(|_| put_into_place(&partial, target));
+    drop(held);
     match made {
         Ok(bytes) => Ok((manifest, bytes)),
         Err(error) => {
@@ -183,15 +187,46 @@ pub fn write_archive(
     }
 }
 
+/// Makes the file that grows into the archive: new, for this user alone, and held while it is written. One that
+/// a killed backup left is replaced; whatever else has the name is not ours to write to, or through.
+fn create_partial(partial: &Path) -> Result<File, ArchiveError> {
+    use rustix::fs::{FlockOperation, Mode, OFlags};
+    let fail = |source| ArchiveError::Io { action: "write the backup", path: partial.to_owned(), source };
+    // Where a file system knows no locks, two backups into one file are for the person to avoid.
+    let is_free = |file: &File| {
+        let held = rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive);
+        held != Err(rustix::io::Errno::WOULDBLOCK)
+    };
+    let create = || std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(partial);
+    let file = match create() {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            let theirs = || ArchiveError::Exists { path: partial.to_owned() };
+            let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+            let left =
+                rustix::fs::open(partial, flags, Mode::empty()).map(File::from).map_err(|_| theirs())?;
+            let meta = left.metadata().map_err(fail)?;
+            let is_ours = meta.is_file() && meta.uid() == rustix::process::geteuid().as_raw();
+            if !is_ours || !is_free(&left) {
+                return Err(theirs());
+            }
+            std::fs::remove_file(partial).map_err(fail)?;
+            create().map_err(fail)?
+        }
+        made => made.map_err(fail)?,
+    };
+    // Somebody took it for a leftover before it could be held.
+    if is_free(&file) { Ok(file) } else { Err(ArchiveError::Exists { path: partial.to_owned() }) }
+}
+
 fn write_partial(
     partial: &Path,
+    file: File,
     manifest: &mut Manifest,
     files: Vec<ArchiveFile>,
     progress: ArchiveProgress<'_>,
 ) -> Result<(), ArchiveError> {
     let fail = |source| ArchiveError::Io { action: "write the backup", path: partial.to_owned(), source };
-    let file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(partial);
-    let mut packer = zstd::Encoder::new(file.map_err(fail)?, LEVEL).map_err(fail)?;
+    let mut packer = zstd::Encoder::new(file, LEVEL).map_err(fail)?;
     let mut done = 0;
     for file in files {
         let Some(entry) = add(&mut packer, &file).map_err(|error| match error {

@@ -76,6 +76,11 @@ impl Store {
         Ok(Kept::blob(&self.put_blob(bytes)?, bytes.len() as u64))
     }
 
+    /// A blob that somebody kept before, by its id; nothing when it is not there.
+    pub fn kept_blob(&self, sha256: &str) -> Option<Kept> {
+        self.blob(sha256).map(|bytes| Kept::blob(sha256, bytes.len() as u64))
+    }
+
     /// What a column holds; nothing when it is empty or its blob is gone.
     pub fn kept(&self, column: &str) -> Option<String> {
         if let Some(value) = column.strip_prefix(PREFIX).or_else(|| column.strip_prefix(OTHER_PREFIX)) {

@@ -26,7 +26,8 @@ const MIGRATIONS: &[Migration] = &[
     Migration { version: 9, name: "undos", sql: include_str!("migrations/0009_undos.sql") },
     Migration { version: 10, name: "server_roots", sql: include_str!("migrations/0010_server_roots.sql") },
     Migration { version: 11, name: "app_rights", sql: include_str!("migrations/0011_app_rights.sql") },
-    Migration { version: 12, name: "client_grants", sql: include_str!("migrations/0012_client_grants.sql") },
+    Migration { version: 12, name: "prompt_texts", sql: include_str!("migrations/0012_prompt_texts.sql") },
+    Migration { version: 13, name: "client_grants", sql: include_str!("migrations/0013_client_grants.sql") },
 ];
 
 /// The schema this binary reads and writes.

@@ -5,7 +5,9 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::db::Store;
 use crate::error::StoreError;
+use crate::kept::Kept;
 use crate::reseal::refuse_outdated;
+use crate::time::now_ms;
 
 /// Mirrored rows are kept this long, for a look after trouble, then dropped: the log has the lines.
 const KEEP_MIRRORED_MS: i64 = 60 * 60 * 1000;
@@ -24,6 +26,8 @@ pub struct PromptRow {
     pub answer_by: String,
     pub answered_at: Option<i64>,
     pub used_at: Option<i64>,
+    /// The blob of the text it shows only in part; empty when there is none.
+    pub diff_blob: String,
 }
 
 /// A prompt to be recorded, with its line for the log.
@@ -37,6 +41,8 @@ pub struct NewPrompt {
     pub created_at: i64,
     /// `None`: the line is in the log already.
     pub line: Option<String>,
+    /// The text it shows only in part, kept already.
+    pub diff: Option<Kept>,
 }
 
 /// An answer to be recorded.
@@ -78,7 +84,8 @@ pub struct SealedAnswer {
     pub expires_at: Option<i64>,
 }
 
-const COLUMNS: &str = "request_id, owner, entry, shown, expires_at, answer, answer_by, answered_at, used_at";
+const COLUMNS: &str =
+    "request_id, owner, entry, shown, expires_at, answer, answer_by, answered_at, used_at, diff_blob";
 
 impl Store {
     /// One served prompt.
@@ -119,8 +126,8 @@ impl Store {
             }
             connection
                 .prepare_cached(
-                    "INSERT INTO prompt_records (request_id, owner, entry, shown, expires_at, created_at)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                    "INSERT INTO prompt_records (request_id, owner, entry, shown, expires_at, created_at, diff_blob)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
                 )?
                 .execute(params![
                     new.request_id,
@@ -128,8 +135,12 @@ impl Store {
                     new.entry,
                     new.shown,
                     new.expires_at,
-                    new.created_at
+                    new.created_at,
+                    new.diff.as_ref().map(Kept::as_str).unwrap_or_default()
                 ])?;
+            if let Some(diff) = &new.diff {
+                diff.hold(connection)?;
+            }
             let line = new.line.as_deref();
             let row = line.map(|line| outbox(connection, &new.request_id, "request", line, new.created_at));
             Ok(Ok(row.transpose()?))
@@ -177,9 +188,16 @@ impl Store {
     pub fn reduce_prompt(&self, id: &str, entry: String, answer: String) -> Result<(), StoreError> {
         let id = id.to_owned();
         self.write(move |connection| {
+            // Its text goes with the days of grace.
             connection
                 .prepare_cached(
-                    "UPDATE prompt_records SET entry = ?2, answer = ?3
+                    "UPDATE blobs SET refs = refs - 1, created_at = ?2 WHERE sha256 =
+                     (SELECT diff_blob FROM prompt_records WHERE request_id = ?1 AND answered_at IS NOT NULL)",
+                )?
+                .execute(params![id, now_ms()])?;
+            connection
+                .prepare_cached(
+                    "UPDATE prompt_records SET entry = ?2, answer = ?3, diff_blob = ''
                      WHERE request_id = ?1 AND answered_at IS NOT NULL",
                 )?
                 .execute(params![id, entry, answer])?;
@@ -326,6 +344,7 @@ fn prompt(connection: &Connection, id: &str) -> Result<Option<PromptRow>, StoreE
             answer_by: row.get(6)?,
             answered_at: row.get(7)?,
             used_at: row.get(8)?,
+            diff_blob: row.get(9)?,
         })
     };
     Ok(connection.prepare_cached(&sql)?.query_row([id], read).optional()?)

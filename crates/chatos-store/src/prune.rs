@@ -24,7 +24,7 @@ pub struct Pruned {
 }
 
 /// Every column that names a blob.
-const REFERENCES: [(&str, &str); 9] = [
+const REFERENCES: [(&str, &str); 10] = [
     ("messages", "structured_blob"),
     ("message_tool_calls", "args_blob"),
     ("message_attachments", "blob"),
@@ -34,6 +34,7 @@ const REFERENCES: [(&str, &str); 9] = [
     ("file_changes", "before_blob"),
     ("file_changes", "after_blob"),
     ("file_changes", "diff_blob"),
+    ("prompt_records", "diff_blob"),
 ];
 
 /// How blobs and the table of them differ.

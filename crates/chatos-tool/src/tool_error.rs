@@ -209,6 +209,8 @@ words! {
         Version => "version",
         /// The prompt has its answer.
         AlreadyAnswered => "already_answered",
+        /// The approval allowed one thing once, and that was done.
+        AlreadyUsed => "already_used",
         /// What was approved is not what would happen.
         ShownMismatch => "shown_mismatch",
     }

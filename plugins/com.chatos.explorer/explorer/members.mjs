@@ -14,6 +14,7 @@ export const members = [
   events('theme.onChange', []),
   value('ui.surface'),
   sync('ui.navigate', ['chat/agents'], { shy: true }),
+  call('ui.openExternal', ['https://example.com/'], { shy: true }),
   call('registry.list', []),
   call('backend.invoke', ['echo', { hello: 'world', list: [1, 2, 3] }, { timeoutMs: 10000 }]),
   call('admin.state', []),

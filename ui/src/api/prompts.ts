@@ -22,6 +22,11 @@ export class PromptsApi {
     return this.http.post(path, shown === null ? { response } : { response, shown }, options);
   }
 
+  /** Lines of the text a question is about; what was given here may be approved here. */
+  text(id: string, from: number, lines: number): Promise<{ lines: number; total: number; text: string }> {
+    return this.http.get(...at(id, '/diff', { from, lines }));
+  }
+
   draft(id: string): Promise<{ draft: WireObject | null }> {
     return this.http.get(...at(id, '/draft', { client: clientId() }));
   }

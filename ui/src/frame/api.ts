@@ -49,8 +49,8 @@ export function buildHost(link: Link, first: Snapshot, onListenerError: (error: 
   }
 
   function context(): Context {
-    const { pluginId, appId, theme, surface, lang, storage, hostVersion } = snapshot;
-    return { pluginId, appId, theme, surface, lang, storage, hostVersion, apiVersion: 1, bridge: { enabled: true } };
+    const { pluginId, appId, theme, surface, lang, storage, confinement, hostVersion } = snapshot;
+    return { pluginId, appId, theme, surface, lang, storage, confinement, hostVersion, apiVersion: 1, bridge: { enabled: true } };
   }
 
   const host: Host = {
@@ -74,6 +74,7 @@ export function buildHost(link: Link, first: Snapshot, onListenerError: (error: 
         parseMenu(menu);
         return fire('ui.navigate', [menu]);
       },
+      openExternal: (url) => call('ui.openExternal', [String(url)]),
     },
     registry: { list: () => call('registry.list', []) },
     backend: {

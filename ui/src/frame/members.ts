@@ -38,6 +38,7 @@ export const MEMBERS = {
   'theme.onChange': member('local'),
   'ui.surface': member('local'),
   'ui.navigate': member('fire', 'navigate'),
+  'ui.openExternal': member('call'),
   'registry.list': member('call', 'registry'),
   'backend.invoke': member('call', 'backend'),
   'admin.state': member('call', 'admin.read'),

@@ -30,6 +30,9 @@ export interface WireError {
   data?: unknown;
 }
 
+/** `full`: pages of apps reach no network in this browser; `partial`: it cannot keep them off it. */
+export type Confinement = 'full' | 'partial';
+
 /** What the synchronous members answer from; `capabilities` is for refusing early, the page checks again. */
 export interface Snapshot {
   pluginId: string;
@@ -38,6 +41,8 @@ export interface Snapshot {
   surface: 'full' | 'compact';
   lang: 'zh' | 'en';
   storage: 'persistent' | 'memory';
+  /** Whether this browser keeps the frame off the network, as the page measured it. */
+  confinement: Confinement;
   hostVersion: string;
   capabilities: string[];
 }
@@ -68,7 +73,7 @@ export type Downward =
 
 export type LogLevel = 'error' | 'warn' | 'policy';
 
-/** The two messages that are posted to windows instead of the port. */
+/** The messages that are posted to windows instead of the port: `ready`, `init`, and asides. */
 export interface Ready {
   chatos: 'ready';
   v: number;
@@ -76,6 +81,18 @@ export interface Ready {
   /** The browser refuses the frame a storage of its own; the page may lend one. */
   storage: 'own' | 'none';
 }
+/** What the first script of a frame says to the window around it: a link was taken, something is amiss. */
+export type Aside = { chatos: 'open'; v: 1; url: string } | { chatos: 'problem'; v: 1; message: string };
+
+/** The aside in a message, or null for anything else. */
+export function readAside(data: unknown): Aside | null {
+  const aside = data as { chatos?: unknown; v?: unknown; url?: unknown; message?: unknown } | null;
+  if (typeof aside !== 'object' || aside?.v !== VERSION) return null;
+  if (aside.chatos === 'open' && typeof aside.url === 'string') return { chatos: 'open', v: 1, url: aside.url };
+  if (aside.chatos === 'problem' && typeof aside.message === 'string') return { chatos: 'problem', v: 1, message: aside.message.slice(0, 1_000) };
+  return null;
+}
+
 export interface Init {
   chatos: 'init';
   v: number;

@@ -1,9 +1,10 @@
 // One app in its frame, from asking the host for an address to removing the element again (host-api §2.4, §3).
 // It tells its owner of every change and decides nothing about where on the page it is seen.
 
-import { type Init, type Ready, type Snapshot, VERSION } from '../frame/wire';
+import { type Aside, type Init, readAside, type Ready, type Snapshot, VERSION } from '../frame/wire';
 import { Bridge } from './bridge';
 import { toHostError } from './failure';
+import { readLink } from './link';
 import type { Asker } from './methods';
 import { ALLOW, type OriginMode, SANDBOX, SANDBOX_FALLBACK } from './origin';
 import { type AppRef, appPath, type OpenedApp, type Services, type Surface } from './services';
@@ -173,6 +174,11 @@ export class AppFrame {
   #hear(event: MessageEvent<unknown>, opened: OpenedApp, mode: OriginMode): void {
     if (!this.element || event.source !== this.element.contentWindow) return;
     if (event.origin !== (mode === 'plugin' ? opened.origin : 'null')) return;
+    const aside = readAside(event.data);
+    if (aside) {
+      this.#aside(aside);
+      return;
+    }
     const ready = event.data as Partial<Ready> | null;
     if (ready?.chatos !== 'ready' || ready.v !== VERSION || ready.nonce !== opened.nonce) return;
     if (this.phase !== 'starting') {
@@ -183,6 +189,24 @@ export class AppFrame {
     void this.#init(opened, mode, ready.storage === 'none');
   }
 
+  /** The first script of the frame says that the person took a link, or that something is amiss in the page. */
+  #aside(aside: Aside): void {
+    if (aside.chatos === 'problem') {
+      this.#problem('policy', aside.message, undefined);
+      return;
+    }
+    const { appName, services } = this.#options;
+    const link = readLink(aside.url, location);
+    if (typeof link === 'string') this.#problem('policy', `${link}: ${aside.url.slice(0, 200)}`, undefined);
+    else if (this.#gesture()) void services.openLink(link, appName);
+    else this.#problem('policy', `a link can be opened only after a click or a key in the app: ${link.origin}`, undefined);
+  }
+
+  /** Focus is in this frame, and the browser says that it comes of a person: no other frame, no timer. */
+  #gesture(): boolean {
+    return this.element !== null && document.activeElement === this.element && navigator.userActivation.isActive;
+  }
+
   /** Hands over the port, once, with everything that must be known before the app's module is imported. */
   async #init(opened: OpenedApp, mode: OriginMode, lend: boolean): Promise<void> {
     const { port1, port2 } = new MessageChannel();
@@ -190,6 +214,7 @@ export class AppFrame {
     const { pluginId } = this.app;
     // An opaque frame has no storage that lasts (host-api §2.1); one with an origin gets it from the page.
     const stored = lend && mode === 'plugin' ? await storage.items(pluginId) : undefined;
+    const confinement = await services.confinement();
     if (!this.element || this.phase !== 'mounting') return;
     const onStored = (key: string | null, value: string | null) => this.#bridge?.stored(key, value);
     if (stored) this.#cleanups.push(storage.follow(pluginId, onStored));
@@ -198,6 +223,7 @@ export class AppFrame {
       ...services.look(),
       surface: this.surface,
       storage: mode === 'plugin' ? 'persistent' : 'memory',
+      confinement,
       capabilities: opened.capabilities,
     };
     this.#bridge = new Bridge(port1, this.#asker(), opened.capabilities, {
@@ -238,6 +264,7 @@ export class AppFrame {
       appName,
       services,
       surface: () => this.surface,
+      gesture: () => this.#gesture(),
       may: (capability) => this.capabilities.includes(capability),
       work: {
         promptAsked: (requestId) => this.#work.prompts.add(requestId),

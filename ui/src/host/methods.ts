@@ -6,6 +6,8 @@ import { adminMethods } from './methods/admin';
 import { chatMethods } from './methods/chat';
 import { promptMethods } from './methods/prompts';
 import { optionalInteger, optionalObject, refuse } from './check';
+import { HostError } from '../frame/wire';
+import { readLink } from './link';
 import type { Capability } from '../frame/members';
 import { parseMenu } from '../frame/menus';
 import { appPath } from './services';
@@ -16,6 +18,8 @@ export interface Asker {
   appName: string;
   surface: () => Surface;
   services: Services;
+  /** The person has just clicked or pressed a key in this very frame. */
+  gesture: () => boolean;
   /** Whether it has a capability now; the server decides again. */
   may: (capability: Capability) => boolean;
   /** Work that goes on after the call, which keeps a hidden app mounted (host-api §3). */
@@ -57,7 +61,15 @@ const invoke: Call = async ([method, params, given], { app, services }, signal) 
   }
 };
 
+const openExternal: Call = async ([given], { appName, gesture, services }) => {
+  const link = readLink(given, location);
+  if (typeof link === 'string') refuse(link);
+  if (!gesture()) throw new HostError('permission_denied', 'a link can be opened only after a click or a key in the app');
+  return { opened: await services.openLink(link, appName) };
+};
+
 export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
+  ['ui.openExternal', openExternal],
   ['registry.list', (_args, { app, services }) => services.request(app, 'GET', 'plugins')],
   ['backend.invoke', invoke],
   ...adminMethods,

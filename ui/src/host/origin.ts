@@ -7,9 +7,10 @@ export type OriginMode = 'plugin' | 'fallback';
     busy starting a process for the frame is slow, not unable. */
 const PROBE_MS = 1_500;
 const PROBE_MOST_MS = 12_000;
-const LOCAL_NAMES = new Set(['localhost', '127.0.0.1', '[::1]']);
+export const LOCAL_NAMES = new Set(['localhost', '127.0.0.1', '[::1]']);
 
-export const SANDBOX = 'allow-scripts allow-same-origin allow-forms allow-modals allow-downloads allow-popups';
+/** No windows: links go through the page, which asks (inbox §8.2). */
+export const SANDBOX = 'allow-scripts allow-same-origin allow-forms allow-modals allow-downloads';
 export const SANDBOX_FALLBACK = SANDBOX.split(' ').filter((token) => token !== 'allow-same-origin').join(' ');
 export const ALLOW = 'clipboard-read; clipboard-write';
 
@@ -29,28 +30,41 @@ export function pageMode(): Promise<OriginMode> {
 
 /** A hidden frame on the probe's address posts one word when its page could be loaded. */
 function reachByFrame(url: string, limitMs: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const frame = document.createElement('iframe');
-    const origin = new URL(url).origin;
-    const end = (reached: boolean) => {
-      removeEventListener('message', onMessage);
-      clearTimeout(timer);
-      frame.remove();
-      resolve(reached);
-    };
-    const onMessage = (event: MessageEvent<unknown>) => {
-      if (event.source !== frame.contentWindow || event.origin !== origin) return;
-      if ((event.data as { chatos?: unknown } | null)?.chatos === 'probe') end(true);
-    };
-    let timer = setTimeout(() => end(false), PROBE_MOST_MS);
-    frame.addEventListener('load', () => {
-      clearTimeout(timer);
-      timer = setTimeout(() => end(false), limitMs);
-    });
-    addEventListener('message', onMessage);
-    frame.setAttribute('sandbox', 'allow-scripts allow-same-origin');
-    frame.hidden = true;
-    frame.src = url;
-    document.body.append(frame);
+  return new Promise((resolve) => openProbe(url, false, { onMessage: () => true, onEnd: (reached) => resolve(reached === true) }, limitMs));
+}
+
+export interface ProbeHandlers<T> {
+  /** Anything but undefined is the answer and ends it. */
+  onMessage: (data: { left?: unknown }, frame: Window) => T | undefined;
+  /** Null when none came in time. */
+  onEnd: (answer: T | null) => void;
+}
+
+/** Opens a hidden frame on one of the host's probes. */
+export function openProbe<T>(url: string, opaque: boolean, handlers: ProbeHandlers<T>, limitMs = PROBE_MS): void {
+  const frame = document.createElement('iframe');
+  const origin = opaque ? 'null' : new URL(url).origin;
+  const end = (answer: T | null) => {
+    removeEventListener('message', onMessage);
+    clearTimeout(timer);
+    frame.remove();
+    handlers.onEnd(answer);
+  };
+  const onMessage = (event: MessageEvent<unknown>) => {
+    const { contentWindow } = frame;
+    if (!contentWindow || event.source !== contentWindow || event.origin !== origin) return;
+    const data = event.data as { chatos?: unknown; left?: unknown } | null;
+    const answer = data?.chatos === 'probe' ? handlers.onMessage(data, contentWindow) : undefined;
+    if (answer !== undefined) end(answer);
+  };
+  let timer = setTimeout(() => end(null), PROBE_MOST_MS);
+  frame.addEventListener('load', () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => end(null), limitMs);
   });
+  addEventListener('message', onMessage);
+  frame.setAttribute('sandbox', opaque ? 'allow-scripts' : 'allow-scripts allow-same-origin');
+  frame.hidden = true;
+  frame.src = url;
+  document.body.append(frame);
 }

@@ -2,6 +2,7 @@
 // opened; nothing in this folder knows the page's state.
 
 import type { Menu } from '../frame/menus';
+import type { Confinement } from '../frame/wire';
 import type { EventFrame } from '../protocol';
 
 export type Surface = 'full' | 'compact';
@@ -47,6 +48,10 @@ export interface Services {
   /** The stream had a gap: what was read before may be out of date. */
   onResync: (listener: () => void) => () => void;
   navigate: (menu: Menu, from: { app: AppRef; appName: string; surface: Surface }) => void;
+  /** Asks the person to open an address; false when they do not. */
+  openLink: (url: URL, appName: string) => Promise<boolean>;
+  /** Whether this browser keeps frames off the network. */
+  confinement: () => Promise<Confinement>;
   hub: (action: 'open' | 'close' | 'toggle') => void;
   /** What frames are told at their start; later changes come through `Stage.push`. */
   look: () => { theme: 'light' | 'dark'; lang: 'zh' | 'en'; hostVersion: string };

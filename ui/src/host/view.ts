@@ -2,8 +2,9 @@
 // JSON-RPC over `postMessage`. Which server it may speak to was decided when it was opened; the frame is known
 // by its window and origin, never by what a message says (security T5).
 
-import { tooLong, TokenBucket } from '../frame/wire';
+import { readAside, tooLong, TokenBucket } from '../frame/wire';
 import { toHostError } from './failure';
+import { readLink } from './link';
 import { readNote, type ViewNote } from './view-context';
 
 export const VIEW_PROTOCOL = '2026-01-26';
@@ -111,6 +112,13 @@ export class ViewBridge {
 
   #hear(event: MessageEvent<unknown>): void {
     if (this.#closed || event.source !== this.#frame.contentWindow || event.origin !== this.#origin) return;
+    const aside = readAside(event.data);
+    if (aside) {
+      this.#count();
+      if (aside.chatos === 'problem') this.#callbacks.onLog('policy', aside.message);
+      else this.#taken(aside.url);
+      return;
+    }
     const message = event.data as Fields | null;
     if (typeof message !== 'object' || message === null || message['jsonrpc'] !== '2.0' || typeof message['method'] !== 'string') {
       // Answers to what the page asked need no hearing; the rest is noise.
@@ -249,15 +257,17 @@ export class ViewBridge {
   }
 
   async #openLink(given: unknown): Promise<unknown> {
-    let url: URL;
-    try {
-      url = new URL(String(given));
-    } catch {
-      throw invalid('Invalid URL');
-    }
-    if (url.protocol !== 'https:' && url.protocol !== 'http:') throw new Refusal(-32000, 'only http and https links can be opened');
-    if (!(await this.#callbacks.openLink(url))) throw new Refusal(-32000, 'Link opening denied by user');
+    const link = readLink(given, location);
+    if (typeof link === 'string') throw new Refusal(-32000, link);
+    if (!(await this.#callbacks.openLink(link))) throw new Refusal(-32000, 'Link opening denied by user');
     return {};
+  }
+
+  /** The person took a link in the view; one that takes itself is not followed. */
+  #taken(given: string): void {
+    const link = readLink(given, location);
+    if (typeof link === 'string') this.#callbacks.onLog('policy', link);
+    else if (document.activeElement === this.#frame && navigator.userActivation.isActive) void this.#callbacks.openLink(link);
   }
 
   async #message({ content }: Fields): Promise<unknown> {

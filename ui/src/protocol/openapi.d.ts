@@ -3904,6 +3904,15 @@ export interface components {
             /** @description `kept` or `deleted`. */
             data: string;
             rowsRemoved: number;
+            /** @description Folders with its id that were not installed: they were moved aside, not deleted. */
+            kept: components["schemas"]["KeptFolder"][];
+        };
+        /** @description A folder that was moved aside. */
+        KeptFolder: {
+            /** @description Where it was. */
+            from: string;
+            /** @description Where it is now. */
+            to: string;
         };
         /** @description Files of a plugin. */
         FileList: {

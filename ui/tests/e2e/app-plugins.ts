@@ -3,13 +3,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Frame, Page } from 'playwright-core';
+import type { Frame, Page, Route } from 'playwright-core';
 import type {} from '../../../sdk/host';
 import type { Host } from './host';
 import { type Files, writeFolder } from './packages';
-
-/** Chromium does not know the directive yet and says so once per frame (security T4 asks for it all the same). */
-export const WEBRTC = /Unrecognized Content-Security-Policy directive 'webrtc'/;
 
 const APPS = fileURLToPath(new URL('./apps/', import.meta.url));
 
@@ -75,4 +72,17 @@ export async function frameOf(page: Page, pluginId: string, appId = 'app', surfa
   const frame = await element?.contentFrame();
   if (!frame) throw new Error(`${pluginId}/${appId} has no frame`);
   return frame;
+}
+
+/** The header by which the browser confines a frame. */
+export const CONFINES = 'connection-allowlist';
+
+/** Answers for a frame's page as the host does, but for the headers named. */
+export async function without(route: Route, host: Host, names: string[]): Promise<void> {
+  const asked = new URL(route.request().url());
+  // By the address of the page: names below `localhost` are the browser's.
+  const url = new URL(`${asked.pathname}${asked.search}`, host.url).href;
+  const answer = await route.fetch({ url, headers: { ...route.request().headers(), host: asked.host } });
+  const headers = Object.fromEntries(Object.entries(answer.headers()).filter(([name]) => !names.includes(name)));
+  await route.fulfill({ response: answer, headers });
 }

@@ -5,7 +5,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Frame } from 'playwright-core';
 import { describe, expect } from 'vitest';
-import { frameOf, install, oneApp, openApp, pluginFolder, WEBRTC } from './app-plugins';
+import { frameOf, install, oneApp, openApp, pluginFolder } from './app-plugins';
 import { violations } from './axe';
 import { CallingModel } from './calling-model';
 import { test } from './fixtures';
@@ -103,7 +103,7 @@ describe('the trust sheet', () => {
     const files = clock(id, { backend: { entry: 'back/index.mjs' }, capabilities: ['backend', 'chat.read', 'chat.write', 'network', 'network:api.example.com', 'navigate'] });
     writeFolder(pluginFolder(host, id), { ...files, ...HEAVY });
     await host.api('POST', 'plugins/refresh', { deep: true });
-    const page = await open({ at: `#/apps/trust/${id}`, expectConsole: WEBRTC });
+    const page = await open({ at: `#/apps/trust/${id}` });
     const sheet = page.getByRole('dialog');
     const level = (name: string) => sheet.locator(`[data-level="${name}"]`);
     await level('red').getByRole('heading', { name: 'Runs programs as you' }).waitFor();
@@ -131,7 +131,7 @@ describe('the trust sheet', () => {
     const id = 'com.lab.plain';
     writeFolder(pluginFolder(host, id), clock(id));
     await host.api('POST', 'plugins/refresh', { deep: true });
-    const page = await open({ at: `#/apps/trust/${id}`, language: 'zh', bypassCSP: true, expectConsole: WEBRTC });
+    const page = await open({ at: `#/apps/trust/${id}`, language: 'zh', bypassCSP: true });
     const sheet = page.getByRole('dialog');
     await sheet.getByRole('heading', { name: '不运行程序' }).waitFor();
     await sheet.getByRole('heading', { name: '不接触自身以外的内容' }).waitFor();

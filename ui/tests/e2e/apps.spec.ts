@@ -1,7 +1,7 @@
 // The Apps page against the real host: install, trust, problems, update, uninstall (issue 3, accepted
 // when 5). Every plugin here is made by the test; nothing of an untrusted one may run.
 
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
@@ -209,6 +209,32 @@ describe('details and removal', () => {
     await card(page, id).getByText('Not trusted').waitFor();
   });
 
+  test('folders that were put there by hand are named and kept, by an install and by a removal', async ({ host, open }) => {
+    const id = 'com.sample.mine';
+    const page = await open({ at: '#/apps' });
+    const shadowed = join(pluginsRoot(host), 'zz-my-work');
+    const kept = () => readdirSync(join(host.ready.stateDir, 'ui_apps', 'kept')).sort();
+    writeFolder(shadowed, plugin({ id, files: { 'mine.txt': 'first' } }));
+    await card(page, id).waitFor();
+    await importZip(page, await zipped('mine.zip', plugin({ id })));
+    await page.locator(`[data-installed="${id}"]`).waitFor();
+    await page.getByRole('dialog').getByText(shadowed).first().waitFor();
+    expect(kept().map((time) => readFileSync(join(host.ready.stateDir, 'ui_apps/kept', time, 'zz-my-work/mine.txt'), 'utf8'))).toEqual(['first']);
+    await page.keyboard.press('Escape');
+
+    writeFolder(shadowed, plugin({ id, files: { 'mine.txt': 'second' } }));
+    await page.evaluate((hash) => (location.hash = hash), `#/apps/details/${id}`);
+    await page.getByRole('button', { name: 'Uninstall…' }).click();
+    await page.getByRole('button', { name: 'Uninstall', exact: true }).click();
+    const told = page.locator('[data-kept]');
+    await told.waitFor();
+    expect(await told.textContent()).toContain(shadowed);
+    const [, time] = kept();
+    expect(readFileSync(join(host.ready.stateDir, 'ui_apps/kept', time ?? '', 'zz-my-work/mine.txt'), 'utf8')).toBe('second');
+    await page.getByRole('button', { name: 'Close' }).last().click();
+    await card(page, id).waitFor({ state: 'detached' });
+  });
+
   test('uninstall keeps the data unless told otherwise', async ({ host, open }) => {
     const page = await open({ at: '#/apps' });
     for (const choice of ['keep', 'delete'] as const) {
@@ -222,6 +248,9 @@ describe('details and removal', () => {
       expect(await ask.getByRole('radio', { name: 'Keep the data' }).isChecked()).toBe(true);
       if (choice === 'delete') await ask.getByRole('radio', { name: 'Delete the data' }).check();
       await ask.getByRole('button', { name: 'Uninstall', exact: true }).click();
+      // It was put there by hand: it is moved aside, and the page says where.
+      await page.locator('[data-kept]').waitFor();
+      await page.getByRole('button', { name: 'Close' }).last().click();
       await card(page, id).waitFor({ state: 'detached' });
       await expect.poll(() => existsSync(join(pluginsRoot(host), id))).toBe(false);
       await expect.poll(() => existsSync(join(dataRoot(host), id))).toBe(choice === 'keep');

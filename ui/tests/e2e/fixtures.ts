@@ -22,6 +22,10 @@ const FLAGS = [
 /** The tool would let every page open windows by itself; a person's browser does not. */
 const OMITTED = ['--disable-popup-blocking'];
 
+/** What Chromium says of pages that are as they should be: of two features it has not on every system, once per frame
+    (inbox §8.2, L5), and of the one request that is tried to see whether it is refused (L1). */
+const USUAL = /Unrecognized feature: '(bluetooth|attribution-reporting)'|ERR_NETWORK_ACCESS_REVOKED.*\/plugin-frame\/probe\/__chatos\/seen/;
+
 const TRACED = process.env.CHATOS_TRACE === '1';
 
 export interface OpenOptions extends BrowserContextOptions {
@@ -35,6 +39,8 @@ export interface OpenOptions extends BrowserContextOptions {
   host?: Host;
   /** An ordinary profile instead of a private one: Chromium lets frames of other origins store things only there. */
   lasting?: boolean;
+  /** More flags of the browser, with `lasting` only: it is started for this page. */
+  flags?: string[];
 }
 
 interface Fixtures {
@@ -98,7 +104,7 @@ export const test = base.extend<Fixtures>({
       if (task.result?.state !== 'fail' && problems.length > 0) throw new Error(`the browser console was not quiet:\n${problems.join('\n')}`);
     });
     await use(async (options = {}) => {
-      const { language = 'en', theme = 'light', expectConsole, at = '#/', host: other, lasting = false, ...rest } = options;
+      const { language = 'en', theme = 'light', expectConsole, at = '#/', host: other, lasting = false, flags = [], ...rest } = options;
       const settings: BrowserContextOptions = {
         viewport: { width: 1440, height: 900 },
         locale: language === 'zh' ? 'zh-CN' : 'en-US',
@@ -106,14 +112,14 @@ export const test = base.extend<Fixtures>({
         ...rest,
       };
       const context = lasting
-        ? await chromium.launchPersistentContext(join((other ?? host).home, `profile-${task.id}-${contexts.length}`), { executablePath: chromiumBinary(), args: FLAGS, ignoreDefaultArgs: OMITTED, ...settings })
+        ? await chromium.launchPersistentContext(join((other ?? host).home, `profile-${task.id}-${contexts.length}`), { executablePath: chromiumBinary(), args: [...FLAGS, ...flags], ignoreDefaultArgs: OMITTED, ...settings })
         : await browser.newContext(settings);
       contexts.push(context);
       // A copy of the page before and after every step costs as much as the steps themselves.
       if (TRACED) await context.tracing.start({ screenshots: true, snapshots: true });
       const page = await context.newPage();
       const note = (text: string) => {
-        if (!expectConsole?.test(text)) problems.push(text);
+        if (!USUAL.test(text) && !expectConsole?.test(text)) problems.push(text);
       };
       page.on('console', (message) => {
         if (message.type() === 'error' || message.type() === 'warning') note(`${message.text()} (${message.location().url})`);

@@ -3,7 +3,7 @@
 
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { appFiles, frameOf, install, oneApp, openApp, WEBRTC } from './app-plugins';
+import { appFiles, frameOf, install, oneApp, openApp } from './app-plugins';
 import { test } from './fixtures';
 import type { Host } from './host';
 
@@ -21,7 +21,7 @@ async function paint(host: Host, colour: string): Promise<Called> {
 
 test('a call that needs the page of an app: mounted unseen, also for a page that comes later, gone when it is done', async ({ host, open }) => {
   await install(host, appFiles('painter'));
-  const page = await open({ at: '#/tasks', expectConsole: WEBRTC });
+  const page = await open({ at: '#/tasks' });
   await page.getByRole('heading', { level: 1, name: 'Tasks' }).waitFor();
   expect(await frames(page, 'com.test.painter/app')).toBe(0);
   const { content } = await paint(host, 'rgb(200, 100, 50)');
@@ -33,7 +33,7 @@ test('a call that needs the page of an app: mounted unseen, also for a page that
   // Nobody is there: the call waits. A page that comes finds out and mounts the app.
   const waiting = paint(host, 'rgb(1, 2, 3)');
   await expect.poll(async () => (await host.api<{ items: unknown[] }>('GET', 'apps/needed')).items).toEqual([{ pluginId: 'com.test.painter', appId: 'app' }]);
-  const later = await open({ at: '#/tasks', expectConsole: WEBRTC });
+  const later = await open({ at: '#/tasks' });
   expect((await waiting).content.map(({ text }) => text).join()).toContain('a square of 1,2,3');
   await expect.poll(() => frames(later, 'com.test.painter/app')).toBe(0);
   expect((await host.api<{ items: unknown[] }>('GET', 'apps/needed')).items).toEqual([]);
@@ -41,7 +41,7 @@ test('a call that needs the page of an app: mounted unseen, also for a page that
 
 test('an app that was opened by a person stays when the call that needed it is over', async ({ host, open }) => {
   await install(host, appFiles('painter'));
-  const page = await open({ at: '#/apps', expectConsole: WEBRTC });
+  const page = await open({ at: '#/apps' });
   await openApp(page, 'com.test.painter');
   await page.evaluate(() => (location.hash = '#/tasks'));
   await paint(host, 'rgb(9, 9, 9)');
@@ -55,7 +55,7 @@ test('beyond twenty hidden apps the one unused for longest goes, never one that 
   // The first asks the person something and waits: that is work.
   const asks = 'export async function mount({ host }) { await host.uiPrompts.request({ requestId: "keeps-me", prompt: { kind: "choice", title: "Still there?", options: [{ value: "yes" }] } }); }';
   for (const [index, id] of many.entries()) await install(host, oneApp(id, index === 0 ? asks : idle));
-  const page = await open({ at: '#/apps', expectConsole: WEBRTC });
+  const page = await open({ at: '#/apps' });
   for (const id of many) await openApp(page, id);
   await page.evaluate(() => (location.hash = '#/tasks'));
   await expect.poll(() => page.locator('iframe[data-app]').count()).toBe(20);

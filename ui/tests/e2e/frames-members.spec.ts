@@ -2,7 +2,7 @@
 
 import type { Frame, Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
-import { allow, appFiles, install, openApp, WEBRTC } from './app-plugins';
+import { allow, appFiles, install, openApp } from './app-plugins';
 import { CallingModel } from './calling-model';
 import { type OpenOptions, test } from './fixtures';
 import type { Host } from './host';
@@ -10,7 +10,7 @@ import { CountingModel } from './model';
 
 const ID = 'com.test.worker';
 /** Refusals the tests provoke; the browser mentions the status of each. */
-const REFUSALS = /webrtc|Failed to load resource/;
+const REFUSALS = /Failed to load resource/;
 
 async function start(host: Host, open: (options?: OpenOptions) => Promise<Page>, ...allowed: string[]): Promise<{ page: Page; frame: Frame }> {
   await install(host, appFiles('worker'));
@@ -202,7 +202,7 @@ test('chat: an agent for the app, a session, a message, its events, a list, an a
 });
 
 test('the explorer tries everything that changes little, and nothing is refused', async ({ open }) => {
-  const page = await open({ at: '#/apps', expectConsole: WEBRTC });
+  const page = await open({ at: '#/apps' });
   const frame = await openApp(page, 'com.chatos.explorer', 'explorer');
   await frame.getByRole('button', { name: 'Try everything that changes little' }).click();
   await expect.poll(() => frame.locator('.state').textContent()).toMatch(/answered/);

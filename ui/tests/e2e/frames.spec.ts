@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
-import { appFiles, frameOf, install, oneApp, openApp, pluginFolder, trust, WEBRTC } from './app-plugins';
+import { appFiles, frameOf, install, oneApp, openApp, pluginFolder, trust } from './app-plugins';
 import { violations } from './axe';
 import { test } from './fixtures';
 
@@ -15,7 +15,7 @@ const failure = (page: Page) => page.locator('[data-failure]');
 describe('plugins written from the documentation alone', () => {
   test('every synchronous member, at import time and detached', async ({ host, open }) => {
     await install(host, appFiles('sync'));
-    const page = await open({ at: '#/apps', expectConsole: WEBRTC, lasting: true });
+    const page = await open({ at: '#/apps', lasting: true });
     const frame = await openApp(page, 'com.test.sync');
     const shown = async () => JSON.parse((await frame.locator('pre').textContent()) ?? '') as Record<string, never>;
     const { atImport } = await shown();
@@ -43,7 +43,7 @@ describe('plugins written from the documentation alone', () => {
 
   test('theme, language and surface reach a mounted app without loading it again', async ({ host, open }) => {
     await install(host, appFiles('sync'));
-    const page = await open({ at: '#/apps', expectConsole: WEBRTC, theme: 'light' });
+    const page = await open({ at: '#/apps', theme: 'light' });
     const frame = await openApp(page, 'com.test.sync');
     const shown = async () => JSON.parse((await frame.locator('pre').textContent()) ?? '') as { started: number; themes: unknown[]; now: Record<string, unknown>; lang: string; surface: string };
     const { started } = await shown();
@@ -68,7 +68,7 @@ describe('plugins written from the documentation alone', () => {
 
   test('styles, overlays, downloads, clipboard, dialogs and storage', async ({ host, open }) => {
     await install(host, appFiles('page'));
-    const page = await open({ at: '#/apps', expectConsole: WEBRTC, lasting: true, permissions: ['clipboard-read', 'clipboard-write'] });
+    const page = await open({ at: '#/apps', lasting: true, permissions: ['clipboard-read', 'clipboard-write'] });
     const frame = await openApp(page, 'com.test.page');
     expect(await frame.locator('h1').evaluate((element) => getComputedStyle(element).color)).toBe('rgb(1, 2, 3)');
     await frame.locator('body > .test-overlay').getByText('overlay').waitFor();
@@ -104,7 +104,7 @@ describe('plugins written from the documentation alone', () => {
 
   test('polls its backend, spawns a program, appends the result to the prompt log itself', async ({ host, open }) => {
     await install(host, appFiles('worker'));
-    const page = await open({ at: '#/apps', expectConsole: WEBRTC });
+    const page = await open({ at: '#/apps' });
     const frame = await openApp(page, 'com.test.worker');
     await frame.getByRole('button', { name: 'start' }).click();
     await expect.poll(() => frame.locator('p').textContent()).toMatch(/^job-\d+ done six times seven is 42$/);
@@ -133,7 +133,7 @@ describe('life cycle', () => {
   ] as [string, string, string][])('%s: says why, and harms nothing else', async ([name, module, message], { host, open }) => {
     const id = await install(host, oneApp(`com.bad.${name.replaceAll(' ', '')}`, module));
     await install(host, oneApp('com.good.neighbour', 'export function mount({ container }) { container.textContent = "still here"; }'));
-    const page = await open({ at: '#/apps', expectConsole: /webrtc|404|Failed to load|MIME/ });
+    const page = await open({ at: '#/apps', expectConsole: /404|Failed to load|MIME/ });
     const good = await openApp(page, 'com.good.neighbour');
     await go(page, `#/apps/plugin/${id}/app`);
     await failure(page).getByText(message).first().waitFor();
@@ -156,7 +156,7 @@ describe('life cycle', () => {
       none: 'undefined',
     };
     for (const [kind, returned] of Object.entries(kinds)) await install(host, oneApp(`com.dispose.${kind}`, `export const mount = async () => ${returned};`));
-    const page = await open({ at: '#/apps', expectConsole: WEBRTC });
+    const page = await open({ at: '#/apps' });
     for (const kind of Object.keys(kinds)) {
       await openApp(page, `com.dispose.${kind}`);
       await page.getByRole('button', { name: 'Close' }).click();
@@ -172,7 +172,7 @@ describe('life cycle', () => {
         return async () => { localStorage.setItem('disposed', String(1 + Number(localStorage.getItem('disposed') ?? 0))); };
       }`),
     });
-    const page = await open({ at: '#/apps', expectConsole: WEBRTC, lasting: true });
+    const page = await open({ at: '#/apps', lasting: true });
     await go(page, `#/apps/plugin/${id}/app`);
     await page.locator(`[data-place="${id}/app full"][data-phase="mounting"]`).waitFor();
     await page.getByText(`Loading App of ${id}`).waitFor();
@@ -186,7 +186,7 @@ describe('life cycle', () => {
 
   test('a mount that never ends is told after ten seconds, with a way out', async ({ host, open }) => {
     const id = await install(host, oneApp('com.never.mount', 'export const mount = () => new Promise(() => {});'));
-    const page = await open({ at: '#/apps', expectConsole: WEBRTC });
+    const page = await open({ at: '#/apps' });
     await go(page, `#/apps/plugin/${id}/app`);
     await page.getByText('It is still loading.').waitFor();
     await page.locator(`[data-place="${id}/app full"]`).getByRole('button', { name: 'Close' }).click();
@@ -205,7 +205,7 @@ describe('life cycle', () => {
     }`);
     await install(host, ticking('com.tick.one'));
     await install(host, ticking('com.tick.two'));
-    const page = await open({ at: '#/apps', expectConsole: /webrtc|uncaught in|nobody caught|said to the console/ });
+    const page = await open({ at: '#/apps', expectConsole: /uncaught in|nobody caught|said to the console/ });
     const one = await openApp(page, 'com.tick.one');
     const two = await openApp(page, 'com.tick.two');
     await go(page, '#/tasks');
@@ -225,7 +225,7 @@ describe('life cycle', () => {
     await install(host, oneApp('com.two.views', 'export function mount({ container }) { container.textContent = "the full view"; }', {
       compact: 'export function mount({ container, host }) { container.textContent = "the compact view: " + host.ui.surface; }',
     }));
-    const page = await open({ at: '#/apps', expectConsole: WEBRTC });
+    const page = await open({ at: '#/apps' });
     await openApp(page, 'com.two.views');
     await page.getByRole('button', { name: 'Show beside the page' }).click();
     const compact = await frameOf(page, 'com.two.views', 'app', 'compact');
@@ -242,7 +242,7 @@ describe('life cycle', () => {
       files: { 'app/a/one.mjs': 'export { text } from "./b/two.mjs";', 'app/a/b/two.mjs': 'export const text = "first";' },
     });
     const id = await install(host, files);
-    const page = await open({ at: '#/apps', expectConsole: /webrtc|410/ });
+    const page = await open({ at: '#/apps', expectConsole: /410/ });
     const frame = await openApp(page, id);
     expect(await frame.locator('#chatos-body').textContent()).toBe('first');
     writeFileSync(join(pluginFolder(host, id), 'app/a/b/two.mjs'), 'export const text = "second";');
@@ -256,7 +256,7 @@ describe('life cycle', () => {
 
 describe('the page around apps', () => {
   test('open from the gallery, several in the menu, no violation of accessibility', async ({ open }) => {
-    const page = await open({ at: '#/apps', expectConsole: WEBRTC, bypassCSP: true });
+    const page = await open({ at: '#/apps', bypassCSP: true });
     await page.getByRole('link', { name: 'Open Notes' }).click();
     await frameOf(page, 'com.chatos.notes', 'notes');
     await go(page, '#/apps');
@@ -270,7 +270,7 @@ describe('the page around apps', () => {
 
   test('an unknown app and an untrusted one lead somewhere', async ({ host, open }) => {
     // A page that has not heard yet that the trust is gone asks for the app and is refused.
-    const page = await open({ at: '#/apps/plugin/com.no.such/app', expectConsole: /com\.later\.trusted\/app\/open|'webrtc'/ });
+    const page = await open({ at: '#/apps/plugin/com.no.such/app', expectConsole: /com\.later\.trusted\/app\/open/ });
     await page.getByText('There is no app “com.no.such/app”.').waitFor();
     const id = await install(host, oneApp('com.later.trusted', 'export const mount = ({ container }) => { container.textContent = "hi"; };'));
     await host.api('POST', `plugins/${id}/untrust`, {});
@@ -283,7 +283,7 @@ describe('the page around apps', () => {
 /** Not a limit, only numbers for docs/performance.md. */
 test('how long things take', async ({ host, open }) => {
   await install(host, appFiles('worker'));
-  const page = await open({ at: '#/apps', expectConsole: WEBRTC });
+  const page = await open({ at: '#/apps' });
   const mounted: number[] = [];
   for (let round = 0; round < 6; round += 1) {
     await go(page, '#/apps');
@@ -318,7 +318,7 @@ test('how long things take', async ({ host, open }) => {
 
 test('a backend killed in the middle of a call: an error at once, and the next call works', async ({ host, open }) => {
   await install(host, appFiles('worker'));
-  const page = await open({ at: '#/apps', expectConsole: /webrtc|503/ });
+  const page = await open({ at: '#/apps', expectConsole: /503/ });
   const frame = await openApp(page, 'com.test.worker');
   const pid = await frame.evaluate(() => chatos.host.backend.invoke<number>('pid'));
   const waiting = frame.evaluate(() => chatos.host.backend.invoke('hang').then(() => 'answered', (error: { code: string; message: string }) => `${error.code} ${error.message}`));

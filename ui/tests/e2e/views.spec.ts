@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Frame, Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
-import { WEBRTC } from './app-plugins';
+import { CONFINES, without } from './app-plugins';
 import { CallingModel } from './calling-model';
+import { Ears } from './ears';
 import { test } from './fixtures';
 import type { Host } from './host';
 
@@ -92,8 +93,8 @@ describe.each(['plugin', 'fallback'] as const)('in the %s mode', (mode) => {
     expect(await ask(frame, 'tools/call', { arguments: {} })).toBe('-32602 name is required');
     expect(await ask(frame, 'tools/call', { name: 'refresh', arguments: [] })).toBe('-32602 arguments must be an object');
     expect(await ask(frame, 'sampling/createMessage', {})).toMatch(/^-32601 /);
-    expect(await ask(frame, 'ui/open-link', { url: 'javascript:alert(1)' })).toMatch(/only http and https/);
-    expect(await ask(frame, 'ui/open-link', { url: 'file:///etc/passwd' })).toMatch(/only http and https/);
+    expect(await ask(frame, 'ui/open-link', { url: 'javascript:alert(1)' })).toMatch(/only http, https and mailto/);
+    expect(await ask(frame, 'ui/open-link', { url: 'file:///etc/passwd' })).toMatch(/only http, https and mailto/);
     expect(await ask(frame, 'ui/message', { role: 'user', content: { type: 'text', text: 'hi' } })).toMatch(/no chat here/);
     expect(calls().length).toBe(before);
 
@@ -134,9 +135,52 @@ describe.each(['plugin', 'fallback'] as const)('in the %s mode', (mode) => {
   });
 });
 
+describe.each(['plugin', 'fallback'] as const)('in the %s mode', (mode) => {
+  test('a view has no way out: no WebRTC, no window; a link asks the person', async ({ host, open }) => {
+    const { id } = await added(host, `weather-out-${mode}`);
+    const ears = await Ears.open();
+    try {
+      // `free`: the same view without the header, which proves that the listeners would have heard.
+      for (const free of [false, true]) {
+        const page = await open({ at: '#/tasks', expectConsole: /./ });
+        await page.addInitScript(() => {
+          if (top !== self && 'RTCPeerConnection' in globalThis) (globalThis as unknown as { kept: unknown }).kept = { RTCPeerConnection };
+        });
+        if (mode === 'fallback') await page.route('http://p-probe.localhost:*/**', (route) => route.abort());
+        if (free) await page.route('**/view/*', (route) => without(route, host, [CONFINES]));
+        await page.reload();
+        await page.getByRole('navigation').first().waitFor();
+        const frame = await byHand(page, id);
+        // The first script of the page is the host's, and it takes nothing else from the view.
+        expect(await frame.evaluate(() => [typeof RTCPeerConnection, String(window.open('https://example.com/')), document.compatMode])).toEqual(['undefined', 'null', 'CSS1Compat']);
+        expect(await page.getByRole('dialog').count()).toBe(0);
+        await frame.evaluate(async (udp) => {
+          const { RTCPeerConnection: Peer } = (globalThis as unknown as { kept: { RTCPeerConnection: typeof RTCPeerConnection } }).kept;
+          const peer = new Peer({ iceServers: [{ urls: `turn:127.0.0.1:${udp}?transport=udp`, username: 'from-a-view', credential: 'x' }] });
+          peer.createDataChannel('x');
+          await peer.setLocalDescription(await peer.createOffer());
+          await new Promise((resolve) => setTimeout(resolve, 1_500));
+        }, ears.ports.udp).catch(() => undefined);
+        expect([free, ears.udp.some((line) => line.includes('from-a-view'))]).toEqual([free, free]);
+        if (!free) {
+          expect(ears.all).toEqual([]);
+          await frame.evaluate(() => document.body.insertAdjacentHTML('afterbegin', '<a href="https://docs.example.com/a?b=c" target="_blank">More</a>'));
+          await frame.getByRole('link', { name: 'More' }).click();
+          const dialog = page.getByRole('dialog', { name: `weather-out-${mode} wants to open a link` });
+          expect((await dialog.locator('.text').innerText()).replaceAll('\n', '')).toBe('https://docs.example.com/a?b=c');
+          await dialog.getByRole('button', { name: 'Cancel' }).click();
+        }
+        await page.close();
+      }
+    } finally {
+      await ears.close();
+    }
+  });
+});
+
 test('hosts a view asks for are named, and reached only when a person allows them', async ({ host, open }) => {
   const { id } = await added(host, 'weather-hosts');
-  const page = await open({ at: '#/tasks', expectConsole: WEBRTC });
+  const page = await open({ at: '#/tasks' });
   await byHand(page, id);
   const address = async () => (await page.locator('[data-view] iframe').getAttribute('src')) ?? '';
   await page.getByText('https://api.example.com').waitFor();
@@ -157,7 +201,7 @@ test('hosts a view asks for are named, and reached only when a person allows the
 
 test('a page that is none says so; the tool still has its text', async ({ host, open }) => {
   const { id } = await added(host, 'weather-broken');
-  const page = await open({ at: '#/tasks', expectConsole: /webrtc|503/ });
+  const page = await open({ at: '#/tasks', expectConsole: /503/ });
   await page.evaluate((hash) => (location.hash = hash), `#/settings/servers/${id}/tools/broken`);
   await page.getByRole('button', { name: 'Run', exact: true }).click();
   await page.locator('[data-view]').getByText('can be shown').waitFor();
@@ -173,7 +217,7 @@ test('in a chat: the card shows the view; what it says as the person is asked fo
     await host.api('PUT', `land-configs/${land.id}`, { ...land, main: { ...land.main, mcpServers: [...land.main.mcpServers, { id }] } });
     const agent = await host.api<{ id: string }>('POST', 'agents', { name: 'Weather agent', mode: 'custom', landConfigId: land.id });
     const session = await host.api<{ id: string }>('POST', 'sessions', { title: 'Weather', modelId, agentId: agent.id });
-    const page = await open({ at: `#/chat/${session.id}`, expectConsole: WEBRTC });
+    const page = await open({ at: `#/chat/${session.id}` });
     const box = page.getByRole('textbox', { name: 'Message' });
     await box.fill('How is the weather?');
     await box.press('Enter');

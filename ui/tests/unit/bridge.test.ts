@@ -48,18 +48,21 @@ function setUp({ capabilities = DEFAULTS, answer = () => ({}), frameBucket, page
     },
     onResync: () => () => undefined,
     navigate: vi.fn(),
+    openLink: vi.fn(async () => true),
+    confinement: async () => 'full',
     hub: vi.fn(),
     look: () => ({ theme: 'light', lang: 'en', hostVersion: '1' }),
-  } as unknown as Services & { navigate: ReturnType<typeof vi.fn>; hub: ReturnType<typeof vi.fn> };
+  } as unknown as Services & { navigate: ReturnType<typeof vi.fn>; openLink: ReturnType<typeof vi.fn>; hub: ReturnType<typeof vi.fn> };
+  const gesture = vi.fn(() => true);
   const work = { promptAsked: vi.fn(), runStarted: vi.fn() };
   const app = { pluginId: 'com.example.a', appId: 'x' };
-  const asker: Asker = { app, appName: 'X', surface: () => 'full', services, work, may: (name) => capabilities.includes(name) };
+  const asker: Asker = { app, appName: 'X', surface: () => 'full', gesture, services, work, may: (name) => capabilities.includes(name) };
   const events: { [K in keyof BridgeEvents]: ReturnType<typeof vi.fn> } = {
     onMounted: vi.fn(), onMountError: vi.fn(), onDisposed: vi.fn(), onLog: vi.fn(), onStore: vi.fn(), onSilent: vi.fn(), onFlood: vi.fn(),
   };
   const bridge = new Bridge(channel.port1 as unknown as MessagePort, asker, capabilities, events as unknown as BridgeEvents, pageBucket);
   const listenerErrors: unknown[] = [];
-  const snapshot: Snapshot = { ...app, theme: 'light', surface: 'full', lang: 'en', storage: 'persistent', hostVersion: '1', capabilities: [...capabilities] };
+  const snapshot: Snapshot = { ...app, theme: 'light', surface: 'full', lang: 'en', storage: 'persistent', confinement: 'full', hostVersion: '1', capabilities: [...capabilities] };
   const link: Link = new Link(channel.port2 as unknown as MessagePort, {
     onSnap: (changed) => api.apply(changed),
     onDispose: () => undefined,
@@ -71,8 +74,23 @@ function setUp({ capabilities = DEFAULTS, answer = () => ({}), frameBucket, page
     channel.port2.close();
   });
   const emit = (frame: Partial<EventFrame>) => listeners.forEach((listener) => listener({ seq: 1, topic: 'chat:s1', type: 'x', data: {}, ...frame }));
-  return { host: api.host, bridge, link, raw: channel.port2, requests, services, work, events, emit, listeners, listenerErrors };
+  return { host: api.host, bridge, link, raw: channel.port2, requests, services, gesture, work, events, emit, listeners, listenerErrors };
 }
+
+describe('links', () => {
+  test('are asked about after a gesture only, and whole web addresses only', async () => {
+    vi.stubGlobal('location', { hostname: '127.0.0.1', port: '7878' });
+    cleanups.push(() => vi.unstubAllGlobals());
+    const { host, services, gesture } = setUp();
+    expect(await host.ui.openExternal('https://example.com/a')).toEqual({ opened: true });
+    expect(services.openLink).toHaveBeenCalledWith(new URL('https://example.com/a'), 'X');
+    await expect(host.ui.openExternal('javascript:alert(1)')).rejects.toMatchObject({ code: 'invalid_argument' });
+    await expect(host.ui.openExternal('http://127.0.0.1:7878/')).rejects.toMatchObject({ code: 'invalid_argument' });
+    gesture.mockReturnValue(false);
+    await expect(host.ui.openExternal('https://example.com/a')).rejects.toMatchObject({ code: 'permission_denied' });
+    expect(services.openLink).toHaveBeenCalledTimes(1);
+  });
+});
 
 describe('synchronous members', () => {
   test('work detached and at once, and follow the pushed snapshot', async () => {
@@ -82,7 +100,7 @@ describe('synchronous members', () => {
     const { navigate } = host.ui;
     const { open, close, toggle } = host.uiPrompts;
     expect(get()).toEqual({
-      pluginId: 'com.example.a', appId: 'x', theme: 'light', surface: 'full', lang: 'en', storage: 'persistent', hostVersion: '1', apiVersion: 1,
+      pluginId: 'com.example.a', appId: 'x', theme: 'light', surface: 'full', lang: 'en', storage: 'persistent', confinement: 'full', hostVersion: '1', apiVersion: 1,
       bridge: { enabled: true },
     });
     expect([host.bridge.enabled, theme(), host.ui.surface]).toEqual([true, 'light', 'full']);

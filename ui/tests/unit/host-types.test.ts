@@ -38,7 +38,7 @@ function promised(name = 'Host', prefix = ''): string[] {
 }
 
 const SNAPSHOT: Snapshot = {
-  pluginId: 'com.example.a', appId: 'x', theme: 'light', surface: 'full', lang: 'en', storage: 'persistent', hostVersion: '0', capabilities: [...CAPABILITIES],
+  pluginId: 'com.example.a', appId: 'x', theme: 'light', surface: 'full', lang: 'en', storage: 'persistent', confinement: 'full', hostVersion: '0', capabilities: [...CAPABILITIES],
 };
 
 function offered(value: object, prefix = ''): string[] {

@@ -43,14 +43,14 @@ impl Report {
             println!("{}", row(name, outcome));
         }
         for (name, outcome) in &self.steps {
-            if let Outcome::Passed { notes, .. } = outcome {
+            if let Outcome::Passed { notes, .. } | Outcome::Failed { notes, .. } = outcome {
                 for note in notes {
                     println!("note: {name}: {note}");
                 }
             }
         }
         let tests = self.tests();
-        println!("\n{} passed, {} failed", tests.passed, tests.failed);
+        println!("\n{tests}");
         let verdict = if self.passed() { "all steps passed" } else { "NOT all steps passed" };
         println!("{verdict} in {} min {:02} s", total.as_secs() / 60, total.as_secs() % 60);
     }
@@ -75,8 +75,7 @@ fn row(name: &str, outcome: &Outcome) -> String {
         Outcome::Blocked(_) => ("not run", None, None),
     };
     let took = took.map_or_else(|| String::from("–"), |took| format!("{:.1}", took.as_secs_f64()));
-    let count =
-        count.map(|count| format!("{} passed, {} failed", count.passed, count.failed)).unwrap_or_default();
+    let count = count.map(|count| count.to_string()).unwrap_or_default();
     format!("{name:<11} {result:<8} {took:>7}  {count}").trim_end().to_owned()
 }
 
@@ -91,7 +90,8 @@ mod tests {
     fn failed() -> Outcome {
         Outcome::Failed {
             took: Duration::from_secs(2),
-            count: Some(Count { passed: 3, failed: 1 }),
+            count: Some(Count { passed: 3, failed: 1, skipped: 0 }),
+            notes: Vec::new(),
             why: String::from("x"),
             tail: String::new(),
             log: "x.log".into(),
@@ -112,17 +112,17 @@ mod tests {
     #[test]
     fn one_failure_or_blocked_step_fails_the_run() {
         let mut report = Report::default();
-        report.add("build", passed(1, Some(Count { passed: 2, failed: 0 })));
+        report.add("build", passed(1, Some(Count { passed: 2, failed: 0, skipped: 4 })));
         assert!(report.passed());
         report.add("test", Outcome::Blocked(String::from("needs `build`")));
         assert!(!report.passed());
         report.add("e2e", failed());
-        assert_eq!(report.tests(), Count { passed: 5, failed: 1 });
+        assert_eq!(report.tests(), Count { passed: 5, failed: 1, skipped: 4 });
     }
 
     #[test]
     fn rows_line_up() {
         assert_eq!(row("build", &passed(12, None)), "build       ok          12.0");
-        assert_eq!(row("test", &failed()), "test        FAILED       2.0  3 passed, 1 failed");
+        assert_eq!(row("test", &failed()), "test        FAILED       2.0  3 passed, 1 failed, 0 skipped");
     }
 }

@@ -1,8 +1,9 @@
 //! One step: its commands, its log, its outcome.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -17,6 +18,8 @@ use crate::workspace::Workspace;
 const HANG: Duration = Duration::from_secs(25 * 60);
 /// How often a quiet step says that it is alive.
 const HEARTBEAT: Duration = Duration::from_secs(60);
+/// Names the file into which a test writes why it cannot run here (`chatos_testkit::skip!`).
+const SKIPPED_FILE: &str = "CHATOS_SKIPPED_TESTS";
 /// How much of a failed step's log is shown at once; the rest is in the file.
 const TAIL_LINES: usize = 80;
 
@@ -64,6 +67,7 @@ pub(crate) enum Outcome {
     Failed {
         took: Duration,
         count: Option<Count>,
+        notes: Vec<String>,
         why: String,
         tail: String,
         log: PathBuf,
@@ -77,15 +81,21 @@ impl Step {
         println!("▶ {:<10} {}", self.name, self.what);
         let path = cx.logs.join(format!("{}.log", self.name));
         let log = File::create(&path).with_context(|| format!("cannot create log: {}", path.display()))?;
+        let said = path.with_extension("skipped");
+        // Of an earlier run.
+        fs::write(&said, "").with_context(|| format!("cannot empty: {}", said.display()))?;
         let started = Instant::now();
-        let result = self.run_commands(cx, &log);
+        let result = self.run_commands(cx, &log, &said);
         let took = started.elapsed();
         let text = String::from_utf8_lossy(&fs::read(&path)?).into_owned();
-        let count = self.count.and_then(|count| count(&text));
+        let skipped = skipped(&fs::read_to_string(&said)?);
+        let count = self.count.and_then(|count| count(&text)).map(|count| count.without(skipped.len()));
+        let notes = notes(&text).into_iter().chain(skipped).collect();
         let outcome = match result {
-            Ok(()) => Outcome::Passed { took, count, notes: notes(&text) },
+            Ok(()) => Outcome::Passed { took, count, notes },
             Err(error) => {
-                Outcome::Failed { took, count, why: format!("{error:#}"), tail: tail(&text), log: path }
+                let (why, tail) = (format!("{error:#}"), tail(&text));
+                Outcome::Failed { took, count, notes, why, tail, log: path }
             }
         };
         match &outcome {
@@ -95,7 +105,7 @@ impl Step {
         Ok(outcome)
     }
 
-    fn run_commands(&self, cx: &Context, log: &File) -> Result<()> {
+    fn run_commands(&self, cx: &Context, log: &File, said: &Path) -> Result<()> {
         for mut command in (self.commands)(cx)? {
             let shown = process::show(&command);
             // Appending handles: the child's two streams and our own line share one end of the file.
@@ -103,6 +113,7 @@ impl Step {
             writeln!(line, "$ {shown}")?;
             // A log is read in an editor or a web page: plain text.
             command.env("NO_COLOR", "1").env_remove("FORCE_COLOR");
+            command.env(SKIPPED_FILE, said);
             let child = command.stdout(append(log)?).stderr(append(log)?).spawn();
             let status = wait(child.with_context(|| format!("cannot start `{shown}`"))?, self.name)?;
             match status {
@@ -143,13 +154,54 @@ fn wait(mut child: Child, name: &str) -> Result<Option<ExitStatus>> {
 
 /// Lines a reader must see although the step passed: what was left out and why, and what needed luck.
 fn notes(log: &str) -> Vec<String> {
-    let telling =
-        |line: &&str| line.contains(": skipped, ") || line.starts_with("passed at the second try: ");
+    let telling = |line: &&str| {
+        let node_skips = line.contains("# SKIP") || line.trim_start().starts_with('﹣');
+        line.contains(": skipped, ") || node_skips || line.starts_with("passed at the second try: ")
+    };
     log.lines().filter(telling).map(|line| line.trim().to_owned()).collect()
+}
+
+/// Tests that said they cannot run here, each once, with the reason.
+fn skipped(said: &str) -> Vec<String> {
+    let lines: BTreeSet<&str> = said.lines().filter(|line| !line.is_empty()).collect();
+    lines.into_iter().map(|line| format!("skipped: {line}")).collect()
 }
 
 fn tail(log: &str) -> String {
     let lines: Vec<&str> = log.lines().collect();
     let start = lines.len().saturating_sub(TAIL_LINES);
     lines[start..].join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_test_that_cannot_run_is_counted_and_named_as_skipped() {
+        let folder = tempfile::tempdir().unwrap();
+        let workspace = Workspace::at(folder.path()).unwrap();
+        let cx = Context::new(&workspace).unwrap();
+        let step = Step {
+            name: "test",
+            what: "",
+            needs: &[],
+            commands: |cx| {
+                let mut shell = process::command("sh", cx.workspace.root());
+                let script = "echo 'shell::boundary: no Landlock' >> $CHATOS_SKIPPED_TESTS
+                    echo 'shell::boundary: no Landlock' >> $CHATOS_SKIPPED_TESTS
+                    echo '     Summary [   0.5s] 3 tests run: 3 passed, 0 skipped'";
+                shell.args(["-c", script]);
+                Ok(vec![shell])
+            },
+            count: Some(crate::ci::count::rust),
+            beside: false,
+            finish: None,
+        };
+        for _ in 0..2 {
+            let Outcome::Passed { count, notes, .. } = step.run(&cx).unwrap() else { panic!("it failed") };
+            assert_eq!(count, Some(Count { passed: 2, failed: 0, skipped: 1 }));
+            assert_eq!(notes, ["skipped: shell::boundary: no Landlock"]);
+        }
+    }
 }

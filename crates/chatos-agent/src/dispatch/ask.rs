@@ -1,57 +1,101 @@
 //! The question before a call that the land_config wants asked: once, for this run, or no (agents §2).
 
-use chatos_prompts::{Owner, RequestId};
-use chatos_tool::{DenyRule, ErrorCode, Fault, Lang, Needed, Phase, Text, ToolError, persons_note};
+use chatos_prompts::whole::{self, Whole};
+use chatos_prompts::{Approval, Effect, Object, Owner, RequestId, Unasked, effect};
+use chatos_tool::{
+    ConflictKind, DenyRule, ErrorCode, Fault, Lang, Needed, Phase, Reason, Resource, Text, ToolError,
+    persons_note,
+};
 use serde_json::{Value, json};
 
 use super::answer::millis;
 use super::ports::{Question, ToolEvent, Verdict};
 use super::{Call, Resumed, WaitKind, canceled};
 
-/// Most characters of the arguments in a question; the whole call is in the tool log.
+/// Most characters of the arguments in a question; the rest is loaded before it can be allowed.
 const ARGUMENT_CHARS: usize = 8_000;
 
+/// How often one call asks because what would happen changed under the answer.
+const ATTEMPTS: usize = 3;
+
 impl Call<'_> {
-    /// Asks when the land_config says so and the tool does not ask itself.
-    pub(super) async fn approve(&self) -> Result<(), ToolError> {
-        if !self.tool.ask || self.tool.asks_itself {
-            return Ok(());
+    /// Asks when the land_config says so and the tool does not ask itself. Gives the right to send the call once.
+    pub(super) async fn approve(&self) -> Result<Approval, ToolError> {
+        if !self.tool.ask {
+            return Ok(Approval::unasked(Unasked::NotWanted));
+        }
+        if self.tool.asks_itself {
+            return Ok(Approval::unasked(Unasked::AsksItself));
         }
         let run = self.order.trace.run_id.as_deref();
         if let Some(run) = run {
             let known =
                 self.ports.approved(run.to_owned(), self.tool.identity.clone(), self.tool.tool.clone());
             if known.await {
-                return Ok(());
+                return Ok(Approval::unasked(Unasked::AllowedBefore));
             }
         }
         let resumed = matches!(self.order.resume, Some(Resumed::Prompt { .. }));
         if resumed && self.ports.open_ask(self.key()).await.is_some() {
             // It was allowed and sent; what is open is its server's own question.
-            return Ok(());
+            return Ok(Approval::unasked(Unasked::SentBefore));
         }
         // It was past this question when it stopped.
         if matches!(self.order.resume, Some(Resumed::Asked { .. })) {
-            return Ok(());
+            return Ok(Approval::unasked(Unasked::SentBefore));
         }
-        let verdict = self.ask(self.question(), WaitKind::Approval).await?;
+        let mut changed = None;
+        for attempt in 0..ATTEMPTS {
+            let effect = self.effect().await?;
+            let question = self.question(&effect, changed.take(), attempt == 0)?;
+            let (request_id, verdict) = self.ask(question, WaitKind::Approval, attempt == 0).await?;
+            let chosen = self.decided(&verdict)?;
+            // Server, tool and plugin as they are now decide, not as they were when the question was put.
+            let now = self.effect().await?;
+            match self.ports.use_approval(request_id, now.clone()).await {
+                Ok(approval) => {
+                    if let (Some(run), "run") = (run, chosen.as_str()) {
+                        let (identity, tool) = (self.tool.identity.clone(), self.tool.tool.clone());
+                        if let Err(fault) = self.ports.keep_approval(run.to_owned(), identity, tool).await {
+                            tracing::warn!(%fault, "an approval is not remembered; it is asked again");
+                        }
+                    }
+                    return Ok(approval);
+                }
+                Err(fault) if fault.code == "shown_mismatch" => changed = Some(effect.difference(&now)),
+                // The journal says that this call has not gone out: the one use was its own.
+                Err(fault) if fault.code == "already_used" && resumed && attempt == 0 => {
+                    return Ok(Approval::unasked(Unasked::UsedBefore));
+                }
+                Err(fault) if fault.code == "already_used" => {
+                    let details =
+                        json!({ "identity": self.tool.identity, "tool": self.tool.tool, "runId": run });
+                    self.ports.audit("approval_reused", details);
+                    return Err(conflict(ConflictKind::AlreadyUsed, fault.message));
+                }
+                Err(fault) => return Err(queue_failed(&fault)),
+            }
+        }
+        Err(conflict(
+            ConflictKind::ShownMismatch,
+            Text::fixed(
+                "what would happen changed each time the person had approved it; nothing was done",
+                "每次用户批准后，将要执行的内容都又发生了变化；未执行任何操作",
+            ),
+        ))
+    }
+
+    /// What was chosen when the call is allowed; what the model is told otherwise.
+    fn decided(&self, verdict: &Verdict) -> Result<String, ToolError> {
         let chosen = verdict.response.get("selection").and_then(Value::as_str).unwrap_or_default();
         let allowed = verdict.status == "ok" && matches!(chosen, "once" | "run");
         let details = json!({
             "identity": self.tool.identity, "tool": self.tool.tool, "callId": self.order.call_id,
-            "runId": run, "decision": if allowed { chosen } else { "no" },
+            "runId": self.order.trace.run_id, "decision": if allowed { chosen } else { "no" },
         });
         self.ports.audit("tool_approval", details);
         match (verdict.status.as_str(), allowed) {
-            ("ok", true) => {
-                if let (Some(run), "run") = (run, chosen) {
-                    let (identity, tool) = (self.tool.identity.clone(), self.tool.tool.clone());
-                    if let Err(fault) = self.ports.keep_approval(run.to_owned(), identity, tool).await {
-                        tracing::warn!(%fault, "an approval is not remembered; it is asked again");
-                    }
-                }
-                Ok(())
-            }
+            ("ok", true) => Ok(chosen.to_owned()),
             // The host closes a question itself when nobody waits for it any more; that is no person's no.
             ("canceled", _) if verdict.response.contains_key("code") => Err(canceled()),
             ("ok" | "canceled", _) => {
@@ -73,13 +117,47 @@ impl Call<'_> {
         }
     }
 
-    fn question(&self) -> Question {
+    /// Everything that decides what this call does, as it is now.
+    async fn effect(&self) -> Result<Effect, ToolError> {
+        let (identity, tool) = (self.tool.identity.clone(), self.tool.tool.clone());
+        let standing = self.ports.standing(identity, tool).await.map_err(|fault| {
+            let mut error = ToolError::unavailable(Needed::Process, fault.message.clone());
+            error.hint = fault.hint.clone();
+            error
+        })?;
+        Ok(Effect::new("tool_approval", Object::new())
+            .with("identity", json!(self.tool.identity))
+            .with("tool", json!(self.tool.tool))
+            .with("toolDigest", json!(standing.tool_digest))
+            .with("pluginDigest", json!(standing.server_digest))
+            .with("arguments", effect::arguments(&Value::Object(self.order.arguments.clone())))
+            .with("root", effect::directory(&self.order.workdir)))
+    }
+
+    fn question(
+        &self,
+        effect: &Effect,
+        changed: Option<effect::Difference>,
+        first: bool,
+    ) -> Result<Question, ToolError> {
         let lang = self.order.lang;
         let (tool, server) = (&self.tool.tool, &self.tool.server);
         let arguments = Value::Object(self.order.arguments.clone());
-        let redacted = self.ports.redactor().value(&arguments, ARGUMENT_CHARS);
-        let shown = serde_json::to_string_pretty(&redacted).unwrap_or_default();
-        let (title, message, once, whole_run, no) = match lang {
+        let redacted = self.ports.redactor().value(&arguments, whole::MAX_BYTES);
+        let text = serde_json::to_string_pretty(&redacted).unwrap_or_default();
+        if text.len() > whole::MAX_BYTES {
+            let (limit, actual) = (Some(whole::MAX_BYTES as u64), Some(text.len() as u64));
+            return Err(ToolError::new(
+                Reason::ResourceExhausted { resource: Resource::Output, limit, actual },
+                Text::fixed(
+                    "too_large: the arguments are too large to be shown to a person; nothing was asked and nothing was done",
+                    "too_large：参数过大，无法展示给用户；未询问，也未执行任何操作",
+                ),
+            ));
+        }
+        let whole = Whole::of(&text, ARGUMENT_CHARS);
+        let shown = whole.shown;
+        let (title, mut message, once, whole_run, no) = match lang {
             Lang::En => (
                 format!("Allow {tool} of {server}?"),
                 format!("The agent wants to call `{tool}` of `{server}` with:\n\n```json\n{shown}\n```"),
@@ -95,6 +173,10 @@ impl Call<'_> {
                 "不允许",
             ),
         };
+        if let Some(changed) = changed {
+            let lang = if lang == Lang::Zh { chatos_prompts::Lang::Zh } else { chatos_prompts::Lang::En };
+            message = format!("{}\n\n{message}", changed.line(lang));
+        }
         let mut options = vec![json!({ "value": "once", "label": once })];
         // Without a run there is nothing to remember it for.
         if self.order.trace.run_id.is_some() {
@@ -104,29 +186,36 @@ impl Call<'_> {
         let mut prompt = json!({
             "kind": "choice", "title": title, "message": message, "options": options,
         });
+        if whole.is_cut {
+            prompt["diffRef"] = whole.reference();
+        }
         if let Some(limit) = self.settings.confirm_timeout {
             prompt["timeoutMs"] = json!(millis(limit));
         }
         let id = match &self.order.resume {
-            Some(Resumed::Prompt { request_id }) => request_id.clone(),
+            Some(Resumed::Prompt { request_id }) if first => request_id.clone(),
             _ => RequestId::mint().to_string(),
         };
-        Question {
+        let whole = whole.is_cut.then_some(text);
+        Ok(Question {
             id: Some(id),
             prompt,
             owner: Owner::host_run(),
             source: format!("{server}/{tool}"),
             trace: self.order.trace.clone(),
-            effect: Some((
-                "tool_approval",
-                json!({ "identity": self.tool.identity, "tool": tool, "arguments": self.order.arguments }),
-            )),
-        }
+            effect: Some(effect.clone()),
+            whole,
+        })
     }
 
     /// Asks and waits; the clocks of the call stand still meanwhile. Whoever keeps a journal knows the
     /// question before it is asked (agents §8).
-    async fn ask(&self, question: Question, kind: WaitKind) -> Result<Verdict, ToolError> {
+    async fn ask(
+        &self,
+        question: Question,
+        kind: WaitKind,
+        first: bool,
+    ) -> Result<(String, Verdict), ToolError> {
         let (owner, id) = (question.owner.clone(), question.id.clone().unwrap_or_default());
         self.observer.waiting(&id, kind);
         let asking = self.ports.ask(question);
@@ -137,7 +226,7 @@ impl Call<'_> {
         let request_id = match asked {
             Ok(request_id) => request_id,
             // It is in the queue as it was asked then, perhaps in another language.
-            Err(_) if self.order.resume.is_some() && !self.order.cancel.is_cancelled() => id,
+            Err(_) if first && self.order.resume.is_some() && !self.order.cancel.is_cancelled() => id,
             Err(error) => {
                 self.observer.answered(&id, "error");
                 return Err(error);
@@ -145,9 +234,9 @@ impl Call<'_> {
         };
         let verdict = self.wait_for(request_id.clone(), owner.clone()).await;
         if verdict.is_err() && self.order.cancel.is_cancelled() {
-            self.ports.withdraw(request_id, owner, "aborted").await;
+            self.ports.withdraw(request_id.clone(), owner, "aborted").await;
         }
-        verdict
+        Ok((request_id, verdict?))
     }
 
     /// Waits for the answer to a question that is in the queue.
@@ -163,6 +252,10 @@ impl Call<'_> {
         self.observer.answered(&request_id, status);
         verdict
     }
+}
+
+fn conflict(kind: ConflictKind, message: Text) -> ToolError {
+    ToolError::new(Reason::Conflict { kind, expected: None, found: None, path: None }, message)
 }
 
 fn queue_failed(fault: &Fault) -> ToolError {

@@ -11,9 +11,10 @@ use super::{Call, CallEnd, Resumed, Sending, meta};
 
 impl Call<'_> {
     pub(super) async fn built_in(self) -> CallEnd {
-        if let Err(error) = self.approve().await {
-            return self.refuse(error);
-        }
+        let approval = match self.approve().await {
+            Ok(approval) => approval,
+            Err(error) => return self.refuse(error),
+        };
         let sending = Sending {
             call_id: self.order.call_id.clone(),
             identity: self.tool.identity.clone(),
@@ -46,7 +47,7 @@ impl Call<'_> {
             cancel: self.order.cancel.clone(),
             progress,
         };
-        let work = self.ports.built_in(call);
+        let work = self.ports.built_in(call, approval);
         tokio::pin!(work);
         let ended = loop {
             tokio::select! {

@@ -7,6 +7,7 @@ use chatos_mcp::{
     CallError, CallOutcome, CallRequest, Failure, InputRequest, InputRequired, Progress, Resume, ServerKey,
     TaskState, ToolResult,
 };
+use chatos_prompts::Approval;
 use chatos_tool::{Needed, Text, ToolError};
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
@@ -41,7 +42,7 @@ impl Call<'_> {
         self.ports.event(ToolEvent::Started { server: &self.tool.server, trace: &self.order.trace });
         self.ports.begin(self.context());
         let ended = match self.approve().await {
-            Ok(()) => Box::pin(self.send(key)).await,
+            Ok(approval) => Box::pin(self.send(key, approval)).await,
             Err(error) => Ended::failed(error),
         };
         self.ports.end(&self.key());
@@ -49,7 +50,9 @@ impl Call<'_> {
         record.finish(ended, self.started.elapsed(), waited)
     }
 
-    async fn send(&self, key: &ServerKey) -> Ended {
+    /// Sends what may be sent; the approval is spent by it.
+    async fn send(&self, key: &ServerKey, approval: Approval) -> Ended {
+        drop(approval);
         match &self.order.resume {
             Some(Resumed::AsyncTask { task_id, cursor, also }) => {
                 return self.wait_again(key, task_id, *cursor, also.as_deref()).await;

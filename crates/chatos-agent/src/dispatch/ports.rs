@@ -7,7 +7,7 @@ use std::time::Duration;
 use chatos_contribution::ServerIdentity;
 use chatos_mcp::{Later, Pool, Progress};
 use chatos_policy::Role;
-use chatos_prompts::{Owner, Prompts};
+use chatos_prompts::{Approval, Effect, Owner, Prompts};
 use chatos_tool::{Envelope, Fault, Lang, LogRules, Redactor, TextLimits, Trace};
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
@@ -80,7 +80,18 @@ pub struct Question {
     pub trace: Trace,
     /// What the answer decides, and everything beside the prompt that decides it; such an answer has to
     /// name what was shown (ui-prompts §6).
-    pub effect: Option<(&'static str, Value)>,
+    pub effect: Option<Effect>,
+    /// The text of which the prompt shows a part; kept before the question is written.
+    pub whole: Option<String>,
+}
+
+/// What a server and its tool are at this moment; part of what a person approves (security T24).
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Standing {
+    /// Of the tool's definition.
+    pub tool_digest: Option<String>,
+    /// Of the plugin that brings the server, or of where the server is reached.
+    pub server_digest: Option<String>,
 }
 
 /// A call on its way, for questions of its server.
@@ -211,13 +222,19 @@ pub trait Ports: Send + Sync + 'static {
     /// The secrets no log may show.
     fn redactor(&self) -> Arc<Redactor>;
     /// Calls a built-in server through its layer, which logs it and tells its events.
-    fn built_in(&self, call: BuiltInCall) -> Later<Result<Envelope, Fault>>;
+    /// The approval is spent by it.
+    fn built_in(&self, call: BuiltInCall, approval: Approval) -> Later<Result<Envelope, Fault>>;
     /// The queue, where results of AsyncTasks come in.
     fn prompts(&self) -> Later<Result<Prompts, Fault>>;
     /// Puts a question into the queue; gives its id.
     fn ask(&self, question: Question) -> Later<Result<String, Fault>>;
     /// Waits for a verified answer; private values are put in, for its owner, once.
     fn verdict(&self, request_id: String, owner: Owner) -> Later<Result<Verdict, Fault>>;
+    /// Uses the approval of a question: once, for exactly this effect. The codes of its refusals are
+    /// `shown_mismatch` (it is another effect by now) and `already_used`.
+    fn use_approval(&self, request_id: String, effect: Effect) -> Later<Result<Approval, Fault>>;
+    /// A server and its tool as they are now; an error where the server may not run.
+    fn standing(&self, identity: ServerIdentity, tool: String) -> Later<Result<Standing, Fault>>;
     /// The asker is not interested any more (`aborted` or `asker_gone`).
     fn withdraw(&self, request_id: String, owner: Owner, code: &'static str) -> Later<()>;
     /// Appends a line to the tool log.

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use chatos_mcp::{ElicitAnswer, Elicitation, InputRequest};
-use chatos_prompts::{Owner, elicitation};
+use chatos_prompts::{Effect, Object, Owner, elicitation};
 use chatos_tool::{ErrorCode, Lang, Trace};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
@@ -43,9 +43,10 @@ impl Asker {
     }
 
     /// A question of it; `effect` is what an answer decides.
-    pub fn question(&self, prompt: Value, effect: Option<(&'static str, Value)>) -> Question {
+    pub fn question(&self, prompt: Value, effect: Option<Effect>) -> Question {
         let source = format!("mcp:{}", self.server);
-        Question { id: None, prompt, owner: self.owner(), source, trace: self.trace.clone(), effect }
+        let trace = self.trace.clone();
+        Question { id: None, prompt, owner: self.owner(), source, trace, effect, whole: None }
     }
 }
 
@@ -64,8 +65,32 @@ fn prompt_of(asker: &Asker, ask: &Elicitation) -> Result<Question, String> {
 /// A question whether to open a page (ui-prompts §10.2), or why it cannot be asked.
 pub fn url_question(asker: &Asker, message: &str, url: &str) -> Result<Question, String> {
     let host = allowed_host(url)?;
-    let effect = Some(("url", json!({ "url": url })));
+    let effect = Some(url_effect(asker, url));
     Ok(asker.question(url_prompt(asker, message, url, &host), effect))
+}
+
+/// What opening a page for a server is.
+pub fn url_effect(asker: &Asker, url: &str) -> Effect {
+    Effect::new("url", Object::new()).with("identity", json!(asker.identity)).with("url", json!(url))
+}
+
+/// The server is told of a yes only when that is used, once, for this very address.
+async fn settled(
+    ports: &Arc<dyn Ports>,
+    asker: &Asker,
+    ask: &Elicitation,
+    request_id: &str,
+    verdict: &Verdict,
+) -> ElicitAnswer {
+    let answer = answer_of(ask, verdict);
+    let (Elicitation::Url { url, .. }, ElicitAnswer::Accept(_)) = (ask, &answer) else { return answer };
+    match ports.use_approval(request_id.to_owned(), url_effect(asker, url)).await {
+        Ok(_opened) => answer,
+        Err(fault) => {
+            tracing::warn!(%fault, server = asker.server, "a page is not opened");
+            ElicitAnswer::Cancel
+        }
+    }
 }
 
 /// ui-prompts §10.2: `https:`, and `http:` on this machine only.
@@ -173,7 +198,7 @@ pub async fn elicit(
     match verdict {
         Ok(verdict) => {
             asker.observer.answered(&request_id, &verdict.status);
-            Ok(answer_of(ask, &verdict))
+            Ok(settled(ports, asker, ask, &request_id, &verdict).await)
         }
         Err(fault) => {
             tracing::warn!(%fault, server = asker.server, "a question of a server has no answer");
@@ -265,7 +290,7 @@ pub(super) async fn answers(
                 let verdict = ports.verdict(id.clone(), asker.owner()).await;
                 let verdict = verdict.map_err(|fault| fault.message.en.into_owned())?;
                 asker.observer.answered(id, &verdict.status);
-                answer_of(ask, &verdict).to_json()
+                settled(ports, asker, ask, id, &verdict).await.to_json()
             }
             // What a person set for this server, never where the call works: a server that was given a folder of
             // its own would take the other instead.

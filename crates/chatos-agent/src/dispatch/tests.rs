@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use chatos_mcp::{Later, NoHooks, Pool, PoolOptions};
-use chatos_prompts::{Owner, Prompts};
+use chatos_prompts::{Approval, Effect, Owner, Prompts, Unasked};
 use chatos_tool::{Answer, Envelope, LogLevel, LogRules, Redactor, Stamp, TextLimits};
 use serde_json::json;
 
@@ -18,6 +18,8 @@ struct Recorder {
     built_in: Mutex<Vec<BuiltInCall>>,
     asked: Mutex<Vec<Question>>,
     approved: bool,
+    /// What the server and its tool are, look by look; the last one stays.
+    standings: Mutex<Vec<Standing>>,
 }
 
 impl Recorder {
@@ -28,7 +30,17 @@ impl Recorder {
             built_in: Mutex::default(),
             asked: Mutex::default(),
             approved: true,
+            standings: Mutex::new(vec![Standing::default()]),
         })
+    }
+
+    /// Where every call is asked, and the tool or its server may change under the answer.
+    fn asking(standings: Vec<Standing>) -> Arc<Self> {
+        let mut made = Self::new(Duration::ZERO);
+        if let Some(recorder) = Arc::get_mut(&mut made) {
+            (recorder.approved, recorder.standings) = (false, Mutex::new(standings));
+        }
+        made
     }
 }
 
@@ -62,7 +74,7 @@ impl Ports for Recorder {
         Arc::default()
     }
 
-    fn built_in(&self, call: BuiltInCall) -> Later<Result<Envelope, Fault>> {
+    fn built_in(&self, call: BuiltInCall, _: Approval) -> Later<Result<Envelope, Fault>> {
         let stamp = Stamp {
             server: call.server.clone(),
             tool: call.tool.clone(),
@@ -86,12 +98,33 @@ impl Ports for Recorder {
     }
 
     fn ask(&self, question: Question) -> Later<Result<String, Fault>> {
+        let id = question.id.clone().unwrap_or_else(|| "q".to_owned());
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).push(question);
-        none(Ok("q".to_owned()))
+        none(Ok(id))
     }
 
     fn verdict(&self, _: String, _: Owner) -> Later<Result<Verdict, Fault>> {
-        none(Err(refused()))
+        let response = json!({ "status": "ok", "selection": "once" });
+        let response = response.as_object().cloned().unwrap_or_default();
+        none(Ok(Verdict { status: "ok".to_owned(), response }))
+    }
+
+    fn use_approval(&self, request_id: String, effect: Effect) -> Later<Result<Approval, Fault>> {
+        let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let same = asked.iter().any(|question| {
+            question.id.as_ref() == Some(&request_id) && question.effect.as_ref() == Some(&effect)
+        });
+        none(if same {
+            Ok(Approval::unasked(Unasked::NotWanted))
+        } else {
+            Err(refused().code("shown_mismatch"))
+        })
+    }
+
+    fn standing(&self, _: ServerIdentity, _: String) -> Later<Result<Standing, Fault>> {
+        let mut standings = self.standings.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = if standings.len() > 1 { standings.remove(0) } else { standings[0].clone() };
+        none(Ok(now))
     }
 
     fn withdraw(&self, _: String, _: Owner, _: &'static str) -> Later<()> {
@@ -260,4 +293,58 @@ async fn a_changed_tool_is_refused_by_a_rule_of_its_own() {
         "{error}"
     );
     assert!(ports.built_in.lock().unwrap().is_empty());
+}
+
+fn standing(tool: &str, plugin: &str) -> Standing {
+    Standing { tool_digest: Some(tool.to_owned()), server_digest: Some(plugin.to_owned()) }
+}
+
+#[tokio::test]
+async fn a_tool_that_changed_under_the_answer_is_not_called_and_asked_again() {
+    for (changed, said) in [(standing("t2", "p1"), "the tool"), (standing("t1", "p2"), "the plugin")] {
+        // Asked about the first; it is another one when the answer is there, and stays so.
+        let ports = Recorder::asking(vec![standing("t1", "p1"), changed]);
+        call(&ports, order("read")).await;
+        let asked = ports.asked.lock().unwrap();
+        assert_eq!(asked.len(), 2, "asked again");
+        let message = asked[1].prompt["message"].as_str().unwrap();
+        assert!(message.starts_with(&format!("Changed after you approved: {said}.")), "{message}");
+        assert_ne!(asked[0].id, asked[1].id);
+        assert_eq!(ports.built_in.lock().unwrap().len(), 1, "called for the second yes only");
+    }
+}
+
+#[tokio::test]
+async fn a_tool_that_changes_under_every_answer_is_never_called() {
+    let ports = Recorder::asking((0..8).map(|n| standing(&n.to_string(), "p")).collect());
+    let end = call(&ports, order("read")).await;
+    let error = end.envelope.error.unwrap();
+    assert_eq!(
+        (end.envelope.code, &error["details"]["kind"]),
+        ("conflict", &json!("shown_mismatch")),
+        "{error}"
+    );
+    assert_eq!(ports.asked.lock().unwrap().len(), 3);
+    assert!(ports.built_in.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn arguments_that_a_question_shows_in_part_are_kept_whole_and_differ_in_their_last_byte() {
+    let mut seen = std::collections::BTreeSet::new();
+    for last in ["1", "2"] {
+        let ports = Recorder::asking(vec![standing("t", "p")]);
+        let mut long = order("read");
+        long.arguments.insert("path".to_owned(), json!(format!("{}{last}", "a line\n".repeat(5_000))));
+        call(&ports, long).await;
+        let asked = ports.asked.lock().unwrap();
+        let question = &asked[0];
+        assert!(question.prompt["message"].as_str().unwrap().chars().count() < 10_000);
+        assert!(
+            question.prompt["diffRef"]["shownLines"].as_u64() < question.prompt["diffRef"]["lines"].as_u64()
+        );
+        assert!(question.whole.as_deref().unwrap().contains(&format!("a line\\n{last}")));
+        let prompt = question.prompt.as_object().unwrap();
+        seen.insert(chatos_prompts::shown::digest(prompt, Some(&question.effect.as_ref().unwrap().material)));
+    }
+    assert_eq!(seen.len(), 2);
 }

@@ -8,13 +8,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::listing::here;
-use super::shelf::Shelf;
+use super::shelf::{Job, Performed, Shelf};
 use super::writing::{Chunk, DiffStat, EncodingArg, Payload, Sha256Text, payload, warning_lines};
 use crate::consent::Consent;
 use crate::context::CallCx;
 use crate::filesystem::Digest;
 use crate::filesystem::patch::Relaxed;
-use crate::filesystem::plan::{self, PatchRequest, Planned};
+use crate::filesystem::plan::{self, PatchRequest, PatchSummary};
 use crate::filesystem::{FileError, Resource};
 use crate::tool::{Body, Outcome, Tool};
 
@@ -167,16 +167,11 @@ impl Tool for ApplyPatch {
         let expected: BTreeMap<String, Digest> =
             args.expected.iter().filter_map(|(path, sha)| Some((path.clone(), sha.digest()?))).collect();
         let request = PatchRequest { base: args.path, patch, expected, max_bytes };
-        let planned = self.0.job(cx, move |job| plan::apply_patch(&job.root, &request)).await?;
-        let (plan, summary) = match planned {
-            Planned::Noop(summary) => (None, summary),
-            Planned::Change(plan, summary) => (Some(plan), summary),
-        };
-        let noop = plan.is_none();
-        let first = summary.files.first().map(|file| file.path.clone()).unwrap_or_default();
-        let (consent, warnings) = match plan {
-            Some(plan) if !args.dry_run => self.0.change(cx, plan, &first).await?,
-            _ => Default::default(),
+        let work = move |job: &Job| plan::apply_patch(&job.root, &request);
+        let Performed { summary, noop, consent, warnings } = if args.dry_run {
+            self.0.look(cx, work).await?
+        } else {
+            self.0.perform(cx, work, first_path).await?
         };
         let files: Vec<FileData> = summary
             .files
@@ -226,4 +221,9 @@ impl Tool for ApplyPatch {
         let body = Body::new(data, text);
         Ok(if noop { Outcome::Noop(body) } else { Outcome::Ok(body) })
     }
+}
+
+/// What a question about the patch names.
+fn first_path(summary: &PatchSummary) -> &str {
+    summary.files.first().map_or("", |file| file.path.as_str())
 }

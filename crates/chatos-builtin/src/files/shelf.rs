@@ -1,17 +1,19 @@
 //! What the tools of one file server share, and the way each of them does its work: beside the
 //! runtime, beneath the call's root, stopping when the call has to.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
+use chatos_prompts::{Approval, Unasked};
 use chatos_tool::{DenyRule, Text, TextLimits, ToolError};
 
 use super::explain::explain;
 use super::{ChangeContext, ChangeStore, FileHome};
 use crate::clock::Stop as CallStop;
-use crate::consent::{self, Change, Consent};
+use crate::consent::{self, Change, Consent, Matter};
 use crate::context::CallCx;
 use crate::filesystem::change::{ChangeLog, FileChange};
 use crate::filesystem::commit::{Engine, Journals};
@@ -29,8 +31,8 @@ pub(super) struct Shelf {
     changes: Option<Arc<dyn ChangeStore>>,
     write: bool,
     cache: Arc<ScanCache>,
-    /// Roots whose leftovers were settled by this process.
-    settled: Mutex<HashSet<PathBuf>>,
+    /// When this process last settled the leftovers of a root.
+    settled: Mutex<HashMap<PathBuf, Instant>>,
 }
 
 /// One piece of work for a call, away from the runtime's threads.
@@ -47,6 +49,9 @@ pub(super) struct Job {
 /// Steps (chunks of a file, directories) of work that is done at once rather than handed to another
 /// thread: handing it over costs more than it does.
 const QUICK_STEPS: usize = 1;
+
+/// After this long a root is looked at again: another process may have been killed meanwhile.
+const SETTLE_AGAIN: Duration = Duration::from_secs(10);
 
 impl Job {
     /// Whether the work turned out too large for the thread of the runtime.
@@ -163,13 +168,13 @@ impl Shelf {
     /// servers §2.5: leftovers of a dead process are settled by the next one that serves the root.
     fn settle(&self, job: &Job) {
         let mut settled = self.settled.lock().unwrap_or_else(PoisonError::into_inner);
-        if settled.contains(job.root.path()) {
+        if settled.get(job.root.path()).is_some_and(|at| at.elapsed() < SETTLE_AGAIN) {
             return;
         }
         let Some(journals) = self.journals.as_deref().filter(|journals| journals.dir().is_dir()) else {
             return;
         };
-        settled.insert(job.root.path().to_path_buf());
+        settled.insert(job.root.path().to_path_buf(), Instant::now());
         let engine = Engine { root: &job.root, fs: &RealFs, journals };
         match engine.recover() {
             Ok(found) if found.finished + found.rolled_back + found.failed > 0 => {
@@ -186,39 +191,72 @@ impl Shelf {
     }
 
     /// Computes a change and makes it: in one piece of work where nobody has to be asked, else after the
-    /// answer. `path` names what the question is about.
+    /// answer, computed anew. `path` names what the question is about.
     pub(super) async fn perform<T: Send + 'static>(
         self: &Arc<Self>,
         cx: &CallCx,
-        work: impl FnOnce(&Job) -> Result<Planned<T>, FileError> + Send + 'static,
+        work: impl Fn(&Job) -> Result<Planned<T>, FileError> + Send + Sync + 'static,
         path: fn(&T) -> &str,
     ) -> Result<Performed<T>, ToolError> {
-        let asks = cx.settings.confirm_file_changes || cx.ask;
-        let committing = self.committing(cx);
-        let (summary, plan, warnings) = self
-            .job(cx, move |job| {
-                Ok(match (work(job)?, committing) {
-                    (Planned::Noop(summary), _) => (summary, None, None),
-                    (Planned::Change(plan, summary), Some(committing))
-                        if !asks && plan.sensitive.is_none() =>
-                    {
-                        (summary, None, Some(committing.commit(*plan, job)?))
+        let work = Arc::new(work);
+        let Some(committing) = self.committing(cx) else {
+            return Err(ToolError::denied(
+                DenyRule::WritesDisabled,
+                Text::fixed("this server does not write", "此服务不写入"),
+            ));
+        };
+        if !cx.settings.confirm_file_changes && !cx.ask {
+            let committing = committing.clone();
+            let first = Arc::clone(&work);
+            let done = self.job(cx, move |job| {
+                Ok(match first(job)? {
+                    Planned::Noop(summary) => Some(Performed::noop(summary)),
+                    Planned::Change(plan, summary) if plan.sensitive.is_none() => {
+                        let approval = Approval::unasked(Unasked::NotWanted);
+                        let warnings = committing.commit(approval, *plan, job)?;
+                        Some(Performed { summary, noop: false, consent: Consent::default(), warnings })
                     }
-                    (Planned::Change(plan, summary), _) => (summary, Some(plan), None),
+                    Planned::Change(..) => None,
                 })
-            })
-            .await?;
-        Ok(match (plan, warnings) {
-            (Some(plan), _) => {
-                let (consent, warnings) = self.change(cx, plan, path(&summary)).await?;
-                Performed { summary, noop: false, consent, warnings }
+            });
+            if let Some(done) = done.await? {
+                return Ok(done);
             }
-            (None, Some(warnings)) => {
-                Performed { summary, noop: false, consent: Consent::default(), warnings }
+        }
+        let look = || {
+            let work = Arc::clone(&work);
+            async move {
+                let planned = self.job(cx, move |job| {
+                    let planned = work(job)?;
+                    if let Planned::Change(plan, _) = &planned {
+                        // Made here, where it holds up nobody.
+                        plan.diff();
+                    }
+                    Ok(planned)
+                });
+                match planned.await? {
+                    Planned::Noop(summary) => Ok((None, (None, summary))),
+                    Planned::Change(plan, summary) => {
+                        Ok((Some(matter(cx, &plan, path(&summary))?), (Some(plan), summary)))
+                    }
+                }
             }
-            (None, None) => {
-                Performed { summary, noop: true, consent: Consent::default(), warnings: Vec::new() }
-            }
+        };
+        let (consent, approval, (plan, summary)) = consent::agree(cx, look).await?;
+        let Some(plan) = plan else { return Ok(Performed::noop(summary)) };
+        let warnings = self.job(cx, move |job| committing.commit(approval, *plan, job)).await?;
+        Ok(Performed { summary, noop: false, consent, warnings })
+    }
+
+    /// Computes a change without making it.
+    pub(super) async fn look<T: Send + 'static>(
+        self: &Arc<Self>,
+        cx: &CallCx,
+        work: impl FnOnce(&Job) -> Result<Planned<T>, FileError> + Send + 'static,
+    ) -> Result<Performed<T>, ToolError> {
+        Ok(match self.job(cx, work).await? {
+            Planned::Noop(summary) => Performed::noop(summary),
+            Planned::Change(_, summary) => Performed { noop: false, ..Performed::noop(summary) },
         })
     }
 
@@ -235,31 +273,6 @@ impl Shelf {
         let journals = self.journals.clone()?;
         Some(Committing { journals, log: Log { changes: self.changes.clone(), context } })
     }
-
-    /// Asks when it has to be asked, then commits exactly what was shown.
-    pub(super) async fn change(
-        self: &Arc<Self>,
-        cx: &CallCx,
-        plan: Box<Plan>,
-        path: &str,
-    ) -> Result<(Consent, Vec<String>), ToolError> {
-        let due = cx.settings.confirm_file_changes || cx.ask || plan.sensitive.is_some();
-        let consent = if due {
-            let diff = plan.diff();
-            let message = message(&plan, diff.added, diff.removed);
-            consent::file_change(cx, Change { path, diff: &diff.text, message }).await?
-        } else {
-            Consent::default()
-        };
-        let Some(committing) = self.committing(cx) else {
-            return Err(ToolError::denied(
-                DenyRule::WritesDisabled,
-                Text::fixed("this server does not write", "此服务不写入"),
-            ));
-        };
-        let warnings = self.job(cx, move |job| committing.commit(*plan, job)).await?;
-        Ok((consent, warnings))
-    }
 }
 
 /// A change that was computed and made, or found to be there already.
@@ -270,18 +283,26 @@ pub(super) struct Performed<T> {
     pub(super) warnings: Vec<String>,
 }
 
+impl<T> Performed<T> {
+    fn noop(summary: T) -> Self {
+        Self { summary, noop: true, consent: Consent::default(), warnings: Vec::new() }
+    }
+}
+
+#[derive(Clone)]
 struct Committing {
     journals: Arc<Journals>,
     log: Log,
 }
 
 impl Committing {
-    fn commit(self, plan: Plan, job: &Job) -> Result<Vec<String>, FileError> {
+    fn commit(self, approval: Approval, plan: Plan, job: &Job) -> Result<Vec<String>, FileError> {
         let engine = Engine { root: &job.root, fs: &RealFs, journals: &self.journals };
-        plan.commit(&engine, &self.log, job)
+        plan.commit(approval, &engine, &self.log, job)
     }
 }
 
+#[derive(Clone)]
 struct Log {
     changes: Option<Arc<dyn ChangeStore>>,
     context: ChangeContext,
@@ -308,9 +329,23 @@ impl ChangeLog for Log {
     }
 }
 
+/// What a person is asked about a change.
+fn matter(cx: &CallCx, plan: &Plan, path: &str) -> Result<Matter, ToolError> {
+    let diff = plan.diff();
+    let change = Change {
+        path,
+        diff: &diff.text,
+        count: plan.count(),
+        files: plan.facts(),
+        hidden: plan.hidden(),
+        message: message(plan, diff.added, diff.removed),
+    };
+    Matter::change(cx, change)
+}
+
 /// What a question says above the diff.
 fn message(plan: &Plan, added: usize, removed: usize) -> Text {
-    let files = plan.files.len() + plan.tree.as_ref().map_or(0, |tree| tree.measure.files);
+    let files = plan.count();
     let (mut en, mut zh) = (
         format!("{files} file(s), +{added} -{removed} lines"),
         format!("{files} 个文件，+{added} -{removed} 行"),

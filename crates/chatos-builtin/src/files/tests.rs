@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use chatos_prompts::response::Status;
-use chatos_prompts::{Object, Owner, RequestId};
+use chatos_prompts::{Approval, Effect, Object, Owner, RequestId, Unasked};
 use chatos_tool::{Lang, Redactor, Transport, schema};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
@@ -28,6 +28,8 @@ struct Person {
     /// Done between the question and the answer.
     meanwhile: Mutex<Option<Box<dyn FnOnce() + Send>>>,
     asked: Mutex<Vec<Object>>,
+    effects: Mutex<Vec<Effect>>,
+    wholes: Mutex<Vec<String>>,
 }
 
 impl PromptQueue for Person {
@@ -36,6 +38,8 @@ impl PromptQueue for Person {
     }
 
     fn ask(&self, request: AskRequest) -> BoxFuture<'_, Result<RequestId, QueueError>> {
+        self.effects.lock().unwrap().extend(request.effect);
+        self.wholes.lock().unwrap().extend(request.whole);
         self.asked.lock().unwrap().push(request.prompt);
         Box::pin(async { Ok(RequestId::mint()) })
     }
@@ -81,6 +85,17 @@ impl PromptQueue for Person {
     ) -> BoxFuture<'a, Result<(), QueueError>> {
         Box::pin(async { Ok(()) })
     }
+
+    fn use_approval<'a>(
+        &'a self,
+        _: &'a RequestId,
+        effect: &'a Effect,
+    ) -> BoxFuture<'a, Result<Approval, QueueError>> {
+        let same = self.effects.lock().unwrap().last() == Some(effect);
+        let used =
+            if same { Ok(Approval::unasked(Unasked::NotWanted)) } else { Err(QueueError::ShownMismatch) };
+        Box::pin(async { used })
+    }
 }
 
 #[derive(Default)]
@@ -107,8 +122,14 @@ impl Bench {
         for name in ["root/state", "root/src"] {
             std::fs::create_dir_all(dir.path().join(name)).unwrap();
         }
-        let person =
-            Arc::new(Person { status, remark: "fine", meanwhile: Mutex::default(), asked: Mutex::default() });
+        let person = Arc::new(Person {
+            status,
+            remark: "fine",
+            meanwhile: Mutex::default(),
+            asked: Mutex::default(),
+            effects: Mutex::default(),
+            wholes: Mutex::default(),
+        });
         let settings =
             ToolSettings { confirm_file_changes: confirm, lang: Lang::En, ..ToolSettings::default() };
         let layer = Layer::new(LayerParts {
@@ -407,7 +428,25 @@ async fn a_person_sees_the_diff_first_and_decides() {
 }
 
 #[tokio::test]
-async fn a_file_that_changed_while_the_person_thought_is_a_conflict() {
+async fn a_file_that_changed_after_the_answer_is_not_written_and_asked_about_again() {
+    let bench = Bench::new(true, Status::Ok);
+    bench.write("a.txt", "one\n");
+    let path = bench.path("a.txt");
+    *bench.person.meanwhile.lock().unwrap() =
+        Some(Box::new(move || std::fs::write(path, "theirs\n").unwrap()));
+    let server = code_writer(&bench.home);
+    let write = json!({"path": "a.txt", "contents": "mine\n"});
+    let (done, _) = bench.call(&server, "write_file", write).await;
+    assert_eq!(done["data"]["confirmed"], true);
+    let asked = bench.person.asked.lock().unwrap().clone();
+    assert_eq!(asked.len(), 2, "the first yes was for another change");
+    assert!(asked[0]["diff"].as_str().unwrap().contains("-one"));
+    assert!(asked[1]["diff"].as_str().unwrap().contains("-theirs"));
+    let message = asked[1]["message"].as_str().unwrap();
+    assert!(message.starts_with("a.txt changed on disk after you approved."), "{message}");
+    assert_eq!(std::fs::read(bench.path("a.txt")).unwrap(), b"mine\n");
+
+    // What cannot be done any more is not done.
     let bench = Bench::new(true, Status::Ok);
     bench.write("a.txt", "one\n");
     let path = bench.path("a.txt");
@@ -415,8 +454,74 @@ async fn a_file_that_changed_while_the_person_thought_is_a_conflict() {
         Some(Box::new(move || std::fs::write(path, "theirs\n").unwrap()));
     let server = code_writer(&bench.home);
     let edit = json!({"path": "a.txt", "old_string": "one", "new_string": "two"});
-    assert_eq!(code(&bench.call(&server, "edit_file", edit).await), "conflict/changed_on_disk");
+    assert!(code(&bench.call(&server, "edit_file", edit).await).starts_with("conflict/"));
     assert_eq!(std::fs::read(bench.path("a.txt")).unwrap(), b"theirs\n");
+}
+
+#[tokio::test]
+async fn a_file_in_a_tree_that_changed_after_the_answer_is_not_deleted_with_it() {
+    let bench = Bench::new(true, Status::Ok);
+    bench.write("tree/a.txt", "one\n");
+    let path = bench.path("tree/a.txt");
+    // The same length: only looking at the file itself tells.
+    *bench.person.meanwhile.lock().unwrap() = Some(Box::new(move || std::fs::write(path, "two\n").unwrap()));
+    let server = code_writer(&bench.home);
+    bench.call(&server, "delete_path", json!({"path": "tree", "recursive": true})).await;
+    assert_eq!(bench.person.asked.lock().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn two_long_changes_that_differ_in_their_last_byte_are_two_questions() {
+    let mut shown = std::collections::BTreeSet::new();
+    for last in ["1", "2"] {
+        let bench = Bench::new(true, Status::Canceled);
+        let server = code_writer(&bench.home);
+        let contents = format!("{}{last}", "a line of a long file, with something in it\n".repeat(2_000));
+        bench.call(&server, "write_file", json!({"path": "long.txt", "contents": contents})).await;
+        let asked = bench.person.asked.lock().unwrap()[0].clone();
+        let effect = bench.person.effects.lock().unwrap()[0].clone();
+        assert!(asked["diff"].as_str().unwrap().chars().count() <= 60_000);
+        let reference = &asked["diffRef"];
+        assert!(reference["shownLines"].as_u64() < reference["lines"].as_u64(), "{reference}");
+        let whole = bench.person.wholes.lock().unwrap()[0].clone();
+        assert_eq!(reference["sha256"], json!(chatos_prompts::whole::sha256(whole.as_bytes())));
+        assert!(whole.contains(&format!("+{last}\n")), "all of it is kept");
+        for key in ["toolDigest", "arguments", "root", "files", "diff", "identity"] {
+            assert!(!effect.material[key].is_null(), "{key}");
+        }
+        shown.insert(chatos_prompts::shown::digest(&asked, Some(&effect.material)));
+    }
+    assert_eq!(shown.len(), 2);
+}
+
+#[tokio::test]
+async fn what_is_too_large_to_be_shown_is_neither_asked_nor_done() {
+    let bench = Bench::new(true, Status::Ok);
+    let server = code_writer(&bench.home);
+    let contents = "0123456789abcde\n".repeat((17 << 20) / 16);
+    let result = bench.call(&server, "write_file", json!({"path": "huge.txt", "contents": contents})).await;
+    assert_eq!(code(&result), "resource_exhausted", "{}", result.1);
+    assert_eq!(result.0["data"]["code"], "too_large");
+    for n in 0..2_001 {
+        bench.write(&format!("many/{n}"), "");
+    }
+    let result = bench.call(&server, "delete_path", json!({"path": "many", "recursive": true})).await;
+    assert_eq!(code(&result), "resource_exhausted", "{}", result.1);
+    assert!(bench.person.asked.lock().unwrap().is_empty(), "nothing was asked");
+    assert!(!bench.path("huge.txt").exists() && bench.path("many/2000").exists(), "nothing was done");
+}
+
+#[tokio::test]
+async fn content_that_cannot_be_shown_is_named_with_its_digests() {
+    let bench = Bench::new(true, Status::Canceled);
+    bench.write("a.bin", [0, 1, 2, 3]);
+    let server = code_writer(&bench.home);
+    let write = json!({"path": "a.bin", "contents": "text now\n"});
+    bench.call(&server, "write_file", write).await;
+    let asked = bench.person.asked.lock().unwrap()[0].clone();
+    let hidden = &asked["diffRef"]["hidden"][0];
+    assert_eq!((&hidden["path"], &hidden["type"]), (&json!("a.bin"), &json!("binary")), "{asked:?}");
+    assert!(hidden["before"].as_str().unwrap().len() == 64 && hidden["after"].as_str().unwrap().len() == 64);
 }
 
 #[tokio::test]

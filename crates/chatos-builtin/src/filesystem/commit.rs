@@ -17,6 +17,7 @@ use rustix::fs::{AtFlags, Mode};
 use rustix::io::Errno;
 
 pub use journal::Journals;
+pub use recover::{Recovered, recover_everywhere};
 pub(crate) use stage::copy_attributes;
 
 use super::digest::Digest;
@@ -357,7 +358,8 @@ impl Engine<'_> {
             }
             Step::Copy { measure, .. } => {
                 let Some(source) = &step.source else { return Ok(()) };
-                tree::copy(self.fs, source, measure, step.target.parent.as_fd(), staged, stop)
+                let protected = self.root.protected();
+                tree::copy(self.fs, &protected, source, measure, step.target.parent.as_fd(), staged, stop)
             }
             _ => Ok(()),
         }

@@ -17,9 +17,19 @@ impl FileId {
         Self { dev: stat.st_dev as u64, ino: stat.st_ino as u64 }
     }
 
+    /// From its two numbers.
+    pub fn new(dev: u64, ino: u64) -> Self {
+        Self { dev, ino }
+    }
+
     /// The device.
     pub fn dev(self) -> u64 {
         self.dev
+    }
+
+    /// Its number on the device.
+    pub fn ino(self) -> u64 {
+        self.ino
     }
 }
 

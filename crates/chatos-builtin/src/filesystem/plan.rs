@@ -14,6 +14,10 @@ pub use patching::{PatchRequest, PatchSummary, PatchedFile, apply_patch};
 pub use sensitive::{Sensitive, sensitive};
 pub use transfer::{TransferRequest, TransferSummary, copy_path, delete_path, move_path};
 
+use chatos_prompts::Approval;
+use serde::Serialize;
+use serde_json::{Value, json};
+
 use super::change::{ChangeKind, ChangeLog, Content, FileChange, MAX_KEPT_BYTES, MAX_ROWS};
 use super::commit::{Engine, Expected, Step, Witness};
 use super::diff::{Diff, diff};
@@ -67,6 +71,17 @@ pub struct PlannedFile {
     pub after: Option<Held>,
     /// Made when it is wanted first.
     pub made: OnceLock<Diff>,
+}
+
+/// A file whose content no surface can show.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Hidden {
+    pub(crate) path: String,
+    #[serde(rename = "type")]
+    pub(crate) kind: &'static str,
+    pub(crate) bytes: u64,
+    pub(crate) before: Option<String>,
+    pub(crate) after: Option<String>,
 }
 
 /// A content before a change.
@@ -184,29 +199,70 @@ impl Plan {
         all
     }
 
+    /// How many files it is about.
+    pub fn count(&self) -> usize {
+        self.files.len() + self.tree.as_ref().map_or(0, |tree| tree.measure.files)
+    }
+
     /// Everything that decides the effect, for the `shown` digest (security T24): paths with the digests
-    /// of what is there and what will be.
-    pub fn effect(&self) -> Vec<(String, Option<Digest>, Option<Digest>)> {
-        let mut all: Vec<_> = self
+    /// of what is there and what will be, sorted.
+    pub fn facts(&self) -> Value {
+        let mut all: Vec<Value> = self
             .files
             .iter()
             .map(|file| {
-                (
-                    file.path.clone(),
-                    file.before.digest(),
-                    file.after.as_ref().map(|after| after.digest().clone()),
-                )
+                json!({
+                    "path": file.path, "from": file.from, "change": file.kind.as_str(), "mode": file.mode,
+                    "before": file.before.digest().map(|digest| digest.as_str().to_owned()),
+                    "after": file.after.as_ref().map(|after| after.digest().as_str().to_owned()),
+                })
             })
             .collect();
         if let Some(tree) = &self.tree {
-            let entries = format!("{:?}", tree.measure);
-            all.push((format!("{} -> {}", tree.from, tree.to), Some(Digest::of(entries.as_bytes())), None));
+            let stamp = |measure: &Measure| {
+                let (files, bytes) = (measure.files, measure.bytes);
+                json!({ "files": files, "bytes": bytes, "stamp": Digest::of(&measure.stamp).as_str() })
+            };
+            all.push(json!({
+                "path": tree.to, "from": tree.from, "change": tree.kind.as_str(), "mode": tree.mode,
+                "before": stamp(&tree.measure), "after": tree.replaced.as_ref().map(stamp),
+            }));
         }
-        all
+        all.sort_by_cached_key(|row| row["path"].as_str().unwrap_or_default().to_owned());
+        Value::Array(all)
+    }
+
+    /// Files whose content no diff can show.
+    pub(crate) fn hidden(&self) -> Vec<Hidden> {
+        let binary = |bytes: Option<&[u8]>| bytes.is_some_and(super::text::is_binary);
+        let hidden = self.files.iter().filter_map(|file| {
+            let kind = match &file.before {
+                Before::Large(..) => "large",
+                _ if binary(file.before.bytes()) || binary(file.after.as_deref()) => "binary",
+                _ => return None,
+            };
+            let held = file.after.as_ref().map(|after| after.len() as u64);
+            Some(Hidden {
+                path: file.path.clone(),
+                kind,
+                bytes: held.unwrap_or_else(|| file.before.bytes().map_or(0, |bytes| bytes.len() as u64)),
+                before: file.before.digest().map(|digest| digest.as_str().to_owned()),
+                after: file.after.as_ref().map(|after| after.digest().as_str().to_owned()),
+            })
+        });
+        hidden.collect()
     }
 
     /// Commits and records. The outcome has a warning for every record that could not be stored.
-    pub fn commit(self, engine: &Engine<'_>, log: &dyn ChangeLog, stop: &dyn Stop) -> Result<Vec<String>> {
+    /// The approval is spent, whatever comes of it.
+    pub fn commit(
+        self,
+        approval: Approval,
+        engine: &Engine<'_>,
+        log: &dyn ChangeLog,
+        stop: &dyn Stop,
+    ) -> Result<Vec<String>> {
+        drop(approval);
         let Self { steps, files, tree, .. } = self;
         if let Some(tree) = &tree {
             tree.still(engine.root, stop)?;

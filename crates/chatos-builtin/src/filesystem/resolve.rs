@@ -227,6 +227,9 @@ impl Walker<'_> {
                 }
                 _ if self.pending.is_empty() => {
                     self.check_file_system(&found, FileId::of(&stat))?;
+                    if self.protected.holds(&stat) {
+                        return Err(FileError::denied(DenyRule::ProtectedPath, self.given));
+                    }
                     return Ok(self.leaf(name, stat));
                 }
                 _ => return Err(FileError::os("enter", self.given, Errno::NOTDIR)),

@@ -13,6 +13,7 @@ use rustix::io::Errno;
 use super::entry::{FileId, Kind};
 use super::error::{DenyRule, FileError, Result};
 use super::fs::retry;
+use super::hard_links::Contents;
 use super::nearest;
 use super::resolve::{self, Last, Place};
 
@@ -38,6 +39,7 @@ pub struct ProtectedIds {
     ids: HashSet<FileId>,
     /// Directories that do not exist yet: the parent that does, and the next name below it.
     planned: Vec<(FileId, Vec<u8>)>,
+    contents: Contents,
 }
 
 /// An open directory that stays the same one whatever happens to its name; copies share the handle.
@@ -75,7 +77,7 @@ impl Protected {
 
     /// Looks the directories up. Done for each operation, because they may be made or moved.
     pub fn now(&self) -> ProtectedIds {
-        let mut found = ProtectedIds::default();
+        let mut found = ProtectedIds { contents: Contents::of(&self.paths), ..ProtectedIds::default() };
         for path in self.paths.iter() {
             let mut existing = path.as_path();
             let mut below: Option<&std::ffi::OsStr> = None;
@@ -106,6 +108,11 @@ impl ProtectedIds {
     /// Whether this directory is a protected one.
     pub fn contains(&self, id: FileId) -> bool {
         self.ids.contains(&id)
+    }
+
+    /// Whether this file is one of a protected directory, met under another of its names.
+    pub fn holds(&self, stat: &Stat) -> bool {
+        self.contents.hold(stat)
     }
 
     /// Whether making `name` in this directory would be the first step to a protected one.

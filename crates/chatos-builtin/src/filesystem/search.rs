@@ -147,7 +147,7 @@ pub fn search(root: &Root, request: &Request, stop: &dyn Stop) -> Result<Found> 
         files,
         direct,
         request,
-        searching: Searching::new(&matcher, request),
+        searching: Searching::new(&matcher, request, root.protected()),
         stop,
         next: AtomicUsize::new(0),
         over: AtomicBool::new(false),

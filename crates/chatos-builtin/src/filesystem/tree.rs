@@ -2,13 +2,14 @@
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use rustix::fs::{Access, AtFlags, Mode, OFlags};
+use rustix::fs::{Access, AtFlags, Mode, OFlags, Stat};
+use sha2::{Digest, Sha256};
 
 use super::entry::{FileId, Kind, size_of};
 use super::error::{DenyRule, FileError, Resource, Result};
 use super::fs::{Fs, retry, write_all};
 use super::resolve::{Place, open_nofollow};
-use super::root::{Root, SymlinkPolicy};
+use super::root::{ProtectedIds, Root, SymlinkPolicy};
 use super::stop::Stop;
 use super::walk::{join, read_dir};
 
@@ -30,6 +31,19 @@ pub struct Measure {
     pub files: usize,
     /// Bytes of regular files.
     pub bytes: u64,
+    /// Digest of sizes, times and numbers of all of it: another one when a content was written.
+    pub stamp: [u8; 32],
+}
+
+/// Looks at one entry for the stamp.
+fn look(stamp: &mut Sha256, rel: &[u8], stat: &Stat) {
+    stamp.update((rel.len() as u64).to_le_bytes());
+    stamp.update(rel);
+    // A directory's own times change with what is made and removed in it, which the entries say.
+    if Kind::of(stat) != Kind::Directory {
+        let facts = format!("{}|{}|{}|{}", stat.st_ino, size_of(stat), stat.st_mtime, stat.st_mtime_nsec);
+        stamp.update(facts.as_bytes());
+    }
 }
 
 /// What a tree is measured for.
@@ -45,6 +59,10 @@ pub enum Purpose {
 pub fn measure(root: &Root, place: &Place, purpose: Purpose, stop: &dyn Stop) -> Result<Measure> {
     let protected = root.protected();
     let mut out = Measure::default();
+    let mut stamp = Sha256::new();
+    if let Some(stat) = &place.stat {
+        look(&mut stamp, b"", stat);
+    }
     if place.kind() == Some(Kind::File) {
         // A file by itself is bounded like a tree.
         out.bytes = place.stat.as_ref().map_or(0, size_of);
@@ -77,7 +95,12 @@ pub fn measure(root: &Root, place: &Place, purpose: Purpose, stop: &dyn Stop) ->
                 for name in names {
                     let stat = rustix::fs::statat(&dir, name.as_slice(), AtFlags::SYMLINK_NOFOLLOW)
                         .map_err(|errno| fail("stat", &join(&rel, &name), errno))?;
-                    pending.push((join(&rel, &name), Kind::of(&stat)));
+                    let rel = join(&rel, &name);
+                    if protected.holds(&stat) {
+                        return Err(FileError::denied(DenyRule::ProtectedPath, shown(&rel)));
+                    }
+                    look(&mut stamp, &rel, &stat);
+                    pending.push((rel, Kind::of(&stat)));
                     if Kind::of(&stat) == Kind::File {
                         out.bytes += size_of(&stat);
                     }
@@ -103,6 +126,7 @@ pub fn measure(root: &Root, place: &Place, purpose: Purpose, stop: &dyn Stop) ->
             });
         }
     }
+    out.stamp = stamp.finalize().into();
     Ok(out)
 }
 
@@ -167,6 +191,7 @@ pub(super) fn split(rel: &[u8]) -> (&[u8], &[u8]) {
 /// Copies a measured tree to a new name in another directory, every file durable.
 pub(super) fn copy(
     fs: &dyn Fs,
+    protected: &ProtectedIds,
     place: &Place,
     measure: &Measure,
     to: BorrowedFd<'_>,
@@ -207,7 +232,9 @@ pub(super) fn copy(
                     .map_err(|e| fail("read the link", e))?;
                 fs.symlink(link.to_bytes(), target_dir, target_name).map_err(|e| fail("link", e))?;
             }
-            Kind::File => copy_file(fs, (source_dir, source_name), (target_dir, target_name), &place.rel)?,
+            Kind::File => {
+                copy_file(fs, protected, (source_dir, source_name), (target_dir, target_name), &place.rel)?;
+            }
             Kind::Other => {
                 let path = String::from_utf8_lossy(&join(place.rel.as_bytes(), rel)).into_owned();
                 return Err(FileError::Unsupported {
@@ -230,6 +257,7 @@ pub(super) fn copy(
 
 fn copy_file(
     fs: &dyn Fs,
+    protected: &ProtectedIds,
     from: (BorrowedFd<'_>, &[u8]),
     to: (BorrowedFd<'_>, &[u8]),
     shown: &str,
@@ -240,6 +268,9 @@ fn copy_file(
     let stat = rustix::fs::fstat(&source).map_err(|e| fail("stat", e))?;
     if Kind::of(&stat) != Kind::File {
         return Err(FileError::changed(shown, None, None));
+    }
+    if protected.holds(&stat) {
+        return Err(FileError::denied(DenyRule::ProtectedPath, shown));
     }
     let target = fs.create(to.0, to.1, Mode::from_raw_mode(0o600)).map_err(|e| fail("create", e))?;
     let mut buffer = vec![0; COPY_CHUNK];

@@ -1,6 +1,6 @@
 //! No queue: nobody can be asked but the connected client.
 
-use chatos_prompts::{Object, Owner, RequestId};
+use chatos_prompts::{Approval, Effect, Object, Owner, RequestId};
 use chatos_tool::Text;
 use serde_json::Value;
 
@@ -56,6 +56,14 @@ impl PromptQueue for NoQueue {
         _: &'a Value,
         _: &'a str,
     ) -> BoxFuture<'a, Result<(), QueueError>> {
+        none()
+    }
+
+    fn use_approval<'a>(
+        &'a self,
+        _: &'a RequestId,
+        _: &'a Effect,
+    ) -> BoxFuture<'a, Result<Approval, QueueError>> {
         none()
     }
 }

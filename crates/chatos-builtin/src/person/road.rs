@@ -4,7 +4,7 @@ use std::sync::PoisonError;
 use std::time::Duration;
 
 use chatos_prompts::response::Status;
-use chatos_prompts::{Object, Owner, RequestId, shown};
+use chatos_prompts::{Object, Owner, RequestId};
 use chatos_tool::{Text, ToolError, Transport, persons_note};
 use serde_json::{Value, json};
 
@@ -25,9 +25,9 @@ const LATE: Duration = Duration::from_secs(2);
 pub(crate) async fn ask(cx: &CallCx, mut question: Question) -> Result<Agreed, ToolError> {
     redact_message(cx, &mut question);
     let owner = Owner::host_server(cx.server);
-    let shown = shown::digest(&question.prompt.normal, None);
+    let shown = question.shown();
     let roads = Roads::find(cx, &question).await?;
-    let resumed = cx.resume.clone();
+    let resumed = cx.resume.clone().filter(|_| !question.again);
     if let Some(resume) = &resumed
         && question.prompt.kind.decides_effect()
         && resume.shown.as_ref().is_some_and(|then| *then != shown)
@@ -160,6 +160,8 @@ async fn put(cx: &CallCx, owner: &Owner, question: &Question, tell: bool) -> Res
         prompt: question.prompt.normal.clone(),
         trace: cx.trace.clone(),
         id: Some(id.clone()),
+        effect: question.effect.clone(),
+        whole: question.whole.clone(),
     };
     // Not dropped on cancel: a question that is on its way arrives, and is then withdrawn.
     let (queue, own) = (cx.queue.clone(), owner.clone());
@@ -296,9 +298,10 @@ async fn from_client(
         })?;
         let status = Status::read(response.get("status").and_then(Value::as_str).unwrap_or_default());
         let verdict = Verdict { status, response, by: Some("person:client".to_owned()), private: false };
-        return settle(cx, question, name, owner, verdict, timeout_ms).await.map(Some);
+        let agreed = settle(cx, question, name, owner, verdict, timeout_ms).await?;
+        return Ok(Some(Agreed { recorded: false, ..agreed }));
     };
-    let shown = shown::digest(&question.prompt.normal, None);
+    let shown = question.shown();
     match cx.unless_stopped(cx.queue.answer(id, &response, &shown)).await? {
         // Whoever was first: the record says what was answered.
         Ok(()) | Err(QueueError::AlreadyAnswered) => {
@@ -372,7 +375,7 @@ async fn settle(
             *value = Value::String(chatos_prompts::response::MASK.to_owned());
         }
     }
-    Ok(Agreed { request_id: name.clone(), response, secrets })
+    Ok(Agreed { request_id: name.clone(), response, secrets, recorded: true })
 }
 
 /// Withdraws the question beside the call, which ends at once; the layer waits for it when it closes.

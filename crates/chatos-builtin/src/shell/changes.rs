@@ -12,6 +12,7 @@ use serde::Serialize;
 use crate::filesystem::Root;
 use crate::filesystem::change::{ChangeKind, Content, FileChange, MAX_KEPT_BYTES};
 use crate::filesystem::entry::{Kind, size_of};
+use crate::filesystem::root::ProtectedIds;
 use crate::filesystem::stop::Stop;
 use crate::filesystem::walk::{WalkOptions, walk};
 
@@ -61,11 +62,11 @@ pub(super) struct After {
 /// Looks at the root before a command; `named` are files whose content is worth keeping.
 pub(super) fn before(root: &Root, named: &[PathBuf], stop: &dyn Stop) -> Option<Before> {
     let (files, cut) = look(root, stop)?;
-    let mut contents = BTreeMap::new();
+    let (protected, mut contents) = (root.protected(), BTreeMap::new());
     for path in named.iter().take(MAX_KEPT) {
         let rel = path.as_os_str().as_encoded_bytes().to_vec();
         if files.get(&rel).is_some_and(|facts| facts.size <= MAX_KEPT_SIZE)
-            && let Some(bytes) = content(root, &rel, MAX_KEPT_SIZE)
+            && let Some(bytes) = content(root, &protected, &rel, MAX_KEPT_SIZE)
         {
             contents.insert(rel, bytes);
         }
@@ -96,12 +97,14 @@ pub(super) fn after(root: &Root, before: &Before, stop: &dyn Stop) -> After {
     let gone = before.files.keys().filter(|rel| compared(rel) && !now.contains_key(*rel));
     found.extend(gone.map(|rel| (rel, ChangeKind::Deleted)));
     found.sort_by(|one, other| one.0.cmp(other.0));
-    let total = found.len();
+    let (total, protected) = (found.len(), root.protected());
     let mut result = After { total, ..After::default() };
     for (rel, kind) in found.into_iter().take(MAX_LISTED) {
         let path = String::from_utf8_lossy(rel).into_owned();
         let old = before.contents.get(rel);
-        let new = (kind != ChangeKind::Deleted).then(|| content(root, rel, MAX_KEPT_BYTES as u64)).flatten();
+        let new = (kind != ChangeKind::Deleted)
+            .then(|| content(root, &protected, rel, MAX_KEPT_BYTES as u64))
+            .flatten();
         // Touched, not changed.
         if kind == ChangeKind::Modified && old.is_some() && old == new.as_ref() {
             result.total -= 1;
@@ -161,9 +164,10 @@ fn facts(stat: &Stat) -> Facts {
     }
 }
 
-fn content(root: &Root, rel: &[u8], most: u64) -> Option<Vec<u8>> {
+fn content(root: &Root, protected: &ProtectedIds, rel: &[u8], most: u64) -> Option<Vec<u8>> {
     let file = std::fs::File::from(root.open_file_nofollow(rel).ok()?);
-    if !file.metadata().ok()?.is_file() {
+    let stat = rustix::fs::fstat(&file).ok()?;
+    if Kind::of(&stat) != Kind::File || protected.holds(&stat) {
         return None;
     }
     let mut bytes = Vec::new();

@@ -6,7 +6,6 @@ use chatos_tool::{DenyRule, Lang, Needed, Text, ToolError};
 use super::check::{Checked, Grade};
 use super::sandbox::{Kernel, Level};
 use super::settings::{ConfirmUse, NetworkUse, SafetyMode, SandboxUse};
-use crate::consent::{self, Consent};
 use crate::context::CallCx;
 
 /// How a command may run.
@@ -23,10 +22,6 @@ pub(super) struct Terms {
 /// What is to be decided.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Request<'a> {
-    /// The command, or what is typed into a session.
-    pub(super) command: &'a str,
-    /// Relative to the root.
-    pub(super) cwd: &'a str,
     /// What was seen in it.
     pub(super) checked: &'a Checked,
     /// The call wants the network.
@@ -132,17 +127,13 @@ pub(super) fn reasons(cx: &CallCx, request: Request<'_>, terms: Terms) -> Vec<Te
     why
 }
 
-/// Refuses, asks, or lets pass. Nothing has run when this fails.
-pub(super) async fn pass(cx: &CallCx, request: Request<'_>, terms: Terms) -> Result<Consent, ToolError> {
+/// Refuses, or says what a person has to be asked; nothing where nobody has to.
+pub(super) fn question(cx: &CallCx, request: Request<'_>, terms: Terms) -> Result<Option<Text>, ToolError> {
     if cx.settings.shell.mode == SafetyMode::Strict && request.checked.worst() == Some(Grade::Block) {
         return Err(blocked(request));
     }
     let why = reasons(cx, request, terms);
-    if why.is_empty() {
-        return Ok(Consent::default());
-    }
-    let message = message(&why, request, terms);
-    consent::command(cx, consent::Command { command: request.command, cwd: request.cwd, message }).await
+    Ok((!why.is_empty()).then(|| message(&why, request, terms)))
 }
 
 fn blocked(request: Request<'_>) -> ToolError {

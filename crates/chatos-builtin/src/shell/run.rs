@@ -4,12 +4,15 @@ mod follow;
 mod report;
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
+use std::path::Path;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
+use chatos_prompts::{Approval, effect};
 use chatos_tool::{Annotations, Confirm, Issue, Needed, Reason, Text, ToolError, ToolSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::changes::{self, Changed};
 use super::check::{self, Checked, Estimate, Finding, Grade, Surroundings};
@@ -22,7 +25,7 @@ use super::sandbox::{self, Level, Places};
 use super::settings::SafetyMode;
 use super::wire::{Failure, Job};
 use super::{Shop, sessions};
-use crate::consent::Consent;
+use crate::consent::{self, Consent, Matter};
 use crate::context::CallCx;
 use crate::files::ChangeContext;
 use crate::filesystem::stop::Never;
@@ -129,6 +132,27 @@ pub(super) struct Prepared {
     pub(super) job: Job,
     /// Marks every process of it.
     pub(super) token: String,
+    /// It may run, once.
+    pub(super) approval: Approval,
+}
+
+/// A command and its surroundings at one moment.
+struct Looked {
+    shell: Shell,
+    dir: WorkDir,
+    terms: Terms,
+    checked: Checked,
+}
+
+impl Looked {
+    fn denied(&self) -> Denied {
+        Denied {
+            cwd: self.dir.rel.clone(),
+            shell: self.shell.path.clone(),
+            terms: self.terms,
+            findings: self.checked.findings.clone(),
+        }
+    }
 }
 
 /// What a call says about the command it wants.
@@ -151,32 +175,20 @@ impl Shop {
     ) -> Result<Prepared, (ToolError, Option<Box<Denied>>)> {
         let plain = |error: ToolError| (error, None);
         command::refuse_variables(&wanted.env).map_err(plain)?;
-        let shell = command::shell(wanted.shell.as_deref(), &self.variables).map_err(plain)?;
-        let dir = command::work_dir(cx, &self.protected, &wanted.cwd).map_err(plain)?;
-        let terms = gate::terms(cx, || self.kernel(), wanted.network).map_err(plain)?;
-        let checked = self.look(cx, &wanted.command, &dir, terms);
-        let names: Vec<&str> = wanted.env.keys().map(String::as_str).collect();
-        let request = Request {
-            command: &wanted.command,
-            cwd: &dir.rel,
-            checked: &checked,
-            network: wanted.network,
-            variables: &names,
-            shell: wanted.shell.is_some().then_some(shell.path.as_str()),
-            note: wanted.note.as_ref(),
+        let denied = Mutex::new(None);
+        // Looked at again after an answer: the directory, the shell, the boundary as they are then.
+        let look = || {
+            let looked = self.look_around(cx, &wanted).and_then(|looked| {
+                let known = Some(Box::new(looked.denied()));
+                *denied.lock().unwrap_or_else(PoisonError::into_inner) = known;
+                Ok((self.matter(cx, &wanted, &looked)?, looked))
+            });
+            std::future::ready(looked)
         };
-        let consent = match gate::pass(cx, request, terms).await {
-            Ok(consent) => consent,
-            Err(error) => {
-                let denied = Denied {
-                    cwd: dir.rel.clone(),
-                    shell: shell.path.clone(),
-                    terms,
-                    findings: checked.findings,
-                };
-                return Err((error, Some(Box::new(denied))));
-            }
-        };
+        let agreed = consent::agree(cx, look).await;
+        let known = denied.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let (consent, approval, looked) = agreed.map_err(|error| (error, known))?;
+        let Looked { shell, dir, terms, checked } = looked;
         let mut env = BTreeMap::new();
         for (name, value) in wanted.env {
             env.insert(name, self.secrets.resolve(cx, &value.0).await.map_err(plain)?);
@@ -184,18 +196,7 @@ impl Shop {
         let temp = self.temp();
         let token = uuid::Uuid::new_v4().simple().to_string();
         let env = command::environment(&self.variables, &temp, &token, env);
-        let root = cx.root.as_ref().map(|root| root.path().to_owned()).unwrap_or_default();
-        let boundary = terms.kernel.map(|kernel| {
-            // What the server was given decides about paths, not what the call puts into `env`.
-            let places = Places {
-                root: &root,
-                temp: &temp,
-                variables: &self.variables,
-                protected: &self.protected,
-                programs: &self.programs,
-            };
-            sandbox::boundary(&cx.settings.shell, kernel, places, terms.network)
-        });
+        let boundary = self.boundary(cx, terms, &temp);
         let job = Job {
             argv: shell.argv(&wanted.command),
             env: env.into_iter().collect(),
@@ -204,7 +205,58 @@ impl Shop {
             cpu_seconds: wanted.cpu.map(|cpu| (cpu.as_secs() + 1) * cores()),
             boundary,
         };
-        Ok(Prepared { command: wanted.command, dir, shell, checked, terms, consent, job, token })
+        Ok(Prepared { command: wanted.command, dir, shell, checked, terms, consent, job, token, approval })
+    }
+
+    fn look_around(&self, cx: &CallCx, wanted: &Wanted) -> Result<Looked, ToolError> {
+        let shell = command::shell(wanted.shell.as_deref(), &self.variables)?;
+        let dir = command::work_dir(cx, &self.protected, &wanted.cwd)?;
+        let terms = gate::terms(cx, || self.kernel(), wanted.network)?;
+        let checked = self.look(cx, &wanted.command, &dir, terms);
+        Ok(Looked { shell, dir, terms, checked })
+    }
+
+    /// What a person is asked about a command; nothing where nobody has to be.
+    fn matter(&self, cx: &CallCx, wanted: &Wanted, looked: &Looked) -> Result<Option<Matter>, ToolError> {
+        let Looked { shell, dir, terms, checked } = looked;
+        let names: Vec<&str> = wanted.env.keys().map(String::as_str).collect();
+        let request = Request {
+            checked,
+            network: wanted.network,
+            variables: &names,
+            shell: wanted.shell.is_some().then_some(shell.path.as_str()),
+            note: wanted.note.as_ref(),
+        };
+        let Some(message) = gate::question(cx, request, *terms)? else { return Ok(None) };
+        let given: BTreeMap<&str, &str> =
+            wanted.env.iter().map(|(name, value)| (name.as_str(), value.0.as_str())).collect();
+        // Each command gets a directory for temporary files of its own; the rest is the policy.
+        let policy = self.boundary(cx, *terms, Path::new("/tmp/chatos-shell"));
+        let facts = json!({
+            "text": wanted.command,
+            "cwd": effect::directory(&dir.path),
+            "shell": shell.path,
+            "env": names,
+            "envDigest": effect::digest_of(&json!({ "given": given, "own": &self.variables })),
+            "network": terms.network,
+            "sandbox": { "level": terms.level.as_str(), "policyDigest": effect::digest_of(&json!(policy)) },
+        });
+        Ok(Some(Matter::command(cx, &wanted.command, &dir.rel, message, facts)))
+    }
+
+    fn boundary(&self, cx: &CallCx, terms: Terms, temp: &Path) -> Option<sandbox::Boundary> {
+        let root = cx.root.as_ref().map(|root| root.path().to_owned()).unwrap_or_default();
+        terms.kernel.map(|kernel| {
+            // What the server was given decides about paths, not what the call puts into `env`.
+            let places = Places {
+                root: &root,
+                temp,
+                variables: &self.variables,
+                protected: &self.protected,
+                programs: &self.programs,
+            };
+            sandbox::boundary(&cx.settings.shell, kernel, places, terms.network)
+        })
     }
 
     /// The look at a command before it runs.

@@ -12,6 +12,7 @@ pub(super) mod list;
 pub(super) mod run;
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::fs;
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -81,11 +82,47 @@ pub(super) struct Record {
     pub(super) network: bool,
     pub(super) marks: Marks,
     pub(super) updated_at: String,
+    /// Opens its control socket. Empty in the file of an older program, whose supervisor asks for none.
+    #[serde(default)]
+    pub(super) secret: Secret,
+}
+
+/// What only those know who can read the files of a session (working-day §1.7).
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct Secret(String);
+
+impl Secret {
+    /// 32 random bytes.
+    pub(super) fn draw() -> io::Result<Self> {
+        let mut bytes = [0; 32];
+        getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
+        Ok(Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
+    }
+
+    /// Compares without stopping at the first difference. An empty one opens nothing.
+    pub(super) fn opens(&self, other: &Self) -> bool {
+        let (one, other) = (self.0.as_bytes(), other.0.as_bytes());
+        let difference = one.iter().zip(other).fold(0, |sum, (a, b)| sum | (a ^ b));
+        !one.is_empty() && one.len() == other.len() && difference == 0
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret")
+    }
 }
 
 /// What a client asks a supervisor.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Ask {
+    /// The first frame of a connection; without it every other ends the connection.
+    Open { secret: Secret },
     /// How is it?
     Status,
     /// Answered with the status when there is output beyond this, or when it ended.

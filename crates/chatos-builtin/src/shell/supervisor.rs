@@ -36,6 +36,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Runs until the server is gone and nothing of its commands is left. Called by the program's `main`.
 pub fn supervise() {
+    keep_streams_only();
     let socket = std::io::stdin();
     let own = rustix::process::getpid();
     // Own session, so that a terminal's Ctrl-C does not reach it; orphans come here, not to init.
@@ -55,6 +56,11 @@ pub fn supervise() {
     if ended.is_err() {
         tree::kill_all(PATIENCE);
     }
+}
+
+/// working-day §1.7: a command has its standard streams and no other open file, whoever left one open.
+fn keep_streams_only() {
+    close_fds::set_fds_cloexec(3, &[]);
 }
 
 struct Supervisor<'a> {

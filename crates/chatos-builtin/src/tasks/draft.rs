@@ -82,7 +82,7 @@ pub(super) async fn confirm(
         "title": title.get(cx.lang),
         "allowCancel": true,
         "source": caller.as_str(),
-        "tasks": drafts,
+        "tasks": &drafts,
     });
     if cx.settings.confirm_timeout_ms > 0 {
         prompt["timeoutMs"] = json!(cx.settings.confirm_timeout_ms);
@@ -92,13 +92,14 @@ pub(super) async fn confirm(
     })?;
     // tools §15: the source of this question says which flow asks.
     caller.as_str().clone_into(&mut question.source);
+    let effect = cx.effect("tasks").with("caller", json!(caller.as_str())).with("tasks", json!(drafts));
+    question.effect = Some(effect.clone());
     let agreed = person::ask(cx, question).await?;
-    let remark = agreed.response.get("remark").and_then(Value::as_str).filter(|text| !text.trim().is_empty());
-    let consent = Consent {
-        confirmed: true,
-        request_id: Some(agreed.request_id.as_str().to_owned()),
-        remark: remark.map(str::to_owned),
-    };
+    let consent = Consent::of(&agreed);
+    // What is proposed cannot change under the answer; the answer is used once all the same.
+    if person::use_approval(cx, &agreed, &effect, &effect).await?.is_none() {
+        return Err(person::changed_meanwhile());
+    }
     let answered = agreed.response.get("tasks").and_then(Value::as_array).cloned().unwrap_or_default();
     let (tasks, changes) = compare(proposed, &answered);
     Ok((tasks, changes, consent))

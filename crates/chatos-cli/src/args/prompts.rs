@@ -13,6 +13,9 @@ pub(crate) enum Prompts {
     Show {
         /// Its id, or the first characters of it (at least 4)
         id: String,
+        /// The whole text it is about, also what the question shows only in part
+        #[arg(long)]
+        diff: bool,
     },
     /// Answer a question; without flags it is asked in this terminal
     Answer(Box<PromptsAnswer>),
@@ -108,6 +111,12 @@ pub(crate) struct PromptsAnswer {
     /// The digest of what you saw earlier (`show --json`)
     #[arg(long, value_name = "DIGEST")]
     pub(crate) shown: Option<String>,
+    /// Print the whole text the question is about before it is confirmed; needed where it is shown only in part
+    #[arg(long, requires = "ok")]
+    pub(crate) diff: bool,
+    /// Confirm although the content of some files cannot be shown
+    #[arg(long, requires = "ok")]
+    pub(crate) without_seeing: bool,
 }
 
 fn parse_time(text: &str) -> Result<std::time::Duration, String> {

@@ -59,9 +59,15 @@ pub(crate) fn run(
     block_on(async {
         match action {
             Prompts::List(wanted) => list(&desk, output, &wanted).await,
-            Prompts::Show { id } => {
+            Prompts::Show { id, diff } => {
                 let id = desk.resolve(&id, output.lang).await?;
-                let item = desk.show(&id, output.lang).await?;
+                let mut item = desk.show(&id, output.lang).await?;
+                let whole = if diff { desk.whole(&id, &item, output.lang).await? } else { None };
+                if let Some(text) = whole {
+                    // All of it is there now.
+                    item["prompt"]["diffRef"]["shownLines"] = item["prompt"]["diffRef"]["lines"].clone();
+                    item["prompt"]["diff"] = text.into();
+                }
                 if output.json {
                     output.json_line(&item);
                 } else {

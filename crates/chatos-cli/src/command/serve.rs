@@ -65,13 +65,9 @@ async fn serve(output: &Output, options: Serve, host: std::sync::Arc<Host>) -> R
         },
     );
     app.self_test().await?;
-    let announcement = Announcement::of_this_process(
-        server.port(),
-        app.url(),
-        app.token().to_owned(),
-        iso_from_ms(host.started_at()),
-    );
-    host.announce(&announcement)?;
+    let announcement =
+        Announcement::of_this_process(server.port(), app.url(), app.token(), iso_from_ms(host.started_at()));
+    host.announce(announcement, app.token_keeper())?;
     host.servers().reached_at(app.url());
     let signals = watch_signals(&host)?;
     host.background()?;

@@ -43,7 +43,7 @@ fn a_frame_has_exactly_the_documented_policy_on_every_answer() {
         "default-src 'none'; script-src {own} 'wasm-unsafe-eval'; style-src {own} 'unsafe-inline'; \
          img-src {own} data: blob:; font-src {own} data:; media-src {own} data: blob:; connect-src 'self'; \
          worker-src {own} blob:; frame-src 'none'; object-src 'none'; form-action 'none'; base-uri 'none'; \
-         webrtc 'block'; frame-ancestors http://127.0.0.1:{port}"
+         frame-ancestors http://127.0.0.1:{port}"
     );
     for path in [
         "__chatos/frame.html?app=hello&surface=full",
@@ -55,6 +55,13 @@ fn a_frame_has_exactly_the_documented_policy_on_every_answer() {
         assert_eq!(answer.header("content-security-policy"), Some(policy.as_str()), "{path}");
         assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
         assert_eq!(answer.header("access-control-allow-origin"), Some(root.as_str()));
+        assert_eq!(answer.header("connection-allowlist"), Some("(response-origin)"), "{path}");
+        let denied = answer.header("permissions-policy").unwrap();
+        for feature in
+            ["camera=()", "display-capture=()", "publickey-credentials-get=()", "local-network-access=()"]
+        {
+            assert!(denied.contains(feature), "{denied}");
+        }
         assert_eq!(answer.header("x-dns-prefetch-control"), Some("off"));
         assert_eq!(answer.header("referrer-policy"), Some("no-referrer"));
         for absent in ["x-frame-options", "cross-origin-opener-policy", "set-cookie"] {
@@ -72,9 +79,11 @@ fn a_frame_has_exactly_the_documented_policy_on_every_answer() {
     let policy = answer.header("content-security-policy").unwrap();
     assert!(policy.contains(&format!("connect-src {own};")), "{policy}");
     assert!(!policy.contains("'self'"), "{policy}");
-    assert!(
-        policy.ends_with("; sandbox allow-scripts allow-forms allow-modals allow-downloads allow-popups"),
-        "{policy}"
+    assert!(policy.ends_with("; sandbox allow-scripts allow-forms allow-modals allow-downloads"), "{policy}");
+    // There the browser is told addresses: the page's own origin is not the plugin's.
+    assert_eq!(
+        answer.header("connection-allowlist"),
+        Some(format!("(\"{root}/r/{rev}/*\" \"{root}/r/common/ui/*\" \"{root}/common/ui/*\")").as_str())
     );
     // The same revision is nobody's below another name of the page.
     assert_eq!(by_name(&host, "GET", "localhost", &path, &[]).status, 410);
@@ -219,11 +228,83 @@ fn the_probe_has_its_own_name() {
     let (_sandbox, host, name, rev) = start();
     let page = by_name(&host, "GET", "p-probe.localhost", "/__chatos/probe", &[]);
     assert_eq!((page.status, page.header("content-type")), (200, Some("text/html; charset=utf-8")));
-    assert!(page.text().contains("/__chatos/probe.js"));
+    assert!(page.text().contains("probe.js"));
     let script = by_name(&host, "GET", "p-probe.localhost", "/__chatos/probe.js", &[]);
     assert!(script.text().contains("chatos: 'probe'"), "{}", script.text());
     assert_eq!(by_name(&host, "GET", &name, "/__chatos/probe", &[]).status, 404);
     assert_eq!(by_name(&host, "GET", "p-probe.localhost", &format!("/r/{rev}/style.css"), &[]).status, 404);
+}
+
+#[test]
+fn the_probe_tries_with_and_without_the_header_that_is_measured() {
+    let (_sandbox, host, _, _) = start();
+    let root = format!("http://127.0.0.1:{}/plugin-frame/probe", host.port);
+    let below = format!("(\"{root}/__chatos/probe.js\")");
+    for (name, base, confined) in
+        [("p-probe.localhost", "", "(response-origin)"), ("127.0.0.1", "/plugin-frame/probe", below.as_str())]
+    {
+        let get = |path: &str| {
+            by_name(&host, "GET", name, &format!("{base}/__chatos/{path}"), &["Sec-Fetch-Dest: iframe"])
+        };
+        let (free, held) = (get("probe"), get("confined"));
+        assert_eq!((free.status, free.header("connection-allowlist")), (200, None));
+        assert_eq!((held.status, held.header("connection-allowlist")), (200, Some(confined)));
+        // No other policy may do what the header is measured for.
+        for answer in [free, held] {
+            let policy = answer.header("content-security-policy").unwrap();
+            assert!(policy.starts_with("frame-ancestors ") && !policy.contains("-src"), "{policy}");
+            assert_eq!(policy.contains("; sandbox allow-scripts"), name == "127.0.0.1", "{policy}");
+        }
+    }
+    let seen =
+        by_name(&host, "GET", "127.0.0.1", "/plugin-frame/probe/__chatos/seen", &["Sec-Fetch-Mode: no-cors"]);
+    assert_eq!((seen.status, seen.header("cross-origin-resource-policy")), (204, Some("cross-origin")));
+}
+
+#[test]
+fn no_file_of_a_plugin_is_a_page_of_its_own() {
+    let sandbox = sandbox();
+    plugin(&sandbox, PLUGIN);
+    let files = ["page.html", "page.HTM", "page.svg", "page.xml", "page.xhtml", "page.pdf"];
+    for file in files {
+        write(&place(&sandbox, PLUGIN).join(file), "<script>1</script>");
+    }
+    let host = serve(&sandbox);
+    trust(&host, PLUGIN);
+    let rev = open(&host, PLUGIN, "hello")["rev"].as_str().unwrap().to_owned();
+    let hash = hash(PLUGIN);
+    for (name, base) in [
+        (format!("p-{hash}.localhost"), String::new()),
+        ("127.0.0.1".to_owned(), format!("/plugin-frame/{hash}")),
+    ] {
+        let get = |path: &str, dest: &str| {
+            by_name(
+                &host,
+                "GET",
+                &name,
+                &format!("{base}/r/{rev}/{path}"),
+                &[&format!("Sec-Fetch-Dest: {dest}")],
+            )
+        };
+        for dest in ["document", "iframe", "frame", "fencedframe", "object", "embed", "IFRAME"] {
+            for path in files.iter().chain(&[
+                "hello/index.mjs",
+                "style.css",
+                "__chatos/bootstrap.js",
+                "common/ui/tree.js",
+            ]) {
+                assert_eq!(get(path, dest).status, 403, "{dest} {path}");
+            }
+        }
+        assert_eq!(get("__chatos/frame.html?app=hello&surface=full", "iframe").status, 200);
+        for path in files {
+            let answer = get(path, "image");
+            let policy = answer.header("content-security-policy").unwrap();
+            assert_eq!(answer.status, 200, "{path}");
+            assert!(policy.ends_with("; sandbox"), "{path}: {policy}");
+        }
+        assert!(!get("style.css", "style").header("content-security-policy").unwrap().ends_with("; sandbox"));
+    }
 }
 
 #[test]
@@ -327,6 +408,12 @@ fn a_grant_widens_the_policy_and_its_withdrawal_narrows_it() {
     let policy = answer.header("content-security-policy").unwrap();
     assert!(policy.contains("connect-src 'self' https://api.example.com wss://api.example.com;"), "{policy}");
     assert!(policy.contains(" 'wasm-unsafe-eval' 'unsafe-eval';"), "{policy}");
+    // The browser matches sockets by the address of their handshake; a host that was allowed may send on, and the
+    // other policy says where to.
+    assert_eq!(
+        answer.header("connection-allowlist"),
+        Some("(response-origin \"https://api.example.com\");redirects=allow")
+    );
     assert_eq!(grant("backend", "", "withdrawn").status, 200);
     let opened = open(&host, PLUGIN, "hello");
     assert!(!opened["capabilities"].as_array().unwrap().contains(&json!("backend")));

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by failing")]
 
 mod async_task;
+mod away;
 mod boundaries;
 mod chat;
 mod faults;

@@ -8,7 +8,7 @@ use chatos_agent::Question;
 use chatos_builtin::filesystem::plan::sensitive;
 use chatos_manifest::{PluginId, visible};
 use chatos_plugins::UiApps;
-use chatos_prompts::Owner;
+use chatos_prompts::{Effect, Object, Owner, effect};
 use chatos_store::{AgentRecord, AppRootMode, AppRootRow, SessionRow, iso_from_ms, now_ms};
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use schemars::JsonSchema;
@@ -198,7 +198,8 @@ impl Host {
             owner: Owner::host_server(OWNER),
             source: format!("{plugin_id}:{app_id}"),
             trace: empty_trace(),
-            effect: Some(("app_root", json!({ "plugin": plugin_id, "root": row.root }))),
+            effect: Some(effect_of(&row)),
+            whole: None,
         };
         if let Err(fault) = self.servers().ports().ask(question).await {
             self.drop_root(&row).await;
@@ -256,6 +257,13 @@ impl Host {
             // Nobody decided: it may be asked again.
             _ => return self.drop_root(&row).await,
         };
+        if matches!(mode, AppRootMode::Full | AppRootMode::Read) {
+            let used = self.servers().ports().use_approval(row.request_id.clone(), effect_of(&row)).await;
+            if let Err(fault) = used {
+                tracing::warn!(%fault, "the folder is another one than the person was asked about");
+                return self.drop_root(&row).await;
+            }
+        }
         // A person may have taken the plugin away meanwhile.
         let known = self.store().app_roots(Some(&row.plugin_id)).unwrap_or_default();
         if !known.iter().any(|now| now.request_id == row.request_id) {
@@ -398,6 +406,13 @@ impl Host {
 fn nearest(rows: &[AppRootRow], root: &Path) -> Option<AppRootMode> {
     let decided = rows.iter().filter(|row| row.mode != AppRootMode::Asked && root.starts_with(&row.root));
     decided.max_by_key(|row| row.root.len()).map(|row| row.mode)
+}
+
+/// What a yes decides: this very folder, for this plugin.
+fn effect_of(row: &AppRootRow) -> Effect {
+    Effect::new("access", Object::new())
+        .with("plugin", json!(row.plugin_id))
+        .with("root", effect::directory(Path::new(&row.root)))
 }
 
 /// A stranger's name in one line.

@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use chatos_agent::{
-    AppPlace, Asker, BuiltInCall, CallContext, CallSettings, OpenAsk, Ports, Question, TaskRow, TaskTime,
-    ToolEvent, Verdict,
+    AppPlace, Asker, BuiltInCall, CallContext, CallSettings, OpenAsk, Ports, Question, Standing, TaskRow,
+    TaskTime, ToolEvent, Verdict,
 };
 use chatos_builtin::{Layer, PromptBackend, ToolSettings};
 use chatos_contribution::ServerIdentity;
 use chatos_manifest::{AppId, PluginId};
 use chatos_mcp::{Later, Pool};
-use chatos_prompts::{Ask, Effect, Origin, Owner, Prompts};
+use chatos_prompts::{Approval, Ask, Effect, Origin, Owner, Prompts};
 use chatos_store::{AsyncTaskRow, OpenAskRow, Store, StoreError, now_ms};
 use chatos_tool::{Envelope, ErrorCode, Fault, Redactor, Text};
 use serde_json::{Map, Value, json};
@@ -180,9 +180,12 @@ impl Ports for HostPorts {
         Arc::clone(&self.redactor)
     }
 
-    fn built_in(&self, call: BuiltInCall) -> Later<Result<Envelope, Fault>> {
+    fn built_in(&self, call: BuiltInCall, approval: Approval) -> Later<Result<Envelope, Fault>> {
         let host = self.host();
-        Box::pin(async move { host?.tools().run(call).await })
+        Box::pin(async move {
+            drop(approval);
+            host?.tools().run(call).await
+        })
     }
 
     fn prompts(&self) -> Later<Result<Prompts, Fault>> {
@@ -213,8 +216,10 @@ impl Ports for HostPorts {
                 ask.trace = Some(json!(question.trace));
                 ask.origin = if own { Origin::here() } else { None };
                 ask.call = (!kept).then(|| question.trace.span_id.clone().unwrap_or_default());
-                ask.effect =
-                    question.effect.map(|(name, material)| Effect { name: name.to_owned(), material });
+                ask.effect = question.effect;
+                if let Some(whole) = &question.whole {
+                    desk.keep(whole)?;
+                }
                 desk.ask(&ask)
             });
             asked.await.map_err(|error| super::pins::failed(&error))?
@@ -249,6 +254,41 @@ impl Ports for HostPorts {
                 }
                 return Ok(Verdict { status, response });
             }
+        })
+    }
+
+    fn use_approval(&self, request_id: String, effect: Effect) -> Later<Result<Approval, Fault>> {
+        let desk = self.desk();
+        Box::pin(async move {
+            let desk = desk.await?;
+            let used = tokio::task::spawn_blocking(move || desk.use_approval(&request_id, &effect)).await;
+            used.map_err(|error| super::pins::failed(&error))?
+        })
+    }
+
+    fn standing(&self, identity: ServerIdentity, tool: String) -> Later<Result<Standing, Fault>> {
+        let (shared, host) = (Arc::clone(&self.shared), self.host());
+        Box::pin(async move {
+            let host = host?;
+            let catalogue = shared.catalogue().await?;
+            let known = catalogue.by_identity(&identity).ok_or_else(|| gone(&identity))?;
+            let Some(key) = known.key() else {
+                let server = host.tools().server(known.name())?;
+                let tool_digest = server.tool_digest(&tool).map(str::to_owned);
+                return Ok(Standing { tool_digest, server_digest: None });
+            };
+            if let Some(problem) = &known.problem {
+                return Err(problem.clone());
+            }
+            let list =
+                shared.pool.tools(key).await.map_err(|error| {
+                    Fault::new(ErrorCode::Unavailable, Text::same(error.failure.to_string()))
+                })?;
+            let found = list.tools.iter().find(|known| known.name == tool);
+            Ok(Standing {
+                tool_digest: found.map(|tool| tool.digest.to_string()),
+                server_digest: known.spec.as_ref().map(|spec| spec.digest.clone()),
+            })
         })
     }
 
@@ -417,6 +457,16 @@ impl Ports for HostPorts {
             tracing::error!(kind, "an audit record was lost");
         }
     }
+}
+
+fn gone(identity: &ServerIdentity) -> Fault {
+    Fault::new(
+        ErrorCode::Unavailable,
+        Text::new(
+            format!("there is no server `{identity}` any more"),
+            format!("服务器 `{identity}` 已不存在"),
+        ),
+    )
 }
 
 pub(super) fn open_ask(row: OpenAskRow) -> OpenAsk {

@@ -3,8 +3,10 @@
 
 use std::sync::{Arc, PoisonError};
 
-use chatos_agent::{Asker, Ports, ToolEvent, WaitKind};
+use chatos_agent::{Asker, Ports, Question, ToolEvent, WaitKind};
 use chatos_model::{Image, Message};
+use chatos_prompts::whole::{self, Whole};
+use chatos_prompts::{Effect, Object, effect};
 use chatos_store::{ModelRecord, RunRow};
 use chatos_tool::{Fault, Lang};
 use serde_json::{Value, json};
@@ -106,9 +108,22 @@ async fn consent(
     params: Value,
     canceled: &CancellationToken,
 ) -> Result<String, String> {
-    let prompt = question(host, asker, model, wanted);
-    let effect = Some(("sampling", json!({ "model": model.id, "params": params })));
-    let asked = ports.ask(asker.question(prompt, effect)).await;
+    let (mut prompt, text) = question(host, asker, model, wanted);
+    if text.len() > whole::MAX_BYTES {
+        return Err("the messages are too large to be shown to the person".to_owned());
+    }
+    let whole = Whole::of(&text, SHOWN_CHARS);
+    if whole.is_cut {
+        prompt["diffRef"] = whole.reference();
+    }
+    let whole = whole.is_cut.then(|| text.clone());
+    let what = |model: &ModelRecord| {
+        Effect::new("sampling", Object::new())
+            .with("identity", json!(asker.identity))
+            .with("model", json!({ "id": model.id, "name": model.model }))
+            .with("arguments", effect::arguments(&params))
+    };
+    let asked = ports.ask(Question { whole, ..asker.question(prompt, Some(what(model))) }).await;
     let request_id = asked.map_err(|fault| fault.message.en.into_owned())?;
     asker.observer.waiting(&request_id, WaitKind::Sampling);
     ports.event(ToolEvent::Waiting { request_id: &request_id, trace: &asker.trace });
@@ -125,10 +140,17 @@ async fn consent(
     asker.observer.answered(&request_id, status);
     let verdict = verdict?;
     let chosen = verdict.response.get("selection").and_then(Value::as_str).unwrap_or_default();
-    Ok(if verdict.status == "ok" { chosen.to_owned() } else { "deny".to_owned() })
+    if verdict.status != "ok" || !matches!(chosen, "once" | "session") {
+        return Ok("deny".to_owned());
+    }
+    // The model as it is now: what the person agreed to, once.
+    let (_, now) = model_of(host, asker).await.map_err(|fault| fault.message.en.into_owned())?;
+    let used = ports.use_approval(request_id, what(&now)).await;
+    used.map(|_approval| chosen.to_owned()).map_err(|fault| fault.message.en.into_owned())
 }
 
-fn question(host: &Host, asker: &Asker, model: &ModelRecord, wanted: &Wanted) -> Value {
+/// The prompt, and the whole text it is about.
+fn question(host: &Host, asker: &Asker, model: &ModelRecord, wanted: &Wanted) -> (Value, String) {
     let (server, model) = (&asker.server, &model.name);
     let said: Vec<String> = wanted
         .system
@@ -141,7 +163,8 @@ fn question(host: &Host, asker: &Asker, model: &ModelRecord, wanted: &Wanted) ->
             Message::Tool { content, .. } => format!("tool: {content}"),
         }))
         .collect();
-    let shown = host.redactor().trimmed(&said.join("\n\n"), SHOWN_CHARS);
+    let text = host.redactor().text(&said.join("\n\n")).into_owned();
+    let shown = Whole::of(&text, SHOWN_CHARS).shown.to_owned();
     let fence = "`".repeat(longest_run(&shown).max(2) + 1);
     let limit = wanted.max_tokens.map_or_else(|| "–".to_owned(), |limit| limit.to_string());
     let (title, message, once, session, deny) = match asker.lang {
@@ -172,7 +195,7 @@ fn question(host: &Host, asker: &Asker, model: &ModelRecord, wanted: &Wanted) ->
         options.push(json!({ "value": "session", "label": session }));
     }
     options.push(json!({ "value": "deny", "label": deny }));
-    json!({ "kind": "choice", "title": title, "message": message, "options": options })
+    (json!({ "kind": "choice", "title": title, "message": message, "options": options }), text)
 }
 
 /// The longest run of back-ticks, so that no text ends its own block.

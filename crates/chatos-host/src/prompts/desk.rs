@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use chatos_paths::{FileLock, StateDir};
 use chatos_prompts::{
-    Answerer, Ask, Counts, Event, Item, ItemState, Origin, Owner, Prompts, Query, RequestId, Respond, Scope,
-    Status, Surface, View, Viewer, WaitError,
+    Answerer, Approval, Ask, Counts, Effect, Event, Item, ItemState, Origin, Owner, Prompts, Query,
+    RequestId, Respond, Scope, Status, Surface, View, Viewer, WaitError, whole,
 };
 use chatos_store::{Store, now_ms};
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
@@ -16,8 +16,10 @@ use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 
 use super::fault::{
-    archive_fault, ask_fault, lang as prompt_lang, query_fault, records_fault, respond_fault, unknown, wrong,
+    archive_fault, ask_fault, lang as prompt_lang, query_fault, records_fault, respond_fault, unknown,
+    use_fault, wrong,
 };
+use super::seen::Seen;
 use crate::fault::store_fault;
 use crate::instance::take_lock;
 
@@ -51,6 +53,8 @@ pub struct PromptReply {
     pub by: Option<String>,
     /// `<pluginId>/<appId>`: the app answers its own prompt through its port.
     pub app: Option<String>,
+    /// Which page or terminal answers, as in [`PromptDesk::text`]; never taken from the body.
+    pub viewer: String,
     /// The process that answers, where it says so: no program answers what it asked itself.
     pub pid: Option<u32>,
 }
@@ -69,6 +73,7 @@ impl PromptReply {
             run_id: body.get("runId").cloned().unwrap_or(Value::Null),
             by: text("by")?,
             app: text("app")?,
+            viewer: String::new(),
             pid: body.get("pid").and_then(Value::as_u64).and_then(|pid| u32::try_from(pid).ok()),
         })
     }
@@ -83,15 +88,17 @@ pub struct PromptDesk {
     lock: Option<StateDir>,
     /// The subscription made when the queue was opened; the one who tends it takes it.
     events: Mutex<Option<broadcast::Receiver<Event>>>,
+    seen: Seen,
 }
 
 impl PromptDesk {
     pub(super) fn new(prompts: Prompts, store: Option<Store>, lock: Option<StateDir>) -> Self {
-        Self { prompts, store, lock, events: Mutex::new(None) }
+        Self { prompts, store, lock, events: Mutex::new(None), seen: Seen::default() }
     }
 
     pub(crate) fn of_host(prompts: Prompts, events: broadcast::Receiver<Event>, store: &Store) -> Self {
-        Self { prompts, store: Some(store.clone()), lock: None, events: Mutex::new(Some(events)) }
+        let (store, events) = (Some(store.clone()), Mutex::new(Some(events)));
+        Self { prompts, store, lock: None, events, seen: Seen::default() }
     }
 
     /// The desk of a process beside the host: it knows what it asked itself, and what it adopts.
@@ -181,6 +188,12 @@ impl PromptDesk {
         ask.session_id = payload.get("sessionId").and_then(Value::as_str).map(str::to_owned);
         ask.trace = payload.get("trace").filter(|trace| trace.is_object()).cloned();
         self.say_through(&mut ask);
+        ask.effect = match payload.get("effect") {
+            None | Some(Value::Null) => None,
+            Some(effect) => Some(Effect::from_payload(effect).ok_or_else(|| {
+                wrong("effect", &effect.to_string(), "{name, material}", " {name, material}")
+            })?),
+        };
         let _moment = self.moment()?;
         let asked = self.prompts.request(&ask).map_err(|error| ask_fault(&error, lang))?;
         let warnings: Vec<Value> = asked.warnings.iter().map(|w| w.to_json(prompt_lang(lang))).collect();
@@ -241,10 +254,60 @@ impl PromptDesk {
         };
         let _moment = if served { self.moment()? } else { None };
         let shown = reply.shown.as_deref();
-        let answer =
-            Respond { id: &id, response: &reply.response, shown, run_id: &reply.run_id, by, pid: reply.pid };
+        // A client's form is not among the viewers: what it shows is cut.
+        let seen =
+            by != Answerer::Person(Surface::Client) && self.seen.has_all(&self.prompts, &id, &reply.viewer);
+        let answer = Respond {
+            id: &id,
+            response: &reply.response,
+            shown,
+            run_id: &reply.run_id,
+            by,
+            seen,
+            pid: reply.pid,
+        };
         let done = self.prompts.respond(&answer).map_err(|error| respond_fault(&error, lang))?;
         Ok(json!({ "ok": true, "mirrored": done.mirrored }))
+    }
+
+    /// Keeps a text that a question will show only in part; before the question is asked.
+    pub fn keep(&self, text: &str) -> Result<(), Fault> {
+        let Some(store) = &self.store else { return Ok(()) };
+        store.put_blob(text.as_bytes()).map(drop).map_err(|error| store_fault(&error))
+    }
+
+    /// `GET /prompts/{id}/diff`: lines of the whole text. `viewer` names the page or terminal they go to;
+    /// what it was given it may approve.
+    pub fn text(&self, id: &str, from: usize, lines: usize, viewer: &str) -> Result<Value, Fault> {
+        let id = parse(id)?;
+        let item = self.item(&id)?;
+        let cut = whole::cut_reference(&item.prompt);
+        let text = match (&cut, &self.store) {
+            (None, _) => item.prompt.get("diff").and_then(Value::as_str).map(str::to_owned),
+            // The record says which text, whatever a line claims.
+            (Some(_), Some(store)) => {
+                let row = store.prompt(id.as_str()).map_err(|error| store_fault(&error))?;
+                let bytes = row.and_then(|row| store.blob(&row.diff_blob));
+                bytes.and_then(|bytes| String::from_utf8(bytes).ok())
+            }
+            (Some(_), None) => None,
+        };
+        let text = text.ok_or_else(|| {
+            Fault::new(
+                ErrorCode::NotFound,
+                Text::new(format!("`{id}` has no text to show"), format!("`{id}` 没有可显示的全文")),
+            )
+            .code("no_text")
+        })?;
+        let (part, count) = whole::part(&text, from, lines.clamp(1, whole::MAX_LINES));
+        self.seen.given(&id, viewer, from, count);
+        let (_, total) = whole::part(&text, 0, usize::MAX);
+        Ok(json!({ "from": from, "lines": count, "total": total, "text": part }))
+    }
+
+    /// Uses the approval of a question: once, for exactly this effect.
+    pub fn use_approval(&self, id: &str, effect: &Effect) -> Result<Approval, Fault> {
+        self.prompts.use_approval(&parse(id)?, effect).map_err(|error| use_fault(&error))
     }
 
     /// `GET /prompts/{id}/wait`: the answer, or `pending` when the time is over.

@@ -2,7 +2,7 @@
 
 use chatos_prompts::{
     AppendError, ArchiveError, AskError, Code, Lang as PromptLang, NotReady, Problem, QueryError,
-    RecordsError, RespondError,
+    RecordsError, RespondError, UseError,
 };
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ pub(super) fn ask_fault(error: &AskError, lang: Lang) -> Fault {
         AskError::Conflict(problem) => invalid(ErrorCode::Conflict, std::slice::from_ref(problem), lang),
         AskError::Records(error) => records_fault(error),
         AskError::NotReady(error) => not_ready(error),
-        AskError::Internal => internal(error),
+        AskError::NoEffect | AskError::Internal => internal(error),
     }
 }
 
@@ -31,7 +31,8 @@ pub(super) fn respond_fault(error: &RespondError, lang: Lang) -> Fault {
         RespondError::AlreadyAnswered { .. }
         | RespondError::AskerGone(_)
         | RespondError::OwnAsker(_)
-        | RespondError::ShownMismatch { .. } => ErrorCode::Conflict,
+        | RespondError::ShownMismatch { .. }
+        | RespondError::NotShown { .. } => ErrorCode::Conflict,
         RespondError::NotOwner { .. } => ErrorCode::PermissionDenied,
         RespondError::Invalid(_) => ErrorCode::InvalidArgument,
         RespondError::Records(error) => return records_fault(error),
@@ -43,6 +44,29 @@ pub(super) fn respond_fault(error: &RespondError, lang: Lang) -> Fault {
     let details = error.details(self::lang(lang));
     // Every refusal of these classes has at least one finding.
     problems.first().map_or_else(|| internal(error), |first| said(class, first)).details(details)
+}
+
+pub(super) fn use_fault(error: &UseError) -> Fault {
+    let conflict = |code: &'static str, en: &'static str, zh: &'static str| {
+        Fault::new(ErrorCode::Conflict, Text::fixed(en, zh)).code(code)
+    };
+    match error {
+        UseError::Unknown(id) => unknown(id.as_str()),
+        UseError::NotConfirmed(_) => {
+            conflict("not_confirmed", "the question was not confirmed", "该问题未获确认")
+        }
+        UseError::Changed => conflict(
+            Code::ShownMismatch.as_str(),
+            "what was approved is not what would happen now",
+            "所批准的内容与当前将要执行的不一致",
+        ),
+        UseError::AlreadyUsed => conflict(
+            "already_used",
+            "the approval was used already; it allows nothing a second time",
+            "该批准已被使用，不能再次生效",
+        ),
+        UseError::Records(error) => records_fault(error),
+    }
 }
 
 pub(super) fn query_fault(error: &QueryError) -> Fault {

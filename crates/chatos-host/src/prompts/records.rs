@@ -3,10 +3,10 @@
 
 use chatos_prompts::{
     Answered, Inserted, NewAnswer, NewRecord, Object, OutboxRow, Owner, Private, RawRecord, Record,
-    RecordedAnswer, Records, RecordsError, RequestId, Signer,
+    RecordedAnswer, Records, RecordsError, RequestId, Signer, whole,
 };
 use chatos_store::{
-    NewPrompt, NewPromptAnswer, PromptAnswered, PromptRow, SealedAnswer, StateKey, Store, StoreError,
+    Kept, NewPrompt, NewPromptAnswer, PromptAnswered, PromptRow, SealedAnswer, StateKey, Store, StoreError,
     StoreErrorKind, SubKey,
 };
 use serde_json::Value;
@@ -27,6 +27,14 @@ impl StoreRecords {
     // state §6: a sealed value cannot be moved to another row.
     fn place(&self, id: &RequestId) -> String {
         format!("{}|prompt_secrets|{id}|sealed", self.instance)
+    }
+
+    /// The text that a question shows only in part. It is kept before the question is written.
+    fn text_of(&self, new: &NewRecord) -> Result<Option<Kept>, RecordsError> {
+        let prompt = new.entry.get("prompt").and_then(Value::as_object);
+        let Some((sha256, ..)) = prompt.and_then(whole::cut_reference) else { return Ok(None) };
+        let kept = self.store.kept_blob(sha256);
+        kept.map(Some).ok_or_else(|| RecordsError::Unavailable("the whole text is not kept".to_owned()))
     }
 
     fn unseal(&self, id: &RequestId, row: &SealedAnswer) -> Result<Private, RecordsError> {
@@ -88,7 +96,7 @@ fn record(row: PromptRow) -> Result<Record, RecordsError> {
     })
 }
 
-fn new_prompt(new: &NewRecord, line: Option<String>) -> NewPrompt {
+fn new_prompt(new: &NewRecord, line: Option<String>, diff: Option<Kept>) -> NewPrompt {
     NewPrompt {
         request_id: new.request_id.as_str().to_owned(),
         owner: new.owner.as_str().to_owned(),
@@ -97,6 +105,7 @@ fn new_prompt(new: &NewRecord, line: Option<String>) -> NewPrompt {
         expires_at: new.expires_at,
         created_at: new.created_at,
         line,
+        diff,
     }
 }
 
@@ -113,7 +122,7 @@ impl Records for StoreRecords {
     }
 
     fn insert(&self, new: &NewRecord) -> Result<Inserted, RecordsError> {
-        let row = new_prompt(new, Some(new.line.clone()));
+        let row = new_prompt(new, Some(new.line.clone()), self.text_of(new)?);
         match self.store.insert_prompt(row).map_err(failed)? {
             Ok(Some(outbox)) => Ok(Inserted::New { outbox }),
             Ok(None) => Err(RecordsError::Corrupt("a line was not queued".to_owned())),
@@ -122,7 +131,7 @@ impl Records for StoreRecords {
     }
 
     fn restore(&self, new: &NewRecord) -> Result<(), RecordsError> {
-        self.store.insert_prompt(new_prompt(new, None)).map(drop).map_err(failed)
+        self.store.insert_prompt(new_prompt(new, None, self.text_of(new)?)).map(drop).map_err(failed)
     }
 
     fn answer(&self, id: &RequestId, new: &NewAnswer) -> Result<Answered, RecordsError> {

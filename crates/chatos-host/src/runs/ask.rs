@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use chatos_prompts::{Ask, Owner, RunId, Scope};
+use chatos_prompts::{Ask, Effect, Owner, RunId, Scope};
 use chatos_tool::{Fault, Trace};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -22,11 +22,13 @@ pub(crate) struct Said {
     pub(crate) selection: Option<String>,
 }
 
-/// Asks under an id that is written down already; blocks on the database. The same question again is that one.
+/// Asks under an id that is written down already; blocks on the database. The same question again is that one,
+/// also when it was asked in another language or by an earlier version.
 pub(crate) fn put(
     host: &Host,
     id: &str,
     prompt: &Value,
+    effect: Effect,
     source: &str,
     trace: &Trace,
 ) -> Result<String, Fault> {
@@ -35,7 +37,11 @@ pub(crate) fn put(
     ask.run_id = json!(trace.run_id);
     ask.session_id.clone_from(&trace.session_id);
     ask.trace = Some(json!(trace));
-    host.prompts()?.ask(&ask)
+    ask.effect = Some(effect);
+    match host.prompts()?.ask(&ask) {
+        Err(fault) if fault.code == "id_conflict" => Ok(id.to_owned()),
+        asked => asked,
+    }
 }
 
 /// Waits for the answer, however long it takes.

@@ -148,13 +148,7 @@ impl RunDesk {
     }
 
     /// Prepares a run whose lease this host holds. Blocks.
-    pub(super) fn begin(
-        &self,
-        host: &Arc<Host>,
-        run: RunRow,
-        interrupted_at: Option<i64>,
-        active: &Active,
-    ) -> Result<Begun, Fault> {
+    pub(super) fn begin(&self, host: &Arc<Host>, run: RunRow, active: &Active) -> Result<Begun, Fault> {
         let store = host.store();
         let sub = run.kind == "sub";
         let transcript = if sub { run.id.clone() } else { run.session_id.clone() };
@@ -234,7 +228,6 @@ impl RunDesk {
                 .filter(|seq| !super::start::is_correction(*seq))
                 .max()
                 .map_or(1, |seq| seq + 1),
-            interrupted_at,
             first_answer,
             result_chars: number("toolResultChars") as usize,
             budget: Budget {

@@ -52,8 +52,6 @@ pub(crate) struct StageParts {
     pub(crate) clock: Arc<RunClock>,
     pub(crate) tools: RunTools,
     pub(crate) next_step: i64,
-    /// When it stopped, for a run that is continued.
-    pub(crate) interrupted_at: Option<i64>,
     /// The id that was promised for the first answer.
     pub(crate) first_answer: Option<String>,
     pub(crate) result_chars: usize,
@@ -578,9 +576,7 @@ pub(crate) fn has_uncertain(host: &Arc<Host>, run: &RunRow) -> Result<bool, Stor
     let steps = store.steps(&run.id)?;
     let answered: std::collections::HashSet<String> =
         store.messages_of_run(&run.id)?.into_iter().map(|message| message.tool_call_id).collect();
-    let open = chat::asked(host, steps, Some(run.updated_at))
-        .into_iter()
-        .filter(|step| !answered.contains(&step.call_id));
+    let open = chat::asked(host, steps).into_iter().filter(|step| !answered.contains(&step.call_id));
     Ok(open.into_iter().any(|step| chatos_agent::decide(Some(&step)) == chatos_agent::Decision::Uncertain))
 }
 

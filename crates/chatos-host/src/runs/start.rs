@@ -176,11 +176,10 @@ impl RunDesk {
             Registered { host: Arc::clone(&host), active: Arc::clone(&active), began: false };
         let (owner, until, id) = (self.owner.clone(), self.lease(), run.id.clone());
         let continued = run.started_at.is_some();
-        let interrupted_at = continued.then_some(run.updated_at);
         let run = self.work(move |store| store.claim_run(&id, &owner, until, from)).await?;
         let begun = {
             let (host, active) = (Arc::clone(&host), Arc::clone(&active));
-            tokio::task::spawn_blocking(move || host.runs().begin(&host, run, interrupted_at, &active))
+            tokio::task::spawn_blocking(move || host.runs().begin(&host, run, &active))
                 .await
                 .map_err(|error| super::broken(&error))?
         };
@@ -245,7 +244,7 @@ impl RunDesk {
             })
             .await?;
         let (given, registered) = (Arc::clone(host), Arc::clone(&active));
-        let begun = tokio::task::spawn_blocking(move || given.runs().begin(&given, run, None, &registered))
+        let begun = tokio::task::spawn_blocking(move || given.runs().begin(&given, run, &registered))
             .await
             .map_err(|error| super::broken(&error))??;
         let made = tokio::select! {

@@ -193,6 +193,10 @@ codes! {
         en: "`{0}` may not answer this question", "an app answers only what it asked itself";
         zh: "`{0}` 无权回答这个问题", "应用只能回答自己提出的问题"
     }
+    NotShown "not_shown" {
+        en: "not everything that `{0}` is about was shown", "load the whole text first: \"Show all\" on the page, `chatos prompts show ID --diff` in a terminal; content that cannot be shown needs `withoutSeeing: true`";
+        zh: "`{0}` 涉及的内容尚未全部展示", "请先加载全文：页面上的“显示全部”，或终端中的 `chatos prompts show ID --diff`；无法展示的内容需要 `withoutSeeing: true`"
+    }
     ShownMismatch "shown_mismatch" {
         en: "what was shown is not what would happen now", "look at the question again and answer with its current `shown` digest";
         zh: "所展示的内容与当前将要执行的不一致", "请重新查看问题，并带上当前的 `shown` 摘要作答"

@@ -8,6 +8,7 @@ use super::mirror::{InFlight, chain};
 use super::pump::{NOWHERE, Told};
 use super::state::RecordParts;
 use super::{Inner, NotReady, Prompts, is_full};
+use crate::effect::Effect;
 use crate::entry::{self, Asker, MAX_REQUEST_LINE, MAX_RESULT_LINE, Origin, RequestStamp};
 use crate::ids::{Owner, RequestId, RunId};
 use crate::json::{self, scan::MAX_DEPTH};
@@ -41,16 +42,6 @@ pub struct Ask {
     pub session_id: Option<String>,
     pub trace: Option<Value>,
     pub effect: Option<Effect>,
-}
-
-/// What the answer decides (`security T24`).
-#[derive(Debug, Clone, PartialEq)]
-pub struct Effect {
-    /// `tool_approval`, `trust`, `sampling`, `url`, `budget`, `uncertain_step`, …: makes `shown`
-    /// mandatory for kinds that do not demand it themselves.
-    pub name: String,
-    /// Everything beside the prompt that decides the effect: target digests, argv, environment names.
-    pub material: Value,
 }
 
 impl Ask {
@@ -102,6 +93,8 @@ pub enum AskError {
     Records(#[source] RecordsError),
     #[error(transparent)]
     NotReady(#[from] NotReady),
+    #[error("a question that decides an effect names none")]
+    NoEffect,
     #[error("cannot build the line of the question")]
     Internal,
 }
@@ -201,10 +194,19 @@ impl Prompts {
             let text = format!("nesting > {MAX_DEPTH}");
             problems.push(Problem::new(Code::TooLarge, "").arg(text).arg("depth ≤ 64"));
         }
-        let prompt = match checked.prompt {
+        let mut prompt = match checked.prompt {
             Some(prompt) if problems.is_empty() => prompt,
             _ => return Err(AskError::Invalid(problems)),
         };
+        if ask.effect.is_none() {
+            // What this host does is approved only with everything that decides it; a person's script and an
+            // app ask about what they do themselves.
+            if prompt.kind.decides_effect() && ask.owner.is_served() {
+                return Err(AskError::NoEffect);
+            }
+            // Texts of this host are nobody else's to refer to.
+            prompt.normal.shift_remove("diffRef");
+        }
         if given && let Some(repeat) = inner.repeat(ask, &id, &prompt.normal)? {
             return Ok(AskReceipt { asked: Asked { warnings: checked.warnings, ..repeat }, pending: None });
         }

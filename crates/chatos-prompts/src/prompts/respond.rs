@@ -11,7 +11,9 @@ use super::pump::{NOWHERE, Told};
 use super::state::{Located, RecordParts};
 use super::view::Item;
 use super::{Inner, NotReady, Prompts, Role, is_full};
+use crate::approval::Approval;
 use crate::clock::format_ms;
+use crate::effect::Effect;
 use crate::entry::{self, Asker, Entry, MAX_RESPONSE_LINE, Origin};
 use crate::ids::{Answerer, HostReason, RequestId};
 use crate::json::Object;
@@ -23,6 +25,7 @@ use crate::records::{Answered, NewAnswer, Private, Record, RecordedAnswer, Recor
 use crate::response::{self, Answer, Status};
 use crate::shown;
 use crate::sync::lock;
+use crate::whole;
 
 const READY_WAIT: Duration = Duration::from_secs(30);
 
@@ -40,6 +43,8 @@ pub struct Respond<'a> {
     /// As the caller sent it; null = that of the request.
     pub run_id: &'a Value,
     pub by: Answerer,
+    /// The surface was given every line of a text that the question holds only in part.
+    pub seen: bool,
     /// The process that answers, where it says so.
     pub pid: Option<u32>,
 }
@@ -65,6 +70,8 @@ pub enum RespondError {
     OwnAsker(RequestId),
     #[error("what was shown is not what would happen now")]
     ShownMismatch { item: Box<Item> },
+    #[error("not everything that `{id}` is about was shown")]
+    NotShown { id: RequestId },
     #[error("the answer is not valid: {}", summary(.0))]
     Invalid(Vec<Problem>),
     #[error("cannot record the answer")]
@@ -87,6 +94,7 @@ impl RespondError {
             Self::AskerGone(_) => Some(Code::AskerGone),
             Self::OwnAsker(_) => Some(Code::OwnAsker),
             Self::ShownMismatch { .. } => Some(Code::ShownMismatch),
+            Self::NotShown { .. } => Some(Code::NotShown),
             Self::Invalid(problems) => problems.first().map(|p| p.code),
             _ => None,
         }
@@ -106,6 +114,9 @@ impl RespondError {
             Self::AskerGone(_) => vec![Problem::new(Code::AskerGone, "/requestId")],
             Self::OwnAsker(_) => vec![Problem::new(Code::OwnAsker, "/requestId")],
             Self::ShownMismatch { .. } => vec![Problem::new(Code::ShownMismatch, "/shown")],
+            Self::NotShown { id } => {
+                vec![Problem::new(Code::NotShown, "/response").arg(quoted(id.as_str()))]
+            }
             Self::Invalid(problems) => problems.clone(),
             _ => Vec::new(),
         }
@@ -198,9 +209,9 @@ impl Prompts {
         self.inner.records.take_private(id).map(drop)
     }
 
-    /// Acts on an approval: once, and only for what was shown (`security T24`). `material` is computed
-    /// anew by the caller.
-    pub fn use_approval(&self, id: &RequestId, material: Option<&Value>) -> Result<Object, UseError> {
+    /// Uses an approval: once, and only for what was shown (`security T24`). `effect` is what would happen
+    /// now, computed anew by the caller. The only way from an answer to an [`Approval`].
+    pub fn use_approval(&self, id: &RequestId, effect: &Effect) -> Result<Approval, UseError> {
         let record = self.inner.records.get(id).map_err(UseError::Records)?;
         let record = record.ok_or_else(|| UseError::Unknown(id.clone()))?;
         let answer = record.answer.ok_or(UseError::NotConfirmed(None))?;
@@ -209,14 +220,20 @@ impl Prompts {
             return Err(UseError::NotConfirmed(Some(status)));
         }
         let prompt = record.entry.get("prompt").and_then(Value::as_object).ok_or(UseError::Changed)?;
-        if shown::digest(prompt, material) != record.shown {
+        if shown::digest(prompt, Some(&effect.material)) != record.shown {
             return Err(UseError::Changed);
         }
         let now = self.inner.clock.now_ms();
         if !self.inner.records.mark_used(id, now).map_err(UseError::Records)? {
+            tracing::error!(request_id = %id, "an approval was to be used a second time");
             return Err(UseError::AlreadyUsed);
         }
-        Ok(answer.response)
+        Ok(Approval::used(id.clone(), answer.response))
+    }
+
+    /// Whether the approval of this question was used: from then on what it allowed may have happened.
+    pub fn is_used(&self, id: &RequestId) -> Result<bool, RecordsError> {
+        Ok(self.inner.records.get(id)?.is_some_and(|record| record.used_at.is_some()))
     }
 
     /// Acknowledges a result that a waiting task took, and its twin (`ai-contributions §11.2` step 7).
@@ -267,6 +284,7 @@ impl Inner {
             shown: None,
             run_id: &Value::Null,
             by: Answerer::Host(why),
+            seen: false,
             pid: None,
         })
     }
@@ -289,6 +307,7 @@ impl Inner {
         let prompt = Self::prompt_of(record);
         let effect = entry.stamp("effect").is_some();
         self.check_shown(answer, prompt.as_ref(), effect, &record.shown)?;
+        check_seen(answer, prompt.as_ref())?;
         let checked = self.check(answer, prompt.as_ref(), Some(record))?;
         let run = run_id(answer.run_id).map_err(|problem| RespondError::Invalid(vec![problem]))?;
         let run = run.or_else(|| entry.run_id());
@@ -486,6 +505,25 @@ impl Inner {
         let item = self.item(answer.id).ok_or_else(|| RespondError::Unknown(answer.id.clone()))?;
         Err(RespondError::ShownMismatch { item: Box::new(item) })
     }
+}
+
+/// Options that allow nothing.
+const REFUSALS: [&str; 4] = ["no", "deny", "decline", "stop"];
+
+// ui-prompts §6, `not_shown`: what was not shown cannot be approved. Refusing is never held back.
+fn check_seen(answer: &Respond<'_>, prompt: Option<&Prompt>) -> Result<(), RespondError> {
+    let (Answerer::Person(_), Some(prompt)) = (&answer.by, prompt) else { return Ok(()) };
+    let text = |key: &str| answer.response.get(key).and_then(Value::as_str);
+    if text("status") != Some("ok") || text("selection").is_some_and(|chosen| REFUSALS.contains(&chosen)) {
+        return Ok(());
+    }
+    let unseen = whole::cut_reference(&prompt.normal).is_some() && !answer.seen;
+    let hidden =
+        whole::hides(&prompt.normal) && answer.response.get("withoutSeeing") != Some(&Value::Bool(true));
+    if unseen || hidden {
+        return Err(RespondError::NotShown { id: answer.id.clone() });
+    }
+    Ok(())
 }
 
 fn bounded_line(entry: &Value) -> Result<Vec<u8>, RespondError> {

@@ -81,6 +81,7 @@ impl World {
             shown: shown.as_deref(),
             run_id: &run_id,
             by,
+            seen: false,
             pid: None,
         })
     }

@@ -94,6 +94,7 @@ fn serve(dir: &Path) -> Done {
                 shown: item.shown.as_deref(),
                 run_id: &Value::Null,
                 by: Answerer::Person(Surface::Ui),
+                seen: false,
                 pid: None,
             };
             match prompts.respond(&answer) {

@@ -1,11 +1,20 @@
-//! The bootstrap page of a frame (host-api §2.4). Every word in it is ours: a value of the address is
-//! one of a few known words, or it is not used.
+//! The pages of frames. Of an app's every word is ours (host-api §2.4): a value of the address is one of a
+//! few known words, or it is not used. A view of a tool server begins with our script.
 
 use axum::http::{HeaderValue, header};
 use axum::response::Response;
 
 use super::typed;
 use crate::app::App;
+use crate::assets;
+
+/// A view as its server wrote it, behind the script that takes away what no view may use (inbox §8.2, L4).
+/// Views are HTML5, so a first line that says so changes nothing; it cannot be got ahead of.
+pub(super) fn view(app: &App, html: &[u8]) -> Vec<u8> {
+    let script = assets::file(app, "frame/confine.js").unwrap_or_default();
+    let html = html.strip_prefix("\u{feff}".as_bytes()).unwrap_or(html);
+    [b"<!doctype html><script>".as_slice(), &script, b"</script>\n", html].concat()
+}
 
 pub(super) fn frame(app: &App, query: &str) -> Response {
     let value = |name: &str| {
@@ -27,6 +36,7 @@ pub(super) fn frame(app: &App, query: &str) -> Response {
          <meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"chatos-nonce\" content=\"{nonce}\">\n<title>ChatOS</title>\n\
          <link rel=\"stylesheet\" href=\"frame.css\" crossorigin>\n\
+         <script src=\"confine.js\" crossorigin></script>\n\
          <script type=\"module\" src=\"bootstrap.js\" crossorigin></script>\n</head>\n\
          <body><header id=\"chatos-header\"></header><main id=\"chatos-body\"></main></body>\n</html>\n"
     );

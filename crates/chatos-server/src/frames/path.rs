@@ -10,10 +10,15 @@ pub(super) struct Shared {
 /// What an address asks for.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Asked {
-    /// `/__chatos/probe`.
-    Probe,
+    /// `/__chatos/probe`, and `/__chatos/confined` with the header that is measured.
+    Probe {
+        /// With the header.
+        confined: bool,
+    },
     /// `/__chatos/probe.js`.
     ProbeScript,
+    /// `/__chatos/seen`: what the probe tries to reach.
+    ProbeSeen,
     /// `/common/ui/*` and `/r/common/ui/*`.
     Shared(Shared),
     /// `/view/<id>`: a page of a tool server.
@@ -38,7 +43,9 @@ pub(super) fn parse(path: &str) -> Option<Asked> {
     }
     let words: Vec<&str> = parts.iter().map(String::as_str).collect();
     match words.as_slice() {
-        ["__chatos", "probe"] => Some(Asked::Probe),
+        ["__chatos", "probe"] => Some(Asked::Probe { confined: false }),
+        ["__chatos", "confined"] => Some(Asked::Probe { confined: true }),
+        ["__chatos", "seen"] => Some(Asked::ProbeSeen),
         ["__chatos", "probe.js"] => Some(Asked::ProbeScript),
         ["common", "ui", name @ ..] | ["r", "common", "ui", name @ ..] if !name.is_empty() => {
             Some(Asked::Shared(Shared { name: name.join("/") }))
@@ -81,7 +88,8 @@ mod tests {
         let shared = || Some(Asked::Shared(Shared { name: "tree.mjs".to_owned() }));
         assert_eq!(parse("/common/ui/tree.mjs"), shared());
         assert_eq!(parse("/r/common/ui/tree.mjs"), shared());
-        assert_eq!(parse("/__chatos/probe"), Some(Asked::Probe));
+        assert_eq!(parse("/__chatos/probe"), Some(Asked::Probe { confined: false }));
+        assert_eq!(parse("/__chatos/confined"), Some(Asked::Probe { confined: true }));
         assert_eq!(parse("/view/abc"), Some(Asked::View("abc".to_owned())));
         for bad in [
             "",

@@ -1,6 +1,6 @@
 //! What must be true before the first frame is served (security T4): no byte of the page or the API under
 //! a plugin's name, no byte of a plugin under the page's name outside `/plugin-frame/`, and there only in
-//! a sandbox. Asked of the running program itself, by the road every request takes.
+//! a sandbox; and both are kept off the network. Asked of the running program itself, by the road every request takes.
 
 use axum::body::Body;
 use axum::extract::Request;
@@ -17,28 +17,42 @@ pub(crate) async fn run(app: &App) -> Result<(), Fault> {
     let port = app.port();
     let (page, own) = (format!("127.0.0.1:{port}"), format!("p-{hash}.localhost:{port}"));
     for path in ["/", "/index.html", "/api/v1/status", "/api/v1/openapi.json", "/healthz", "/favicon.svg"] {
-        let (status, _) = ask(app, &own, path).await;
-        expect(status == StatusCode::NOT_FOUND, &own, path)?;
+        let answer = ask(app, &own, path).await;
+        expect(answer.status == StatusCode::NOT_FOUND, &own, path)?;
+        expect(path.starts_with("/api") || answer.confined, &own, path)?;
     }
     for path in
         [format!("/r/x/{id}"), format!("/{id}/plugin.json"), format!("/{hash}/plugin.json"), "/view/x".into()]
     {
-        let (status, _) = ask(app, &page, &path).await;
-        expect(status == StatusCode::NOT_FOUND, &page, &path)?;
+        let answer = ask(app, &page, &path).await;
+        expect(answer.status == StatusCode::NOT_FOUND, &page, &path)?;
     }
     let below = format!("/plugin-frame/{hash}/index.html");
-    let (status, policy) = ask(app, &page, &below).await;
+    let Answer { status, policy, confined } = ask(app, &page, &below).await;
     let sandboxed = policy.split(';').any(|part| part.trim().starts_with("sandbox "));
     let opaque = sandboxed && !policy.contains("allow-same-origin");
-    expect(!status.is_success() && opaque, &page, &below)
+    expect(!status.is_success() && opaque && confined, &page, &below)
 }
 
-async fn ask(app: &App, host: &str, path: &str) -> (StatusCode, String) {
+/// What the test looks at.
+#[derive(Default)]
+struct Answer {
+    status: StatusCode,
+    policy: String,
+    /// The browser is told what may be reached (inbox §8.2, L1).
+    confined: bool,
+}
+
+async fn ask(app: &App, host: &str, path: &str) -> Answer {
     let request = Request::builder().uri(path).header(header::HOST, host).body(Body::empty());
-    let Ok(request) = request else { return (StatusCode::BAD_REQUEST, String::new()) };
+    let Ok(request) = request else { return Answer::default() };
     let response = app.answer(request).await;
     let policy = response.headers().get(header::CONTENT_SECURITY_POLICY);
-    (response.status(), policy.and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned())
+    Answer {
+        status: response.status(),
+        policy: policy.and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned(),
+        confined: response.headers().contains_key("connection-allowlist"),
+    }
 }
 
 fn expect(holds: bool, host: &str, path: &str) -> Result<(), Fault> {

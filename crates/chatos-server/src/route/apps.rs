@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use axum::extract::{Path, State};
-use axum::http::{HeaderValue, Method, header};
+use axum::http::{HeaderMap, HeaderValue, Method, header};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::{get, post, put};
 use axum::{Extension, Json};
 use chatos_host::plugins_api::backend::BackendStatus;
 use chatos_host::{
-    AppRootView, BackendCall, CapabilityView, GrantChange, GrantView, OpenOrder, PluginLog, Surface,
+    AppRootView, BackendCall, CapabilityView, Confinement, GrantChange, GrantView, OpenOrder, PluginLog,
+    Surface,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -113,6 +114,13 @@ pub(crate) struct NeededApp {
     app_id: String,
 }
 
+/// What the page found out about its browser.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(crate) struct MeasuredBody {
+    /// `full`: pages of apps reach no network; `partial`: this browser cannot keep them off it.
+    confinement: Confinement,
+}
+
 #[derive(Debug, Default, Deserialize)]
 struct LogQuery {
     limit: Option<usize>,
@@ -195,6 +203,13 @@ pub(crate) fn add(routes: &mut Routes) {
         post(cancel),
     );
     routes.read::<NeededApps>("/api/v1/apps/needed", "Apps whose front end is needed now", &[], get(needed));
+    routes.write::<MeasuredBody, Done>(
+        Method::PUT,
+        "/api/v1/apps/confinement",
+        "The page says whether its browser keeps pages of apps off the network",
+        200,
+        put(measured),
+    );
     routes.read::<BackendStatus>(
         "/api/v1/apps/{plugin}/backend",
         "How the backend of a plugin stands",
@@ -282,6 +297,12 @@ async fn open(
         capabilities: opened.capabilities,
         snapshot: opened.snapshot,
     }))
+}
+
+async fn measured(State(app): State<App>, headers: HeaderMap, Body(body): Body<MeasuredBody>) -> Json<Done> {
+    let browser = headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    app.host().apps().measured(browser, body.confinement);
+    Json(Done { ok: true })
 }
 
 async fn call(

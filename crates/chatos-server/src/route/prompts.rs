@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use crate::api::{ApiError, Body, Done, Query, Routes, lang_of};
 use crate::app::App;
+use crate::auth::SessionId;
 use crate::narrow::AppCaller;
 use crate::route::tasks::blocking;
 
@@ -56,6 +57,21 @@ pub(crate) struct Question {
     origin: Option<AskerProcess>,
     session_id: Option<String>,
     trace: Option<Value>,
+    /// `{name, material}`: what the answer decides and everything that decides it. The material is hashed into
+    /// `shown`, not kept. Required for what the host itself does.
+    effect: Option<Value>,
+}
+
+/// Lines of the text a question is about.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct PromptText {
+    /// The first line given, counted from 0.
+    from: usize,
+    /// How many are given.
+    lines: usize,
+    /// How many there are.
+    total: usize,
+    text: String,
 }
 
 /// The process that asks; its question is withdrawn when it is gone.
@@ -175,6 +191,8 @@ struct Named {
     app: Option<String>,
     read_all: bool,
     prefix: Option<String>,
+    from: Option<usize>,
+    lines: Option<usize>,
 }
 
 pub(crate) fn add(routes: &mut Routes) {
@@ -196,6 +214,13 @@ pub(crate) fn add(routes: &mut Routes) {
     routes.document::<Question, Asked>(Method::POST, path, "Ask the person");
     let query = &[("id", "the id, where it cannot travel in the path")];
     routes.read::<Value>("/api/v1/prompts/{id}", "One question with its answer", query, get(one));
+    let query = &[("from", "the first line, from 0"), ("lines", "how many, at most 5000")];
+    routes.read::<PromptText>(
+        "/api/v1/prompts/{id}/diff",
+        "The whole text of a question, in parts; what was not given cannot be approved",
+        query,
+        get(text),
+    );
     let path = "/api/v1/prompts/{id}/response";
     routes.write::<Answer, Recorded>(
         Method::POST,
@@ -278,6 +303,23 @@ async fn one(
     Ok(Json(at_desk(&app, &headers, move |desk, lang| desk.show(&id, lang)).await?))
 }
 
+async fn text(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Path(path): Path<String>,
+    Query(named): Query<Named>,
+    Extension(session): Extension<SessionId>,
+) -> Result<Json<Value>, ApiError> {
+    let id = id_of(path, &named);
+    let (from, lines) = (named.from.unwrap_or_default(), named.lines.unwrap_or(usize::MAX));
+    Ok(Json(at_desk(&app, &headers, move |desk, _| desk.text(&id, from, lines, &viewer(session))).await?))
+}
+
+/// Who looks: one signed-in browser, or the programs with the token of this start.
+fn viewer(session: SessionId) -> String {
+    session.0.to_string()
+}
+
 async fn ask(
     State(app): State<App>,
     headers: HeaderMap,
@@ -304,6 +346,7 @@ async fn answer(
     Path(path): Path<String>,
     Query(named): Query<Named>,
     caller: Option<Extension<AppCaller>>,
+    Extension(session): Extension<SessionId>,
     Body(mut body): Body<Value, PROMPT_BYTES>,
 ) -> Result<Json<Value>, ApiError> {
     if let (Some(Extension(caller)), Some(body)) = (&caller, body.as_object_mut()) {
@@ -313,7 +356,8 @@ async fn answer(
     let id = id_of(path, &named);
     let surface = if from_page(&headers) { Surface::Ui } else { Surface::Api };
     let answered = at_desk(&app, &headers, move |desk, lang| {
-        desk.respond(&id, &PromptReply::from_payload(&body)?, surface, lang)
+        let reply = PromptReply { viewer: viewer(session), ..PromptReply::from_payload(&body)? };
+        desk.respond(&id, &reply, surface, lang)
     });
     Ok(Json(answered.await?))
 }

@@ -56,6 +56,38 @@ fn a_file_is_never_overwritten_and_nothing_is_left_beside() {
 }
 
 #[test]
+fn what_lies_under_the_name_of_the_growing_file_is_neither_followed_nor_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    let (target, partial) = (dir.path().join("b.tar.zst"), dir.path().join("b.tar.zst.partial"));
+    let write = || {
+        let manifest = Manifest::new("now".to_owned(), "0".to_owned());
+        write_archive(&target, manifest, Vec::new(), &mut |_| true)
+    };
+    // A link is somebody's trap: what it leads to keeps its content, and the link stays.
+    let precious = dir.path().join("precious");
+    std::fs::write(&precious, "precious").unwrap();
+    std::os::unix::fs::symlink(&precious, &partial).unwrap();
+    assert!(matches!(write(), Err(ArchiveError::Exists { path }) if path == partial));
+    assert_eq!(std::fs::read_to_string(&precious).unwrap(), "precious");
+    assert!(partial.is_symlink() && !target.exists());
+    std::fs::remove_file(&partial).unwrap();
+    // One that is being written by another backup stays its own.
+    std::fs::write(&partial, "half").unwrap();
+    let other = File::open(&partial).unwrap();
+    rustix::fs::flock(&other, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    assert!(matches!(write(), Err(ArchiveError::Exists { .. })));
+    assert_eq!(std::fs::read_to_string(&partial).unwrap(), "half");
+    drop(other);
+    // What a killed backup left is replaced, and nobody who could read that reads the new one.
+    std::fs::set_permissions(&partial, std::fs::Permissions::from_mode(0o644)).unwrap();
+    let reader = File::open(&partial).unwrap();
+    write().unwrap();
+    assert_eq!(std::fs::metadata(&target).unwrap().mode() & 0o777, 0o600);
+    assert_eq!(io::read_to_string(reader).unwrap(), "half");
+    assert!(!partial.exists());
+}
+
+#[test]
 fn every_changed_byte_and_every_cut_is_found() {
     let dir = tempfile::tempdir().unwrap();
     let (archive, _) = sample(dir.path());

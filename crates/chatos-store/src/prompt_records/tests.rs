@@ -23,6 +23,7 @@ fn new(id: &str) -> NewPrompt {
         expires_at: Some(9),
         created_at: 5,
         line: Some("line\n".into()),
+        diff: None,
     }
 }
 
@@ -118,4 +119,20 @@ fn a_reduced_record_keeps_its_answer_time_and_nothing_of_the_text() {
     store.reduce_prompt("a", "{\"x\":1}".into(), "{\"status\":\"ok\"}".into()).unwrap();
     let row = store.prompt("a").unwrap().unwrap();
     assert_eq!((row.entry.as_str(), row.answered_at), ("{\"x\":1}", Some(7)));
+}
+
+#[test]
+fn the_text_of_a_question_is_kept_until_it_is_reduced() {
+    let (_dir, store) = store();
+    let text = "x".repeat(100_000);
+    let diff = store.keep_blob(text.as_bytes()).unwrap();
+    let blob = diff.blob_id().unwrap().to_owned();
+    store.insert_prompt(NewPrompt { diff: Some(diff), ..new("long") }).unwrap().unwrap();
+    assert_eq!(store.prompt("long").unwrap().unwrap().diff_blob, blob);
+    assert_eq!(store.blob_state(true).unwrap().miscounted, 0);
+    store.answer_prompt("long", answer("person:ui")).unwrap();
+    store.reduce_prompt("long", "{}".into(), "{}".into()).unwrap();
+    assert_eq!(store.prompt("long").unwrap().unwrap().diff_blob, "");
+    assert_eq!(store.blob_state(true).unwrap().miscounted, 0);
+    assert_eq!(store.sweep_blobs(-1).unwrap().blobs, 1);
 }

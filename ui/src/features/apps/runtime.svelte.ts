@@ -3,6 +3,7 @@
 
 import { untrack } from 'svelte';
 import type { AppFrame } from '../../host/frame';
+import { pageConfinement } from '../../host/confinement';
 import { type AppRef, keyOf, type Services, type Surface } from '../../host/services';
 import { type Actor, type AppFacts, Stage } from '../../host/stage';
 import { i18n } from '../../i18n/index.svelte';
@@ -10,6 +11,7 @@ import type { EventFrame, PluginApp } from '../../protocol';
 import { router } from '../../router';
 import { client, events, host, panel, plugins, prompts, session, theme, toasts } from '../../state';
 import { goTo } from './menu';
+import { openLink } from './open-link';
 
 const services: Services = {
   request: (app, method, path, options = {}) => client.http.request(method, `/api/v1/${path}`, { ...options, app: keyOf(app) }),
@@ -17,6 +19,8 @@ const services: Services = {
   onEvent: (listener) => events.onEvery(listener),
   onResync: (listener) => events.onResync(listener),
   navigate: goTo,
+  openLink,
+  confinement: pageConfinement,
   hub: (action) => {
     // An app moves the drawer, never the focus (host-api §6.3).
     if (action === 'open') prompts.openHub(null, false);

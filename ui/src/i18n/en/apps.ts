@@ -127,7 +127,6 @@ export const apps = {
     all: 'all there are',
     nothing: 'none',
     may: 'In its pages it can:',
-    mayNote: 'Its pages run in a closed frame without network. They can open links when you click them.',
     capabilities: {
       backend: 'call its own backend',
       registry: 'see the list of apps',
@@ -204,7 +203,7 @@ export const apps = {
 
   uninstall: {
     title: (name: string) => `Uninstall “${name}”?`,
-    body: 'Its programs are stopped, its files and your trust in it are removed.',
+    body: 'Its programs are stopped, its files and your trust in it are removed. A folder that was not installed is moved aside.',
     data: 'Its data',
     keep: 'Keep the data',
     keepNote: 'A later installation finds it again.',
@@ -213,13 +212,21 @@ export const apps = {
     confirm: 'Uninstall',
     done: (name: string) => `${name} was uninstalled.`,
     doneData: (name: string) => `${name} and its data were removed.`,
-    kept: (from: string) => `Not installed, or changed since, and therefore not deleted: ${from}`,
-    keptAt: (to: string) => `It is now at ${to}`,
+    kept: 'These folders were not installed, or were changed since. They were not deleted but moved aside.',
   },
 
   leaveTitle: (app: string) => `${app} wants to leave this page`,
   leaveText: 'What you typed here is not saved.',
   leave: 'Leave',
+  confinement: {
+    full: 'In this browser its pages cannot reach the network. What you give it can leave through its own programs or a link you open.',
+    partial: 'This browser cannot fully keep its pages off the network (WebRTC, name look-ups). Trust it only with what you would publish.',
+  },
+  link: {
+    title: (name: string) => `${name} wants to open a link`,
+    note: 'Everything in the address goes to this website.',
+    open: 'Open link',
+  },
   mcpView: {
     title: 'View',
     area: (server: string) => `View of ${server}`,
@@ -232,9 +239,7 @@ export const apps = {
     notStarted: 'The view did not start.',
     flood: 'The view sent more messages than any view needs and was closed.',
     noChat: 'there is no chat here',
-    linkTitle: (server: string) => `${server} wants to open a link`,
     messageTitle: (server: string) => `${server} wants to send a message as you`,
-    openLink: 'Open link',
     send: 'Send',
   },
   view: {

@@ -109,6 +109,7 @@ export const prompts = {
     fixErrors: (n: number) => `${plural(n, 'entry needs', 'entries need')} your attention.`,
     sendFailed: 'The answer could not be sent.',
     checkFirst: 'Show everything before you confirm.',
+    tickFirst: 'Tick that you approve without seeing everything, or refuse.',
   },
   waiting: {
     next: 'Waiting for the next question…',
@@ -201,6 +202,11 @@ export const prompts = {
     hidden: 'Invisible characters are shown by their number.',
     oldLine: 'old line',
     newLine: 'new line',
+    cut: (n: number) => `${plural(n, 'more line has', 'more lines have')} to be shown before you can approve.`,
+    showAll: (n: number) => `Show all ${n} lines`,
+    cannotShow: 'Content cannot be shown.',
+    hiddenFile: (type: string, bytes: number) => `${type === 'large' ? 'large file' : 'binary'}, ${bytes} bytes`,
+    withoutSeeing: 'Approve without seeing it',
   },
   result: {
     none: '(no content)',

@@ -128,7 +128,6 @@ export const apps: typeof source = {
     all: '现有的全部',
     nothing: '无',
     may: '它的页面可以：',
-    mayNote: '它的页面在没有网络的封闭框架中运行；你点击时，它可以打开链接。',
     capabilities: {
       backend: '调用自己的后端',
       registry: '查看应用列表',
@@ -205,7 +204,7 @@ export const apps: typeof source = {
 
   uninstall: {
     title: (name) => `卸载“${name}”吗？`,
-    body: '它的程序会停止，它的文件和你对它的信任会被删除。',
+    body: '它的程序会停止，它的文件和你对它的信任会被删除。不是安装来的文件夹会移到一旁。',
     data: '它的数据',
     keep: '保留数据',
     keepNote: '以后重新安装时还能找到。',
@@ -214,13 +213,21 @@ export const apps: typeof source = {
     confirm: '卸载',
     done: (name) => `已卸载 ${name}。`,
     doneData: (name) => `已删除 ${name} 及其数据。`,
-    kept: (from) => `不是安装的，或安装后被修改过，因此没有删除：${from}`,
-    keptAt: (to) => `现在位于 ${to}`,
+    kept: '这些文件夹不是安装的，或安装后被修改过。它们没有被删除，而是移到了一旁。',
   },
 
   leaveTitle: (app: string) => `${app} 想离开此页面`,
   leaveText: '这里输入的内容尚未保存。',
   leave: '离开',
+  confinement: {
+    full: '在此浏览器中，它的页面无法访问网络；但它自己的程序或你点开的链接仍可带出数据。',
+    partial: '此浏览器无法完全阻止它的页面联网，请只交给它可以公开的内容。',
+  },
+  link: {
+    title: (name: string) => `${name} 想打开一个链接`,
+    note: '地址中的全部内容都会发送给这个网站。',
+    open: '打开链接',
+  },
   mcpView: {
     title: '视图',
     area: (server: string) => `${server} 的视图`,
@@ -233,9 +240,7 @@ export const apps: typeof source = {
     notStarted: '该视图没有启动。',
     flood: '该视图发送的消息过多，已被关闭。',
     noChat: '这里没有对话',
-    linkTitle: (server: string) => `${server} 想打开一个链接`,
     messageTitle: (server: string) => `${server} 想以你的名义发送消息`,
-    openLink: '打开链接',
     send: '发送',
   },
   view: {

@@ -109,6 +109,7 @@ export const prompts: typeof source = {
     fixErrors: (n) => `有 ${n} 处需要修改。`,
     sendFailed: '答案未能发送。',
     checkFirst: '请先显示全部内容再确认。',
+    tickFirst: '请勾选“不查看内容即批准”，或拒绝。',
   },
   waiting: {
     next: '正在等待下一个问题…',
@@ -201,6 +202,11 @@ export const prompts: typeof source = {
     hidden: '不可见字符以其编号显示。',
     oldLine: '原行号',
     newLine: '新行号',
+    cut: (n: number) => `批准前还需显示其余 ${n} 行。`,
+    showAll: (n: number) => `显示全部 ${n} 行`,
+    cannotShow: '无法显示内容。',
+    hiddenFile: (type: string, bytes: number) => `${type === 'large' ? '大文件' : '二进制'}，${bytes} 字节`,
+    withoutSeeing: '不查看内容即批准',
   },
   result: {
     none: '（没有内容）',

@@ -11,6 +11,10 @@ import type { Issue } from './schema';
 
 /** Long enough not to write at every key, short enough that a crash costs a word. */
 const SAVE_AFTER_MS = 400;
+/** Lines of a long text that are loaded at once. */
+const WHOLE_LINES = 5000;
+/** Options that allow nothing. */
+const REFUSALS = ['no', 'deny', 'decline', 'stop'];
 
 export type Verdict = 'ok' | 'canceled' | 'declined';
 
@@ -37,6 +41,11 @@ export class PromptForm {
   done = $state(false);
   /** Another surface was faster. */
   beaten = $state(false);
+  /** All of a text that the question holds in part, once it was asked for. */
+  whole: string | null = $state.raw(null);
+  loadingWhole = $state(false);
+  /** The person agrees to content that cannot be shown. */
+  withoutSeeing = $state(false);
   /** Nobody waits for the answer any more; none was recorded. */
   gone = $state(false);
   /** The draft could not be saved; said once, tried again at the next change. */
@@ -118,6 +127,37 @@ export class PromptForm {
     }
   }
 
+  /** Loads the text that the question holds in part; only then it may be approved (security T24). */
+  async loadWhole(): Promise<void> {
+    const shown = this.item?.shown;
+    if (this.loadingWhole || this.whole !== null) return;
+    this.loadingWhole = true;
+    this.failure = null;
+    try {
+      let text = '';
+      for (let from = 0, total = 1; from < total; ) {
+        const part = await this.#api.text(this.id, from, WHOLE_LINES);
+        text += part.text;
+        from += Math.max(part.lines, 1);
+        total = part.total;
+      }
+      // Another question by now: its text is another one.
+      if (this.item?.shown === shown) this.whole = text;
+    } catch (thrown) {
+      this.failure = toApiError(thrown);
+    } finally {
+      this.loadingWhole = false;
+    }
+  }
+
+  /** Whether everything that an approval covers was asked for and agreed to. */
+  get seen(): boolean {
+    const { item } = this;
+    if (!item) return false;
+    const refuses = item.body.kind === 'choice' && REFUSALS.includes(this.draft.selection[0] ?? '');
+    return refuses || ((item.cut === null || this.whole !== null) && (item.hidden.length === 0 || this.withoutSeeing));
+  }
+
   /** Takes what an event says about this prompt. */
   take(next: PromptItem): void {
     this.#told = next;
@@ -181,6 +221,7 @@ export class PromptForm {
     clearTimeout(this.#timer);
     try {
       const response = verdict === 'ok' ? okResponse(item, draft, secrets) : cancelResponse(item, draft, verdict === 'declined');
+      if (verdict === 'ok' && item.hidden.length > 0 && this.withoutSeeing) response['withoutSeeing'] = true;
       await this.#saving;
       const receipt = await this.#api.respond(item.id, response, item.shown);
       this.done = true;
@@ -212,6 +253,8 @@ export class PromptForm {
       this.changed = true;
       return { kind: 'refused' };
     }
+    // The host was started anew, or forgot what this page was given: it is loaded again.
+    if (error.code === 'not_shown') this.whole = null;
     if (error.status === 422) this.issues = hostIssues(error.fields, sent);
     if (this.issues.length === 0) this.failure = error;
     this.attempts += 1;
@@ -221,6 +264,8 @@ export class PromptForm {
   /** The proposal is another one now: what was put in is kept as far as it fits. */
   #reproposed(): void {
     if (!this.item) return;
+    this.whole = null;
+    this.withoutSeeing = false;
     const saved = { ...storedDraft(this.item, $state.snapshot(this.draft) as Draft), shown: null };
     this.draft = mergeDraft(this.item, saved);
     this.secrets = { ...noSecrets(this.item), ...$state.snapshot(this.secrets) };

@@ -238,3 +238,35 @@ describe('events', () => {
     expect([form.item?.forged, form.item?.forgedLines, form.draft.values['name']]).toEqual([2, [line], 'typed']);
   });
 });
+
+describe('what the question holds only in part', () => {
+  const LONG = { kind: 'file_change_confirm', diff: '+1\n', diffRef: { sha256: 'x', bytes: 9, lines: 3, shownLines: 1 } };
+
+  test('is seen once every part was loaded', async () => {
+    const { host, api } = hostOf(wire(LONG));
+    const parts = ['+1\n+2\n', '+3\n'];
+    const text = vi.fn((_id: string, from: number) => Promise.resolve({ lines: from === 0 ? 2 : 1, total: 3, text: parts[from === 0 ? 0 : 1] ?? '' }));
+    Object.assign(host, { text });
+    const form = new PromptForm('r1', api, null);
+    await form.load();
+    expect(form.seen).toBe(false);
+    await form.loadWhole();
+    expect([form.whole, form.seen, text.mock.calls.length]).toEqual(['+1\n+2\n+3\n', true, 2]);
+    // The host was started anew and does not know what this page was given.
+    host.respond.mockImplementationOnce(() => Promise.reject(new ApiError(409, 'not_shown', 'no')));
+    expect(await form.send('ok')).toEqual({ kind: 'refused' });
+    expect([form.seen, form.failure?.code]).toEqual([false, 'not_shown']);
+  });
+
+  test('content that nobody can show needs the tick, which goes with the answer', async () => {
+    const hidden = [{ path: 'a.bin', type: 'binary', bytes: 4, before: null, after: '00' }];
+    const { host, api } = hostOf(wire({ ...LONG, diffRef: { ...LONG.diffRef, shownLines: 3, hidden } }));
+    const form = new PromptForm('r1', api, null);
+    await form.load();
+    expect(form.seen).toBe(false);
+    form.withoutSeeing = true;
+    expect(form.seen).toBe(true);
+    await form.send('ok');
+    expect(host.respond.mock.calls[0]?.[1]).toEqual({ status: 'ok', withoutSeeing: true });
+  });
+});

@@ -70,6 +70,15 @@ export interface Answer {
   hasRemark: boolean;
 }
 
+/** A file whose content no page can show. */
+export interface HiddenFile {
+  path: string;
+  type: string;
+  bytes: number;
+  before: string | null;
+  after: string | null;
+}
+
 export interface PromptItem {
   id: string;
   kind: Kind | null;
@@ -99,6 +108,9 @@ export interface PromptItem {
   effect: boolean;
   plainSecrets: boolean;
   chain: { id: string; step: number; of: number | null } | null;
+  /** The text it is about is longer than what the question holds: how many lines there are and are shown. */
+  cut: { lines: number; shown: number } | null;
+  hidden: HiddenFile[];
   answer: Answer | null;
   problem: FieldError | null;
   raw: string | null;
@@ -145,6 +157,7 @@ export function readItem(wire: WirePrompt | null | undefined): PromptItem | null
     effect: wire.shownRequired === true || notBlank(wire.effect) !== null || kind === 'task_confirm' || kind === 'file_change_confirm',
     plainSecrets: wire.plainSecrets === true,
     chain: readChain(prompt['chain']),
+    ...readReference(prompt['diffRef']),
     answer: wire.answer ? readAnswer(wire.answer) : null,
     problem: wire.problem ?? null,
     raw: notBlank(wire.raw),
@@ -154,6 +167,18 @@ export function readItem(wire: WirePrompt | null | undefined): PromptItem | null
     ignoredLines,
     forgedLines,
   };
+}
+
+function readReference(value: unknown): Pick<PromptItem, 'cut' | 'hidden'> {
+  const reference = object(value);
+  const lines = number(reference['lines']) ?? 0;
+  const shown = number(reference['shownLines']) ?? lines;
+  const hidden = list(reference['hidden']).map((entry) => {
+    const file = object(entry);
+    const digest = (key: string) => notBlank(file[key]);
+    return { path: text(file['path']), type: text(file['type']), bytes: number(file['bytes']) ?? 0, before: digest('before'), after: digest('after') };
+  });
+  return { cut: shown < lines ? { lines, shown } : null, hidden };
 }
 
 function readBody(kind: Kind, prompt: WireObject): Body {

@@ -46,7 +46,7 @@ export function envelopeOf(result: ToolResult): Envelope & { chatos: Omit<CallNo
 export function besideText(data: JsonValue, shown: string): JsonValue {
   const fields = asObject(data);
   if (!fields || typeof fields['text'] !== 'string' || !shown.includes(fields['text'])) return data;
-  const { text: _, ...rest }: JsonObject = fields;
+  const rest = Object.fromEntries(Object.entries(fields).filter(([key]) => key !== 'text')) as JsonObject;
   return Object.keys(rest).length > 0 ? rest : null;
 }
 

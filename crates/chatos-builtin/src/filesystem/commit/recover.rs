@@ -1,5 +1,6 @@
 //! After a process died in a commit: finish what was committed, undo what was not (servers §2.5).
 
+use std::collections::BTreeSet;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, SystemTime};
 
@@ -7,12 +8,13 @@ use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::journal::{self, Found, StepKind, StepLine};
-use super::{Engine, there};
+use super::{Engine, Journals, there};
 use crate::filesystem::digest::Digest;
 use crate::filesystem::entry::Kind;
-use crate::filesystem::error::{FileError, Result};
+use crate::filesystem::error::{DenyRule, FileError, Result};
+use crate::filesystem::fs::RealFs;
 use crate::filesystem::resolve::{Last, Place};
-use crate::filesystem::root::Opened;
+use crate::filesystem::root::{Opened, Protected, Root, SymlinkPolicy};
 use crate::filesystem::{tree, walk};
 
 /// The largest journal that is believed.
@@ -29,6 +31,31 @@ pub struct Recovered {
     pub rolled_back: usize,
     /// Journals that could not be settled now.
     pub failed: usize,
+}
+
+/// Settles what dead processes left in whatever roots they worked in: nobody may call a tool there for days.
+/// A root that is gone, or is another directory by now, keeps its journal.
+pub fn recover_everywhere(journals: &Journals, protected: &Protected) -> Result<Recovered> {
+    let mut out = Recovered::default();
+    if !journals.dir().is_dir() {
+        return Ok(out);
+    }
+    let dir = journal::open_dir(journals.dir())?;
+    let mut roots = BTreeSet::new();
+    let listed = walk::read_dir(&dir, |name, _| {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+        let found = rustix::fs::openat(&dir, name, flags, Mode::empty()).and_then(|file| read_all(&file));
+        roots.extend(found.ok().and_then(|text| Found::read(&text)).map(|found| found.header.root));
+    });
+    listed.map_err(|errno| FileError::os("list", "the journal of file changes", errno))?;
+    for path in roots {
+        let Ok(root) = Root::open(&path, SymlinkPolicy::Deny, protected.clone()) else { continue };
+        let done = Engine { root: &root, fs: &RealFs, journals }.recover()?;
+        out.finished += done.finished;
+        out.rolled_back += done.rolled_back;
+        out.failed += done.failed;
+    }
+    Ok(out)
 }
 
 impl Engine<'_> {
@@ -107,7 +134,12 @@ impl Engine<'_> {
     }
 
     fn settle_step(&self, step: &StepLine, staged: bool, committed: bool) -> rustix::io::Result<()> {
-        let Ok(target) = self.root.resolve(&step.path, Last::Itself) else { return Ok(()) };
+        let target = match self.root.resolve(&step.path, Last::Itself) {
+            Ok(target) => target,
+            // Written while links out of the root were allowed: left for whoever may follow them.
+            Err(FileError::Denied { rule: DenyRule::SymlinkEscape, .. }) => return Err(Errno::ACCESS),
+            Err(_) => return Ok(()),
+        };
         if !target.missing.is_empty() {
             return Ok(()); // its directory is gone, and everything in it
         }

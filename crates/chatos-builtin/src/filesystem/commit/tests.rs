@@ -5,6 +5,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use super::*;
 use crate::filesystem::fs::RealFs;
 use crate::filesystem::fs::faulty::{Fault, FaultyFs};
+use crate::filesystem::root::Protected;
 use crate::filesystem::stop::Never;
 use crate::filesystem::testing::Fixture;
 use crate::filesystem::tree::Purpose;
@@ -254,6 +255,27 @@ fn single_writes_are_undone_at_every_fault_too() {
             assert!(f.snapshot().iter().all(|(path, ..)| !path.contains(".chatos-")), "call {at}");
         }
     }
+}
+
+#[test]
+fn the_next_host_puts_every_folder_right_that_a_dead_process_worked_in() {
+    for at in 1..200 {
+        let f = fixture();
+        let before = f.snapshot();
+        let fs = FaultyFs::new(at, Fault::Stop);
+        let done = f.engine(&fs).commit(everything(&f), &Never, &mut ());
+        if !fs.fired() {
+            return;
+        }
+        // Nobody calls a tool in that folder any more; only its journal names it.
+        let journals = Journals::new(f.outside("journal"));
+        recover_everywhere(&journals, &Protected::default()).unwrap();
+        let after = f.snapshot();
+        assert!(after.iter().all(|(path, ..)| !path.contains(".chatos-")), "call {at}");
+        assert!(done.is_ok() || after == before || f.read("a.txt") == b"new a", "call {at}");
+        assert_eq!(f.journals(), 0, "call {at}");
+    }
+    panic!("the commit never ended");
 }
 
 #[test]

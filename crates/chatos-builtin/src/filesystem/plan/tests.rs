@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::os::unix::fs::{MetadataExt, symlink};
 
+use chatos_prompts::Unasked;
+
 use super::*;
 use crate::filesystem::entry::FileId;
 use crate::filesystem::fs::RealFs;
@@ -29,7 +31,7 @@ fn run<T>(f: &Fixture, planned: Result<Planned<T>>) -> Result<(T, Vec<FileChange
         Planned::Noop(summary) => Ok((summary, Vec::new())),
         Planned::Change(plan, summary) => {
             let log = MemoryLog::default();
-            plan.commit(&f.engine(&RealFs), &log, &Never)?;
+            plan.commit(Approval::unasked(Unasked::NotWanted), &f.engine(&RealFs), &log, &Never)?;
             Ok((summary, log.0.into_inner().unwrap()))
         }
     }
@@ -172,7 +174,8 @@ fn a_patch_that_fails_leaves_every_file_as_it_was() {
         };
         let Planned::Change(plan, _) = apply_patch(&f.root, &request).unwrap() else { panic!("noop") };
         let fs = FaultyFs::new(at, Fault::Once(rustix::io::Errno::IO));
-        let done = plan.commit(&f.engine(&fs), &MemoryLog::default(), &Never);
+        let done =
+            plan.commit(Approval::unasked(Unasked::NotWanted), &f.engine(&fs), &MemoryLog::default(), &Never);
         if !fs.fired() {
             break;
         }
@@ -287,17 +290,41 @@ fn what_changed_between_the_question_and_the_answer_is_a_conflict() {
         panic!("noop")
     };
     f.write("tree/new", "the person's");
-    assert_eq!(kind(plan.commit(&f.engine(&RealFs), &MemoryLog::default(), &Never)), "changed_on_disk");
+    assert_eq!(
+        kind(plan.commit(
+            Approval::unasked(Unasked::NotWanted),
+            &f.engine(&RealFs),
+            &MemoryLog::default(),
+            &Never
+        )),
+        "changed_on_disk"
+    );
     assert!(f.path("tree/new").exists());
     let Planned::Change(plan, _) = delete_path(&f.root, "t", true, None, &Never).unwrap() else {
         panic!("noop")
     };
     f.write("t", "y");
-    assert_eq!(kind(plan.commit(&f.engine(&RealFs), &MemoryLog::default(), &Never)), "changed_on_disk");
+    assert_eq!(
+        kind(plan.commit(
+            Approval::unasked(Unasked::NotWanted),
+            &f.engine(&RealFs),
+            &MemoryLog::default(),
+            &Never
+        )),
+        "changed_on_disk"
+    );
     let planned = write_file(&f.root, &ScanCache::default(), &write("t", "mine"), &Never).unwrap();
     let Planned::Change(plan, _) = planned else { panic!("noop") };
     f.write("t", "theirs");
-    assert_eq!(kind(plan.commit(&f.engine(&RealFs), &MemoryLog::default(), &Never)), "changed_on_disk");
+    assert_eq!(
+        kind(plan.commit(
+            Approval::unasked(Unasked::NotWanted),
+            &f.engine(&RealFs),
+            &MemoryLog::default(),
+            &Never
+        )),
+        "changed_on_disk"
+    );
     assert_eq!(f.read("t"), b"theirs");
 }
 
@@ -309,7 +336,8 @@ fn a_record_that_cannot_be_stored_is_a_warning_and_the_change_stands() {
     else {
         panic!("noop")
     };
-    let warnings = plan.commit(&f.engine(&RealFs), &BrokenLog, &Never).unwrap();
+    let warnings =
+        plan.commit(Approval::unasked(Unasked::NotWanted), &f.engine(&RealFs), &BrokenLog, &Never).unwrap();
     assert!(warnings[0].starts_with("change_not_recorded"), "{warnings:?}");
     assert_eq!(f.read("t"), b"x");
 }

@@ -232,3 +232,46 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_second_name_of_a_protected_file_gives_nothing_away() {
+    use crate::filesystem::commit::Step;
+    use crate::filesystem::stop::Never;
+    use crate::filesystem::tree::{self, Purpose};
+    let f = Fixture::with(SymlinkPolicy::Deny, &["state", "keys"]);
+    std::fs::create_dir_all(f.outside("state/deep")).unwrap();
+    std::fs::write(f.outside("state/deep/host.json"), "the token").unwrap();
+    std::fs::write(f.outside("shared"), "anybody's").unwrap();
+    f.write("dir/plain", "plain");
+    std::fs::hard_link(f.outside("state/deep/host.json"), f.path("dir/second")).unwrap();
+    std::fs::hard_link(f.outside("shared"), f.path("dir/other")).unwrap();
+    symlink("dir/second", f.path("link")).unwrap();
+    for path in ["dir/second", "link", "./dir/../dir/second"] {
+        assert_eq!(rule(f.root.resolve(path, Last::Follow)), "protected_path", "{path}");
+        assert!(f.root.open_file(path).is_err(), "{path}");
+    }
+    let content: crate::filesystem::held::Held = b"new".as_slice().into();
+    let put = |path: &str| Step::Put {
+        path: path.to_owned(),
+        expected: None,
+        content: content.clone(),
+        mode: None,
+        like: None,
+    };
+    let copy = |from: &str| {
+        let place = f.root.existing(from, Last::Itself)?;
+        tree::measure(&f.root, &place, Purpose::Transfer, &Never)
+    };
+    assert!(matches!(f.commit(vec![put("dir/second")]), Err(FileError::Denied { .. })));
+    assert!(matches!(copy("dir/second"), Err(FileError::Denied { .. })));
+    assert!(matches!(copy("dir"), Err(FileError::Denied { .. })), "not in a tree either");
+    // Other files with two names, and files with one, are as they were.
+    for path in ["dir/other", "dir/plain"] {
+        assert!(f.root.open_file(path).is_ok(), "{path}");
+    }
+    assert_eq!(std::fs::read_to_string(f.outside("state/deep/host.json")).unwrap(), "the token");
+    // Once it is gone from there it is a file like any other.
+    std::fs::remove_file(f.outside("state/deep/host.json")).unwrap();
+    std::fs::hard_link(f.path("dir/second"), f.outside("elsewhere")).unwrap();
+    assert!(f.root.open_file("dir/second").is_ok());
+}

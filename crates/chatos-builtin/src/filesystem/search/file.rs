@@ -12,7 +12,7 @@ use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContex
 use super::Request;
 use super::query::Compiled;
 use crate::filesystem::entry::{Kind, size_of};
-use crate::filesystem::root::Root;
+use crate::filesystem::root::{ProtectedIds, Root};
 use crate::filesystem::text::{SNIFF_BYTES, is_binary, utf16_mark};
 
 /// servers §4: larger files are counted as too large.
@@ -51,6 +51,7 @@ pub(super) struct Searching<'a> {
     context: usize,
     /// The most hits that can matter from one file.
     most: usize,
+    protected: ProtectedIds,
 }
 
 pub(super) struct Buffers {
@@ -59,9 +60,9 @@ pub(super) struct Buffers {
 }
 
 impl<'a> Searching<'a> {
-    pub(super) fn new(compiled: &'a Compiled, request: &Request) -> Self {
+    pub(super) fn new(compiled: &'a Compiled, request: &Request, protected: ProtectedIds) -> Self {
         let most = request.offset.saturating_add(request.limit).saturating_add(1);
-        Self { compiled, context: request.context_lines, most }
+        Self { compiled, context: request.context_lines, most, protected }
     }
 
     pub(super) fn buffers(&self) -> Buffers {
@@ -92,7 +93,7 @@ impl<'a> Searching<'a> {
                 .ok(),
         };
         let Some((mut file, stat)) = opened else { return FileOutcome::Unreadable };
-        if Kind::of(&stat) != Kind::File {
+        if Kind::of(&stat) != Kind::File || self.protected.holds(&stat) {
             return FileOutcome::Unreadable;
         }
         let size = size_of(&stat);

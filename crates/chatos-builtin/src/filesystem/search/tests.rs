@@ -155,3 +155,13 @@ fn limits_deadlines_and_cancels_end_a_search_and_say_so() {
         Err(FileError::Stopped(Stopped::Canceled))
     ));
 }
+
+#[test]
+fn a_second_name_of_a_protected_file_is_not_searched() {
+    let f = Fixture::with(crate::filesystem::SymlinkPolicy::Deny, &["state"]);
+    std::fs::create_dir(f.outside("state")).unwrap();
+    std::fs::write(f.outside("state/host.json"), "needle in the token").unwrap();
+    f.write("own", "needle");
+    std::fs::hard_link(f.outside("state/host.json"), f.path("second")).unwrap();
+    assert_eq!(places(&f, &request("needle")), ["own:1:1"]);
+}

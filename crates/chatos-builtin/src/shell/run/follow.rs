@@ -71,6 +71,7 @@ pub(super) async fn follow(
     timeout: Duration,
 ) -> Result<Followed, ToolError> {
     use std::os::fd::AsFd;
+    tracing::debug!(approved = ?prepared.approval.request_id(), "a command starts");
     let started = shop.pool.run(prepared.job.clone(), prepared.dir.handle.as_fd()).await;
     let (link, pipes) = started.map_err(|error| not_running(&error))?;
     let mut guard = Guard { link: Some(link) };

@@ -1,12 +1,12 @@
-//! The system calls a command is refused: always what reaches around the boundary, and sockets when it
-//! has no network (servers §3.1).
+//! The system calls a command is refused: always what reaches around the boundary or at other processes,
+//! and sockets when it has no network (servers §3.1, working-day §1.7).
 
 use std::sync::OnceLock;
 
 use seccompiler::{BpfProgram, sock_filter};
 
 /// Refused to every command.
-const ALWAYS: [i64; 30] = [
+const ALWAYS: [i64; 33] = [
     libc::SYS_io_uring_setup,
     libc::SYS_io_uring_enter,
     libc::SYS_io_uring_register,
@@ -37,11 +37,42 @@ const ALWAYS: [i64; 30] = [
     libc::SYS_reboot,
     libc::SYS_acct,
     libc::SYS_perf_event_open,
+    // They name another process and never mean the caller itself by 0.
+    libc::SYS_process_madvise,
+    libc::SYS_process_mrelease,
+    libc::SYS_kcmp,
 ];
+
+/// Allowed for the caller itself, which is process 0; the number of any other process, its own written out
+/// included, is refused: a filter does not know it.
+const OWN: [(i64, Own); 9] = [
+    (libc::SYS_prlimit64, Own::FirstOrNoThird),
+    (libc::SYS_sched_setaffinity, Own::First),
+    (libc::SYS_sched_setscheduler, Own::First),
+    (libc::SYS_sched_setparam, Own::First),
+    (libc::SYS_sched_setattr, Own::First),
+    (libc::SYS_migrate_pages, Own::First),
+    (libc::SYS_move_pages, Own::First),
+    // Of a process; those of a group or a user are never only the caller's.
+    (libc::SYS_setpriority, Own::SecondOf(libc::PRIO_PROCESS as u32)),
+    (libc::SYS_ioprio_set, Own::SecondOf(IOPRIO_WHO_PROCESS)),
+];
+const IOPRIO_WHO_PROCESS: u32 = 1;
+
+/// Which argument names the process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Own {
+    /// The first.
+    First,
+    /// The first, and whatever it is when the third is no pointer: then nothing is changed.
+    FirstOrNoThird,
+    /// The second, and the first has to be this.
+    SecondOf(u32),
+}
 
 /// The second set of numbers that 64-bit Intel kernels may accept, and those that differ in it.
 #[cfg(target_arch = "x86_64")]
-const X32: (u32, [u32; 4]) = (0x4000_0000, [521, 528, 539, 540]);
+const X32: (u32, [u32; 5]) = (0x4000_0000, [521, 528, 533, 539, 540]);
 
 /// Whether filters can be used. Restricts the calling thread.
 pub(super) fn available() -> bool {
@@ -77,32 +108,60 @@ fn program(network: bool) -> Result<BpfProgram, String> {
         }
         program.extend([filter(JA, 1), ret(REFUSE)]);
     }
-    let mut numbers: Vec<u32> = ALWAYS.iter().map(|call| *call as u32).collect();
-    numbers.extend((!network).then_some(SOCKET));
-    numbers.sort_unstable();
-    program.extend(tree(&numbers));
+    let mut rules: Vec<(u32, BpfProgram)> =
+        ALWAYS.iter().map(|call| (*call as u32, vec![ret(REFUSE)])).collect();
+    rules.extend(OWN.iter().map(|(call, own)| (*call as u32, own_only(*own))));
+    rules.extend((!network).then(|| (SOCKET, sockets())));
+    rules.sort_unstable_by_key(|(number, _)| *number);
+    program.extend(tree(&rules));
     Ok(program)
 }
 
-/// Looks for the number among sorted ones, by halves.
-fn tree(numbers: &[u32]) -> BpfProgram {
-    match numbers {
+/// Looks for the number among sorted ones, by halves, and goes on with its rule.
+fn tree(rules: &[(u32, BpfProgram)]) -> BpfProgram {
+    match rules {
         [] => vec![ret(ALLOW)],
-        [SOCKET] => {
-            let mut program = vec![jump(JEQ, SOCKET, 1, 0), ret(ALLOW)];
-            program.extend(sockets());
+        [(number, rule)] => {
+            let mut program = vec![jump(JEQ, *number, 1, 0), ret(ALLOW)];
+            program.extend(rule.iter().cloned());
             program
         }
-        [only] => vec![jump(JEQ, *only, 0, 1), ret(REFUSE), ret(ALLOW)],
         more => {
             let (low, high) = more.split_at(more.len() / 2);
+            let first = high[0].0;
             let low = tree(low);
-            // Forty numbers make a tree far below what a jump can pass over.
-            let mut program = vec![jump(JGE, high[0], low.len() as u8, 0)];
+            // Fifty numbers make a tree below what a jump can pass over.
+            let mut program = vec![jump(JGE, first, low.len() as u8, 0)];
             program.extend(low);
             program.extend(tree(high));
             program
         }
+    }
+}
+
+/// The caller itself and nobody else.
+fn own_only(own: Own) -> BpfProgram {
+    match own {
+        Own::First => vec![load(FIRST_ARGUMENT), jump(JEQ, 0, 0, 1), ret(ALLOW), ret(REFUSE)],
+        Own::FirstOrNoThird => vec![
+            load(FIRST_ARGUMENT),
+            jump(JEQ, 0, 4, 0),
+            // A pointer has two halves.
+            load(THIRD_ARGUMENT),
+            jump(JEQ, 0, 0, 3),
+            load(THIRD_ARGUMENT_HIGH),
+            jump(JEQ, 0, 0, 1),
+            ret(ALLOW),
+            ret(REFUSE),
+        ],
+        Own::SecondOf(kind) => vec![
+            load(FIRST_ARGUMENT),
+            jump(JEQ, kind, 0, 3),
+            load(SECOND_ARGUMENT),
+            jump(JEQ, 0, 0, 1),
+            ret(ALLOW),
+            ret(REFUSE),
+        ],
     }
 }
 
@@ -134,6 +193,8 @@ const ARCH: u32 = 4;
 const LOW: u32 = if cfg!(target_endian = "big") { 4 } else { 0 };
 const FIRST_ARGUMENT: u32 = 16 + LOW;
 const SECOND_ARGUMENT: u32 = 24 + LOW;
+const THIRD_ARGUMENT: u32 = 32 + LOW;
+const THIRD_ARGUMENT_HIGH: u32 = 32 + 4 - LOW;
 const SOCKET: u32 = libc::SYS_socket as u32;
 const ALLOW: u32 = libc::SECCOMP_RET_ALLOW;
 const REFUSE: u32 = libc::SECCOMP_RET_ERRNO | libc::EPERM as u32;
@@ -172,7 +233,7 @@ mod tests {
     use super::*;
 
     /// What the kernel would do.
-    fn judge(program: &BpfProgram, arch: u32, number: u32, arguments: [u32; 2]) -> u32 {
+    fn judge(program: &BpfProgram, arch: u32, number: u32, arguments: [u64; 3]) -> u32 {
         let (mut at, mut value) = (0_usize, 0_u32);
         loop {
             let step = &program[at];
@@ -182,8 +243,10 @@ mod tests {
                     value = match step.k {
                         NUMBER => number,
                         ARCH => arch,
-                        FIRST_ARGUMENT => arguments[0],
-                        SECOND_ARGUMENT => arguments[1],
+                        FIRST_ARGUMENT => arguments[0] as u32,
+                        SECOND_ARGUMENT => arguments[1] as u32,
+                        THIRD_ARGUMENT => arguments[2] as u32,
+                        THIRD_ARGUMENT_HIGH => (arguments[2] >> 32) as u32,
                         other => panic!("reads {other}"),
                     };
                 }
@@ -203,24 +266,26 @@ mod tests {
     fn every_number_is_judged_as_the_list_says() {
         let own = arch().unwrap();
         for network in [true, false] {
-            let program = program(network).unwrap();
-            assert!(program.len() < 160, "{}", program.len());
+            let (program, arch) = (program(network).unwrap(), own);
+            assert!(program.len() < 256, "{}", program.len());
             for number in 0..1200 {
-                let refused = ALWAYS.contains(&i64::from(number));
-                let stream = [libc::AF_INET as u32, libc::SOCK_STREAM as u32];
+                let own = OWN.iter().any(|(call, _)| *call == i64::from(number));
+                let refused = ALWAYS.contains(&i64::from(number)) || own;
+                // For the calls of `OWN`: another process, something to change.
+                let stream = [libc::AF_INET as u64, libc::SOCK_STREAM as u64, 1];
                 let wanted = if refused || (number == SOCKET && !network) { REFUSE } else { ALLOW };
-                assert_eq!(judge(&program, own, number, stream), wanted, "{number}");
+                assert_eq!(judge(&program, arch, number, stream), wanted, "{number}");
                 #[cfg(target_arch = "x86_64")]
                 {
                     let wanted = if X32.1.contains(&number) { REFUSE } else { wanted };
-                    assert_eq!(judge(&program, own, number | X32.0, stream), wanted, "x32 {number}");
+                    assert_eq!(judge(&program, arch, number | X32.0, stream), wanted, "x32 {number}");
                 }
             }
-            assert_eq!(judge(&program, own, u32::MAX, [0, 0]), ALLOW, "no call has this number");
-            assert_eq!(judge(&program, own ^ 1, 0, [0, 0]), KILL);
+            assert_eq!(judge(&program, arch, u32::MAX, [0; 3]), ALLOW, "no call has this number");
+            assert_eq!(judge(&program, arch ^ 1, 0, [0; 3]), KILL);
         }
         let closed = program(false).unwrap();
-        let socket = |family: i32, kind: i32| judge(&closed, own, SOCKET, [family as u32, kind as u32]);
+        let socket = |family: i32, kind: i32| judge(&closed, own, SOCKET, [family as u64, kind as u64, 0]);
         let flags = libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
         for kind in [libc::SOCK_STREAM, libc::SOCK_SEQPACKET] {
             assert_eq!(socket(libc::AF_UNIX, kind), REFUSE);
@@ -230,6 +295,43 @@ mod tests {
         assert_eq!(socket(libc::AF_NETLINK, libc::SOCK_RAW), ALLOW);
         for family in [libc::AF_INET, libc::AF_INET6, libc::AF_PACKET, libc::AF_VSOCK] {
             assert_eq!(socket(family, libc::SOCK_DGRAM), REFUSE);
+        }
+    }
+    #[test]
+    fn a_command_changes_itself_and_no_other_process() {
+        let (program, arch) = (program(true).unwrap(), arch().unwrap());
+        let call = |number: i64, arguments| judge(&program, arch, number as u32, arguments);
+        let somebody = 4321;
+        for number in [
+            libc::SYS_sched_setaffinity,
+            libc::SYS_sched_setscheduler,
+            libc::SYS_sched_setparam,
+            libc::SYS_sched_setattr,
+            libc::SYS_migrate_pages,
+            libc::SYS_move_pages,
+        ] {
+            assert_eq!(call(number, [0, 9, 9]), ALLOW, "{number}");
+            assert_eq!(call(number, [somebody, 9, 9]), REFUSE, "{number}");
+            // The kernel looks at the lower half alone.
+            assert_eq!(call(number, [1 << 32, 9, 9]), ALLOW, "{number}");
+            assert_eq!(call(number, [(1 << 32) + somebody, 9, 9]), REFUSE, "{number}");
+        }
+        let limit = libc::SYS_prlimit64;
+        assert_eq!(call(limit, [0, 1, 0x7fff_0000_0000]), ALLOW, "its own limits");
+        assert_eq!(call(limit, [somebody, 1, 0]), ALLOW, "asking changes nothing");
+        assert_eq!(call(limit, [somebody, 1, 0x7fff_0000_0000]), REFUSE, "only the upper half is set");
+        assert_eq!(call(limit, [somebody, 1, 8]), REFUSE);
+        for (number, process, others) in
+            [(libc::SYS_setpriority, 0, [1, 2, 3]), (libc::SYS_ioprio_set, 1, [0, 2, 3])]
+        {
+            assert_eq!(call(number, [process, 0, 9]), ALLOW, "{number}");
+            assert_eq!(call(number, [process, somebody, 9]), REFUSE, "{number}");
+            for kind in others {
+                assert_eq!(call(number, [kind, 0, 9]), REFUSE, "{number} {kind}");
+            }
+        }
+        for number in [libc::SYS_process_madvise, libc::SYS_process_mrelease, libc::SYS_kcmp] {
+            assert_eq!(call(number, [0, 0, 0]), REFUSE, "{number}");
         }
     }
 }

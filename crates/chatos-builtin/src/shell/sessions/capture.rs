@@ -146,7 +146,7 @@ impl Tool for SessionCaptureOutput {
 
 /// Until there is something new, it ended, or time is up.
 async fn wait(cx: &CallCx, found: &super::Found, from: Option<u64>, time: Duration) -> Result<(), ToolError> {
-    let Ok(mut client) = Client::connect(&found.dir).await else { return Ok(()) };
+    let Ok(mut client) = Client::connect(found).await else { return Ok(()) };
     let Ok(status) = client.status().await else { return Ok(()) };
     // Lines the caller has not seen are news already.
     if from.is_some_and(|from| status.record.marks.lines >= from) {

@@ -2,7 +2,6 @@
 
 use std::io;
 use std::os::fd::AsRawFd;
-use std::path::Path;
 use std::time::Duration;
 
 use rustix::fs::{Mode, OFlags};
@@ -28,12 +27,16 @@ pub(super) struct Status {
 }
 
 impl Client {
-    pub(super) async fn connect(dir: &Path) -> io::Result<Self> {
+    pub(super) async fn connect(found: &Found) -> io::Result<Self> {
         // Addresses of sockets are short; a handle keeps them so whatever the state directory is called.
         let handle =
-            rustix::fs::open(dir, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+            rustix::fs::open(&found.dir, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
         let stream = UnixStream::connect(format!("/proc/self/fd/{}/{CTL}", handle.as_raw_fd())).await?;
-        Ok(Self(Channel::new(stream)))
+        let mut channel = Channel::new(stream);
+        if !found.record.secret.is_empty() {
+            channel.send(&Ask::Open { secret: found.record.secret.clone() }, &[]).await?;
+        }
+        Ok(Self(channel))
     }
 
     pub(super) async fn ask(&mut self, ask: &Ask) -> io::Result<Answer> {
@@ -84,7 +87,7 @@ pub(super) async fn lines(
     max: usize,
 ) -> io::Result<(Lines, Record)> {
     if found.running()
-        && let Ok(mut client) = Client::connect(&found.dir).await
+        && let Ok(mut client) = Client::connect(found).await
         && let Ok(Answer::Lines(lines)) = client.ask(&Ask::Lines { from, count, max }).await
     {
         let record = client.status().await.map_or_else(|_| found.record.clone(), |status| status.record);

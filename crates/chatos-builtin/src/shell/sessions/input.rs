@@ -3,6 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
+use chatos_prompts::Approval;
 use chatos_tool::{Annotations, Confirm, ConflictKind, Needed, Reason, Resource, Text, ToolError, ToolSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,7 +12,7 @@ use serde_json::{Value, json};
 use super::capture::SessionName;
 use super::client::Client;
 use super::{Answer, Ask, Found, signals};
-use crate::consent::Consent;
+use crate::consent::{self, Consent, Matter};
 use crate::context::CallCx;
 use crate::shell::Shop;
 use crate::shell::check::{self, Surroundings};
@@ -75,17 +76,20 @@ impl Tool for SessionSendInput {
     }
 
     async fn call(&self, args: InputArgs, cx: &CallCx) -> Result<Outcome<InputData>, ToolError> {
-        let found = self.0.session(&args.session.0).await?;
-        if !found.running() {
-            return Err(ended(&found));
-        }
-        let consent = self.pass(cx, &found, &args.data).await?;
+        let look = || async {
+            let found = self.0.session(&args.session.0).await?;
+            if !found.running() {
+                return Err(ended(&found));
+            }
+            Ok((self.matter(cx, &found, &args.data, args.enter)?, found))
+        };
+        let (consent, approval, found) = consent::agree(cx, look).await?;
         let mut data = self.0.secrets.resolve(cx, &args.data).await?;
         if args.enter {
             data.push(if found.record.pty { '\r' } else { '\n' });
         }
         let bytes = data.len() as u64;
-        match self.0.ask(cx, &found, &Ask::Input { data }).await? {
+        match self.0.type_in(cx, &found, data, approval).await? {
             Answer::Taken { .. } => {}
             Answer::Full { limit } => {
                 return Err(ToolError::new(
@@ -113,48 +117,51 @@ impl Tool for SessionSendInput {
 
 impl SessionSendInput {
     /// What is typed into a shell is a command (servers §3.3).
-    async fn pass(&self, cx: &CallCx, found: &Found, data: &str) -> Result<Consent, ToolError> {
+    fn matter(
+        &self,
+        cx: &CallCx,
+        found: &Found,
+        data: &str,
+        enter: bool,
+    ) -> Result<Option<Matter>, ToolError> {
         let record = &found.record;
         let is_secret = data.starts_with("secret:");
-        if data.trim().is_empty() || is_secret || !check::takes_commands(&record.command) {
-            return if cx.ask {
-                self.ask_anyway(cx, found, if is_secret { "******" } else { data }).await
-            } else {
-                Ok(Consent::default())
-            };
+        let plain = data.trim().is_empty() || is_secret || !check::takes_commands(&record.command);
+        if plain && !cx.ask {
+            return Ok(None);
         }
-        let root = std::path::PathBuf::from(&record.root);
-        let cwd = root.join(&record.cwd);
-        let home = self.0.variables.get("HOME").map(std::path::PathBuf::from);
-        let place = Surroundings {
-            root: &root,
-            cwd: &cwd,
-            home: home.as_deref(),
-            sandboxed: record.level > Level::None,
-            lang: cx.lang,
+        let shown = if is_secret { "******" } else { data };
+        let checked = if plain {
+            check::Checked { read_only: true, ..check::Checked::default() }
+        } else {
+            let root = std::path::PathBuf::from(&record.root);
+            let cwd = root.join(&record.cwd);
+            let home = self.0.variables.get("HOME").map(std::path::PathBuf::from);
+            let place = Surroundings {
+                root: &root,
+                cwd: &cwd,
+                home: home.as_deref(),
+                sandboxed: record.level > Level::None,
+                lang: cx.lang,
+            };
+            check::check(data, place)
         };
-        let checked = check::check(data, place);
         let note = note(found);
-        gate::pass(cx, request(found, data, &checked, &note), terms(found)).await
-    }
-
-    async fn ask_anyway(&self, cx: &CallCx, found: &Found, data: &str) -> Result<Consent, ToolError> {
-        let checked = check::Checked { read_only: true, ..check::Checked::default() };
-        let note = note(found);
-        gate::pass(cx, request(found, data, &checked, &note), terms(found)).await
+        let Some(message) = gate::question(cx, request(&checked, &note), terms(found))? else {
+            return Ok(None);
+        };
+        // Which session it is, not what it is called.
+        let facts = json!({
+            "text": data, "enter": enter, "session": record.id, "name": record.name, "runs": record.command,
+            "pid": record.pid, "startTime": record.start_time, "bootId": record.boot_id,
+            "network": record.network, "sandbox": { "level": record.level.as_str() },
+        });
+        Ok(Some(Matter::command(cx, shown, &record.cwd, message, facts)))
     }
 }
 
-fn request<'a>(found: &'a Found, data: &'a str, checked: &'a check::Checked, note: &'a Text) -> Request<'a> {
-    Request {
-        command: data,
-        cwd: &found.record.cwd,
-        checked,
-        network: false,
-        variables: &[],
-        shell: None,
-        note: Some(note),
-    }
+fn request<'a>(checked: &'a check::Checked, note: &'a Text) -> Request<'a> {
+    Request { checked, network: false, variables: &[], shell: None, note: Some(note) }
 }
 
 fn note(found: &Found) -> Text {
@@ -170,9 +177,21 @@ fn terms(found: &Found) -> Terms {
 }
 
 impl Shop {
+    /// Types into a session what may be typed, once.
+    async fn type_in(
+        &self,
+        cx: &CallCx,
+        found: &Found,
+        data: String,
+        approval: Approval,
+    ) -> Result<Answer, ToolError> {
+        tracing::debug!(approved = ?approval.request_id(), session = found.record.name, "input goes to a session");
+        self.ask(cx, found, &Ask::Input { data }).await
+    }
+
     /// Asks the supervisor of a session.
     pub(super) async fn ask(&self, cx: &CallCx, found: &Found, ask: &Ask) -> Result<Answer, ToolError> {
-        let answer = cx.unless_stopped(async { Client::connect(&found.dir).await?.ask(ask).await }).await?;
+        let answer = cx.unless_stopped(async { Client::connect(found).await?.ask(ask).await }).await?;
         answer.map_err(|error| match error.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused | io::ErrorKind::UnexpectedEof => {
                 ended(found)

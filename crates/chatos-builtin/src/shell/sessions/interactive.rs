@@ -27,7 +27,7 @@ pub(in crate::shell) async fn interactive(
         shop.start_session(cx, &made_up_name(), "", Some((cols(), rows())), prepared).await?;
     let deadline = began + timeout;
     loop {
-        let Ok(mut client) = Client::connect(&found.dir).await else { break };
+        let Ok(mut client) = Client::connect(&found).await else { break };
         let Ok(status) = client.status().await else { break };
         if status.record.state != State::Running {
             break;

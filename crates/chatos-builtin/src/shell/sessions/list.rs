@@ -122,7 +122,7 @@ impl Tool for SessionKill {
         // One whose program ended may still have others running; its supervisor is then there. It is there for a
         // moment without them as well.
         let noop = !found.running() && !found.record.runs_on();
-        let connected = Client::connect(&found.dir).await;
+        let connected = Client::connect(&found).await;
         let mut record = found.record.clone();
         if let Ok(client) = connected {
             let ended = cx.unless_stopped(client.kill(Duration::from_millis(GRACE_MS))).await?;

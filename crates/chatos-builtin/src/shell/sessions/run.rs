@@ -163,10 +163,14 @@ impl Tool for SessionRun {
             env: args.env,
             network: args.network,
             cpu: None,
-            note: Some(Text::new(
-                format!("it goes on in the background as session {name}"),
-                format!("它将作为会话 {name} 在后台运行"),
-            )),
+            // A name that is made up differs each time; the question has to be the same after a restart.
+            note: Some(match &args.session {
+                Some(name) => Text::new(
+                    format!("it goes on in the background as session {}", name.0),
+                    format!("它将作为会话 {} 在后台运行", name.0),
+                ),
+                None => Text::fixed("it goes on in the background as a session", "它将作为会话在后台运行"),
+            }),
         };
         let prepared = shop.prepare(cx, wanted).await.map_err(|(error, _)| error)?;
         let terminal = args.pty.then_some((args.cols, args.rows));
@@ -206,6 +210,7 @@ impl Shop {
         terminal: Option<(u16, u16)>,
         prepared: Prepared,
     ) -> Result<(Found, Prepared), ToolError> {
+        tracing::debug!(approved = ?prepared.approval.request_id(), name, "a session starts");
         let base = self.sessions_dir()?;
         let disk = |error: std::io::Error| {
             ToolError::from_os(
@@ -268,6 +273,7 @@ impl Shop {
             network: prepared.terms.network,
             marks: Marks::default(),
             updated_at: now,
+            secret: super::Secret::draw().map_err(disk)?,
         };
         let order = Order::Session(Box::new(SessionJob {
             job: prepared.job.clone(),
@@ -372,7 +378,7 @@ async fn preview(
     let empty = Printed::default().stream(0, cx.lang);
     let until = Instant::now() + wait;
     let mut status = None;
-    if let Ok(mut client) = Client::connect(&found.dir).await {
+    if let Ok(mut client) = Client::connect(found).await {
         status = client.status().await.ok();
         while let Some(now) = &status {
             let left = until.saturating_duration_since(Instant::now());
@@ -389,7 +395,7 @@ async fn preview(
                 Ok(Err(_)) => break,
                 Err(_) => {
                     // The connection waits for an answer that nobody will read; a new one asks again.
-                    let Ok(mut fresh) = Client::connect(&found.dir).await else { break };
+                    let Ok(mut fresh) = Client::connect(found).await else { break };
                     status = fresh.status().await.ok();
                     break;
                 }

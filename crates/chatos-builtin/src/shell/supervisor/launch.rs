@@ -67,6 +67,7 @@ pub(super) fn confined(boundary: Option<&Boundary>, command: impl FnOnce() -> Op
     let Some(mut command) = command() else {
         return Err((Failure::Surroundings, "no command came".to_owned()));
     };
+    super::keep_streams_only();
     let child = command.spawn().map_err(|error| (Failure::Program, error.to_string()))?;
     Ok((child.id(), level))
 }

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::OFlags;
+use rustix::net::sockopt::socket_peercred;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open};
 use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer, openpt, unlockpt};
 use rustix::termios::{Winsize, tcgetpgrp, tcsetpgrp, tcsetwinsize};
@@ -36,6 +37,8 @@ const DRAIN: Duration = Duration::from_millis(500);
 struct Client {
     stream: UnixStream,
     inbox: Inbox,
+    /// It showed the secret of the session.
+    known: bool,
     /// Wants to hear of output beyond this many bytes.
     watches: Option<u64>,
     open: bool,
@@ -323,9 +326,13 @@ impl Session {
     fn accept(&mut self, listener: &UnixListener) {
         while self.clients.len() < MAX_CLIENTS {
             let Ok((stream, _)) = listener.accept() else { return };
-            // Only processes of the same user get here: the directory is closed to others.
-            if stream.set_nonblocking(true).is_ok() {
-                self.clients.push(Client { stream, inbox: Inbox::default(), watches: None, open: true });
+            // Only processes of the same user get here: the directory is closed to others. No boundary
+            // keeps a command from connecting, so whoever descends from one is turned away here.
+            let stranger = socket_peercred(&stream)
+                .map_or(true, |peer| tree::comes_from_a_command(peer.pid.as_raw_nonzero().get()));
+            if !stranger && stream.set_nonblocking(true).is_ok() {
+                let inbox = Inbox::default();
+                self.clients.push(Client { stream, inbox, known: false, watches: None, open: true });
             }
         }
     }
@@ -350,7 +357,17 @@ impl Session {
                 }
             }
             while let Ok(Some(ask)) = self.clients[at].inbox.next::<Ask>() {
+                let client = &mut self.clients[at];
+                if !client.known && !matches!(ask, Ask::Open { .. }) {
+                    client.open = false;
+                    break;
+                }
                 let answer = match ask {
+                    Ask::Open { secret } => {
+                        client.known = self.job.record.secret.opens(&secret);
+                        client.open &= client.known;
+                        continue;
+                    }
                     Ask::Watch { beyond } => {
                         self.clients[at].watches = Some(beyond);
                         continue;

@@ -168,6 +168,36 @@ pub(super) fn terminate_all() {
     }
 }
 
+/// Whether a process was started by a supervisor such as this one, at whatever distance: it is part of a
+/// command. One that cannot be looked at counts as such.
+pub(super) fn comes_from_a_command(pid: i32) -> bool {
+    let own = words(rustix::process::getpid().as_raw_nonzero().get());
+    let Some(mut parent) = stat(pid).map(|stat| stat.parent) else { return true };
+    let mut at = pid;
+    while at > 1 {
+        if words(at) == own {
+            return true;
+        }
+        match stat(parent) {
+            Some(stat) => (at, parent) = (parent, stat.parent),
+            // It ended meanwhile, and somebody adopted the child; or it belongs to another user and is hidden,
+            // which no supervisor of ours is.
+            None => match stat(at).map(|stat| stat.parent) {
+                Some(now) if now == parent => return false,
+                Some(now) => parent = now,
+                None => return true,
+            },
+        }
+    }
+    false
+}
+
+/// The arguments of a process, without its name.
+fn words(pid: i32) -> Vec<Vec<u8>> {
+    let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    line.split(|byte| *byte == 0).skip(1).map(<[u8]>::to_vec).collect()
+}
+
 /// Processes and threads of the whole system; one small read.
 pub(super) fn system_tasks() -> usize {
     let mut room = [0; 128];

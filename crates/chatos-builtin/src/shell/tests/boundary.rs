@@ -1,10 +1,12 @@
 //! The boundary: what a command cannot touch where the kernel keeps it, and what is said where it
 //! does not.
 
+use chatos_testkit::skip;
+
 use super::*;
 use crate::shell::sandbox::Kernel;
 
-/// Tests that need the kernel's help say so when it is missing, and prove the honest report instead.
+/// What the kernel gives; tests that need its help are skipped where it gives nothing.
 fn here() -> Option<Kernel> {
     let kernel = Kernel::here();
     (kernel.level() > Level::None).then_some(kernel)
@@ -33,7 +35,7 @@ async fn the_level_is_in_every_result() {
 
 #[tokio::test]
 async fn nothing_outside_is_read_or_written_in_strict_mode() {
-    let Some(_) = here() else { return };
+    let Some(_) = here() else { skip!("the kernel confines no files (Landlock)") };
     let mut settings = quiet();
     settings.shell.write_paths = Vec::new();
     let bench = Bench::new(settings);
@@ -97,7 +99,7 @@ async fn nothing_outside_is_read_or_written_in_strict_mode() {
 
 #[tokio::test]
 async fn a_command_does_not_choose_what_the_next_one_may_touch() {
-    let Some(_) = here() else { return };
+    let Some(_) = here() else { skip!("the kernel confines no files (Landlock)") };
     let mut settings = quiet();
     let mut bench = Bench::new(quiet());
     settings.shell.read_paths = vec![bench.path("data")];
@@ -134,7 +136,9 @@ async fn a_command_does_not_choose_what_the_next_one_may_touch() {
 
 #[tokio::test]
 async fn there_is_no_network_and_no_way_around() {
-    let Some(kernel) = here().filter(|kernel| kernel.seccomp) else { return };
+    let Some(_) = here().filter(|kernel| kernel.seccomp) else {
+        skip!("the kernel confines no files or system calls (Landlock, seccomp)")
+    };
     let bench = Bench::new(quiet());
     let python = |code: &str| format!("python3 -c \"{code}\"");
     let with_python = bench.run("python3 -c 'print(1)'").await.0["data"]["exit_code"] == 0;
@@ -157,16 +161,10 @@ async fn there_is_no_network_and_no_way_around() {
             .await;
         assert!(result.1.contains("not permitted") || result.1.contains("denied"), "{}", result.1);
     }
-    // Environment and memory of others, and of the host, are out of reach; so are signals to them.
+    // Environment and memory of others, and of the host, are out of reach.
     let own = std::process::id();
     let environ = bench.run(&format!("cat /proc/{own}/environ")).await;
     assert_ne!(environ.0["data"]["exit_code"], 0, "{}", environ.1);
-    if kernel.landlock >= 6 {
-        let parent = bench.run("kill -9 $PPID; echo $?").await;
-        assert_ne!(parent.0["data"]["stdout"]["text"], "0\n", "{}", parent.1);
-        let signal = bench.run(&format!("kill -CONT {own}")).await;
-        assert_ne!(signal.0["data"]["exit_code"], 0, "{}", signal.1);
-    }
     let mount = bench.run("mount -t tmpfs none src").await;
     assert_ne!(mount.0["data"]["exit_code"], 0, "{}", mount.1);
     let privileges = bench.run("grep NoNewPrivs /proc/self/status").await;
@@ -174,8 +172,22 @@ async fn there_is_no_network_and_no_way_around() {
 }
 
 #[tokio::test]
+async fn signals_reach_nobody_outside() {
+    if Kernel::here().landlock < 6 {
+        skip!("the kernel does not confine signals (Landlock 6)");
+    }
+    let bench = Bench::new(quiet());
+    let parent = bench.run("kill -9 $PPID; echo $?").await;
+    assert_ne!(parent.0["data"]["stdout"]["text"], "0\n", "{}", parent.1);
+    let signal = bench.run(&format!("kill -CONT {}", std::process::id())).await;
+    assert_ne!(signal.0["data"]["exit_code"], 0, "{}", signal.1);
+}
+
+#[tokio::test]
 async fn the_network_opens_when_a_person_agrees_or_a_setting_says_so() {
-    let Some(_) = here().filter(|kernel| kernel.seccomp) else { return };
+    let Some(_) = here().filter(|kernel| kernel.seccomp) else {
+        skip!("the kernel confines no files or system calls (Landlock, seccomp)")
+    };
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let command = format!("exec 3<>/dev/tcp/127.0.0.1/{port} && echo connected");
@@ -211,7 +223,7 @@ async fn the_network_opens_when_a_person_agrees_or_a_setting_says_so() {
 
 #[tokio::test]
 async fn relaxed_mode_reads_everything_but_the_state_and_settings_open_paths() {
-    let Some(_) = here() else { return };
+    let Some(_) = here() else { skip!("the kernel confines no files (Landlock)") };
     let mut settings = quiet();
     settings.shell.mode = SafetyMode::Relaxed;
     let bench = Bench::new(settings);
@@ -243,7 +255,7 @@ async fn relaxed_mode_reads_everything_but_the_state_and_settings_open_paths() {
 
 #[tokio::test]
 async fn a_boundary_drawn_ahead_is_that_of_the_moment_it_is_used() {
-    let Some(_) = here() else { return };
+    let Some(_) = here() else { skip!("the kernel confines no files (Landlock)") };
     let first = Bench::new(quiet());
     let place = |name: &str| first.dir.path().join(name);
     let (outside, elsewhere, later) = (place("outside"), place("elsewhere"), place("later"));
@@ -281,7 +293,7 @@ async fn a_boundary_drawn_ahead_is_that_of_the_moment_it_is_used() {
 
 #[tokio::test]
 async fn a_state_directory_inside_the_root_stays_closed() {
-    let Some(_) = here() else { return };
+    let Some(_) = here() else { skip!("the kernel confines no files (Landlock)") };
     let bench = Bench::new(quiet());
     let inside = bench.path("deep/state");
     std::fs::create_dir_all(&inside).unwrap();
@@ -328,11 +340,16 @@ async fn where_the_kernel_gives_nothing_it_is_said_and_the_person_is_the_boundar
     required.shell.sandbox = SandboxUse::Required;
     let refused = Bench::with(required, Some(Kernel::NONE)).run("ls").await;
     assert_eq!(code(&refused), "error:unavailable", "{}", refused.1);
-    let old = Kernel { landlock: 2, seccomp: true };
-    if Kernel::here().landlock >= 2 && Kernel::here().seccomp {
-        let fs = Bench::with(quiet(), Some(old)).run("true").await;
-        assert_eq!(fs.0["data"]["sandbox"]["level"], "fs", "{}", fs.1);
+}
+
+#[tokio::test]
+async fn an_older_kernel_confines_files_and_says_so() {
+    if Kernel::here().landlock < 2 || !Kernel::here().seccomp {
+        skip!("the kernel confines no files or system calls (Landlock 2, seccomp)");
     }
+    let old = Kernel { landlock: 2, seccomp: true };
+    let fs = Bench::with(quiet(), Some(old)).run("true").await;
+    assert_eq!(fs.0["data"]["sandbox"]["level"], "fs", "{}", fs.1);
 }
 
 #[tokio::test]
@@ -386,7 +403,7 @@ fn prize(bench: &Bench) {
 
 #[tokio::test]
 async fn row_6_of_the_defects_reach_nothing_outside() {
-    let Some(_) = here() else { return };
+    let Some(_) = here() else { skip!("the kernel confines no files (Landlock)") };
     let mut settings = quiet();
     // Nobody stops them: what is refused here, the kernel refuses.
     settings.shell.mode = SafetyMode::Strict;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use chatos_host::builtin_api::{
     AskRequest, BoxFuture, PromptQueue, QueueError, Reach, Redactor, Verdict, Withdraw,
 };
-use chatos_host::prompts_api::{Object, Owner, RequestId};
+use chatos_host::prompts_api::{Approval, Effect, Object, Owner, RequestId};
 use chatos_host::{
     Announcement, Beside, DeskOwner, DeskQueue, ErrorCode, Fault, Lang, asked_id, question_payload,
     queue_error, taken_part, verdict, withdraw_code,
@@ -80,6 +80,8 @@ impl PromptQueue for Queue {
     fn ask(&self, request: AskRequest) -> BoxFuture<'_, Result<RequestId, QueueError>> {
         Box::pin(async move {
             let id = request.id.clone().unwrap_or_else(RequestId::mint);
+            // The same store, whoever writes the question.
+            self.local.keep_text(&request).await?;
             let by = self.beside.asked_by(request.trace.run_id.as_deref());
             let payload = question_payload(&request, by, Some(&id));
             for _ in 0..3 {
@@ -195,6 +197,14 @@ impl PromptQueue for Queue {
                 None => self.here(id).await?.answer(id, response, shown).await,
             }
         })
+    }
+    fn use_approval<'a>(
+        &'a self,
+        id: &'a RequestId,
+        effect: &'a Effect,
+    ) -> BoxFuture<'a, Result<Approval, QueueError>> {
+        // One conditional update in the store that the host shares: no way round it, and none over the API.
+        self.local.use_approval(id, effect)
     }
 
     fn may_decide<'a>(&'a self, client: &'a str, root: Option<&'a Path>) -> BoxFuture<'a, bool> {

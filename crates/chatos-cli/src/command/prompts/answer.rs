@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::ask::{read_json, read_text};
 use super::desk::Desk;
 use super::form::{self, Outcome};
-use super::{finish, input, usage};
+use super::{finish, input, show, usage};
 use crate::args::PromptsAnswer;
 use crate::output::Output;
 
@@ -26,6 +26,11 @@ pub(super) async fn run(desk: &Desk, output: &Output, flags: &PromptsAnswer) -> 
         Ok(response) => response,
         Err(fault) => return Ok(finish(output, &fault)),
     };
+    if flags.diff
+        && let Some(text) = desk.whole(&id, &item, output.lang).await?
+    {
+        show::whole(output, &text);
+    }
     // The digest of what this command read; `--shown` pins one that was seen earlier.
     let shown = flags.shown.as_deref().or(item["shown"].as_str());
     let body = json!({ "response": response, "shown": shown, "by": "cli", "pid": std::process::id() });
@@ -87,6 +92,9 @@ fn response(flags: &PromptsAnswer, item: &Value) -> Result<Value, Fault> {
     } else {
         response.insert("status".into(), "ok".into());
         payload(flags, item, &mut response)?;
+        if flags.without_seeing {
+            response.insert("withoutSeeing".into(), true.into());
+        }
     }
     if let Some(remark) = &flags.remark {
         response.insert("remark".into(), remark.as_str().into());

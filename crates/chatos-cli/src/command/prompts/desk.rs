@@ -15,6 +15,8 @@ use crate::client::{Api, encode};
 
 /// How long one waiting call stays open.
 const WAIT: Duration = Duration::from_secs(25);
+/// Lines of a long text that are loaded at once.
+const PART: usize = 5_000;
 
 pub(crate) struct Desk {
     who: Who,
@@ -126,6 +128,35 @@ impl Desk {
                 format!("`{id}` could be {}", several.join(", ")),
                 format!("`{id}` 可能是 {}", several.join("、")),
             )),
+        }
+    }
+
+    /// Loads the text that a question shows only in part; then this terminal may confirm it. `None`: the
+    /// question shows everything.
+    pub(super) async fn whole(&self, id: &str, item: &Value, lang: Lang) -> Result<Option<String>, Fault> {
+        let reference = &item["prompt"]["diffRef"];
+        let cut = reference["shownLines"].as_u64() < reference["lines"].as_u64();
+        if !cut || item["state"] != "pending" {
+            return Ok(None);
+        }
+        let mut text = String::new();
+        let mut from = 0;
+        loop {
+            let part = match &self.who {
+                Who::Host(api) => {
+                    let path = path(id, "/diff");
+                    let mark = if path.contains('?') { '&' } else { '?' };
+                    api.get(&format!("{path}{mark}from={from}&lines={PART}"), lang).await?
+                }
+                Who::Here(desk) => desk.text(id, from, PART, "")?,
+            };
+            text.push_str(part["text"].as_str().unwrap_or_default());
+            let count =
+                part["lines"].as_u64().and_then(|count| usize::try_from(count).ok()).unwrap_or_default();
+            from += count;
+            if count == 0 {
+                return Ok(Some(text));
+            }
         }
     }
 

@@ -39,6 +39,14 @@ pub(super) async fn ask(
             return Ok(Outcome::Closed);
         }
         show::item(output, &item, show::Diff::None);
+        if let Some(text) = desk.whole(id, &item, output.lang).await? {
+            // The pager of a change shows all of it; other questions have it above them.
+            if item["kind"] == "file_change_confirm" {
+                item["prompt"]["diff"] = text.into();
+            } else {
+                show::whole(output, &text);
+            }
+        }
         tell_errors(output, &errors);
         let reply = match at_terminal(output, &item, remark).await {
             Ok(reply) => reply,
@@ -304,7 +312,7 @@ fn change(output: &Output, item: &Value, remark: Option<&str>) -> std::io::Resul
         };
         let Some(text) = input::line(question)? else { return Ok(Reply::Leave) };
         match text.trim() {
-            "a" if all => return Ok(ok(Map::new(), remark)),
+            "a" if all => return approve(output, item, remark),
             "c" => return Ok(canceled(false, remark)),
             "r" if all => {
                 let question = word(output, "Remark: ", "备注：");
@@ -315,7 +323,7 @@ fn change(output: &Output, item: &Value, remark: Option<&str>) -> std::io::Resul
                         "a = 附备注批准，c = 附备注拒绝：",
                     );
                     match input::line(question)?.as_deref().map(str::trim) {
-                        Some("a") => return Ok(ok(Map::new(), Some(&text))),
+                        Some("a") => return approve(output, item, Some(&text)),
                         Some("c") => return Ok(canceled(false, Some(&text))),
                         _ => {}
                     }
@@ -326,6 +334,23 @@ fn change(output: &Output, item: &Value, remark: Option<&str>) -> std::io::Resul
             _ => {}
         }
     }
+}
+
+/// What cannot be shown needs a word of its own.
+fn approve(output: &Output, item: &Value, remark: Option<&str>) -> std::io::Result<Reply> {
+    let mut payload = Map::new();
+    if item["prompt"]["diffRef"]["hidden"].as_array().is_some_and(|hidden| !hidden.is_empty()) {
+        let question = word(
+            output,
+            "The content of some files cannot be shown. Approve without seeing it? [yes = approve] ",
+            "部分文件的内容无法显示。不查看内容就批准？[输入 yes 批准] ",
+        );
+        if input::line(question)?.as_deref().map(str::trim) != Some("yes") {
+            return Ok(Reply::Leave);
+        }
+        payload.insert("withoutSeeing".to_owned(), true.into());
+    }
+    Ok(ok(payload, remark))
 }
 
 // Prints from `from`, a screen at a time; returns how far it got.

@@ -45,6 +45,35 @@ pub(super) fn list(output: &Output, page: &Value, view: &str) {
     }
 }
 
+/// A text as it is, line by line; on standard error where standard output is for programs.
+pub(super) fn whole(output: &Output, text: &str) {
+    for line in text.lines() {
+        if output.json {
+            crate::output::plain_error(&exact(line));
+        } else {
+            output.line(&diff_line(output, line));
+        }
+    }
+}
+
+/// Files whose content no surface can show.
+fn hidden(output: &Output, prompt: &Value) {
+    for file in prompt["diffRef"]["hidden"].as_array().into_iter().flatten() {
+        let digest = |key: &str| file[key].as_str().unwrap_or("-").to_owned();
+        let line = format!(
+            "{}: {} ({}, {} {}; sha256 {} -> {})",
+            both(output, "Content cannot be shown", "无法显示内容"),
+            exact(text(file, "path")),
+            text(file, "type"),
+            file["bytes"],
+            both(output, "bytes", "字节"),
+            digest("before"),
+            digest("after"),
+        );
+        output.line(&output.paint(Paint::Warn, &line));
+    }
+}
+
 /// One line: state, kind, title, source, id.
 pub(super) fn summary(output: &Output, item: &Value) -> String {
     let (paint, state) = match (text(item, "state"), text(&item["answer"], "status")) {
@@ -182,6 +211,7 @@ fn body(output: &Output, item: &Value, diff: Diff) {
                     output.line(&format!("{}: {}", both(output, en, zh), exact(value)));
                 }
             }
+            hidden(output, prompt);
             if diff == Diff::Whole {
                 for line in text(prompt, "diff").lines() {
                     output.line(&diff_line(output, line));
@@ -190,6 +220,16 @@ fn body(output: &Output, item: &Value, diff: Diff) {
         }
         Some("result") => output.line(&quoted(&result_text(prompt), "")),
         _ => {}
+    }
+    if diff == Diff::Whole && item["kind"] != "file_change_confirm" {
+        whole(output, text(prompt, "diff"));
+    }
+    let (lines, shown) = (&prompt["diffRef"]["lines"], &prompt["diffRef"]["shownLines"]);
+    if diff == Diff::Whole && shown.as_u64() < lines.as_u64() {
+        output.say(&Text::new(
+            format!("Shown: {shown} of {lines} lines; `chatos prompts show ID --diff` shows all of them."),
+            format!("已显示 {shown} / {lines} 行；`chatos prompts show ID --diff` 可查看全部。"),
+        ));
     }
 }
 

@@ -37,11 +37,7 @@ impl Inner {
             entry.run_id == run.id
                 && entry.calls.iter().any(|call| !entries.iter().any(|result| result.call_id == call.id))
         });
-        let steps = if open {
-            asked(&self.parts.host, kept(store.steps(&run.id))?, self.parts.interrupted_at)
-        } else {
-            Vec::new()
-        };
+        let steps = if open { asked(&self.parts.host, kept(store.steps(&run.id))?) } else { Vec::new() };
         let summary =
             summary.map(|row| Summary { id: row.id, to_seq: row.to_seq, run_id: row.run_id, text: row.text });
         Ok(Transcript { entries, summary, queued, steps })
@@ -111,9 +107,9 @@ impl Inner {
 }
 
 /// The newest step of each call. A built-in tool that waited for a person when the host stopped has done
-/// nothing yet when nobody answered, or only after the run was interrupted: it goes on with the same
-/// question (agents §8). One that may be repeated finds the answer it had.
-pub(super) fn asked(host: &Arc<Host>, rows: Vec<StepRow>, interrupted_at: Option<i64>) -> Vec<StepFacts> {
+/// nothing yet while its question is open or its approval is unused, whenever the answer came and whoever
+/// took it: it goes on with the same question (agents §8). One that may be repeated finds the answer it had.
+pub(super) fn asked(host: &Arc<Host>, rows: Vec<StepRow>) -> Vec<StepFacts> {
     let own: HashMap<i64, &'static str> =
         rows.iter().filter_map(|row| Some((row.seq, built_in(&row.server_identity)?))).collect();
     let run_id = rows.first().map(|row| row.run_id.clone()).unwrap_or_default();
@@ -143,13 +139,22 @@ pub(super) fn asked(host: &Arc<Host>, rows: Vec<StepRow>, interrupted_at: Option
             (_, Some(answer)) if answer.by.as_deref().is_some_and(|by| by.starts_with("host:")) => {
                 (step.sent, step.request_id) = (false, None);
             }
-            (_, Some(answer)) if harmless || interrupted_at.is_some_and(|at| answer.at >= at) => {
-                step.asked = Some(id);
-            }
+            (_, Some(_)) if harmless => step.asked = Some(id),
+            // What was not allowed did not happen, and what was allowed happens after the approval is used.
+            (_, Some(_)) if !is_used(host, &id) => step.asked = Some(id),
             _ => {}
         }
     }
     steps
+}
+
+/// Whether an approval was used. Where nobody can say, it may have been.
+fn is_used(host: &Host, id: &str) -> bool {
+    let Ok(request) = RequestId::parse(id) else { return false };
+    match host.prompts() {
+        Ok(desk) => desk.prompts().is_used(&request).unwrap_or(true),
+        Err(_) => true,
+    }
 }
 
 /// The built-in server with this identity.

@@ -1,7 +1,7 @@
 //! What a run asks the person itself: what became of a call, and whether to go on beyond the budget.
 
 use chatos_agent::{CallStep, Pending, PersonsWord};
-use chatos_prompts::RequestId;
+use chatos_prompts::{Effect, Object, RequestId};
 use chatos_store::{
     Kept, MessageRow, MessageWrite, NewMessage, RunWrite, StepRow, StepWrite, UsageBy, now_ms,
 };
@@ -88,7 +88,8 @@ impl HostStage {
                 RunWrite { steps: vec![StepWrite::Plan { row: Box::new(row), input }], ..stage.moment() };
             kept(stage.store().write_run(write))?;
             let trace = stage.span(&step.span_id, None);
-            ask::put(&stage.parts.host, &request_id, &prompt, &source, &trace)?;
+            let effect = stage.effect(&detail);
+            ask::put(&stage.parts.host, &request_id, &prompt, effect, &source, &trace)?;
             stage.waits(step.seq, &step.call_id, &request_id, "run");
             Ok((step, request_id))
         })
@@ -101,11 +102,15 @@ impl HostStage {
         self.work(move |stage| {
             let (step, request_id) = open;
             let rows = kept(stage.store().steps(&stage.parts.run.id))?;
-            let input = rows.iter().find(|row| row.seq == step.seq).map(|row| row.input_blob.clone());
+            let row = rows.iter().find(|row| row.seq == step.seq);
+            let detail: Value =
+                row.and_then(|row| serde_json::from_str(&row.detail).ok()).unwrap_or_default();
+            let input = row.map(|row| row.input_blob.clone());
             let prompt = input.and_then(|blob| stage.store().kept(&blob)).unwrap_or_default();
             if let Ok(prompt) = serde_json::from_str::<Value>(&prompt) {
                 let trace = stage.span(&step.span_id, None);
-                ask::put(&stage.parts.host, &request_id, &prompt, &source, &trace)?;
+                let effect = stage.effect(&detail);
+                ask::put(&stage.parts.host, &request_id, &prompt, effect, &source, &trace)?;
             }
             stage.waits(step.seq, &step.call_id, &request_id, "run");
             Ok((step, request_id))
@@ -159,6 +164,13 @@ pub(crate) struct Spent {
 }
 
 impl Inner {
+    /// What an answer to a question of the run itself decides. The journal, whose step takes the answer once, is
+    /// what uses it.
+    fn effect(&self, detail: &Value) -> Effect {
+        let kind = if detail["for"].is_string() { "uncertain" } else { "budget" };
+        Effect::new(kind, Object::new()).with("runId", json!(self.parts.run.id)).with("about", detail.clone())
+    }
+
     /// What a person said about a call before the host stopped once more.
     fn said_about(&self, pending: &Pending) -> Result<Option<PersonsWord>, Fault> {
         let steps = kept(self.store().steps(&self.parts.run.id))?;

@@ -1,0 +1,142 @@
+//! Whether browsers keep pages of apps off the network (inbox §8.2, L1): each page of ChatOS measures its own
+//! browser and says so here, the doctor repeats it. Nothing is decided by it.
+
+use std::sync::PoisonError;
+
+use chatos_tool::Text;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::AppDesk;
+use crate::doctor::{Finding, Severity};
+use crate::host::Host;
+
+/// More browsers than this are not on one person's screen.
+const BROWSERS: usize = 8;
+
+/// What a browser does with the header that confines frames.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Confinement {
+    /// It keeps to it: pages of apps reach nothing.
+    Full,
+    /// It does not know it, or it could not be measured.
+    Partial,
+}
+
+impl Confinement {
+    /// What a person is told who decides about an app.
+    pub fn sentence(self) -> Text {
+        match self {
+            Self::Full => Text::fixed(
+                "In this browser its pages cannot reach the network. What you give it can leave through its own \
+                 programs or a link you open.",
+                "在此浏览器中，它的页面无法访问网络；但它自己的程序或你点开的链接仍可带出数据。",
+            ),
+            Self::Partial => Text::fixed(
+                "This browser cannot fully keep its pages off the network (WebRTC, name look-ups). Trust it only \
+                 with what you would publish.",
+                "此浏览器无法完全阻止它的页面联网，请只交给它可以公开的内容。",
+            ),
+        }
+    }
+}
+
+/// One browser since the host started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Measured {
+    browser: String,
+    confinement: Confinement,
+}
+
+impl AppDesk {
+    /// A page measured the browser it is in, which calls itself this.
+    pub fn measured(&self, user_agent: &str, confinement: Confinement) {
+        let mut all = self.browsers.lock().unwrap_or_else(PoisonError::into_inner);
+        let browser = browser_name(user_agent);
+        all.retain(|known| known.browser != browser);
+        all.push(Measured { browser, confinement });
+        let extra = all.len().saturating_sub(BROWSERS);
+        all.drain(..extra);
+    }
+}
+
+impl Host {
+    /// What each browser that was used since the start does with pages of apps.
+    pub(crate) fn examine_browsers(&self) -> Vec<Finding> {
+        let all = self.apps().browsers.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let title = || Text::fixed("App pages", "应用页面");
+        if all.is_empty() {
+            let none = Text::fixed(
+                "no browser was measured since this start; open ChatOS in yours to see whether it keeps pages of \
+                 apps off the network",
+                "自本次启动以来尚未检测任何浏览器；请在浏览器中打开 ChatOS，以确认它能否阻止应用页面联网",
+            );
+            return vec![Finding::new("app_pages_unknown", Severity::Info, title(), none)];
+        }
+        all.into_iter()
+            .map(|Measured { browser, confinement }| {
+                let said = confinement.sentence();
+                let message = Text::new(format!("{browser}: {}", said.en), format!("{browser}：{}", said.zh));
+                match confinement {
+                    Confinement::Full => Finding::new("app_pages", Severity::Ok, title(), message),
+                    Confinement::Partial => {
+                        Finding::new("app_pages_partial", Severity::Warning, title(), message).action(
+                            Text::fixed(
+                                "use a current Chromium for apps you do not know well",
+                                "对于不熟悉的应用，请使用新版 Chromium 打开",
+                            ),
+                        )
+                    }
+                }
+            })
+            .collect()
+    }
+}
+
+/// The name and main version in what a browser calls itself.
+fn browser_name(user_agent: &str) -> String {
+    let known = [
+        ("Firefox/", "Firefox"),
+        ("Edg/", "Edge"),
+        ("OPR/", "Opera"),
+        ("Chrome/", "Chromium"),
+        ("Version/", "Safari"),
+    ];
+    let found = known.iter().find_map(|(mark, name)| {
+        let (_, rest) = user_agent.split_once(mark)?;
+        let version: String = rest.chars().take_while(char::is_ascii_digit).take(6).collect();
+        Some(format!("{name} {version}").trim_end().to_owned())
+    });
+    found.unwrap_or_else(|| "?".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn browsers_are_called_by_name_and_version() {
+        let chromium = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/156.0.0.0 Safari/537.36";
+        assert_eq!(browser_name(chromium), "Chromium 156");
+        assert_eq!(browser_name(&format!("{chromium} Edg/156.0.1")), "Edge 156");
+        assert_eq!(browser_name("Mozilla/5.0 (X11; rv:153.0) Gecko/20100101 Firefox/153.0"), "Firefox 153");
+        assert_eq!(browser_name("AppleWebKit/605 (KHTML, like Gecko) Version/19.1 Safari/605"), "Safari 19");
+        assert_eq!(browser_name("curl/8"), "?");
+    }
+
+    #[test]
+    fn the_last_measurement_of_each_browser_counts_and_no_other_hides_it() {
+        let desk = AppDesk::default();
+        desk.measured("Firefox/153", Confinement::Partial);
+        desk.measured("Chrome/156", Confinement::Partial);
+        desk.measured("Chrome/156", Confinement::Full);
+        for n in 0..100 {
+            desk.measured(&format!("Chrome/{}", 200 + n % 6), Confinement::Full);
+        }
+        let all = desk.browsers.lock().unwrap();
+        assert_eq!(all.len(), BROWSERS);
+        assert_eq!(all[0], Measured { browser: "Firefox 153".to_owned(), confinement: Confinement::Partial });
+        assert_eq!(all[1], Measured { browser: "Chromium 156".to_owned(), confinement: Confinement::Full });
+    }
+}
