@@ -33,7 +33,7 @@ const PAGE = 100;
 const KEEP = 2_000;
 
 function keyOf(record: ToolRecord): string {
-  return `${record.runId ?? ''}\n${record.callId}`;
+  return record.runId ? `${record.runId}\n${record.callId}` : record.callId;
 }
 
 export function toRows(records: ToolRecord[]): LogRow[] {
