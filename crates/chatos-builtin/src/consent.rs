@@ -94,7 +94,6 @@ fn too_large(resource: Resource, actual: usize, limit: usize) -> Result<(), Tool
             format!("too_large：更改过大，无法展示给用户（{actual} > {limit}）；未询问，也未做任何更改"),
         ),
     )
-    .data(json!({ "code": "too_large", "confirmed": false }))
     .hint(Text::fixed("make the change in several smaller calls", "请拆分为多次较小的调用")))
 }
 

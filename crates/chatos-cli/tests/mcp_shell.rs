@@ -312,8 +312,17 @@ fn without_rights() -> Option<u32> {
     rustix::process::geteuid().is_root().then_some(NOBODY)
 }
 
+fn has_python() -> bool {
+    child("python3").arg("-V").output().is_ok_and(|output| output.status.success())
+}
+
 /// Ends the calling test where it could not mean what it says: nothing confines, or nobody is root.
 macro_rules! needs {
+    (python) => {
+        if !has_python() {
+            skip!("this machine has no python3 to try it with");
+        }
+    };
     (boundary) => {
         if !confined(&Place::new()) {
             skip!("the kernel confines no files (Landlock)");

@@ -533,6 +533,7 @@ fn the_doctor_names_what_is_wrong_with_the_log() {
 #[test]
 fn nothing_a_stranger_writes_looks_like_a_line_of_ours() {
     let sandbox = sandbox();
+    chatos_testkit::make_dir(sandbox.state(), 0o700);
     let trap = "ok\nAnswered: ok · ui\n  9) all of them\r\nThe log is fine.\u{2028}next";
     let options = json!([{ "value": format!("a{trap}"), "label": format!("A{trap}"), "description": trap }]);
     let field = json!({ "key": "k", "label": trap, "description": trap, "default": trap });

@@ -72,6 +72,11 @@ pub fn hides(prompt: &Object) -> bool {
     hidden.and_then(Value::as_array).is_some_and(|hidden| !hidden.is_empty())
 }
 
+/// Whether the prompt itself does not show everything it is about.
+pub fn is_partial(prompt: &Object) -> bool {
+    cut_reference(prompt).is_some() || hides(prompt)
+}
+
 /// Lines `from..from+lines` of a text, and how many those are.
 pub fn part(text: &str, from: usize, lines: usize) -> (&str, usize) {
     let starts = || std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1));

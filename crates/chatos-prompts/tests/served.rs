@@ -270,6 +270,7 @@ fn what_was_not_shown_cannot_be_approved_and_can_always_be_refused() {
             shown: Some(&asked.shown),
             run_id: &Value::Null,
             by: Answerer::Person(Surface::Ui),
+            pid: None,
             seen,
         })
     };
@@ -524,6 +525,7 @@ fn a_program_cannot_answer_what_it_asked() {
             shown: None,
             run_id: &Value::Null,
             by: Answerer::Person(Surface::Cli),
+            seen: false,
             pid: Some(pid),
         })
     };

@@ -330,6 +330,7 @@ fn every_answer_code_has_its_fixture() {
         shown: Some("sha256:0"),
         run_id: &Value::Null,
         by: Answerer::Person(Surface::Api),
+        seen: false,
         pid: None,
     };
     let done = world.ask(kv()).request_id;
@@ -348,11 +349,18 @@ fn every_answer_code_has_its_fixture() {
         shown: None,
         run_id: &Value::Null,
         by: Answerer::Person(Surface::Cli),
+        seen: false,
         pid: Some(std::process::id()),
     };
+    let mut long = change();
+    long["diffRef"] = json!({ "sha256": "x", "bytes": 9, "lines": 3, "shownLines": 1 });
+    let mut long = Ask::new(Owner::host_server("code_writer"), "code_writer/write_file", long);
+    long.effect = Some(chatos_prompts::Effect::new("file_change", chatos_prompts::Object::new()));
+    let long = world.prompts.request(&long).unwrap().request_id;
     for error in [
         world.answer(left.as_str(), json!({"status":"canceled"})).unwrap_err(),
         world.prompts.respond(&from_inside).unwrap_err(),
+        world.answer(long.as_str(), json!({"status":"ok"})).unwrap_err(),
         world.answer("nobody", json!({"status":"ok"})).unwrap_err(),
         world.answer(done.as_str(), json!({"status":"ok"})).unwrap_err(),
         world.answer_by(app, served.as_str(), json!({"status":"ok"})).unwrap_err(),

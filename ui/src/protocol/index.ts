@@ -69,9 +69,9 @@ export type PluginDetails = Narrow<
 >;
 
 /** One capability of a plugin's pages (host-api §5). */
-export type PluginRight = Schemas['CapabilityView'];
+export type PluginRight = Narrow<Schemas['CapabilityView'], { hosts?: string[]; wantedHosts?: string[] }>;
 /** What a plugin's pages may do, and where its apps may work. */
-export type PluginRights = Schemas['CapabilityList'];
+export type PluginRights = Narrow<Schemas['CapabilityList'], { items: PluginRight[] }>;
 export type GrantChange = Schemas['GrantChange'];
 export type TrustSheet = PluginDetails & { rights: PluginRight[] };
 

@@ -2660,6 +2660,10 @@ export interface components {
             /** @description The run that is under way, or the one that was interrupted. */
             run?: components["schemas"]["RunBrief"] | null;
             branchedFromRun?: string | null;
+            /** @description The plugin whose app made it. */
+            madeBy?: string | null;
+            /** @description The question whether the app may work in the folder it wished for; only in the answer to making it. */
+            pendingRoot?: string | null;
             /** @description What it used, where that was asked for. */
             usage?: components["schemas"]["UsageView"][] | null;
         };
@@ -3942,6 +3946,8 @@ export interface components {
             problems: components["schemas"]["ProblemEntry"][];
             /** @description What changed in text files, as far as it fits. */
             diffs: components["schemas"]["FileDiff"][];
+            /** @description What its pages may call, and what of it needs a tick. */
+            rights: components["schemas"]["CapabilityView"][];
         };
         /** @description A file then and now. */
         FileDiff: {
@@ -3969,6 +3975,11 @@ export interface components {
              * @default false
              */
             allowInsideNetwork: boolean;
+            /**
+             * @description x
+             * @default null
+             */
+            allow: string[] | null;
         };
         /** @description A package on this machine. */
         InstallBody: {
@@ -4129,19 +4140,29 @@ export interface components {
         /** @description Capabilities of a plugin. */
         CapabilityList: {
             items: components["schemas"]["CapabilityView"][];
+            /** @description Folders its apps asked for, and what a person said. */
+            roots: components["schemas"]["AppRootView"][];
         };
         /** @description One capability of a plugin, for its page. */
         CapabilityView: {
             /** @description Its name. */
             capability: string;
+            /** @description How much it weighs. */
+            level: components["schemas"]["CapabilityLevel"];
             /** @description The manifest names it, or has no list at all. */
             requested: boolean;
+            /** @description The manifest names it. */
+            declared: boolean;
+            /** @description An app tried to use it and was refused. */
+            wanted: boolean;
             /** @description `on` without a decision, or `ask`. */
             default: string;
             /** @description As it stands for all apps of the plugin. */
             state: components["schemas"]["CapabilityState"];
             /** @description Hosts a person allowed; `network` only. */
             hosts: string[];
+            /** @description Hosts the manifest names; `network` only. */
+            wantedHosts: string[];
         };
         /** @description How a capability stands for an app. */
         CapabilityState: "on" | "off";
@@ -4965,6 +4986,26 @@ export interface components {
                 /** @description Machine-readable detail; `errors` holds JSON pointers */
                 details?: unknown;
             };
+        };
+        /** @description How much a capability weighs (the third, programs, is no capability: it is what a plugin starts). */
+        CapabilityLevel: "amber" | "grey";
+        /** @description A folder of an app, for the plugin's page. */
+        AppRootView: {
+            /** @description Its real path. */
+            root: string;
+            /** @description `asked`, `full`, `read` or `no`. */
+            mode: string;
+            /** @description When. */
+            decidedAt: string;
+        };
+        /** @description What an app tried and may not. */
+        WantedBody: {
+            capability: string;
+        };
+        /** @description A folder of a plugin's apps. */
+        RootBody: {
+            /** @description As listed. */
+            root: string;
         };
     };
     responses: never;

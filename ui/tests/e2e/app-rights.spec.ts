@@ -28,7 +28,7 @@ interface Question {
 }
 
 async function questions(host: Host): Promise<Question[]> {
-  const { items } = await host.api<{ items: Question[] }>('GET', 'prompts?view=needsYou');
+  const { items } = await host.api<{ items: Question[] }>('GET', 'prompts?view=needs_you');
   return items.filter(({ owner }) => owner === 'host:app_roots');
 }
 

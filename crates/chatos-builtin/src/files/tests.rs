@@ -118,6 +118,12 @@ struct Bench {
 
 impl Bench {
     fn new(confirm: bool, status: Status) -> Self {
+        let settings =
+            ToolSettings { confirm_file_changes: confirm, lang: Lang::En, ..ToolSettings::default() };
+        Self::with(settings, status)
+    }
+
+    fn with(settings: ToolSettings, status: Status) -> Self {
         let dir = tempfile::tempdir().unwrap();
         for name in ["root/state", "root/src"] {
             std::fs::create_dir_all(dir.path().join(name)).unwrap();
@@ -130,8 +136,6 @@ impl Bench {
             effects: Mutex::default(),
             wholes: Mutex::default(),
         });
-        let settings =
-            ToolSettings { confirm_file_changes: confirm, lang: Lang::En, ..ToolSettings::default() };
         let layer = Layer::new(LayerParts {
             settings: Arc::new(FixedSettings::new(settings)),
             log: None,
@@ -454,7 +458,8 @@ async fn a_file_that_changed_after_the_answer_is_not_written_and_asked_about_aga
         Some(Box::new(move || std::fs::write(path, "theirs\n").unwrap()));
     let server = code_writer(&bench.home);
     let edit = json!({"path": "a.txt", "old_string": "one", "new_string": "two"});
-    assert!(code(&bench.call(&server, "edit_file", edit).await).starts_with("conflict/"));
+    let (refused, _) = bench.call(&server, "edit_file", edit).await;
+    assert_eq!(refused["status"], "error", "{refused}");
     assert_eq!(std::fs::read(bench.path("a.txt")).unwrap(), b"theirs\n");
 }
 
@@ -496,17 +501,19 @@ async fn two_long_changes_that_differ_in_their_last_byte_are_two_questions() {
 
 #[tokio::test]
 async fn what_is_too_large_to_be_shown_is_neither_asked_nor_done() {
-    let bench = Bench::new(true, Status::Ok);
+    let mut settings = ToolSettings { confirm_file_changes: true, lang: Lang::En, ..ToolSettings::default() };
+    settings.files.max_write_bytes = 100 << 20;
+    let bench = Bench::with(settings, Status::Ok);
     let server = code_writer(&bench.home);
     let contents = "0123456789abcde\n".repeat((17 << 20) / 16);
     let result = bench.call(&server, "write_file", json!({"path": "huge.txt", "contents": contents})).await;
-    assert_eq!(code(&result), "resource_exhausted", "{}", result.1);
-    assert_eq!(result.0["data"]["code"], "too_large");
+    assert_eq!(code(&result), "resource_exhausted/output", "{}", result.1);
+    assert!(result.1.contains("too_large"), "{}", result.1);
     for n in 0..2_001 {
         bench.write(&format!("many/{n}"), "");
     }
     let result = bench.call(&server, "delete_path", json!({"path": "many", "recursive": true})).await;
-    assert_eq!(code(&result), "resource_exhausted", "{}", result.1);
+    assert_eq!(code(&result), "resource_exhausted/entries", "{}", result.1);
     assert!(bench.person.asked.lock().unwrap().is_empty(), "nothing was asked");
     assert!(!bench.path("huge.txt").exists() && bench.path("many/2000").exists(), "nothing was done");
 }

@@ -4,7 +4,7 @@ use std::sync::PoisonError;
 use std::time::Duration;
 
 use chatos_prompts::response::Status;
-use chatos_prompts::{Object, Owner, RequestId};
+use chatos_prompts::{Object, Owner, RequestId, whole};
 use chatos_tool::{Text, ToolError, Transport, persons_note};
 use serde_json::{Value, json};
 
@@ -86,7 +86,9 @@ impl Roads {
         let elicitor = cx
             .elicitor
             .as_ref()
-            .filter(|_| matches!(backend, PromptBackend::Auto | PromptBackend::Elicitation));
+            .filter(|_| matches!(backend, PromptBackend::Auto | PromptBackend::Elicitation))
+            // A form shows what the question holds; what is cut or cannot be shown is not approved there.
+            .filter(|_| !whole::is_partial(&question.prompt.normal));
         let form = elicitor
             .and_then(|elicitor| form::of(&question.prompt, cx.lang).filter(|form| elicitor.can_ask(form)));
         let era = elicitor.map_or(Era::Legacy, |elicitor| elicitor.era());

@@ -422,7 +422,7 @@ fn a_grant_widens_the_policy_and_its_withdrawal_narrows_it() {
         list["items"].as_array().unwrap().iter().find(|item| item["capability"] == "network").unwrap();
     assert_eq!(
         network,
-        &json!({ "capability": "network", "requested": true, "default": "ask", "state": "on",
-        "hosts": ["api.example.com"] })
+        &json!({ "capability": "network", "level": "amber", "requested": true, "declared": false,
+        "wanted": false, "default": "ask", "state": "on", "hosts": ["api.example.com"] })
     );
 }

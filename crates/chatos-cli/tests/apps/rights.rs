@@ -84,7 +84,7 @@ fn said(host: &RunningHost, session: &str, text: &str) -> String {
 
 /// Open questions about folders.
 fn questions(host: &RunningHost) -> Vec<Value> {
-    let listed = host.ask("GET", "/api/v1/prompts?view=needsYou", None).json();
+    let listed = host.ask("GET", "/api/v1/prompts?view=needs_you", None).json();
     let all = listed["items"].as_array().unwrap().clone();
     all.into_iter().filter(|item| item["owner"] == "host:app_roots").collect()
 }

@@ -58,6 +58,12 @@ fn call(host: &RunningHost, tool: &str) -> Answer {
     host.ask("POST", "/api/v1/tools/call", Some(&body))
 }
 
+/// The host has looked at its servers: nothing but an edit makes it look again.
+fn settle(host: &RunningHost) {
+    let listed = host.ask("GET", "/api/v1/mcp-servers", None);
+    assert!(listed.text().contains(SERVER), "{}", listed.text());
+}
+
 fn refused(answer: &Answer, what: &str) {
     let error = answer.json()["error"].clone();
     assert_eq!((answer.status, &error["code"]), (403, &json!("untrusted")), "{what}: {}", answer.text());
@@ -69,10 +75,11 @@ fn a_server_whose_bytes_were_just_changed_is_not_started() {
     let host = stand.sandbox.serve();
     for round in 0..12 {
         let what = format!("round {round}");
+        settle(&host);
         stand.edit();
         let answer = match round % 3 {
-            1 => host.ask("POST", &format!("/api/v1/mcp-servers/{}/connect", escaped()), None),
-            2 => host.ask("POST", &format!("/api/v1/mcp-servers/{}/restart", escaped()), None),
+            1 => act(&host, "connect"),
+            2 => act(&host, "restart"),
             _ => call(&host, "echo.params"),
         };
         refused(&answer, &what);
@@ -108,6 +115,7 @@ fn a_changed_server_is_not_started_while_other_files_are_rewritten_all_the_time(
             }
         });
         for round in 0..6 {
+            settle(&host);
             stand.edit();
             let answer = call(&host, "echo.params");
             let nothing = !stand.canary.exists();
@@ -170,7 +178,8 @@ fn a_changed_server_is_refused_as_untrusted_through_the_gateway_and_in_the_termi
     stand.assert_nothing_ran("without a host");
 }
 
-/// The server's id in a path.
-fn escaped() -> String {
-    SERVER.replace(':', "%3A").replace('/', "%2F")
+/// What a person does with it on its page.
+fn act(host: &RunningHost, what: &str) -> Answer {
+    let id = SERVER.replace(':', "%3A").replace('/', "%2F");
+    host.ask("POST", &format!("/api/v1/mcp-servers/{id}/{what}"), Some(&json!({})))
 }

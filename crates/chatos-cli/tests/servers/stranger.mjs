@@ -10,7 +10,7 @@ let waiting;
 
 /** 2^18 objects in one schema, in well under the 8 MiB of a message. */
 const wide = () => {
-  const nodes = Array.from({ length: 1 << 17 }, () => ({ a: {} }));
+  const nodes = Array.from({ length: 1 << 17 }, () => ({ a: { b: 1 } }));
   return { name: "wide", description: "far too wide", inputSchema: { type: "object", anyOf: nodes } };
 };
 

@@ -7,6 +7,9 @@ use crate::support;
 
 const STRANGER: &str = include_str!("stranger.mjs");
 
+/// What a list may cost at most.
+const ROOM: u64 = 64 << 20;
+
 /// A sandbox with the script, added as `stranger` with these words and flags.
 fn stranger(word: &str, flags: &[&str]) -> (Sandbox, RunningHost) {
     let sandbox = support::sandbox();
@@ -105,7 +108,6 @@ fn memory(host: &RunningHost) -> (u64, u64) {
 #[test]
 fn a_schema_of_a_quarter_million_parts_costs_nothing_that_stays() {
     let (sandbox, host) = stranger("wide", &[]);
-    const ROOM: u64 = 64 << 20;
     let good = |host: &RunningHost, before: (u64, u64)| {
         // The first call starts the server and reads its list.
         let result = call(host, "capabilities");

@@ -39,7 +39,7 @@ fn database(path: &Path, schema: usize) {
         connection
             .execute(
                 "INSERT INTO schema_migrations VALUES (?1, ?2, ?3, 1)",
-                (at + 1, name, hex(sql.as_bytes())),
+                (at as i64 + 1, name, hex(sql.as_bytes())),
             )
             .unwrap();
     }
@@ -49,7 +49,7 @@ fn database(path: &Path, schema: usize) {
         let sql = "INSERT INTO tasks (id, title, details, status, priority, scope, created_at, updated_at)
                    VALUES (?1, ?2, ?3, 'todo', 'medium', 'default', ?4, ?4)";
         let (title, details) = (format!("schema {schema}, task {task}"), "words ".repeat(60));
-        connection.execute(sql, (format!("task-{task}"), title, details, 1000 + task)).unwrap();
+        connection.execute(sql, (format!("task-{task}"), title, details, 1000 + task as i64)).unwrap();
     }
 }
 

@@ -40,7 +40,7 @@ pub(super) async fn install(
     if then_trust && !order.dry_run {
         for plugin in items(&result["plugins"]) {
             if plugin["trust"] != "trusted" {
-                let code = trust::trust(api, output, text(&plugin["id"]), None, false).await?;
+                let code = trust::trust(api, output, text(&plugin["id"]), None, false, Vec::new()).await?;
                 if code != ExitCode::SUCCESS {
                     return Ok(code);
                 }
