@@ -53,6 +53,7 @@ pub(super) fn run() -> Result<()> {
             run_id: &Value::Null,
             by: Answerer::Person(Surface::Ui),
             seen: false,
+            pid: None,
         })?;
         ours.push(start.elapsed());
         let start = Instant::now();

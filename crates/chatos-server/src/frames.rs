@@ -129,7 +129,7 @@ async fn answer(app: &App, place: &Place, request: &Parts) -> Reply {
             Ok(Looked::Found(revision)) if place.serves(&revision) => {
                 let response = revised(app, request, &revision, &path).await;
                 let own = path.starts_with("__chatos/");
-                let whose = if own { Whose::Plugin } else { of_file(&path) };
+                let whose: fn(Arc<Revision>) -> Whose = if own { Whose::Plugin } else { of_file(&path) };
                 Reply { response, whose: whose(revision) }
             }
             Ok(Looked::Found(_) | Looked::Gone) => Reply::bare(StatusCode::GONE),

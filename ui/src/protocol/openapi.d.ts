@@ -208,6 +208,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/prompts/{id}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The whole text of a question, in parts; what was not given cannot be approved */
+        get: operations["getPromptsIdDiff"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/prompts/{id}/response": {
         parameters: {
             query?: never;
@@ -1462,6 +1479,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/apps/{plugin}/{app}/wanted": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The page refused an app a capability; shown on the plugin's page */
+        post: operations["postAppsPluginAppWanted"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/apps/{plugin}/roots/forget": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Take a folder back from a plugin's apps; they may ask for it again */
+        post: operations["postAppsPluginRootsForget"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/apps/calls/{call}/cancel": {
         parameters: {
             query?: never;
@@ -1489,6 +1540,23 @@ export interface paths {
         /** Apps whose front end is needed now */
         get: operations["getAppsNeeded"];
         put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/apps/confinement": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** The page says whether its browser keeps pages of apps off the network */
+        put: operations["putAppsConfinement"];
         post?: never;
         delete?: never;
         options?: never;
@@ -1784,6 +1852,57 @@ export interface paths {
         post?: never;
         /** Remove a secret */
         delete: operations["deleteSecretsName"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clients": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Programs that ask over a connection of their own */
+        get: operations["getClients"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clients/allow": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let a program decide about its own calls */
+        post: operations["postClientsAllow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clients/forget": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Forget a program */
+        post: operations["postClientsForget"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -2454,9 +2573,21 @@ export interface components {
             origin?: components["schemas"]["AskerProcess"] | null;
             sessionId?: string | null;
             trace?: unknown;
+            /**
+             * @description `{name, material}`: what the answer decides and everything that decides it. The material is hashed into
+             *     `shown`, not kept. Required for what the host itself does.
+             */
+            effect?: unknown;
         };
         /** @description The process that asks; its question is withdrawn when it is gone. */
         AskerProcess: {
+            pid: number;
+            pidStart: number;
+            /** @description What started it; it may not answer either. */
+            starter?: components["schemas"]["StarterProcess"] | null;
+        };
+        /** @description What started the process that asks. */
+        StarterProcess: {
             pid: number;
             pidStart: number;
         };
@@ -2472,6 +2603,16 @@ export interface components {
             /** @description The digest of what the question shows. */
             shown: string;
         };
+        /** @description Lines of the text a question is about. */
+        PromptText: {
+            /** @description The first line given, counted from 0. */
+            from: number;
+            /** @description How many are given. */
+            lines: number;
+            /** @description How many there are. */
+            total: number;
+            text: string;
+        };
         /** @description An answer. */
         Answer: {
             response: unknown;
@@ -2482,6 +2623,8 @@ export interface components {
             by?: string | null;
             /** @description `<pluginId>/<appId>`: the app answers its own question. */
             app?: string | null;
+            /** @description The process that answers; no program answers what it asked itself. */
+            pid?: number | null;
         };
         /** @description What answering gives. */
         Recorded: {
@@ -3247,6 +3390,12 @@ export interface components {
              */
             root: string | null;
             /**
+             * @description The call is made for another program: `root` is its folder, and without one tools that work in a
+             *     folder are refused.
+             * @default false
+             */
+            forClient: boolean;
+            /**
              * @description Names the call for cancelling and in the log; made up when absent.
              * @default null
              */
@@ -3295,6 +3444,12 @@ export interface components {
              * @default null
              */
             root: string | null;
+            /**
+             * @description The call is made for another program: `root` is its folder, and without one tools that work in a
+             *     folder are refused.
+             * @default false
+             */
+            forClient: boolean;
             /**
              * @description Names the call for cancelling and in the log; made up when absent.
              * @default null
@@ -3354,6 +3509,8 @@ export interface components {
             cwd: string;
             /** @description Addresses of this machine and its network are allowed. */
             allowPrivate: boolean;
+            /** @description Folders it is told about when it asks (`roots/list`): those a person set, none otherwise. */
+            roots: string[];
             auth: components["schemas"]["AuthView"];
             signIn: components["schemas"]["SignInView"];
             /** @description `builtin`, `app`, `user` or `import`. */
@@ -3484,6 +3641,11 @@ export interface components {
              * @default null
              */
             allowPrivate: boolean | null;
+            /**
+             * @description Folders the server is told about when it asks (`roots/list`), as absolute paths; none by default.
+             * @default null
+             */
+            roots: string[] | null;
             /** @default null */
             tags: string[] | null;
             /** @description Credentials of a remote server. */
@@ -3959,6 +4121,31 @@ export interface components {
             /** @description The difference as unified text, for a terminal. */
             unified?: string | null;
         };
+        /** @description One capability of a plugin, for its page. */
+        CapabilityView: {
+            /** @description Its name. */
+            capability: string;
+            /** @description How much it weighs. */
+            level: components["schemas"]["CapabilityLevel"];
+            /** @description The manifest names it, or has no list at all. */
+            requested: boolean;
+            /** @description The manifest names it. */
+            declared: boolean;
+            /** @description An app tried to use it and was refused. */
+            wanted: boolean;
+            /** @description `on` without a decision, or `ask`. */
+            default: string;
+            /** @description As it stands for all apps of the plugin. */
+            state: components["schemas"]["CapabilityState"];
+            /** @description Hosts a person allowed; `network` only. */
+            hosts: string[];
+            /** @description Hosts the manifest names; `network` only. */
+            wantedHosts: string[];
+        };
+        /** @description How much a capability weighs (the third, programs, is no capability: it is what a plugin starts). */
+        CapabilityLevel: "amber" | "grey";
+        /** @description How a capability stands for an app. */
+        CapabilityState: "on" | "off";
         /** @description The newest lines of a plugin's output. */
         PluginLog: {
             /** @description The file. */
@@ -3976,7 +4163,8 @@ export interface components {
              */
             allowInsideNetwork: boolean;
             /**
-             * @description x
+             * @description What the person ticked of the lines that reach beyond the plugin (`chat.read`, `network:<host>`, …); the
+             *     others are off. Absent: the ticks of before stay.
              * @default null
              */
             allow: string[] | null;
@@ -4100,6 +4288,15 @@ export interface components {
         CallResult2: {
             result: unknown;
         };
+        /** @description What an app tried and may not. */
+        WantedBody: {
+            capability: string;
+        };
+        /** @description A folder of a plugin's apps. */
+        RootBody: {
+            /** @description As listed. */
+            root: string;
+        };
         /** @description Apps whose front end is needed now. */
         NeededApps: {
             items: components["schemas"]["NeededApp"][];
@@ -4109,6 +4306,13 @@ export interface components {
             pluginId: string;
             appId: string;
         };
+        /** @description What the page found out about its browser. */
+        MeasuredBody: {
+            /** @description `full`: pages of apps reach no network; `partial`: this browser cannot keep them off it. */
+            confinement: components["schemas"]["Confinement"];
+        };
+        /** @description What a browser does with the header that confines frames. */
+        Confinement: "full" | "partial";
         /** @description A backend as people see it. */
         BackendStatus: {
             /** @description What it is doing. */
@@ -4143,29 +4347,15 @@ export interface components {
             /** @description Folders its apps asked for, and what a person said. */
             roots: components["schemas"]["AppRootView"][];
         };
-        /** @description One capability of a plugin, for its page. */
-        CapabilityView: {
-            /** @description Its name. */
-            capability: string;
-            /** @description How much it weighs. */
-            level: components["schemas"]["CapabilityLevel"];
-            /** @description The manifest names it, or has no list at all. */
-            requested: boolean;
-            /** @description The manifest names it. */
-            declared: boolean;
-            /** @description An app tried to use it and was refused. */
-            wanted: boolean;
-            /** @description `on` without a decision, or `ask`. */
-            default: string;
-            /** @description As it stands for all apps of the plugin. */
-            state: components["schemas"]["CapabilityState"];
-            /** @description Hosts a person allowed; `network` only. */
-            hosts: string[];
-            /** @description Hosts the manifest names; `network` only. */
-            wantedHosts: string[];
+        /** @description A folder of an app, for the plugin's page. */
+        AppRootView: {
+            /** @description Its real path. */
+            root: string;
+            /** @description `asked`, `full`, `read` or `no`. */
+            mode: string;
+            /** @description When. */
+            decidedAt: string;
         };
-        /** @description How a capability stands for an app. */
-        CapabilityState: "on" | "off";
         /** @description Decisions about capabilities. */
         GrantList: {
             items: components["schemas"]["GrantView"][];
@@ -4371,6 +4561,32 @@ export interface components {
             ok: boolean;
             created: boolean;
         };
+        /** @description Programs that were seen. */
+        ClientList: {
+            /** @description `{id, name, program, script?, uid, project?, seenAt, allowed, allowedAt?}` each. */
+            items: unknown[];
+        };
+        /** @description Which program may decide about its own calls. */
+        Allow: {
+            /** @description What it calls itself. */
+            name: string;
+            /** @description Its executable or script, where several have that name. */
+            program?: string | null;
+            /** @description Only under this directory; everywhere when absent. */
+            project?: string | null;
+            /** @description The process that asks for it; no program allows itself. */
+            pid?: number | null;
+        };
+        /** @description Which program is forgotten. */
+        Forget: {
+            /** @description Its id, or what it calls itself. */
+            id: string;
+        };
+        /** @description How many were forgotten. */
+        Forgotten: {
+            ok: boolean;
+            forgotten: number;
+        };
         /** @description All models. */
         ModelList: {
             items: components["schemas"]["ModelView"][];
@@ -4562,6 +4778,8 @@ export interface components {
             problems: components["schemas"]["Reason"][];
             /** @description The plugin whose app made it. */
             madeBy?: string | null;
+            /** @description The question whether the app may let it work in the folder it wished for; only in the answer to that. */
+            pendingRoot?: string | null;
             createdAt: string;
             updatedAt: string;
         };
@@ -4986,26 +5204,6 @@ export interface components {
                 /** @description Machine-readable detail; `errors` holds JSON pointers */
                 details?: unknown;
             };
-        };
-        /** @description How much a capability weighs (the third, programs, is no capability: it is what a plugin starts). */
-        CapabilityLevel: "amber" | "grey";
-        /** @description A folder of an app, for the plugin's page. */
-        AppRootView: {
-            /** @description Its real path. */
-            root: string;
-            /** @description `asked`, `full`, `read` or `no`. */
-            mode: string;
-            /** @description When. */
-            decidedAt: string;
-        };
-        /** @description What an app tried and may not. */
-        WantedBody: {
-            capability: string;
-        };
-        /** @description A folder of a plugin's apps. */
-        RootBody: {
-            /** @description As listed. */
-            root: string;
         };
     };
     responses: never;
@@ -5503,6 +5701,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": unknown;
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getPromptsIdDiff: {
+        parameters: {
+            query?: {
+                /** @description the first line, from 0 */
+                from?: string;
+                /** @description how many, at most 5000 */
+                lines?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The whole text of a question, in parts; what was not given cannot be approved */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PromptText"];
                 };
             };
             /** @description The error object */
@@ -8453,6 +8687,77 @@ export interface operations {
             };
         };
     };
+    postAppsPluginAppWanted: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                plugin: string;
+                app: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WantedBody"];
+            };
+        };
+        responses: {
+            /** @description The page refused an app a capability; shown on the plugin's page */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postAppsPluginRootsForget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                plugin: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RootBody"];
+            };
+        };
+        responses: {
+            /** @description Take a folder back from a plugin's apps; they may ask for it again */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     postAppsCallsCallCancel: {
         parameters: {
             query?: never;
@@ -8504,6 +8809,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["NeededApps"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    putAppsConfinement: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MeasuredBody"];
+            };
+        };
+        responses: {
+            /** @description The page says whether its browser keeps pages of apps off the network */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
                 };
             };
             /** @description The error object */
@@ -9190,6 +9528,101 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getClients: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Programs that ask over a connection of their own */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClientList"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postClientsAllow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Allow"];
+            };
+        };
+        responses: {
+            /** @description Let a program decide about its own calls */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postClientsForget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Forget"];
+            };
+        };
+        responses: {
+            /** @description Forget a program */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Forgotten"];
                 };
             };
             /** @description The error object */

@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Frame, Page, Route } from 'playwright-core';
+import type { Frame, Page } from 'playwright-core';
 import type {} from '../../../sdk/host';
 import type { Host } from './host';
 import { type Files, writeFolder } from './packages';
@@ -77,12 +77,24 @@ export async function frameOf(page: Page, pluginId: string, appId = 'app', surfa
 /** The header by which the browser confines a frame. */
 export const CONFINES = 'connection-allowlist';
 
-/** Answers for a frame's page as the host does, but for the headers named. */
-export async function without(route: Route, host: Host, names: string[]): Promise<void> {
-  const asked = new URL(route.request().url());
-  // By the address of the page: names below `localhost` are the browser's.
-  const url = new URL(`${asked.pathname}${asked.search}`, host.url).href;
-  const answer = await route.fetch({ url, headers: { ...route.request().headers(), host: asked.host } });
-  const headers = Object.fromEntries(Object.entries(answer.headers()).filter(([name]) => !names.includes(name)));
-  await route.fulfill({ response: answer, headers });
+/** Takes headers off the pages of frames on their way into the browser, so that it is seen what each of them does. */
+export async function without(page: Page, names: string[]): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  session.on('Fetch.requestPaused', ({ requestId, responseStatusCode, responseHeaders = [] }) => {
+    const kept = responseHeaders.filter(({ name }) => !names.includes(name.toLowerCase()));
+    // A page that is gone meanwhile needs no answer.
+    session.send('Fetch.continueResponse', { requestId, responseCode: responseStatusCode ?? 200, responseHeaders: kept }).catch(() => undefined);
+  });
+  const patterns = ['*/__chatos/frame.html?*', '*/view/*'].map((urlPattern) => ({ urlPattern, requestStage: 'Response' as const }));
+  await session.send('Fetch.enable', { patterns });
+}
+
+/** Asks the page around the frames whether it lives, also after a frame lost its process: the tool then takes the
+    whole page for crashed. To be called before that. */
+export async function pulse(page: Page): Promise<() => Promise<boolean>> {
+  const session = await page.context().newCDPSession(page);
+  return async () => {
+    const { result } = await session.send('Runtime.evaluate', { expression: "document.querySelector('nav') !== null" });
+    return result.value === true;
+  };
 }

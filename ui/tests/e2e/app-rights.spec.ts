@@ -13,7 +13,7 @@ import type { Host } from './host';
 import { writeFolder } from './packages';
 import { answerOf, openPrompt } from './questions';
 
-const REFUSALS = /webrtc|Failed to load resource/;
+const REFUSALS = /Failed to load resource/;
 const KEY = 'CANARY-PRIVATE-KEY-4711';
 const MODULE = 'export function mount({ container }) { container.textContent = new Date().toLocaleTimeString(); }';
 

@@ -25,7 +25,10 @@ export class Ears {
     ears.server.on('connection', (peer) => {
       const place = ears.tcp.push('') - 1;
       peer.on('data', (data: Buffer) => {
-        if (ears.tcp[place] === '') ears.tcp[place] = readable(data).split('\r', 1)[0] ?? '';
+        const [line = ''] = readable(data).split('\r', 1);
+        if (ears.tcp[place] === '') ears.tcp[place] = line;
+        // A browser keeps few connections to one place: each is let go.
+        if (line.includes('HTTP/')) peer.end('HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n');
       });
       peer.on('error', () => undefined);
     });

@@ -147,9 +147,9 @@ describe.each(['plugin', 'fallback'] as const)('in the %s mode', (mode) => {
           if (top !== self && 'RTCPeerConnection' in globalThis) (globalThis as unknown as { kept: unknown }).kept = { RTCPeerConnection };
         });
         if (mode === 'fallback') await page.route('http://p-probe.localhost:*/**', (route) => route.abort());
-        if (free) await page.route('**/view/*', (route) => without(route, host, [CONFINES]));
         await page.reload();
         await page.getByRole('navigation').first().waitFor();
+        if (free) await without(page, [CONFINES]);
         const frame = await byHand(page, id);
         // The first script of the page is the host's, and it takes nothing else from the view.
         expect(await frame.evaluate(() => [typeof RTCPeerConnection, String(window.open('https://example.com/')), document.compatMode])).toEqual(['undefined', 'null', 'CSS1Compat']);

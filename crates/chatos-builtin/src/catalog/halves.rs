@@ -271,6 +271,18 @@ async fn tasks(walk: &mut Walk) {
     walk.call("clear_tasks", json!({})).await.hold(&["37"]);
 }
 
+/// Calls until what a program prints is there.
+async fn shown(walk: &mut Walk, tool: &str, arguments: Value, mark: &str) -> Halves {
+    let began = Instant::now();
+    loop {
+        let seen = walk.call(tool, arguments.clone()).await;
+        if seen.text.contains(mark) {
+            return seen;
+        }
+        assert!(began.elapsed() < Duration::from_secs(60), "{tool}: {mark} did not come: {}", seen.text);
+    }
+}
+
 async fn commands(walk: &mut Walk) {
     walk.write("mark-of-a-name.txt", "");
     walk.call("list_workspace_files", json!({})).await.hold(&["mark-of-a-name.txt"]);
@@ -278,8 +290,9 @@ async fn commands(walk: &mut Walk) {
     let command = "printf 'OUT-%s\\n' SIDE; printf 'ERR-%s\\n' SIDE >&2; exit 37";
     walk.call("run_shell_command", json!({ "command": command })).await.hold(&["OUT-SIDE", "ERR-SIDE", "37"]);
     let command = "printf 'OUT-%s\\n' SIDE; exec cat";
-    let run = json!({"command": command, "session": "talk", "preview_wait_ms": 10_000, "pty": false});
-    walk.call("session_run", run).await.hold(&["talk", "OUT-SIDE"]);
+    let run = json!({"command": command, "session": "talk", "preview_wait_ms": 5000, "pty": false});
+    // Asked for again while it runs, it is the same session with what it has printed by now.
+    shown(walk, "session_run", run, "OUT-SIDE").await.hold(&["talk", "OUT-SIDE"]);
     let list = walk.call("session_list", json!({})).await;
     list.hold(&["talk", "exec cat"]);
     list.holds_value_of("/sessions/0/pid");
@@ -287,16 +300,8 @@ async fn commands(walk: &mut Walk) {
     walk.call("session_send_input", json!({"session": "talk", "data": typed, "enter": true}))
         .await
         .hold(&["37"]);
-    let began = Instant::now();
-    loop {
-        let seen = walk.call("session_capture_output", json!({"session": "talk", "wait_ms": 200})).await;
-        seen.hold(&["OUT-SIDE"]);
-        if seen.text.contains(&typed) {
-            seen.hold(&[&typed]);
-            break;
-        }
-        assert!(began.elapsed() < Duration::from_secs(60), "nothing came back: {}", seen.text);
-    }
+    let capture = json!({"session": "talk", "wait_ms": 200});
+    shown(walk, "session_capture_output", capture, &typed).await.hold(&["OUT-SIDE", &typed]);
     walk.call("session_send_signal", json!({"session": "talk"})).await.hold(&["SIGTERM", "talk"]);
     let killed = walk.call("session_kill", json!({"session": "talk"})).await;
     killed.hold(&["talk"]);

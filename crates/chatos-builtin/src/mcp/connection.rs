@@ -52,7 +52,7 @@ pub(super) struct Connection {
     // Of an older client; a modern one says both with its requests.
     pub(super) watched: Arc<Mutex<BTreeSet<String>>>,
     severity: Mutex<Severity>,
-    roots: ClientRoots,
+    pub(super) roots: Arc<ClientRoots>,
 }
 
 /// The definitions in one language at one revision of the list.
@@ -73,7 +73,7 @@ impl Connection {
             tools: Mutex::new(None),
             watched: Arc::default(),
             severity: Mutex::new(Severity::Info),
-            roots: ClientRoots::default(),
+            roots: Arc::default(),
         }
     }
 
@@ -420,10 +420,6 @@ impl ServerHandler for Connection {
             Arc::clone(&self.watched),
             self.closed.clone(),
         ));
-    }
-
-    async fn on_roots_list_changed(&self, _context: NotificationContext<RoleServer>) {
-        self.roots.changed();
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {

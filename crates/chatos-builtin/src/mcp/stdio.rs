@@ -38,7 +38,8 @@ pub async fn serve_stdio(endpoint: Arc<Endpoint>, stop: CancellationToken) -> io
     let closed = CancellationToken::new();
     let connection = Connection::new(Arc::clone(&endpoint), Transport::Stdio, closed.clone());
     let quick = QuickCalls::new(&endpoint, &connection);
-    let transport = Lines::new(Input::open()?, Output::open()?, closed.clone(), quick);
+    let roots = Arc::clone(&connection.roots);
+    let transport = Lines::new(Input::open()?, Output::open()?, closed.clone(), quick, roots);
     // Calls learn that their asker is gone before the connection cancels them one by one.
     let service = CancellationToken::new();
     let serving = async {

@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chatos_tool::limits;
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientRequest, ErrorCode, ErrorData, GetMeta, JsonRpcMessage, ProtocolVersion,
-    RequestId, ServerJsonRpcMessage,
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorCode, ErrorData, GetMeta, JsonRpcMessage,
+    ProtocolVersion, RequestId, ServerJsonRpcMessage,
 };
 use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
@@ -22,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 use super::incoming::{Incoming, Line, Next};
 use super::opening;
 use super::quick::QuickCalls;
+use super::roots::ClientRoots;
 
 /// Bytes asked for at a time. A message of this size needs one read.
 const CHUNK: usize = 64 * 1024;
@@ -52,6 +53,8 @@ pub(super) struct Lines<S, W> {
     // Told as soon as the client is gone, before anything else happens.
     closed: CancellationToken,
     quick: Option<QuickCalls>,
+    // Told where it is read: the next call must know, whoever handles what first.
+    roots: Arc<ClientRoots>,
 }
 
 pub(super) struct Out<W> {
@@ -73,7 +76,13 @@ struct Queue {
 }
 
 impl<S: Source, W: Sink> Lines<S, W> {
-    pub(super) fn new(source: S, sink: W, closed: CancellationToken, quick: Option<QuickCalls>) -> Self {
+    pub(super) fn new(
+        source: S,
+        sink: W,
+        closed: CancellationToken,
+        quick: Option<QuickCalls>,
+        roots: Arc<ClientRoots>,
+    ) -> Self {
         let out = Out { sink, queue: Mutex::default(), moved: Notify::new() };
         Self {
             source,
@@ -83,6 +92,7 @@ impl<S: Source, W: Sink> Lines<S, W> {
             out: Arc::new(out),
             closed,
             quick,
+            roots,
         }
     }
 
@@ -124,6 +134,11 @@ impl<S: Source, W: Sink> Lines<S, W> {
         match serde_json::from_slice::<ClientJsonRpcMessage>(line) {
             Ok(message) => {
                 self.opened |= chooses_era(&message);
+                if let JsonRpcMessage::Notification(told) = &message
+                    && matches!(told.notification, ClientNotification::RootsListChangedNotification(_))
+                {
+                    self.roots.changed();
+                }
                 // Before that, only requests get an answer.
                 if matches!(message, JsonRpcMessage::Request(_)) {
                     return Some(message);

@@ -122,7 +122,7 @@ pub(crate) struct ServerParts {
     pub(crate) allow_private: bool,
     /// A folder the server is told about when it asks for roots; repeatable, empty removes all
     #[arg(long = "root", value_name = "DIR")]
-    pub(crate) roots: Vec<PathBuf>,
+    pub(crate) roots: Vec<String>,
     /// A word to find it by; repeatable
     #[arg(long = "tag", value_name = "WORD")]
     pub(crate) tags: Vec<String>,

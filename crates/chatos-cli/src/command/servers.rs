@@ -257,7 +257,7 @@ fn parts(parts: &ServerParts, environment: &Environment) -> Result<Map<String, V
         put("allowPrivate", json!(true));
     }
     if !parts.roots.is_empty() {
-        let given = parts.roots.iter().filter(|root| !root.as_os_str().is_empty());
+        let given = parts.roots.iter().filter(|root| !root.is_empty());
         let roots: Vec<PathBuf> = given.map(|root| environment.current_dir().join(root)).collect();
         put("roots", json!(roots));
     }

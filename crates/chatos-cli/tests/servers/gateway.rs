@@ -322,7 +322,7 @@ fn a_clients_folder_that_may_not_be_one_is_refused() {
         "server": "project_files", "tool": "read_file", "arguments": { "path": "where.txt" },
         "forClient": true, "root": "project",
     });
-    assert_eq!(desk.host.ask("POST", "/api/v1/tools/call", Some(&body)).status, 400);
+    assert_eq!(desk.host.ask("POST", "/api/v1/tools/call", Some(&body)).status, 422);
 }
 
 #[test]
