@@ -41,9 +41,18 @@ fn write_file(root: &str, path: &str) -> Value {
     })
 }
 
+/// An agent that may write files after a yes.
+fn developer(sandbox: &Sandbox) -> String {
+    let args = ["agent", "create", "--name", "Helper", "--mode", "flow", "--land", "lc_developer", "--json"];
+    let made = sandbox.run(&args);
+    assert_eq!(made.status, 0, "{made:?}");
+    made.json()["id"].as_str().unwrap().to_owned()
+}
+
 /// The gateway with the name under which it offers a tool.
 fn gateway(sandbox: &Sandbox, root: &str, tool: &str, lang: &str) -> (McpClient, String) {
-    let command = sandbox.command(&["gateway", "--lang", lang, "--root", root]);
+    let agent = developer(sandbox);
+    let command = sandbox.command(&["gateway", "--agent", &agent, "--lang", lang, "--root", root]);
     let (mut client, _) = McpClient::connect(command, McpEra::Legacy, json!({}));
     let listed = client.request("tools/list", json!({}));
     let names = listed["tools"].as_array().unwrap().iter().filter_map(|tool| tool["name"].as_str());

@@ -43,7 +43,8 @@ pub(crate) async fn ask(cx: &CallCx, mut question: Question) -> Result<Agreed, T
     // Without the queue the question still has a name: in the result and in the log.
     let name = id.clone().unwrap_or_else(RequestId::mint);
     // Of a client that may not decide this, an answer counts for nothing, however it came.
-    let answer = resumed.and_then(|resume| resume.answer).filter(|_| !roads.withheld);
+    let counts = roads.form.is_some() || !question.prompt.kind.decides_effect();
+    let answer = resumed.and_then(|resume| resume.answer).filter(|_| counts);
     if let Some(answer) = answer {
         if let Some(agreed) = from_client(cx, &question, id.as_ref(), &name, &owner, answer).await? {
             return Ok(agreed);
@@ -77,8 +78,6 @@ struct Roads {
     queue: bool,
     form: Option<Form>,
     era: Era,
-    /// The client could ask, and may not decide this.
-    withheld: bool,
 }
 
 impl Roads {
@@ -120,7 +119,7 @@ impl Roads {
             };
             return Err(no_person(reason));
         }
-        Ok(Self { queue, form, era, withheld })
+        Ok(Self { queue, form, era })
     }
 }
 

@@ -33,14 +33,18 @@ const PAGE = 100;
 const KEEP = 2_000;
 
 function keyOf(record: ToolRecord): string {
-  return `${record.runId ?? ''}\n${record.callId}`;
+  return record.runId ? `${record.runId}\n${record.callId}` : record.callId;
+}
+
+function newRow(record: ToolRecord): LogRow {
+  return { key: keyOf(record), callId: record.callId, runId: record.runId ?? null, begun: null, ended: null };
 }
 
 export function toRows(records: ToolRecord[]): LogRow[] {
   const rows = new Map<string, LogRow>();
   for (const record of records) {
     const key = keyOf(record);
-    const row = rows.get(key) ?? { key, callId: record.callId, runId: record.runId ?? null, begun: null, ended: null };
+    const row = rows.get(key) ?? newRow(record);
     if (record.type === 'tool_call') row.begun ??= record;
     else row.ended ??= record;
     rows.set(key, row);
@@ -78,6 +82,7 @@ export class ToolLog {
   missed = $state(0);
   #asked = $state.raw(JSON.stringify(ANY));
   #records: ToolRecord[] = [];
+  #seen = new Set<string>();
   /** Came while a first page was on its way. */
   #news: ToolRecord[] = [];
   /** Lines may have come that nobody told of while nobody followed. */
@@ -132,7 +137,7 @@ export class ToolLog {
       this.missed += 1;
       return;
     }
-    this.#keep([frame.data, ...this.#records]);
+    this.#add(frame.data);
   }
 
   /** Everything read before may be out of date. */
@@ -151,6 +156,7 @@ export class ToolLog {
   clear(): void {
     this.#abort?.abort();
     this.#records = [];
+    this.#seen = new Set();
     this.#news = [];
     this.#cursor = null;
     this.rows = [];
@@ -195,17 +201,35 @@ export class ToolLog {
 
   /** Each line once. `all`: somebody goes back in time, nothing is let go. */
   #keep(records: ToolRecord[], all = false): void {
-    const seen = new Set<string>();
-    this.#records = records.filter((record) => {
-      const key = `${keyOf(record)}\n${record.type}`;
-      return !seen.has(key) && seen.add(key);
-    });
+    this.#seen = new Set();
+    this.#records = records.filter((record) => this.#isNew(record));
     if (!all && this.#records.length > KEEP) {
-      this.#records.length = KEEP / 2;
       this.#cursor = null;
       this.complete = false;
+      this.#keep(this.#records.slice(0, KEEP / 2));
+      return;
     }
     this.rows = toRows(this.#records);
+  }
+
+  /** One line more, on top; the row of its call goes there, too. */
+  #add(record: ToolRecord): void {
+    if (!this.#isNew(record)) return;
+    this.#records.unshift(record);
+    if (this.#records.length > KEEP) return this.#keep(this.#records);
+    const key = keyOf(record);
+    const known = this.rows.find((row) => row.key === key);
+    const row = { ...(known ?? newRow(record)) };
+    if (record.type === 'tool_call') row.begun = record;
+    else row.ended = record;
+    this.rows = [row, ...(known ? this.rows.filter((other) => other !== known) : this.rows)];
+  }
+
+  #isNew(record: ToolRecord): boolean {
+    const key = `${keyOf(record)}\n${record.type}`;
+    if (this.#seen.has(key)) return false;
+    this.#seen.add(key);
+    return true;
   }
 }
 
