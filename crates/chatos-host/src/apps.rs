@@ -22,7 +22,7 @@ pub use need::AppNeed;
 pub use open::{OpenOrder, Opened, Surface};
 pub use own::AppCaller;
 pub use roots::AppRootView;
-pub(crate) use roots::Placed;
+pub(crate) use roots::{Placed, ROOTS_OWNER};
 pub(crate) use views::UiMeta;
 pub use views::{OpenedView, ToolWithView, View, ViewHosts, ViewOrder};
 

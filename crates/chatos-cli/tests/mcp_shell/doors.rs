@@ -271,9 +271,11 @@ fn what_a_command_opens_is_closed_again(user: Option<u32>) {
             let refused = host.connect().ask(&former, "GET", "/api/v1/status", None).unwrap();
             (refused.status == 401).then_some(())
         });
-        let status = host.ask("GET", "/api/v1/status", None);
-        assert_eq!(status.status, 200, "{user:?} {}", status.text());
-        assert!(status.json()["notices"].to_string().contains("modes_widened"), "{}", status.text());
+        eventually("the notice", || {
+            let status = host.ask("GET", "/api/v1/status", None);
+            assert_eq!(status.status, 200, "{user:?} {}", status.text());
+            status.json()["notices"].to_string().contains("modes_widened").then_some(())
+        });
         let said = ground.command(&["status", "--json"]).output().unwrap();
         assert!(said.status.success(), "{user:?} {said:?}");
     }

@@ -214,7 +214,7 @@ fn servers_receive_exactly_what_is_documented() {
                     "name": "chatos", "title": "ChatOS", "version": "<version 1>",
                 },
                 "io.modelcontextprotocol/clientCapabilities": {
-                    "elicitation": { "form": {}, "url": {} }, "roots": {},
+                    "elicitation": { "form": {}, "url": {} },
                     "extensions": {
                         "io.modelcontextprotocol/tasks": {},
                         "io.modelcontextprotocol/ui": { "mimeTypes": ["text/html;profile=mcp-app"] },

@@ -25,6 +25,8 @@ use crate::mcp::empty_trace;
 const MOST_ASKED: usize = 3;
 /// Who asks: the host, so that no app can answer.
 const OWNER: &str = "app_roots";
+/// The same as the queue names it.
+pub(crate) const ROOTS_OWNER: &str = "host:app_roots";
 
 /// Folders that hold what opens other doors; the question says so.
 const KEY_FOLDERS: [&str; 9] =

@@ -155,13 +155,13 @@ impl HostPorts {
     }
 }
 
-/// Whether somebody takes the answer after a restart: a run that is continued, a server's question that is
-/// written down, whoever reads a result. Others are over with this host (inbox §1.3).
+/// Whether somebody takes the answer after a restart: a run that is continued, a server's question or a wish of
+/// an app that is written down, whoever reads a result. Others are over with this host (inbox §1.3).
 fn is_kept(host: &Host, question: &Question) -> bool {
     if !host.is_serving() || question.prompt["kind"] == "result" {
         return true;
     }
-    if question.owner.as_str().starts_with("mcp:") {
+    if question.owner.as_str().starts_with("mcp:") || question.owner.as_str() == crate::apps::ROOTS_OWNER {
         return question.id.is_some();
     }
     host.knows_run(question.trace.run_id.as_deref())

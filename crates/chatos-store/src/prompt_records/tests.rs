@@ -135,5 +135,9 @@ fn the_text_of_a_question_is_kept_until_it_is_reduced() {
     store.reduce_prompt("long", "{}".into(), "{}".into()).unwrap();
     assert_eq!(store.prompt("long").unwrap().unwrap().diff_blob, "");
     let now = store.blob_state(true).unwrap();
-    assert_eq!((now.miscounted, now.rows), (0, 1), "counted down; the sweep takes it after the days of grace");
+    assert_eq!(
+        (now.miscounted, now.rows),
+        (0, 1),
+        "counted down; the sweep takes it after the days of grace"
+    );
 }

@@ -273,7 +273,12 @@ fn the_next_host_puts_every_folder_right_that_a_dead_process_worked_in() {
         let after = f.snapshot();
         assert!(after.iter().all(|(path, ..)| !path.contains(".chatos-")), "call {at}");
         assert!(done.is_ok() || after == before || f.read("a.txt") == b"new a", "call {at}");
-        assert_eq!(f.journals(), 0, "call {at}");
+        // Drafts of a journal say nothing yet, and go when they are old.
+        let listed = std::fs::read_dir(f.outside("journal")).unwrap().flatten();
+        let is_left = |entry: &std::fs::DirEntry| {
+            entry.path().extension().is_some_and(|end| end == "json") && entry.metadata().unwrap().len() > 0
+        };
+        assert_eq!(listed.filter(is_left).count(), 0, "call {at}");
     }
     panic!("the commit never ended");
 }
