@@ -106,7 +106,9 @@ impl<D: DeskOwner> DeskQueue<D> {
 
     /// Asks with an id of the caller's choice.
     pub async fn ask_as(&self, request: &AskRequest, id: &RequestId) -> Result<RequestId, QueueError> {
-        self.put(AskRequest { id: Some(id.clone()), ..request.clone() }).await
+        let mut request = request.clone();
+        request.id = Some(id.clone());
+        self.put(request).await
     }
 
     async fn put(&self, request: AskRequest) -> Result<RequestId, QueueError> {

@@ -496,7 +496,7 @@ mod tests {
 
     #[test]
     fn many_tools_within_the_bounds_do_not_take_more_memory_together() {
-        let dense = format!("{}1{}", r#"{"a":"#.repeat(30), "}".repeat(30));
+        let dense = format!("{}1{}", r#"{"a":"#.repeat(28), "}".repeat(28));
         let schema = format!(r#"{{"type":"object","anyOf":[{}]}}"#, vec![dense; 300].join(","));
         assert!(schema.len() < SCHEMA_BYTES);
         let tools: Vec<Value> =

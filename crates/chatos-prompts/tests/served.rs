@@ -490,6 +490,7 @@ fn a_call_of_an_earlier_host_waits_for_nothing_and_cannot_be_answered() {
     let ask = |call: Option<&str>, run: Option<&str>| {
         let mut ask = Ask::new(Owner::host_server("shell"), "shell/run_command", change());
         ask.call = call.map(str::to_owned);
+        ask.effect = Some(Effect::new("command", chatos_prompts::Object::new()));
         ask.run_id = json!(run);
         ask
     };

@@ -143,7 +143,7 @@ fn a_changed_server_is_refused_as_untrusted_through_the_gateway_and_in_the_termi
     let flow = json!({ "apps": [{ "pluginId": "com.example.echo", "appId": "main" }] });
     let land = post("land-configs", json!({ "name": "echo", "main": flow, "sub": {} }));
     post("agents", json!({ "name": "outside", "mode": "flow", "landConfigId": land["id"] }));
-    let work = stand.sandbox.root().join("work");
+    let work = stand.sandbox.root().join("clients");
     std::fs::create_dir(&work).unwrap();
     let command = stand.sandbox.command(&["gateway", "--agent", "outside", "--root", work.to_str().unwrap()]);
     let (mut client, _) = McpClient::connect(command, McpEra::Legacy, json!({}));
