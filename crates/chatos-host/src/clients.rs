@@ -38,13 +38,13 @@ impl Starter {
         for _ in 0..MOST {
             let process = Process::read(pid)?;
             if !process.is(SHELLS) {
-                return process.starter();
+                return Some(process.starter());
             }
             match process.arguments.get(1).map(String::as_str) {
                 None => return None,
                 Some(option) if option.starts_with('-') && option.contains('c') => pid = process.parent,
                 Some(option) if option.starts_with('-') => return None,
-                Some(_) => return process.starter(),
+                Some(_) => return Some(process.starter()),
             }
         }
         None
@@ -94,13 +94,13 @@ impl Process {
         names.contains(&name)
     }
 
-    fn starter(&self) -> Option<Starter> {
+    fn starter(&self) -> Starter {
         let program = if self.is(INTERPRETERS) || self.is(SHELLS) {
             self.script().map(|script| (self.path.clone(), script))
         } else {
             Some((self.path.clone(), String::new()))
         };
-        Some(Starter { origin: self.origin, program, uid: self.uid })
+        Starter { origin: self.origin, program, uid: self.uid }
     }
 
     /// The file an interpreter runs, or its module.
@@ -131,7 +131,7 @@ fn is_below(pid: u32, key: &ClientKey) -> bool {
             return false;
         };
         process = Process::read(parent);
-        let starter = process.as_ref().and_then(Process::starter);
+        let starter = process.as_ref().map(Process::starter);
         if starter.and_then(|starter| starter.key(&key.name)).is_some_and(|above| above == *key) {
             return true;
         }
@@ -310,16 +310,14 @@ mod tests {
             arguments: words.iter().map(|word| (*word).to_owned()).collect(),
             uid: 0,
         };
-        let key = |path: &str, words: &[&str]| {
-            process(path, words).starter().and_then(|starter| starter.key("x")).map(|key| key.script)
-        };
+        let key = |path: &str, words: &[&str]| process(path, words).starter().key("x").map(|key| key.script);
         let file = tempfile::NamedTempFile::new().unwrap();
         let script = std::fs::canonicalize(file.path()).unwrap().to_str().unwrap().to_owned();
         assert_eq!(key("/opt/agent", &["agent", "--x"]), Some(String::new()));
         assert_eq!(key("/usr/bin/node", &["node", "--no-warnings", &script, "serve"]), Some(script.clone()));
         assert_eq!(key("/usr/bin/python3.13", &["python3", "-m", "agent"]), Some("-m agent".to_owned()));
         assert_eq!(key("/usr/bin/node", &["node", "-e", "1"]), None, "nobody knows which program that is");
-        let named = process("/opt/agent", &["agent"]).starter().and_then(|starter| starter.key(""));
+        let named = process("/opt/agent", &["agent"]).starter().key("");
         assert_eq!(named, None, "a client without a name is nobody");
     }
 }

@@ -101,7 +101,7 @@ pub(crate) fn read_listing(line: &[u8]) -> Result<Incoming, Unread> {
     let listing = serde_json::from_str::<Listing>(result.get());
     let listing = listing.map_err(|error| Unread::Reply { id, reason: error.to_string() })?;
     let mut result = Map::new();
-    if let Some(Some(tools)) = listing.tools {
+    if let Some(tools) = listing.tools {
         result.insert("tools".to_owned(), Value::Array(tools));
     }
     if let Some(cursor) = listing.next_cursor {
@@ -173,14 +173,13 @@ fn text_of(bytes: &[u8]) -> Cow<'_, str> {
 #[derive(Deserialize)]
 struct Listing {
     #[serde(default, deserialize_with = "texts")]
-    tools: Option<Option<Vec<Value>>>,
+    tools: Option<Vec<Value>>,
     #[serde(default, rename = "nextCursor", deserialize_with = "text")]
     next_cursor: Option<String>,
 }
 
-/// The items of a list as they were written, up to one more than are taken; `Some(None)` is no list.
-#[expect(clippy::option_option, reason = "absent, and something else than a list")]
-fn texts<'de, D: Deserializer<'de>>(reader: D) -> Result<Option<Option<Vec<Value>>>, D::Error> {
+/// The items of a list as they were written, up to one more than are taken; nothing when it is no list.
+fn texts<'de, D: Deserializer<'de>>(reader: D) -> Result<Option<Vec<Value>>, D::Error> {
     struct Items;
     impl<'de> Visitor<'de> for Items {
         type Value = Vec<Value>;
@@ -200,7 +199,7 @@ fn texts<'de, D: Deserializer<'de>>(reader: D) -> Result<Option<Option<Vec<Value
         }
     }
     let raw = <&RawValue>::deserialize(reader)?;
-    Ok(Some(serde_json::Deserializer::from_str(raw.get()).deserialize_seq(Items).ok()))
+    Ok(serde_json::Deserializer::from_str(raw.get()).deserialize_seq(Items).ok())
 }
 
 /// A text, or nothing when it is something else.

@@ -346,7 +346,7 @@ struct Client {
 }
 
 impl Elicitor for Client {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "tester"
     }
 

@@ -13,8 +13,11 @@ fn folders(value: &Value) -> Vec<(String, String)> {
     kept.iter().map(|kept| (text(&kept["from"]), text(&kept["to"]))).collect()
 }
 
+/// A folder's files: name, mode and content.
+type Files = Vec<(String, u32, Vec<u8>)>;
+
 /// Every folder of the person is where the program says, with every byte.
-fn assert_kept(said: &Value, before: &[(String, Vec<(String, u32, Vec<u8>)>)]) {
+fn assert_kept(said: &Value, before: &[(String, Files)]) {
     let kept = folders(said);
     assert_eq!(kept.len(), before.len(), "{said}");
     for (from, content) in before {

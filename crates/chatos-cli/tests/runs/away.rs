@@ -2,13 +2,21 @@
 //! is continued: the answer is used, nothing is asked again, and what was allowed happens once
 //! (agents §8, security T24).
 
-use chatos_testkit::{RunningHost, Script};
+use chatos_testkit::{RunningHost, Script, eventually};
 use serde_json::{Value, json};
 
 use crate::support::{Stand, last, messages, offered, send, until};
 
 /// `code_writer`.
 const WRITER: &str = "code_writer";
+
+/// The question that is open, as soon as the queue has it.
+fn open_question(host: &RunningHost) -> String {
+    eventually("the question", || {
+        let list = host.ask("GET", "/api/v1/prompts?view=needs_you", None).json();
+        list["items"][0]["requestId"].as_str().map(str::to_owned)
+    })
+}
 
 /// Kills the host at its question, answers without one, continues. Gives the host and what the log asked.
 fn answered_away(
@@ -24,8 +32,7 @@ fn answered_away(
     let chat = made.json()["id"].as_str().unwrap().to_owned();
     let run = send(&host, &chat, text);
     until(&host, &run, &["waiting_prompt"]);
-    let list = host.ask("GET", "/api/v1/prompts?view=needs_you", None).json();
-    let id = list["items"][0]["requestId"].as_str().unwrap().to_owned();
+    let id = open_question(&host);
     host.kill();
     let done = stand.sandbox.run(&[&["prompts", "answer", &id], answer].concat());
     assert_eq!(done.status, 0, "{}", done.stderr);
@@ -117,13 +124,7 @@ fn a_long_change_is_approved_only_where_all_of_it_was_shown() {
             let body = json!({ "arguments": { "path": "long.txt", "contents": contents } });
             host.ask("POST", "/api/v1/tools/code_maintainer/write_file/call", Some(&body)).json()
         });
-        let id = loop {
-            let list = host.ask("GET", "/api/v1/prompts?view=needs_you", None).json();
-            if let Some(id) = list["items"][0]["requestId"].as_str() {
-                break id.to_owned();
-            }
-            std::thread::sleep(std::time::Duration::from_millis(20));
-        };
+        let id = open_question(&host);
         let item = host.ask("GET", &format!("/api/v1/prompts/{id}"), None).json();
         let reference = &item["prompt"]["diffRef"];
         assert!(reference["shownLines"].as_u64() < reference["lines"].as_u64(), "{reference}");

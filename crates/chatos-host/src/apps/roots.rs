@@ -118,7 +118,7 @@ impl Host {
                 placed.wished.clone_from(&placed.root);
             }
             Some(Known::Asked(root, request)) => {
-                (placed.wished, placed.pending) = (text(&root), Some(request))
+                (placed.wished, placed.pending) = (text(&root), Some(request));
             }
             Some(Known::New(root)) => {
                 placed.pending = Some(self.ask_for_root(plugin_id, app_id, &root).await?);

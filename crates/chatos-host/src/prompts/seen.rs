@@ -11,9 +11,12 @@ use chatos_prompts::{Prompts, RequestId, whole};
 /// Most (question, viewer) pairs that are remembered; beyond, all are forgotten and load again.
 const MOST: usize = 1_000;
 
-/// What was given to whom: ranges of lines, sorted and apart.
+/// Ranges of lines, sorted and apart.
+type Ranges = Vec<(usize, usize)>;
+
+/// What was given to whom, by question and viewer.
 #[derive(Default)]
-pub(super) struct Seen(Mutex<HashMap<(String, String), Vec<(usize, usize)>>>);
+pub(super) struct Seen(Mutex<HashMap<(String, String), Ranges>>);
 
 impl Seen {
     /// Lines `from..from + count` went to this viewer.
@@ -29,7 +32,7 @@ impl Seen {
         let ranges = all.entry(key).or_default();
         ranges.push((from, from + count));
         ranges.sort_unstable();
-        let mut merged: Vec<(usize, usize)> = Vec::with_capacity(ranges.len());
+        let mut merged: Ranges = Vec::with_capacity(ranges.len());
         for (from, to) in ranges.drain(..) {
             match merged.last_mut() {
                 Some(last) if from <= last.1 => last.1 = last.1.max(to),

@@ -54,9 +54,10 @@ const OWN: [(i64, Own); 9] = [
     (libc::SYS_migrate_pages, Own::First),
     (libc::SYS_move_pages, Own::First),
     // Of a process; those of a group or a user are never only the caller's.
-    (libc::SYS_setpriority, Own::SecondOf(libc::PRIO_PROCESS as u32)),
+    (libc::SYS_setpriority, Own::SecondOf(PRIO_PROCESS)),
     (libc::SYS_ioprio_set, Own::SecondOf(IOPRIO_WHO_PROCESS)),
 ];
+const PRIO_PROCESS: u32 = 0;
 const IOPRIO_WHO_PROCESS: u32 = 1;
 
 /// Which argument names the process.

@@ -92,11 +92,15 @@ mod tests {
         assert!(no_flag.asks_roots());
         assert_eq!(no_flag.of(&said), Some(root.clone()));
         assert_eq!(no_flag.of(&[]), Some(cwd.clone()));
-        assert_eq!(no_flag.of(&[home.clone()]), Some(cwd.clone()), "the home directory only by the flag");
+        assert_eq!(
+            no_flag.of(std::slice::from_ref(&home)),
+            Some(cwd.clone()),
+            "the home directory only by the flag"
+        );
         assert_eq!(no_flag.of(&[home.clone(), root.clone()]), Some(root));
         assert_eq!(ClientFolder { flag: Some(home.clone()), ..all() }.of(&[]), Some(home.clone()));
         let none = ClientFolder { flag: None, cwd: None, ..all() };
-        assert_eq!((none.of(&[]), none.of(&[home.clone()])), (None, None));
+        assert_eq!((none.of(&[]), none.of(std::slice::from_ref(&home))), (None, None));
         let http = ClientFolder { flag: None, cwd: None, over_http: true, ..all() };
         assert!(!http.asks_roots());
     }
