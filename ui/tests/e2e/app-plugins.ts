@@ -82,8 +82,14 @@ export async function without(page: Page, names: string[]): Promise<void> {
   const session = await page.context().newCDPSession(page);
   session.on('Fetch.requestPaused', ({ requestId, responseStatusCode, responseHeaders = [] }) => {
     const kept = responseHeaders.filter(({ name }) => !names.includes(name.toLowerCase()));
+    // Answered anew: what the browser has read of the headers of a response that only goes on stays in force.
+    const answer = async () => {
+      const { body, base64Encoded } = await session.send('Fetch.getResponseBody', { requestId });
+      const encoded = base64Encoded ? body : Buffer.from(body).toString('base64');
+      await session.send('Fetch.fulfillRequest', { requestId, responseCode: responseStatusCode ?? 200, responseHeaders: kept, body: encoded });
+    };
     // A page that is gone meanwhile needs no answer.
-    session.send('Fetch.continueResponse', { requestId, responseCode: responseStatusCode ?? 200, responseHeaders: kept }).catch(() => undefined);
+    answer().catch(() => undefined);
   });
   const patterns = ['*/__chatos/frame.html?*', '*/view/*'].map((urlPattern) => ({ urlPattern, requestStage: 'Response' as const }));
   await session.send('Fetch.enable', { patterns });

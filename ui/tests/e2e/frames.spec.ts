@@ -23,7 +23,7 @@ describe('plugins written from the documentation alone', () => {
       enabled: true,
       context: {
         pluginId: 'com.test.sync', appId: 'app', theme: 'light', surface: 'full', lang: 'en', storage: 'persistent',
-        hostVersion: host.ready.version, apiVersion: 1, bridge: { enabled: true },
+        hostVersion: host.ready.version, apiVersion: 1, bridge: { enabled: true }, confinement: 'full',
       },
       theme: 'light',
       surface: 'full',
