@@ -121,10 +121,12 @@ describe('the trust sheet', () => {
       const { items } = await host.api<{ items: { capability: string; level: string; state: string }[] }>('GET', `apps/${id}/capabilities`);
       return items.filter((right) => right.level === 'amber' && right.state === 'on').map((right) => right.capability);
     }).toEqual(['chat.read']);
-    // Reviewed again, the tick is as the person set it.
-    await page.goto(page.url().replace(/#.*/, `#/apps/trust/${id}`));
-    await sheet.locator('[data-tick="chat.read"]').waitFor();
-    expect(await sheet.locator('[data-tick="chat.read"]').isChecked()).toBe(true);
+    // The plugin's page says what it may, and takes it back.
+    await page.goto(page.url().replace(/#.*/, `#/apps/details/${id}`));
+    const drawer = page.getByRole('dialog');
+    await drawer.getByText('read all your chats').waitFor();
+    await drawer.getByText('Allowed').waitFor();
+    expect(await drawer.getByRole('button', { name: 'Withdraw', exact: true }).count()).toBe(1);
   });
 
   test('a plugin that asks for nothing says so', async ({ host, open }) => {
