@@ -11,5 +11,7 @@ export default defineConfig({
     // The token test reads the stylesheet itself.
     css: true,
     restoreMocks: true,
+    // For what hangs, not for what is slow: a small machine runs these next to other steps.
+    testTimeout: 60_000,
   },
 });
