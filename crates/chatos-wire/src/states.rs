@@ -1,0 +1,168 @@
+//! The states of chats, runs and their steps.
+
+use crate::words::words;
+
+words! {
+    /// Where a run stands.
+    #[derive(Default)]
+    RunState {
+        /// It waits for its turn in its chat.
+        #[default]
+        Queued = "queued",
+        /// It works.
+        Running = "running",
+        /// It waits for a person's answer.
+        WaitingPrompt = "waiting_prompt",
+        /// It waits for a result that a tool promised for later.
+        WaitingAsync = "waiting_async",
+        /// The host stopped in the middle of it; it can be continued or discarded.
+        Interrupted = "interrupted",
+        /// It ended with an answer or at a limit.
+        Done = "done",
+        /// It ended without an answer because something failed.
+        Failed = "failed",
+        /// A person stopped it.
+        Aborted = "aborted",
+        /// It was given up before it began or after it was interrupted.
+        Discarded = "discarded",
+    }
+}
+
+impl RunState {
+    /// States in which somebody works or waits.
+    pub const ACTIVE: [Self; 4] = [Self::Queued, Self::Running, Self::WaitingPrompt, Self::WaitingAsync];
+
+    /// Somebody works or waits.
+    pub fn is_active(self) -> bool {
+        Self::ACTIVE.contains(&self)
+    }
+
+    /// Nothing will happen in it any more.
+    pub fn is_over(self) -> bool {
+        matches!(self, Self::Done | Self::Failed | Self::Aborted | Self::Discarded)
+    }
+}
+
+words! {
+    /// Who began a run.
+    #[derive(Default)]
+    RunKind {
+        /// A message in a chat.
+        #[default]
+        Chat = "chat",
+        /// An agent that gave work to another one.
+        Sub = "sub",
+        /// A command in a terminal.
+        Cli = "cli",
+    }
+}
+
+words! {
+    /// Why a run is not under way any more.
+    RunEnd {
+        /// The answer is complete.
+        End = "end",
+        /// The model stopped at the longest answer it may give.
+        Length = "length",
+        /// The vendor held the answer back.
+        ContentFilter = "content_filter",
+        /// The model was asked as often as the run allows.
+        MaxPasses = "max_passes",
+        /// As many tools were called as the run allows.
+        MaxToolCalls = "max_tool_calls",
+        /// The time of the run is over.
+        MaxMinutes = "max_minutes",
+        /// The model repeated the same calls.
+        Repeating = "repeating",
+        /// The budget is spent and nobody raised it.
+        Budget = "budget",
+        /// It was begun only to summarise its chat.
+        Compacted = "compacted",
+        /// A person stopped it.
+        Aborted = "aborted",
+        /// Something failed; the run says what.
+        Error = "error",
+        /// The host stopped. Events say so of an interrupted run; the database has no end for it yet.
+        HostStopped = "host_stopped",
+    }
+}
+
+impl RunEnd {
+    /// It stopped at a bound of the run, not because the answer was complete.
+    pub fn is_limit(self) -> bool {
+        matches!(
+            self,
+            Self::MaxPasses | Self::MaxToolCalls | Self::MaxMinutes | Self::Repeating | Self::Budget
+        )
+    }
+}
+
+words! {
+    /// What a step of a run is.
+    #[derive(Default)]
+    StepKind {
+        /// The model is asked.
+        #[default]
+        Model = "model",
+        /// A tool is called.
+        Tool = "tool",
+        /// The run itself asks the person.
+        Prompt = "prompt",
+        /// Another agent works.
+        Sub = "sub",
+        /// The beginning of the chat is summarised.
+        Compact = "compact",
+        /// A person corrected the run.
+        Correction = "correction",
+        /// The run was continued.
+        Resume = "resume",
+    }
+}
+
+words! {
+    /// Where a step of a run stands.
+    #[derive(Default)]
+    StepState {
+        /// Written down, nothing of it happened yet.
+        #[default]
+        Planned = "planned",
+        /// Its bytes went out, or are about to.
+        Sent = "sent",
+        /// It has an outcome.
+        Done = "done",
+        /// It may or may not have had its effect.
+        Uncertain = "uncertain",
+        /// It never happened and will not.
+        Skipped = "skipped",
+    }
+}
+
+words! {
+    /// Who speaks in a message.
+    #[derive(Default)]
+    MessageRole {
+        /// The person, or the agent that gave the task.
+        #[default]
+        User = "user",
+        /// The model.
+        Assistant = "assistant",
+        /// A tool, with its result.
+        Tool = "tool",
+        /// The host.
+        System = "system",
+    }
+}
+
+words! {
+    /// What a message is among those of its role.
+    #[derive(Default)]
+    MessageKind {
+        /// A message like any other.
+        #[default]
+        Normal = "normal",
+        /// What a person said to a run under way.
+        Correction = "correction",
+        /// What the host says about a run; models do not see it.
+        Notice = "notice",
+    }
+}
