@@ -1,6 +1,7 @@
 // Lints, and the import directions of the page:
 //   protocol <- api <- state <- features -> components;  i18n and theme are seen by all and see none.
-// `host` (the parent half of the app bridge) sees protocol, api and frame; only features/apps sees `host`.
+// `host` (the parent half of the app bridge) sees protocol, api and frame; only features/apps and
+// features/views, which show frames, see `host`. What one feature shows of another comes through slots.ts.
 // `frame` (what runs inside app frames) sees the Markdown renderer of components and nothing else.
 import js from '@eslint/js';
 import svelte from 'eslint-plugin-svelte';
@@ -8,7 +9,9 @@ import globals from 'globals';
 import ts from 'typescript-eslint';
 import svelteConfig from './svelte.config.js';
 
-const FEATURES = ['agents', 'apps', 'changes', 'chat', 'prompts', 'runs', 'settings', 'shell', 'signin', 'tasks'];
+const FEATURES = ['agents', 'apps', 'changes', 'chat', 'prompts', 'runs', 'settings', 'shell', 'signin', 'tasks', 'views'];
+/** Features that show frames. */
+const FRAMES = ['apps', 'views'];
 
 /** Forbids the named top folders of src/ to the files of one folder. */
 function layer(folder, forbidden, why) {
@@ -52,8 +55,8 @@ const LAYERS = [
     layer(
       `features/${name}`,
       [...FEATURES.filter((other) => other !== name).map((other) => `features/${other}`), ...FEATURES.filter((other) => other !== name).map((other) => `../${other}`)]
-        .concat(name === 'apps' ? [] : ['host']),
-      'features never import one another; only features/apps sees host',
+        .concat(FRAMES.includes(name) ? [] : ['host']),
+      'features never import one another; only apps and views see host',
     ),
   ),
 ];

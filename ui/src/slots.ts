@@ -2,6 +2,7 @@
 // needs a part asks here, and its code is loaded when it is first shown.
 
 import type { Component } from 'svelte';
+import type { DraftNote } from './state/chat.svelte';
 import type { PromptItem } from './state/prompts/item';
 
 export type PromptDockProps = {
@@ -17,11 +18,31 @@ export interface PromptDockHandle {
   focusTitle: () => void;
 }
 
+export type McpViewProps = {
+  server: string;
+  tool: string;
+  /** The arguments of the call. */
+  input: Record<string, unknown>;
+  /** The result as MCP has it; null while the call runs. */
+  result: Record<string, unknown> | null;
+  canceled?: string | null;
+  /** The chat it is shown in, and the agent whose grants count. */
+  sessionId?: string | null;
+  agentId?: string | null;
+  /** Sends a message of the person to that chat. */
+  onmessage?: ((text: string) => Promise<boolean>) | null;
+  /** What the view adds to the person's next message in that chat; null when nothing, or no longer. */
+  onnote?: ((note: Omit<DraftNote, 'key'> | null) => void) | null;
+};
+
 export interface Slots {
   /** Questions of a chat, in place of its composer. */
   promptDock: () => Promise<{ default: Component<PromptDockProps, PromptDockHandle> }>;
+  /** The page a server brings for the results of a tool; see `state/views` for which tools have one. */
+  mcpView: () => Promise<{ default: Component<McpViewProps> }>;
 }
 
 export const slots: Slots = {
   promptDock: () => import('./features/prompts/Dock.svelte'),
+  mcpView: () => import('./features/views/McpView.svelte'),
 };

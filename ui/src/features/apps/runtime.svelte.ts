@@ -11,7 +11,7 @@ import type { EventFrame, PluginApp } from '../../protocol';
 import { router } from '../../router';
 import { client, events, host, panel, plugins, prompts, session, theme, toasts } from '../../state';
 import { goTo } from './menu';
-import { openLink } from './open-link';
+import { openLink } from '../../components/open-link';
 
 const services: Services = {
   request: (app, method, path, options = {}) => client.http.request(method, `/api/v1/${path}`, { ...options, app: keyOf(app) }),

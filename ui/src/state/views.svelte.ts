@@ -1,7 +1,7 @@
 // Which tools come with a view, asked once per server and again when its list of tools changes.
 
 import { SvelteMap } from 'svelte/reactivity';
-import { client, events } from '../../state';
+import { client, events } from '.';
 
 interface ToolWithView {
   tool: string;
