@@ -6,6 +6,7 @@ mod away;
 mod boundaries;
 mod chat;
 mod faults;
+mod golden;
 mod kill;
 mod late;
 mod meta;
@@ -14,5 +15,8 @@ mod otlp;
 mod plugin;
 mod prompts;
 mod proxy;
+#[path = "../support/socket.rs"]
+#[expect(dead_code, reason = "these tests use a part of it")]
+mod socket;
 mod support;
 mod trace;

@@ -9,7 +9,7 @@ use crate::support::{node, offered, send, session, until};
 const MARK: &str = "Always ask the window first.";
 
 /// A trusted plugin whose app has a server and a prompt.
-fn install(sandbox: &Sandbox) {
+pub(crate) fn install(sandbox: &Sandbox) {
     let folder = sandbox.root().join("plugin");
     make_dir(&folder.join("ui"), 0o755);
     let manifest = json!({
