@@ -1,6 +1,6 @@
-// Browser tests: the real `chatos` binary and a real Chromium, one file after the other because the
-// machine that runs them is small. CHATOS_BIN and CHROMIUM name the programs; CHATOS_RETRY=0 gives every test one
-// try. A test that needed its second one is named at the end of the run: it is a defect to look into.
+// Browser tests: the real `chatos` binary and a real Chromium, two files at a time: each has a host, a home and a
+// browser of its own, and waits more than it works. CHATOS_BIN and CHROMIUM name the programs; CHATOS_RETRY=0 gives
+// every test one try. A test that needed its second one is named at the end of the run: it is a defect to look into.
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
@@ -15,7 +15,8 @@ export default defineConfig({
     hookTimeout: 60_000,
     // A condition is waited for, however slow the machine; one second, the default, would be a time limit.
     expect: { poll: { timeout: 30_000, interval: 50 } },
-    fileParallelism: false,
+    pool: 'forks',
+    maxWorkers: 2,
     isolate: false,
   },
 });

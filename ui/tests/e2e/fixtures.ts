@@ -19,6 +19,16 @@ const FLAGS = [
   '--disable-sync',
 ];
 
+/** Parts of the browser that are off. Chromium reads the last list only, so the first lines are those the tool itself
+    turns off; the last line saves two hidden pages of the address bar per window. */
+const FEATURES_OFF = [
+  'AvoidCorsURLLoaderRestartOnRedirect', 'AvoidUnnecessaryBeforeUnloadCheckSync', 'DestroyProfileOnBrowserClose', 'HttpsFirstBalancedModeAutoEnable',
+  'HttpsUpgrades', 'MediaRouter', 'NetworkTimeServiceQuerying', 'OptimizationHints', 'PaintHolding', 'PreconnectToSearch', 'ThirdPartyStoragePartitioning',
+  'AimEnabled', 'LensOverlay', 'WebUIOmniboxAimPopup', 'WebUIOmniboxPopup',
+];
+
+const flagsOf = (flags: string[] = [], featuresOff: string[] = []): string[] => [...FLAGS, ...flags, `--disable-features=${[...FEATURES_OFF, ...featuresOff].join()}`];
+
 /** The tool would let every page open windows by itself; a person's browser does not. */
 const OMITTED = ['--disable-popup-blocking'];
 
@@ -41,6 +51,8 @@ export interface OpenOptions extends BrowserContextOptions {
   lasting?: boolean;
   /** More flags of the browser, with `lasting` only: it is started for this page. */
   flags?: string[];
+  /** More parts of the browser to turn off, with `lasting` only. */
+  featuresOff?: string[];
 }
 
 interface Fixtures {
@@ -59,7 +71,7 @@ export const test = base.extend<Fixtures>({
   browser: [
     // eslint-disable-next-line no-empty-pattern -- vitest reads the fixture's needs from this pattern
     async ({}, use) => {
-      const browser = await chromium.launch({ executablePath: chromiumBinary(), args: FLAGS, ignoreDefaultArgs: OMITTED });
+      const browser = await chromium.launch({ executablePath: chromiumBinary(), args: flagsOf(), ignoreDefaultArgs: OMITTED });
       await use(browser);
       await browser.close();
     },
@@ -104,7 +116,7 @@ export const test = base.extend<Fixtures>({
       if (task.result?.state !== 'fail' && problems.length > 0) throw new Error(`the browser console was not quiet:\n${problems.join('\n')}`);
     });
     await use(async (options = {}) => {
-      const { language = 'en', theme = 'light', expectConsole, at = '#/', host: other, lasting = false, flags = [], ...rest } = options;
+      const { language = 'en', theme = 'light', expectConsole, at = '#/', host: other, lasting = false, flags, featuresOff, ...rest } = options;
       const settings: BrowserContextOptions = {
         viewport: { width: 1440, height: 900 },
         locale: language === 'zh' ? 'zh-CN' : 'en-US',
@@ -112,7 +124,7 @@ export const test = base.extend<Fixtures>({
         ...rest,
       };
       const context = lasting
-        ? await chromium.launchPersistentContext(join((other ?? host).home, `profile-${task.id}-${contexts.length}`), { executablePath: chromiumBinary(), args: [...FLAGS, ...flags], ignoreDefaultArgs: OMITTED, ...settings })
+        ? await chromium.launchPersistentContext(join((other ?? host).home, `profile-${task.id}-${contexts.length}`), { executablePath: chromiumBinary(), args: flagsOf(flags, featuresOff), ignoreDefaultArgs: OMITTED, ...settings })
         : await browser.newContext(settings);
       contexts.push(context);
       // A copy of the page before and after every step costs as much as the steps themselves.

@@ -102,7 +102,7 @@ async function lab({ mode, guard, host, open, more = {} }: Lab): Promise<{ page:
   // The policy of the page around it, which would keep the frame from leaving, goes with the frame's own.
   const bypass: BrowserContextOptions = guard === 'all' || guard === 'no header' ? {} : { bypassCSP: true };
   // A page that is answered anew comes from no known network, so the browser would guard this one from it.
-  const local: OpenOptions = guard !== 'all' ? { lasting: true, flags: [...(more.flags ?? []), '--disable-features=LocalNetworkAccessChecks'] } : {};
+  const local: OpenOptions = guard !== 'all' ? { lasting: true, featuresOff: ['LocalNetworkAccessChecks'] } : {};
   const page = await open({ at: '#/tasks', expectConsole: /./, ...bypass, ...more, ...local });
   await page.addInitScript((popups) => {
     if (top === self) {
