@@ -141,7 +141,7 @@ export class Chat {
 
   async remove(id: string): Promise<void> {
     await this.sessions.remove(id);
-    this.#close(id);
+    this.#gone(id);
     this.#drafts.get(id)?.clear();
     this.#drafts.delete(id);
   }
@@ -162,7 +162,7 @@ export class Chat {
 
   onEvent(frame: EventFrame): void {
     this.sessions.onEvent(frame);
-    if (isRemoved(frame)) this.#close(String((frame.data as { id?: unknown } | null)?.id));
+    if (isRemoved(frame)) this.#gone(String((frame.data as { id?: unknown } | null)?.id));
   }
 
   /** Agents and models to choose from were changed somewhere. */
@@ -215,6 +215,12 @@ export class Chat {
     const idle = [...this.#open].find(([, open]) => !open.transcript.active && open.transcript.outgoing.length === 0);
     const victim = idle ?? [...this.#open][0];
     if (victim) this.#close(victim[0]);
+  }
+
+  #gone(id: string): void {
+    const open = this.#open.get(id);
+    this.#close(id);
+    open?.transcript.gone();
   }
 
   #close(id: string): void {

@@ -55,6 +55,16 @@ describe('Chat', () => {
     expect(one.entry('b')).toBeNull();
   });
 
+  test('a session that is deleted says so to whoever looks at it, also while it is read', async () => {
+    const { chat } = chatOn(new FakeHost().api);
+    const [read, reading] = [chat.transcript('one'), chat.transcript('two')];
+    await read.open();
+    const opened = reading.open();
+    for (const id of ['one', 'two']) chat.onEvent({ seq: 1, topic: 'sessions', type: 'session_removed', data: { id } });
+    await opened;
+    for (const transcript of [read, reading]) expect([transcript.ready, transcript.error?.status]).toEqual([false, 404]);
+  });
+
   test('the same session is the same object; only so many are followed', () => {
     const { chat, stream } = chatOn(new FakeHost().api);
     const first = chat.transcript('s0');

@@ -1,7 +1,7 @@
 // One session on this page: its ledger of messages, and the run that is under way folded from events. What is stored on the host is the truth; events only bring it earlier. Whenever they do not
 // fit together (a gap, a reconnect, the end of a run) the newest page is read again.
 
-import { type ApiError, toApiError } from '../../api/error';
+import { ApiError, toApiError } from '../../api/error';
 import type { ChatApi } from '../../api/chat';
 import type { ChatEvent, SendMode, WireMessage, WireNewAttachment, WireRun, WireRunRef, WireSession } from '../../protocol/chat';
 import { type Entry, type EntryError, SubJob, type ToolCall } from './entry.svelte';
@@ -124,6 +124,13 @@ export class Transcript {
 
   close(): void {
     this.#closed = true;
+  }
+
+  /** The session was deleted, here or elsewhere: whoever looks at it sees that, also in the middle of reading it. */
+  gone(): void {
+    this.close();
+    this.error = new ApiError(404, 'not_found', '');
+    this.ready = false;
   }
 
   /** Reads the session and its newest page again. Calls meanwhile cause exactly one more. */
