@@ -59,6 +59,7 @@ impl Api {
             log_to_stderr: global.verbose,
             check,
             launches: true,
+            plugins: chatos_assets::PLUGINS,
             ..HostConfig::new(environment)
         })?;
         Ok(Self::Embedded(LocalApi::new(host)))

@@ -50,9 +50,14 @@ pub struct HostConfig {
     pub check: bool,
     /// Also log to stderr.
     pub log_to_stderr: bool,
+    /// The built-in plugins, as path below their root and content; empty for a host without any.
+    pub plugins: EmbeddedFiles,
     /// This program answers to `LAUNCH_COMMAND` and `WARDEN_COMMAND`, so children start through it.
     pub launches: bool,
 }
+
+/// Files that are part of the program: path with `/`, and content.
+pub type EmbeddedFiles = &'static [(&'static str, &'static [u8])];
 
 impl HostConfig {
     /// The plain configuration of this process.
@@ -66,6 +71,7 @@ impl HostConfig {
             serving: false,
             check: false,
             log_to_stderr: false,
+            plugins: &[],
             launches: false,
         }
     }
@@ -565,6 +571,10 @@ impl Host {
     }
 
     /// Whether children start through this program.
+    pub(crate) fn built_in_plugins(&self) -> EmbeddedFiles {
+        self.config.plugins
+    }
+
     pub(crate) fn launches(&self) -> bool {
         self.config.launches
     }

@@ -77,7 +77,7 @@ pub use doctor::{Finding, Severity, failed_to_open};
 pub use environment::Environment;
 pub use events::{EventHub, Frame, Resume, Subscription};
 pub use fault::{path_fault, setting_fault, store_fault};
-pub use host::{Host, HostConfig, Notice};
+pub use host::{EmbeddedFiles, Host, HostConfig, Notice};
 pub use host_log::log_to_stderr;
 pub use instance::{Announcement, read_announcement, running_host};
 pub use mcp::{

@@ -59,9 +59,9 @@ impl Host {
             trust.forget(id)?;
         }
         self.tell_repairs(&report);
-        let builtin =
-            builtin::materialise(&self.dir().runtime()).map_err(|error| fault::builtin_fault(&error))?;
-        let roots = Roots { builtin: Some(builtin), user, dev: Vec::new() };
+        let builtin = builtin::materialise(&self.dir().runtime(), self.built_in_plugins())
+            .map_err(|error| fault::builtin_fault(&error))?;
+        let roots = Roots { builtin, user, dev: Vec::new() };
         let registry = Registry::open(roots, Arc::new(trust), defaults);
         Ok(PluginDesk::open(Arc::new(registry), installer, self.store().clone(), self.dir().plugin_logs()))
     }

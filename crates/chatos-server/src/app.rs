@@ -8,7 +8,7 @@ use axum::Router;
 use axum::extract::Request;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use chatos_host::{Host, TokenKeeper};
+use chatos_host::{EmbeddedFiles, Host, TokenKeeper};
 use tower::ServiceExt;
 
 use crate::api::{ApiError, Routes, bare, lang_of, render};
@@ -29,6 +29,8 @@ pub struct AppOptions {
     pub allow_hosts: Vec<String>,
     /// The network can reach it.
     pub remote: bool,
+    /// The files of the UI; empty where nobody looks at it.
+    pub page: EmbeddedFiles,
     /// Serve the UI from this folder instead of the embedded one (for people who work on the UI).
     pub ui_dir: Option<PathBuf>,
 }

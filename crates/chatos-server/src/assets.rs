@@ -11,10 +11,6 @@ use sha2::{Digest, Sha256};
 use crate::api::bare;
 use crate::app::App;
 
-mod embedded {
-    include!(concat!(env!("OUT_DIR"), "/assets.rs"));
-}
-
 /// Serves a file of the UI; everything else is 404.
 pub(crate) async fn serve(State(app): State<App>, request: Request) -> Response {
     let path = request.uri().path();
@@ -48,14 +44,8 @@ pub(crate) async fn serve(State(app): State<App>, request: Request) -> Response 
 pub(crate) fn file(app: &App, name: &str) -> Option<Cow<'static, [u8]>> {
     match &app.options().ui_dir {
         Some(folder) => from_disk(folder, name).map(Into::into),
-        None => embedded_file(name).map(Into::into),
+        None => app.options().page.iter().find(|(known, _)| *known == name).map(|(_, bytes)| (*bytes).into()),
     }
-}
-
-fn embedded_file(name: &str) -> Option<&'static [u8]> {
-    let found = embedded::FILES.iter().find(|(known, _)| *known == name).map(|(_, bytes)| *bytes);
-    let placeholder = embedded::FILES.is_empty() && name == "index.html";
-    found.or_else(|| placeholder.then_some(include_bytes!("placeholder.html").as_slice()))
 }
 
 fn from_disk(folder: &Path, name: &str) -> Option<Vec<u8>> {

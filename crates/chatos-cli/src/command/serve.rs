@@ -33,6 +33,7 @@ pub(crate) fn run(
         serving: true,
         log_to_stderr: global.verbose,
         launches: true,
+        plugins: chatos_assets::PLUGINS,
         ..HostConfig::new(environment)
     })?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().worker_threads(workers()).build();
@@ -61,6 +62,7 @@ async fn serve(output: &Output, options: Serve, host: std::sync::Arc<Host>) -> R
             port: server.port(),
             allow_hosts: options.allow_host.clone(),
             remote: !options.host.is_loopback(),
+            page: chatos_assets::PAGE,
             ui_dir: options.ui_dir.clone(),
         },
     );

@@ -9,16 +9,11 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-mod embedded {
-    include!(concat!(env!("OUT_DIR"), "/builtin_plugins.rs"));
-}
-
-/// Writes the built-in plugins below `runtime` and returns their root.
-pub(super) fn materialise(runtime: &Path) -> io::Result<PathBuf> {
-    materialise_files(runtime, embedded::FILES)
-}
-
-fn materialise_files(runtime: &Path, files: &[(&str, &[u8])]) -> io::Result<PathBuf> {
+/// Writes the built-in plugins below `runtime` and returns their root; without any, leaves alone what is there.
+pub(super) fn materialise(runtime: &Path, files: &[(&str, &[u8])]) -> io::Result<Option<PathBuf>> {
+    if files.is_empty() {
+        return Ok(None);
+    }
     fs::DirBuilder::new().recursive(true).mode(0o700).create(runtime)?;
     let root = runtime.join(format!("builtin-plugins-{}", fingerprint(files)));
     if !is_current(&root, files) {
@@ -38,7 +33,7 @@ fn materialise_files(runtime: &Path, files: &[(&str, &[u8])]) -> io::Result<Path
         chatos_paths::sync_dir(runtime)?;
     }
     forget_others(runtime, &root);
-    Ok(root)
+    Ok(Some(root))
 }
 
 fn remove(path: &Path) -> io::Result<()> {
@@ -101,30 +96,23 @@ mod tests {
     fn files_appear_once_and_are_mended() {
         let dir = tempfile::tempdir().unwrap();
         let files: &[(&str, &[u8])] = &[("p/plugin.json", b"{}"), ("p/a/x.mjs", b"1")];
-        let root = materialise_files(dir.path(), files).unwrap();
+        let root = materialise(dir.path(), files).unwrap().unwrap();
         let inode = |path: &Path| std::os::unix::fs::MetadataExt::ino(&fs::metadata(path).unwrap());
         let first = inode(&root);
         assert_eq!(
-            inode(&materialise_files(dir.path(), files).unwrap()),
+            inode(&materialise(dir.path(), files).unwrap().unwrap()),
             first,
             "nothing differs, nothing is written"
         );
         fs::write(root.join("p/a/x.mjs"), "evil").unwrap();
-        materialise_files(dir.path(), files).unwrap();
+        materialise(dir.path(), files).unwrap();
         assert_eq!(fs::read(root.join("p/a/x.mjs")).unwrap(), b"1");
         fs::write(root.join("p/added.mjs"), "evil").unwrap();
-        materialise_files(dir.path(), files).unwrap();
+        materialise(dir.path(), files).unwrap();
         assert!(!root.join("p/added.mjs").exists());
-        let other = materialise_files(dir.path(), &[("q/plugin.json", b"{}")]).unwrap();
+        let other = materialise(dir.path(), &[("q/plugin.json", b"{}")]).unwrap().unwrap();
         assert!(other != root && !root.exists(), "other versions go");
-    }
-
-    #[test]
-    fn the_two_example_plugins_are_in_the_binary_without_their_tests() {
-        let names: Vec<&str> = embedded::FILES.iter().map(|(name, _)| *name).collect();
-        for wanted in ["com.chatos.notes/plugin.json", "com.chatos.taskboard/plugin.json"] {
-            assert!(names.contains(&wanted), "{wanted}");
-        }
-        assert!(!names.iter().any(|name| name.contains("node_modules") || name.starts_with("tests/")));
+        assert_eq!(materialise(dir.path(), &[]).unwrap(), None);
+        assert!(other.exists(), "a host without built-in plugins leaves those of others");
     }
 }

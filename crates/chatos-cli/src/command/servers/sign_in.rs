@@ -59,7 +59,10 @@ async fn reachable(api: Api) -> Result<Api, Fault> {
         .hint(Text::fixed("start `chatos serve` first", "请先运行 `chatos serve`"))
     })?;
     let host = local.host().clone();
-    let app = App::new(host, AppOptions { port: listening.port(), ..AppOptions::default() });
+    let app = App::new(
+        host,
+        AppOptions { port: listening.port(), page: chatos_assets::PAGE, ..AppOptions::default() },
+    );
     // Ends with the host's shutdown, which `finish` begins.
     tokio::spawn(listening.run(app.clone()));
     Ok(api.replaced(LocalApi::of(app)))
