@@ -1,6 +1,6 @@
 //! The steps of CI and their order.
 //!
-//! Cheap and independent ones come first. The UI is built before the Rust crates, because the server embeds it;
+//! Cheap and independent ones come first. The UI is built before the Rust crates, because the program embeds it;
 //! one `cargo build --all-targets` makes what the tests, the code generator and the browser tests run, so nothing
 //! is compiled twice with other features. The steps between the Rust tests and the browser's each use about one core
 //! and run beside one another; the browser tests have the machine to themselves.
@@ -23,20 +23,21 @@ pub(crate) fn steps() -> Vec<Step> {
         plain("fmt", "rustfmt has nothing to change", &[], |cx| {
             Ok(vec![cargo(cx, &["fmt", "--all", "--check"])])
         }),
-        Step {
-            finish: Some(mark_packages),
-            ..plain("packages", "npm ci where a lock file changed", &[], |cx| Ok(packages(cx)))
-        },
         plain("tidy", "layers, headers, sizes, links, leaks", &[], |cx| {
             Ok(vec![own(cx, &["tidy", "--no-codegen"])])
         }),
-        plain("ui-build", "production build of the UI", &["packages"], |cx| ui(cx, "build")),
-        plain("clippy", "clippy with warnings denied", &[], |cx| {
+        // The packages are waited for rather than worked on.
+        small("clippy", "clippy with warnings denied", &[], |cx| {
             Ok(vec![cargo(
                 cx,
                 &["clippy", "--workspace", "--all-targets", "--locked", "--quiet", "--", "-D", "warnings"],
             )])
         }),
+        Step {
+            finish: Some(mark_packages),
+            ..small("packages", "npm ci where a lock file changed", &[], |cx| Ok(packages(cx)))
+        },
+        plain("ui-build", "production build of the UI", &["packages"], |cx| ui(cx, "build")),
         plain("build", "all crates, tests and tools", &[], |cx| {
             Ok(vec![cargo(cx, &["build", "--workspace", "--all-targets", "--locked", "--quiet"])])
         }),
@@ -54,11 +55,6 @@ pub(crate) fn steps() -> Vec<Step> {
                 Ok(vec![cargo(cx, &["test", "--doc", "--workspace", "--locked", "--quiet"])])
             })
         },
-        plain("doc", "rustdoc with warnings denied", &[], |cx| {
-            let mut doc = cargo(cx, &["doc", "--workspace", "--no-deps", "--locked", "--quiet"]);
-            doc.env("RUSTDOCFLAGS", "-D warnings");
-            Ok(vec![doc])
-        }),
         // Alone: handshakes with large programs have their limits.
         Step {
             count: Some(count::node),
@@ -76,24 +72,12 @@ pub(crate) fn steps() -> Vec<Step> {
                 },
             )
         },
-        Step {
-            count: Some(count::plain),
-            ..small("fuzz", "hostile bytes for every reader, bounded", &["build"], |cx| {
-                let fuzz = built(cx, "chatos-fuzz")?;
-                let mut command = process::command(&fuzz.to_string_lossy(), cx.workspace.root());
-                command.args(["--seconds", "40"]);
-                Ok(vec![command])
-            })
-        },
-        small("deny", "licences, bans, sources, advisories", &[], |cx| Ok(vec![own(cx, &["deny"])])),
-        Step {
-            count: Some(count::node),
-            ..small("plugins", "the built-in plugins, over real MCP", &["packages"], |cx| {
-                let mut npm = process::command("npm", &cx.workspace.path("plugins/tests"));
-                npm.args(["run", "--silent", "test"]);
-                Ok(vec![npm])
-            })
-        },
+        // The longest first; `doc` before `kills`, because cargo lets only one of them into its folder.
+        small("doc", "rustdoc with warnings denied", &[], |cx| {
+            let mut doc = cargo(cx, &["doc", "--workspace", "--no-deps", "--locked", "--quiet"]);
+            doc.env("RUSTDOCFLAGS", "-D warnings");
+            Ok(vec![doc])
+        }),
         Step {
             count: Some(count::node),
             ..small(
@@ -118,6 +102,24 @@ pub(crate) fn steps() -> Vec<Step> {
                 );
                 tests.env("CHATOS_KILLS", "200");
                 Ok(vec![tests])
+            })
+        },
+        Step {
+            count: Some(count::plain),
+            ..small("fuzz", "hostile bytes for every reader, bounded", &["build"], |cx| {
+                let fuzz = built(cx, "chatos-fuzz")?;
+                let mut command = process::command(&fuzz.to_string_lossy(), cx.workspace.root());
+                command.args(["--seconds", "40"]);
+                Ok(vec![command])
+            })
+        },
+        small("deny", "licences, bans, sources, advisories", &[], |cx| Ok(vec![own(cx, &["deny"])])),
+        Step {
+            count: Some(count::node),
+            ..small("plugins", "the built-in plugins, over real MCP", &["packages"], |cx| {
+                let mut npm = process::command("npm", &cx.workspace.path("plugins/tests"));
+                npm.args(["run", "--silent", "test"]);
+                Ok(vec![npm])
             })
         },
         Step {

@@ -14,7 +14,7 @@ use crate::ci::count::Count;
 use crate::process;
 use crate::workspace::Workspace;
 
-/// A command that runs longer than this has hung; the whole run has 35 minutes.
+/// A command that runs longer than this has hung; the whole run should take as long.
 const HANG: Duration = Duration::from_secs(25 * 60);
 /// How often a quiet step says that it is alive.
 const HEARTBEAT: Duration = Duration::from_secs(60);
