@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use chatos_store::{MessageRow, NewMessage, OpenOptions, SessionRow, Store, now_ms};
+use chatos_wire::MessageRole;
 use serde_json::{Value, json};
 
 use crate::measure::{Times, human, monotonic_nanos, ratio};
@@ -106,7 +107,7 @@ fn fill(program: &Path, home: &Path) -> Result<String> {
                         let row = MessageRow {
                             id: format!("{:?}-{number}", std::thread::current().id()),
                             session_id: id.clone(),
-                            role: if number % 2 == 0 { "user" } else { "assistant" }.to_owned(),
+                            role: if number % 2 == 0 { MessageRole::User } else { MessageRole::Assistant },
                             content: "A sentence of ordinary length, as people write them. ".repeat(6),
                             created_at: now,
                             ..MessageRow::default()

@@ -10,6 +10,7 @@ use chatos_mcp::Later;
 use chatos_model::{Effort, Prices, Reasoning, ToolCall, Usage};
 use chatos_policy::Role;
 use chatos_tool::{Fault, Lang, Trace};
+use chatos_wire::RunEnd;
 use serde_json::{Map, Value};
 
 use crate::dispatch::{CallEnd, CallObserver, CallOrder};
@@ -134,7 +135,7 @@ pub struct Finished {
     /// Tokens.
     pub usage: Usage,
     /// Why it ended.
-    pub stop: &'static str,
+    pub stop: RunEnd,
     /// The tools on offer, for names of servers.
     pub set: Arc<Toolset>,
 }

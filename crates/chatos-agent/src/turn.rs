@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use chatos_model::Provider;
 use chatos_tool::{Fault, Text};
+use chatos_wire::RunEnd;
 use tokio_util::sync::CancellationToken;
 
 use crate::repeat::{self, Repeating};
@@ -43,11 +44,10 @@ pub struct Turn {
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq)]
 pub enum End {
-    /// With an answer, or at a limit: `end`, `length`, `max_passes`, `max_tool_calls`, `max_minutes`,
-    /// `repeating`, `budget`.
+    /// With an answer, or at a limit.
     Done {
         /// Which.
-        reason: &'static str,
+        reason: RunEnd,
     },
     /// The model did not answer.
     Failed {
@@ -69,12 +69,12 @@ impl Turn {
             biased;
             () = self.cancel.cancelled() => Ok(End::Aborted),
             end = self.work() => end,
-            () = clock.over(limit) => Ok(End::Done { reason: "max_minutes" }),
+            () = clock.over(limit) => Ok(End::Done { reason: RunEnd::MaxMinutes }),
         }
     }
 
     async fn work(&self) -> Result<End, Fault> {
-        let mut stop = "end";
+        let mut stop = RunEnd::End;
         let mut trimmed = answer::Fit::default();
         loop {
             let seen = self.steer.seen();
@@ -90,13 +90,13 @@ impl Turn {
                 Next::Answer(again) => {
                     let repeating = repeat::look(&chat, &self.run.id);
                     if repeating == Repeating::Stop {
-                        return Ok(End::Done { reason: "repeating" });
+                        return Ok(End::Done { reason: RunEnd::Repeating });
                     }
                     if passes >= self.limits.passes {
-                        return Ok(End::Done { reason: "max_passes" });
+                        return Ok(End::Done { reason: RunEnd::MaxPasses });
                     }
                     if !self.stage.budget().await? {
-                        return Ok(End::Done { reason: "budget" });
+                        return Ok(End::Done { reason: RunEnd::Budget });
                     }
                     let last = passes + 1 >= self.limits.passes || calls >= self.limits.calls;
                     let pass = answer::Pass { again, last, first_round: calls == 0, repeating, seen };
@@ -115,11 +115,11 @@ impl Turn {
         }
     }
 
-    fn reason(&self, stop: &'static str, calls: usize, passes: usize) -> &'static str {
+    fn reason(&self, stop: RunEnd, calls: usize, passes: usize) -> RunEnd {
         if passes >= self.limits.passes {
-            "max_passes"
+            RunEnd::MaxPasses
         } else if calls >= self.limits.calls {
-            "max_tool_calls"
+            RunEnd::MaxToolCalls
         } else {
             stop
         }

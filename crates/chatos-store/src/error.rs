@@ -2,6 +2,8 @@
 
 use rusqlite::ErrorCode as Sqlite;
 
+use crate::word::CorruptWord;
+
 /// What a caller can do about a failure depends only on this.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StoreErrorKind {
@@ -51,6 +53,11 @@ impl StoreError {
 
 impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
+        if let rusqlite::Error::FromSqlConversionFailure(_, _, source) = &error
+            && let Some(corrupt) = source.downcast_ref::<CorruptWord>()
+        {
+            return Self::new(StoreErrorKind::Corrupt, corrupt.to_string());
+        }
         let kind = match &error {
             rusqlite::Error::QueryReturnedNoRows => StoreErrorKind::NotFound,
             // The log's index could not grow: the only reason on a local disk is that it is full.

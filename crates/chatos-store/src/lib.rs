@@ -47,6 +47,7 @@ mod time;
 mod tool_pins;
 mod usage;
 mod watch;
+mod word;
 
 pub use agents::AgentRecord;
 pub use app_rights::{AppRootMode, AppRootRow};

@@ -2,12 +2,14 @@
 
 use std::collections::HashMap;
 
+use chatos_wire::{MessageKind, MessageRole};
 use rusqlite::{Connection, OptionalExtension, Row};
 
 use crate::db::Store;
 use crate::error::{StoreError, StoreErrorKind};
 use crate::kept::Kept;
 use crate::time::now_ms;
+use crate::word::word;
 
 /// A message.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -18,7 +20,7 @@ pub struct MessageRow {
     pub seq: i64,
     pub run_id: String,
     pub user_message_id: String,
-    pub role: String,
+    pub role: MessageRole,
     pub name: String,
     pub content: String,
     pub reasoning: String,
@@ -31,7 +33,7 @@ pub struct MessageRow {
     pub is_error: bool,
     pub structured_blob: String,
     pub partial: bool,
-    pub kind: String,
+    pub kind: MessageKind,
     pub tokens: Option<i64>,
     pub elapsed_ms: Option<i64>,
     pub opaque: String,
@@ -258,14 +260,13 @@ pub(crate) fn append(connection: &Connection, message: &NewMessage) -> Result<i6
         "INSERT INTO messages ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14,
            ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23)"
     );
-    let kind = if row.kind.is_empty() { "normal" } else { &row.kind };
     connection.prepare_cached(&sql)?.execute(rusqlite::params![
         row.id,
         row.session_id,
         seq,
         row.run_id,
         row.user_message_id,
-        row.role,
+        row.role.as_str(),
         row.name,
         row.content,
         row.reasoning,
@@ -278,7 +279,7 @@ pub(crate) fn append(connection: &Connection, message: &NewMessage) -> Result<i6
         row.is_error,
         message.structured.as_str(),
         row.partial,
-        kind,
+        row.kind.as_str(),
         row.tokens,
         row.elapsed_ms,
         row.opaque,
@@ -420,13 +421,13 @@ fn attachment_of(row: &Row<'_>) -> rusqlite::Result<AttachmentRow> {
 }
 
 fn message_of(row: &Row<'_>) -> rusqlite::Result<MessageRow> {
+    let id: String = row.get(0)?;
     Ok(MessageRow {
-        id: row.get(0)?,
         session_id: row.get(1)?,
         seq: row.get(2)?,
         run_id: row.get(3)?,
         user_message_id: row.get(4)?,
-        role: row.get(5)?,
+        role: word(row, 5, "messages", &id)?,
         name: row.get(6)?,
         content: row.get(7)?,
         reasoning: row.get(8)?,
@@ -439,12 +440,13 @@ fn message_of(row: &Row<'_>) -> rusqlite::Result<MessageRow> {
         is_error: row.get(15)?,
         structured_blob: row.get(16)?,
         partial: row.get(17)?,
-        kind: row.get(18)?,
+        kind: word(row, 18, "messages", &id)?,
         tokens: row.get(19)?,
         elapsed_ms: row.get(20)?,
         opaque: row.get(21)?,
         created_at: row.get(22)?,
         tool_calls: Vec::new(),
         attachments: Vec::new(),
+        id,
     })
 }

@@ -7,6 +7,8 @@ mod read;
 #[cfg(test)]
 mod tests;
 
+use chatos_policy::Role;
+use chatos_wire::{RunEnd, RunKind, RunState, StepKind, StepState};
 use rusqlite::{Connection, OptionalExtension};
 
 use crate::db::Store;
@@ -16,6 +18,7 @@ use crate::messages::{self, NewMessage, SummaryRow, ToolCallRow};
 use crate::sessions::{SessionRow, insert_session};
 use crate::time::now_ms;
 use crate::usage::{UsageRow, insert_usage};
+use crate::word::in_sql;
 
 pub use read::RunFilter;
 
@@ -24,8 +27,7 @@ pub use read::RunFilter;
 #[expect(missing_docs, reason = "the names are those of the table")]
 pub struct RunRow {
     pub id: String,
-    /// `chat`, `sub` or `cli`.
-    pub kind: String,
+    pub kind: RunKind,
     pub session_id: String,
     pub agent_id: String,
     pub land_config_id: String,
@@ -34,12 +36,11 @@ pub struct RunRow {
     pub parent_run_id: String,
     pub parent_call_id: String,
     pub root_run_id: String,
-    /// `main` or `sub`.
-    pub role: String,
+    pub role: Role,
     pub model_id: String,
     pub task: String,
-    pub state: String,
-    pub stop_reason: String,
+    pub state: RunState,
+    pub stop_reason: Option<RunEnd>,
     pub error_code: String,
     pub error_message: String,
     pub trace_id: String,
@@ -63,11 +64,10 @@ pub struct RunRow {
 pub struct StepRow {
     pub run_id: String,
     pub seq: i64,
-    pub kind: String,
+    pub kind: StepKind,
     pub span_id: String,
     pub parent_span_id: String,
-    /// `planned`, `sent`, `done`, `uncertain` or `skipped`.
-    pub state: String,
+    pub state: StepState,
     pub call_id: Option<String>,
     pub server_identity: String,
     pub tool: String,
@@ -101,7 +101,7 @@ pub enum StepWrite {
     /// It has a child run.
     Child { seq: i64, child_run_id: String },
     /// It has an outcome.
-    Finish { seq: i64, state: String, status: String, code: String, elapsed_ms: Option<i64>, output: Kept },
+    Finish { seq: i64, state: StepState, status: String, code: String, elapsed_ms: Option<i64>, output: Kept },
 }
 
 /// How a message of a run moves on.
@@ -130,8 +130,8 @@ pub enum MessageWrite {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[expect(missing_docs, reason = "the names are those of the table")]
 pub struct RunChange {
-    pub state: Option<String>,
-    pub stop_reason: Option<String>,
+    pub state: Option<RunState>,
+    pub stop_reason: Option<RunEnd>,
     pub error_code: Option<String>,
     pub error_message: Option<String>,
     pub passes: Option<i64>,
@@ -174,9 +174,14 @@ impl Store {
     }
 
     /// Takes the lease of a run that nobody holds, in one of the given states, and marks it running.
-    pub fn claim_run(&self, id: &str, owner: &str, until: i64, from: &[&str]) -> Result<RunRow, StoreError> {
-        let (id, owner) = (id.to_owned(), owner.to_owned());
-        let from: Vec<String> = from.iter().map(|state| (*state).to_owned()).collect();
+    pub fn claim_run(
+        &self,
+        id: &str,
+        owner: &str,
+        until: i64,
+        from: &[RunState],
+    ) -> Result<RunRow, StoreError> {
+        let (id, owner, from) = (id.to_owned(), owner.to_owned(), from.to_vec());
         self.write_journal(move |connection| {
             let run = read::run(connection, &id)?.ok_or_else(|| no_run(&id))?;
             if !from.contains(&run.state) {
@@ -188,10 +193,10 @@ impl Store {
             let now = now_ms();
             connection
                 .prepare_cached(
-                    "UPDATE runs SET state = 'running', lease_owner = ?2, lease_until = ?3, updated_at = ?4,
+                    "UPDATE runs SET state = ?5, lease_owner = ?2, lease_until = ?3, updated_at = ?4,
                        started_at = coalesce(started_at, ?4), finished_at = NULL WHERE id = ?1",
                 )?
-                .execute((&id, &owner, until, now))?;
+                .execute((&id, &owner, until, now, RunState::Running.as_str()))?;
             read::run(connection, &id)?.ok_or_else(|| no_run(&id))
         })
     }
@@ -211,13 +216,14 @@ impl Store {
     pub fn interrupt_runs(&self, owner: &str) -> Result<Vec<RunRow>, StoreError> {
         let owner = owner.to_owned();
         self.write(move |connection| {
-            let mut statement = connection.prepare_cached(
-                "UPDATE runs SET state = 'interrupted', lease_owner = '', lease_until = NULL, updated_at = ?2
-                 WHERE state IN ('queued', 'running', 'waiting_prompt', 'waiting_async') AND lease_owner <> ?1
-                 RETURNING id",
-            )?;
-            let ids: Vec<String> =
-                statement.query_map((&owner, now_ms()), |row| row.get(0))?.collect::<Result<_, _>>()?;
+            let active = in_sql(RunState::ACTIVE.map(RunState::as_str));
+            let mut statement = connection.prepare_cached(&format!(
+                "UPDATE runs SET state = ?3, lease_owner = '', lease_until = NULL, updated_at = ?2
+                 WHERE state IN ({active}) AND lease_owner <> ?1 RETURNING id",
+            ))?;
+            let ids =
+                statement.query_map((&owner, now_ms(), RunState::Interrupted.as_str()), |row| row.get(0))?;
+            let ids: Vec<String> = ids.collect::<Result<_, _>>()?;
             let runs = ids.iter().filter_map(|id| read::run(connection, id).transpose());
             let mut runs = runs.collect::<Result<Vec<_>, _>>()?;
             runs.sort_by(|one, other| (one.created_at, &one.id).cmp(&(other.created_at, &other.id)));
@@ -230,7 +236,7 @@ impl Store {
         let id = id.to_owned();
         self.write(move |connection| {
             let run = read::run(connection, &id)?.ok_or_else(|| no_run(&id))?;
-            if !matches!(run.state.as_str(), "interrupted" | "queued") {
+            if !matches!(run.state, RunState::Interrupted | RunState::Queued) {
                 return Err(StoreError::new(
                     StoreErrorKind::Conflict,
                     format!("the run `{id}` is `{}`", run.state),
@@ -239,10 +245,10 @@ impl Store {
             let now = now_ms();
             connection
                 .prepare_cached(
-                    "UPDATE runs SET state = 'discarded', lease_owner = '', lease_until = NULL, updated_at = ?2,
+                    "UPDATE runs SET state = ?3, lease_owner = '', lease_until = NULL, updated_at = ?2,
                        finished_at = ?2 WHERE id = ?1",
                 )?
-                .execute((&id, now))?;
+                .execute((&id, now, RunState::Discarded.as_str()))?;
             connection
                 .prepare_cached(
                     "UPDATE run_steps SET state = 'skipped', finished_at = ?2
@@ -340,7 +346,7 @@ fn insert_run(connection: &Connection, run: &RunRow) -> Result<(), StoreError> {
         )?
         .execute(rusqlite::params![
             run.id,
-            run.kind,
+            run.kind.as_str(),
             run.session_id,
             run.agent_id,
             run.land_config_id,
@@ -349,10 +355,10 @@ fn insert_run(connection: &Connection, run: &RunRow) -> Result<(), StoreError> {
             run.parent_run_id,
             run.parent_call_id,
             run.root_run_id,
-            run.role,
+            run.role.as_str(),
             run.model_id,
             run.task,
-            run.state,
+            run.state.as_str(),
             run.trace_id,
             run.span_id,
             run.parent_span_id,
@@ -413,10 +419,10 @@ fn write_step(connection: &Connection, run: &str, step: &StepWrite) -> Result<()
                 .execute(rusqlite::params![
                     run,
                     row.seq,
-                    row.kind,
+                    row.kind.as_str(),
                     row.span_id,
                     row.parent_span_id,
-                    if row.state.is_empty() { "planned" } else { &row.state },
+                    row.state.as_str(),
                     row.call_id,
                     row.server_identity,
                     row.tool,
@@ -430,7 +436,7 @@ fn write_step(connection: &Connection, run: &str, step: &StepWrite) -> Result<()
                     now,
                     if row.detail.is_empty() { "{}" } else { &row.detail },
                     row.status,
-                    (row.state == "done").then_some(now),
+                    (row.state == StepState::Done).then_some(now),
                 ])?;
         }
         StepWrite::Sent { seq, task_id, detail } => {
@@ -458,7 +464,7 @@ fn write_step(connection: &Connection, run: &str, step: &StepWrite) -> Result<()
                     "UPDATE run_steps SET state = ?3, status = ?4, code = ?5, elapsed_ms = ?6, output_blob = ?7,
                        finished_at = ?8 WHERE run_id = ?1 AND seq = ?2",
                 )?
-                .execute((run, seq, state, status, code, elapsed_ms, output.as_str(), now))?;
+                .execute((run, seq, state.as_str(), status, code, elapsed_ms, output.as_str(), now))?;
         }
     }
     Ok(())
@@ -478,8 +484,8 @@ fn change_run(connection: &Connection, run: &str, change: &RunChange) -> Result<
         )?
         .execute((
             run,
-            &change.state,
-            &change.stop_reason,
+            change.state.map(RunState::as_str),
+            change.stop_reason.map(RunEnd::as_str),
             &change.error_code,
             &change.error_message,
             change.passes,

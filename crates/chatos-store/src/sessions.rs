@@ -1,10 +1,12 @@
 //! Chats: their rows, lists and searches. Their messages are in `messages`.
 
+use chatos_wire::MessageRole;
 use rusqlite::{Connection, OptionalExtension, Row};
 
 use crate::db::Store;
 use crate::error::StoreError;
 use crate::time::now_ms;
+use crate::word::word;
 
 /// A chat.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -44,7 +46,7 @@ pub struct MessageHit {
     pub session_title: String,
     pub message_id: String,
     pub seq: i64,
-    pub role: String,
+    pub role: MessageRole,
     pub content: String,
     pub created_at: i64,
 }
@@ -156,14 +158,15 @@ impl Store {
             );
             let mut statement = connection.prepare_cached(&sql)?;
             let rows = statement.query_map((&wanted, limit), |row| {
+                let message_id: String = row.get(2)?;
                 Ok(MessageHit {
                     session_id: row.get(0)?,
                     session_title: row.get(1)?,
-                    message_id: row.get(2)?,
                     seq: row.get(3)?,
-                    role: row.get(4)?,
+                    role: word(row, 4, "messages", &message_id)?,
                     content: row.get(5)?,
                     created_at: row.get(6)?,
+                    message_id,
                 })
             })?;
             Ok(rows.collect::<Result<_, _>>()?)

@@ -2677,8 +2677,7 @@ export interface components {
         /** @description A run. */
         RunView: {
             id: string;
-            /** @description `chat`, `sub` or `cli`. */
-            kind: string;
+            kind: components["schemas"]["RunKind"];
             sessionId: string;
             agentId: string;
             landConfigId: string;
@@ -2687,12 +2686,12 @@ export interface components {
             parentRunId?: string | null;
             parentCallId?: string | null;
             rootRunId: string;
-            role: string;
+            role: components["schemas"]["Role"];
             modelId: string;
             /** @description The beginning of what was asked. */
             task: string;
-            state: string;
-            stopReason?: string | null;
+            state: components["schemas"]["RunState"];
+            stopReason?: components["schemas"]["RunEnd"] | null;
             error?: components["schemas"]["RunError"] | null;
             traceId: string;
             spanId: string;
@@ -2708,6 +2707,14 @@ export interface components {
             /** @description Runs of sub agents it started; only when one run is read. */
             children?: string[] | null;
         };
+        /** @description Who began a run. */
+        RunKind: "chat" | "sub" | "cli";
+        /** @description Whether an agent answers a person or another agent. */
+        Role: "main" | "sub";
+        /** @description Where a run stands. */
+        RunState: "queued" | "running" | "waiting_prompt" | "waiting_async" | "interrupted" | "done" | "failed" | "aborted" | "discarded";
+        /** @description Why a run is not under way any more. */
+        RunEnd: "end" | "length" | "content_filter" | "max_passes" | "max_tool_calls" | "max_minutes" | "repeating" | "budget" | "compacted" | "aborted" | "error" | "host_stopped";
         /** @description Why a run failed. */
         RunError: {
             code: string;
@@ -2734,10 +2741,10 @@ export interface components {
         /** @description A step of a run. */
         StepView: {
             seq: number;
-            kind: string;
+            kind: components["schemas"]["StepKind"];
             spanId: string;
             parentSpanId: string;
-            state: string;
+            state: components["schemas"]["StepState"];
             callId?: string | null;
             server?: string | null;
             /** @description What people call it, while it is there. */
@@ -2762,6 +2769,10 @@ export interface components {
             sizes?: components["schemas"]["Sizes"] | null;
             usage?: unknown;
         };
+        /** @description What a step of a run is. */
+        StepKind: "model" | "tool" | "prompt" | "sub" | "compact" | "correction" | "resume";
+        /** @description Where a step of a run stands. */
+        StepState: "planned" | "sent" | "done" | "uncertain" | "skipped";
         /** @description Bytes that went in and came out. */
         Sizes: {
             input: number;
@@ -2813,7 +2824,7 @@ export interface components {
         /** @description A run in a word. */
         RunBrief: {
             id: string;
-            state: string;
+            state: components["schemas"]["RunState"];
         };
         /** @description A trace: all spans of all its runs. */
         TraceView: {
@@ -2878,11 +2889,13 @@ export interface components {
             sessionTitle: string;
             messageId: string;
             seq: number;
-            role: string;
+            role: components["schemas"]["MessageRole"];
             /** @description The text around the place. */
             excerpt: string;
             createdAt: string;
         };
+        /** @description Who speaks in a message. */
+        MessageRole: "user" | "assistant" | "tool" | "system";
         /** @description What may change in a chat. */
         SessionChange: {
             /** @default null */
@@ -2914,10 +2927,8 @@ export interface components {
             sessionId: string;
             runId?: string | null;
             seq: number;
-            /** @description `user`, `assistant`, `tool` or `system`. */
-            role: string;
-            /** @description `normal`, `correction` or `notice`. */
-            kind: string;
+            role: components["schemas"]["MessageRole"];
+            kind: components["schemas"]["MessageKind"];
             content: string;
             reasoning?: string | null;
             attachments: components["schemas"]["AttachmentView"][];
@@ -2938,6 +2949,8 @@ export interface components {
             usage?: unknown;
             createdAt: string;
         };
+        /** @description What a message is among those of its role. */
+        MessageKind: "normal" | "correction" | "notice";
         /** @description A file beside a message. */
         AttachmentView: {
             id: string;
@@ -4832,8 +4845,6 @@ export interface components {
             };
             role?: components["schemas"]["Role"] | null;
         };
-        /** @description Whether an agent answers a person or another agent. */
-        Role: "main" | "sub";
         /** @description Everything about one agent in one role. */
         AgentExplanation: {
             agentId: string;

@@ -8,6 +8,7 @@ use chatos_model::{
     Answer, Backoff, Class, Event, Message, ModelError, Params, Request, Stop, Tool, ToolCall, Usage,
 };
 use chatos_tool::{Fault, Text};
+use chatos_wire::RunEnd;
 use futures_util::StreamExt;
 use sha2::{Digest as _, Sha256};
 
@@ -53,7 +54,7 @@ pub(super) struct Fit {
 /// How a pass went.
 pub(super) enum Answered {
     /// The answer is written.
-    Whole(&'static str),
+    Whole(RunEnd),
     /// A correction came in between.
     Steered,
     /// There is none.
@@ -274,9 +275,9 @@ impl Turn {
         set: Arc<Toolset>,
     ) -> Result<Answered, Fault> {
         let stop = match answer.stop {
-            Some(Stop::Length) => "length",
-            Some(Stop::ContentFilter) => "content_filter",
-            Some(Stop::ToolUse | Stop::End) | None => "end",
+            Some(Stop::Length) => RunEnd::Length,
+            Some(Stop::ContentFilter) => RunEnd::ContentFilter,
+            Some(Stop::ToolUse | Stop::End) | None => RunEnd::End,
         };
         let usage = answer.usage.unwrap_or_else(|| Usage {
             input: estimate,

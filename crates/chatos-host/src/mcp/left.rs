@@ -104,7 +104,7 @@ fn fate(store: &Store, row: &OpenAskRow) -> Result<Fate, StoreError> {
     Ok(match store.run(&row.run_id)? {
         // A call by hand may name a run of its own making.
         None => Fate::ByHand,
-        Some(run) if matches!(run.state.as_str(), "done" | "failed" | "aborted" | "discarded") => Fate::Over,
+        Some(run) if run.state.is_over() => Fate::Over,
         Some(_) => Fate::OfRun,
     })
 }

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use chatos_agent::Steer;
+use chatos_wire::RunKind;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -14,8 +15,7 @@ use super::stage::HostStage;
 pub(crate) struct Active {
     pub(crate) run_id: String,
     pub(crate) session_id: String,
-    /// `chat`, `sub` or `cli`.
-    pub(crate) kind: String,
+    pub(crate) kind: RunKind,
     /// The run of the agent that started this one and waits for it.
     pub(crate) parent: Option<String>,
     pub(crate) cancel: CancellationToken,
@@ -28,11 +28,11 @@ pub(crate) struct Active {
 }
 
 impl Active {
-    pub(crate) fn new(run_id: &str, session_id: &str, kind: &str, parent: Option<String>) -> Self {
+    pub(crate) fn new(run_id: &str, session_id: &str, kind: RunKind, parent: Option<String>) -> Self {
         Self {
             run_id: run_id.to_owned(),
             session_id: session_id.to_owned(),
-            kind: kind.to_owned(),
+            kind,
             parent,
             cancel: CancellationToken::new(),
             steer: Arc::default(),
@@ -77,6 +77,6 @@ impl RunDesk {
 
     fn run_of_session(&self, session: &str) -> Option<Arc<Active>> {
         let active = self.active();
-        active.values().find(|run| run.session_id == session && run.kind != "sub").cloned()
+        active.values().find(|run| run.session_id == session && run.kind != RunKind::Sub).cloned()
     }
 }

@@ -7,6 +7,7 @@ use chatos_model::{Effort, Prices, Provider};
 use chatos_policy::Role;
 use chatos_store::{AgentRecord, ModelRecord, RunRow, SessionRow, Store, StoreError};
 use chatos_tool::{ErrorCode, Fault, Text, Trace};
+use chatos_wire::RunKind;
 use serde_json::Value;
 
 use super::active::Active;
@@ -150,12 +151,12 @@ impl RunDesk {
     /// Prepares a run whose lease this host holds. Blocks.
     pub(super) fn begin(&self, host: &Arc<Host>, run: RunRow, active: &Active) -> Result<Begun, Fault> {
         let store = host.store();
-        let sub = run.kind == "sub";
+        let sub = run.kind == RunKind::Sub;
         let transcript = if sub { run.id.clone() } else { run.session_id.clone() };
         let session = store.session(&run.session_id).map_err(|error| store_fault(&error))?;
         let session = session.ok_or_else(|| no_session(&run.session_id))?;
         let agent = agent_of(host, &run.agent_id)?;
-        let role = if run.role == "sub" { Role::Sub } else { Role::Main };
+        let role = run.role;
         let place = host.run_place(&session, &agent)?;
         let root = store.run(&run.root_run_id).map_err(|error| store_fault(&error))?;
         let app = root.as_ref().and_then(app_of);

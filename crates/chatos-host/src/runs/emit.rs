@@ -2,6 +2,7 @@
 
 use chatos_store::now_iso;
 use chatos_tool::{Redactor, Text, Trace};
+use chatos_wire::{RunEnd, RunState};
 use serde_json::{Map, Value, json};
 
 use super::record::EventLog;
@@ -53,12 +54,12 @@ impl Emitter {
     }
 
     /// A change of the run for lists of runs.
-    pub(crate) fn run_changed(&self, state: &str, reason: Option<&str>) {
+    pub(crate) fn run_changed(&self, state: RunState, reason: Option<RunEnd>) {
         let data = json!({ "id": self.run_id, "state": state, "sessionId": self.session_id });
         self.events.publish("runs", "run_changed", &data);
         let mut payload = json!({ "state": state });
         if let Some(reason) = reason {
-            payload["reason"] = Value::from(reason);
+            payload["reason"] = Value::from(reason.as_str());
         }
         self.chat("run_state", payload.clone());
         self.line("run_state", payload);

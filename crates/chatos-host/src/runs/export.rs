@@ -6,6 +6,7 @@ mod zip;
 
 use chatos_store::{RunRow, SessionRow, Store, StoreError, iso_from_ms, now_ms};
 use chatos_tool::{ErrorCode, Fault, Redactor, Text};
+use chatos_wire::{MessageKind, MessageRole, RunEnd, RunKind};
 use serde_json::{Value, json};
 
 pub use reopen::Reopened;
@@ -118,16 +119,16 @@ fn lines(store: &Store, redactor: &Redactor, family: &[RunRow]) -> Result<Vec<u8
         });
         all.push((run.created_at, 0, line));
         for row in store.messages_of_run(&run.id)? {
-            let kind = match (row.role.as_str(), row.kind.as_str()) {
-                ("user", "correction") => "correction",
-                ("system", _) => "notice",
-                (role, _) => role,
-            }
-            .to_owned();
+            let kind = match (row.role, row.kind) {
+                (MessageRole::User, MessageKind::Correction) => MessageKind::Correction.as_str(),
+                (MessageRole::System, _) => MessageKind::Notice.as_str(),
+                (role, _) => role.as_str(),
+            };
+            let role = row.role;
             let (at, seq) = (row.created_at, row.seq);
             let view = message_view(store, row);
-            let summary = match kind.as_str() {
-                "tool" => format!(
+            let summary = match role {
+                MessageRole::Tool => format!(
                     "{} → {} {}",
                     view.tool.as_deref().unwrap_or_default(),
                     view.status.as_deref().unwrap_or_default(),
@@ -152,7 +153,7 @@ fn lines(store: &Store, redactor: &Redactor, family: &[RunRow]) -> Result<Vec<u8
                 "{} {} {}",
                 step.kind,
                 step.tool.as_deref().unwrap_or_default(),
-                step.status.as_deref().unwrap_or(&step.state)
+                step.status.as_deref().unwrap_or(step.state.as_str())
             );
             let line = json!({
                 "type": "step", "at": step.started_at.as_deref().and_then(chatos_store::parse_time).unwrap_or(at),
@@ -163,7 +164,7 @@ fn lines(store: &Store, redactor: &Redactor, family: &[RunRow]) -> Result<Vec<u8
         if let Some(at) = run.finished_at {
             let line = json!({
                 "type": "run_finished", "at": at, "ts": iso_from_ms(at), "runId": run.id, "summary": run.state,
-                "state": run.state, "stopReason": run.stop_reason,
+                "state": run.state, "stopReason": run.stop_reason.map_or("", RunEnd::as_str),
             });
             all.push((at, i64::MAX, line));
         }
@@ -229,7 +230,7 @@ fn branch_at(
     step: &chatos_store::StepRow,
     number: i64,
 ) -> Result<SessionRow, StoreError> {
-    let transcript = if run.kind == "sub" { &run.id } else { &run.session_id };
+    let transcript = if run.kind == RunKind::Sub { &run.id } else { &run.session_id };
     let old = store.session(transcript)?;
     let now = now_ms();
     let title = old.as_ref().map(|old| old.title.clone()).unwrap_or_default();

@@ -6,6 +6,7 @@ use chatos_store::{
     RunFilter, RunRow, StepRow, Store, StoreError, UsageBy, UsageRow, iso_from_ms, parse_time,
 };
 use chatos_tool::{ErrorCode, Fault, Redactor, Text};
+use chatos_wire::{RunKind, RunState, StepKind, UnknownWord};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -91,8 +92,8 @@ impl RunDesk {
         let before = query.cursor.as_deref().map(parse_cursor).transpose()?;
         let filter = RunFilter {
             session_id: query.session_id,
-            state: query.state,
-            kind: query.kind,
+            state: filter_word("state", query.state.as_deref(), RunState::ALL)?,
+            kind: filter_word("kind", query.kind.as_deref(), RunKind::ALL)?,
             before,
             limit: limit + 1,
         };
@@ -195,6 +196,26 @@ impl RunDesk {
     }
 }
 
+/// A word a list is narrowed by; one that is no word of its list is refused with those there are.
+fn filter_word<T>(name: &str, text: Option<&str>, all: &[T]) -> Result<Option<T>, Fault>
+where
+    T: std::str::FromStr<Err = UnknownWord> + std::fmt::Display,
+{
+    let Some(text) = text else { return Ok(None) };
+    text.parse().map(Some).map_err(|error: UnknownWord| {
+        let words: Vec<String> = all.iter().map(T::to_string).collect();
+        let words = words.join(", ");
+        Fault::new(
+            ErrorCode::InvalidArgument,
+            Text::new(
+                format!("{name}: there is no `{}`", error.word),
+                format!("{name}：没有 `{}`", error.word),
+            ),
+        )
+        .hint(Text::new(format!("use one of {words}"), format!("可用：{words}")))
+    })
+}
+
 fn parse_cursor(text: &str) -> Result<(i64, String), Fault> {
     let parsed = text.split_once('.').and_then(|(at, id)| Some((at.parse().ok()?, id.to_owned())));
     parsed.ok_or_else(|| {
@@ -283,7 +304,8 @@ fn run_span(store: &Store, run: &RunRow, root_agent: &str) -> Result<SpanView, S
     let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     let usage = store.usage(UsageBy::Run, 0, Some(&run.id))?;
     let usage: Vec<UsageView> = usage.into_iter().map(usage_view).collect();
-    let name = if run.kind == "sub" { run.subagent_id.clone() } else { run.task.chars().take(60).collect() };
+    let name =
+        if run.kind == RunKind::Sub { run.subagent_id.clone() } else { run.task.chars().take(60).collect() };
     Ok(SpanView {
         span_id: run.span_id.clone(),
         parent_span_id: some(&run.parent_span_id),
@@ -297,7 +319,7 @@ fn run_span(store: &Store, run: &RunRow, root_agent: &str) -> Result<SpanView, S
         started_at: run.started_at.map(iso_from_ms),
         finished_at: run.finished_at.map(iso_from_ms),
         duration_ms: run.started_at.zip(run.finished_at).map(|(from, to)| to - from),
-        status: run.state.clone(),
+        status: run.state.to_string(),
         code: some(&run.error_code),
         sizes: None,
         usage: Some(json!(usage)),
@@ -321,14 +343,14 @@ fn step_span(
     let trace = nine(run, root_agent, &step.span_id, &parent, tool.as_deref());
     let view = step_view(store, redactor, step, false);
     SpanView {
-        name: match (&view.tool, view.kind.as_str()) {
+        name: match (&view.tool, view.kind) {
             (Some(tool), _) => tool.clone(),
-            (None, "model") => run.model_id.clone(),
-            (None, kind) => kind.to_owned(),
+            (None, StepKind::Model) => run.model_id.clone(),
+            (None, kind) => kind.to_string(),
         },
         span_id: view.span_id,
         parent_span_id: Some(parent),
-        kind: view.kind,
+        kind: view.kind.to_string(),
         server: view.server,
         server_name: view.server_name,
         tool: view.tool,
@@ -337,7 +359,7 @@ fn step_span(
         started_at: view.started_at,
         finished_at: view.finished_at,
         duration_ms: duration,
-        status: view.status.unwrap_or(view.state),
+        status: view.status.unwrap_or_else(|| view.state.to_string()),
         code: view.code,
         sizes: view.sizes,
         usage,

@@ -2,8 +2,10 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use chatos_policy::Role;
 use chatos_store::{AttachmentRow, Kept, MessageRow, NewMessage, RunRow, SessionPatch, SessionRow, now_ms};
 use chatos_tool::{ErrorCode, Fault, Text};
+use chatos_wire::{MessageKind, MessageRole, RunKind, RunState};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -128,7 +130,7 @@ impl RunDesk {
         }
         let (session_id, limit) = (session.to_owned(), QUEUED);
         let waiting = self.work(move |store| store.open_runs(&session_id)).await?;
-        if waiting.iter().filter(|run| run.state == "queued").count() >= limit {
+        if waiting.iter().filter(|run| run.state == RunState::Queued).count() >= limit {
             return Err(Fault::new(
                 ErrorCode::ResourceExhausted,
                 Text::new(
@@ -167,7 +169,8 @@ impl RunDesk {
         let last = self
             .work(move |store| {
                 let (rows, _) = store.messages(&id, None, 500)?;
-                let asked = |row: &MessageRow| row.role == "user" && row.kind == "normal";
+                let asked =
+                    |row: &MessageRow| row.role == MessageRole::User && row.kind == MessageKind::Normal;
                 let Some(row) = rows.into_iter().rfind(asked) else { return Ok(None) };
                 let files = row.attachments.iter().filter_map(|file| {
                     let bytes = store.blob(&file.blob)?;
@@ -200,14 +203,14 @@ impl RunDesk {
         let run_id = uuid::Uuid::now_v7().to_string();
         let run = RunRow {
             id: run_id.clone(),
-            kind: "chat".to_owned(),
+            kind: RunKind::Chat,
             session_id: row.id.clone(),
             agent_id: row.agent_id.clone(),
             root_run_id: run_id.clone(),
-            role: "main".to_owned(),
+            role: Role::Main,
             model_id: row.model_id.clone(),
             task: "/compact".to_owned(),
-            state: "queued".to_owned(),
+            state: RunState::Queued,
             trace_id: trace::new_trace(),
             span_id: trace::new_span(),
             created_at: now_ms(),
@@ -233,14 +236,14 @@ impl RunDesk {
         let (trace_id, parent_span) = parent.unwrap_or_else(|| (trace::new_trace(), String::new()));
         let run = RunRow {
             id: run_id.clone(),
-            kind: if order.cli { "cli" } else { "chat" }.to_owned(),
+            kind: if order.cli { RunKind::Cli } else { RunKind::Chat },
             session_id: session.id.clone(),
             agent_id: agent.clone(),
             root_run_id: run_id.clone(),
-            role: "main".to_owned(),
+            role: Role::Main,
             model_id: model.clone(),
             task: order.text.chars().take(300).collect(),
-            state: "queued".to_owned(),
+            state: RunState::Queued,
             trace_id,
             span_id: trace::new_span(),
             parent_span_id: parent_span,
@@ -254,7 +257,7 @@ impl RunDesk {
             session_id: session.id.clone(),
             run_id: run_id.clone(),
             user_message_id: message_id.clone(),
-            role: "user".to_owned(),
+            role: MessageRole::User,
             content: order.text.clone(),
             created_at: now,
             ..MessageRow::default()

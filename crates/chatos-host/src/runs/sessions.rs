@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use chatos_store::{SessionPatch, SessionRow, Store, StoreError, UsageBy, now_ms};
 use chatos_tool::{ErrorCode, Fault, Text};
+use chatos_wire::{MessageRole, RunState};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -54,7 +55,7 @@ pub struct SearchHit {
     pub session_title: String,
     pub message_id: String,
     pub seq: i64,
-    pub role: String,
+    pub role: MessageRole,
     /// The text around the place.
     pub excerpt: String,
     pub created_at: String,
@@ -304,8 +305,8 @@ impl RunDesk {
 
 fn with_run(store: &Store, row: SessionRow, usage: bool) -> Result<SessionView, StoreError> {
     let open = store.open_runs(&row.id)?;
-    let run = open.iter().find(|run| run.state != "queued").or_else(|| open.first());
-    let run = run.map(|run| RunBrief { id: run.id.clone(), state: run.state.clone() });
+    let run = open.iter().find(|run| run.state != RunState::Queued).or_else(|| open.first());
+    let run = run.map(|run| RunBrief { id: run.id.clone(), state: run.state });
     let used = if usage {
         Some(store.usage(UsageBy::Session, 0, Some(&row.id))?.into_iter().map(usage_view).collect())
     } else {

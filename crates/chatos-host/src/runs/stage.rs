@@ -22,6 +22,7 @@ use chatos_store::{
     Store, StoreError, SummaryRow, ToolCallRow, UsageRow, now_ms,
 };
 use chatos_tool::{Fault, Lang, Text, Trace};
+use chatos_wire::{MessageRole, RunState, StepKind, StepState};
 use serde_json::{Value, json};
 
 use super::emit::Emitter;
@@ -127,10 +128,10 @@ impl Inner {
     }
 
     /// A step of this run under the run's own span.
-    fn row(&self, kind: &str) -> StepRow {
+    fn row(&self, kind: StepKind) -> StepRow {
         StepRow {
             seq: self.step(),
-            kind: kind.to_owned(),
+            kind,
             span_id: super::trace::new_span(),
             parent_span_id: self.parts.run.span_id.clone(),
             ..StepRow::default()
@@ -254,7 +255,7 @@ impl Stage for HostStage {
         self.work(move |stage| {
             let promised = stage.first_answer.lock().unwrap_or_else(PoisonError::into_inner).take();
             let message_id = again.clone().or(promised).unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
-            let row = stage.row("model");
+            let row = stage.row(StepKind::Model);
             let input = json!({
                 "digest": facts.digest, "model": stage.parts.model_id, "messages": facts.messages,
                 "tools": facts.tools, "estimate": facts.estimate, "messageId": message_id,
@@ -267,7 +268,7 @@ impl Stage for HostStage {
                         session_id: stage.parts.transcript.clone(),
                         run_id: stage.parts.run.id.clone(),
                         user_message_id: stage.parts.run.user_message_id.clone(),
-                        role: "assistant".to_owned(),
+                        role: MessageRole::Assistant,
                         partial: true,
                         created_at: now_ms(),
                         ..MessageRow::default()
@@ -372,7 +373,7 @@ impl Stage for HostStage {
                 }],
                 steps: vec![StepWrite::Finish {
                     seq: answering.seq,
-                    state: "done".to_owned(),
+                    state: StepState::Done,
                     status: why.to_owned(),
                     code: String::new(),
                     elapsed_ms: None,
@@ -413,7 +414,7 @@ impl Stage for HostStage {
 
     fn begin_compact(&self, from_seq: i64, to_seq: i64) -> Later<Result<CallStep, Fault>> {
         self.work(move |stage| {
-            let row = stage.row("compact");
+            let row = stage.row(StepKind::Compact);
             let step = CallStep { seq: row.seq, call_id: String::new(), span_id: row.span_id.clone() };
             let input = json!({ "fromSeq": from_seq, "toSeq": to_seq }).to_string();
             let input = kept(stage.store().keep(&input))?;
@@ -477,9 +478,9 @@ impl Inner {
             }],
             steps: vec![StepWrite::Finish {
                 seq: answering.seq,
-                state: "done".to_owned(),
+                state: StepState::Done,
                 status: "ok".to_owned(),
-                code: finished.stop.to_owned(),
+                code: finished.stop.to_string(),
                 elapsed_ms: None,
                 output: kept(self.store().keep(&output.to_string()))?,
             }],
@@ -545,7 +546,7 @@ impl Inner {
         let output = told.as_ref().map(Value::to_string).unwrap_or_default();
         write.steps.push(StepWrite::Finish {
             seq: step.seq,
-            state: "done".to_owned(),
+            state: StepState::Done,
             status: if made { "ok" } else { "error" }.to_owned(),
             code: String::new(),
             elapsed_ms: None,
@@ -560,9 +561,9 @@ impl Inner {
     }
 
     /// Moves the run to another state while it goes on.
-    pub(crate) fn set_state(&self, state: &str) -> Result<(), Fault> {
+    pub(crate) fn set_state(&self, state: RunState) -> Result<(), Fault> {
         kept(self.store().write_run(RunWrite {
-            change: Some(RunChange { state: Some(state.to_owned()), ..RunChange::default() }),
+            change: Some(RunChange { state: Some(state), ..RunChange::default() }),
             ..self.moment()
         }))?;
         self.parts.emitter.run_changed(state, None);
@@ -587,7 +588,7 @@ impl Inner {
     pub(crate) fn note_resume(&self) -> Result<(), Fault> {
         let steps = kept(self.store().steps(&self.parts.run.id))?;
         let last = steps.iter().rfind(|step| !super::start::is_correction(step.seq));
-        let row = StepRow { state: "done".to_owned(), status: "ok".to_owned(), ..self.row("resume") };
+        let row = StepRow { state: StepState::Done, status: "ok".to_owned(), ..self.row(StepKind::Resume) };
         let input = json!({ "after": last.map(|step| &step.span_id) }).to_string();
         let input = kept(self.store().keep(&input))?;
         kept(self.store().write_run(RunWrite {

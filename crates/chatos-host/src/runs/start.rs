@@ -7,6 +7,7 @@ use std::time::Duration;
 use chatos_agent::End;
 use chatos_store::{MessageRow, NewMessage, RunChange, RunRow, RunWrite, StepRow, StepWrite, now_ms};
 use chatos_tool::{ErrorCode, Fault, Text};
+use chatos_wire::{MessageKind, MessageRole, RunEnd, RunKind, RunState, StepKind, StepState};
 use serde_json::{Value, json};
 
 use super::active::Active;
@@ -73,12 +74,13 @@ impl RunDesk {
     async fn recover(&self, found: Vec<RunRow>) -> Result<(), Fault> {
         let host = self.host()?;
         for run in &found {
-            self.emitter(&host, &run.session_id, &run.id).run_changed("interrupted", Some("host_stopped"));
+            self.emitter(&host, &run.session_id, &run.id)
+                .run_changed(RunState::Interrupted, Some(RunEnd::HostStopped));
         }
         if host.settings().text("resumeRuns") != "auto" {
             return Ok(());
         }
-        for run in found.into_iter().filter(|run| run.kind != "sub") {
+        for run in found.into_iter().filter(|run| run.kind != RunKind::Sub) {
             let (looking, found) = (Arc::clone(&host), run.clone());
             let certain = self.work(move |_| Ok(!super::stage::has_uncertain(&looking, &found)?)).await?;
             if certain && let Err(fault) = self.resume(&run.id).await {
@@ -94,8 +96,10 @@ impl RunDesk {
             // Read each time: a message that came while one could not begin found the chat busy.
             let id = session.to_owned();
             let open = self.work(move |store| store.open_runs(&id)).await?;
-            let Some(run) = open.into_iter().find(|run| run.state == "queued") else { return Ok(None) };
-            match self.start(run.clone(), &["queued"]).await {
+            let Some(run) = open.into_iter().find(|run| run.state == RunState::Queued) else {
+                return Ok(None);
+            };
+            match self.start(run.clone(), &[RunState::Queued]).await {
                 Ok(_) => return Ok(Some(run.id)),
                 Err(fault) if fault.code == "already_running" => return Ok(None),
                 Err(fault) => self.fail_unstarted(&run, &fault).await?,
@@ -111,10 +115,10 @@ impl RunDesk {
         let code = fault.code.to_string();
         let row = MessageRow {
             id: uuid::Uuid::now_v7().to_string(),
-            session_id: if run.kind == "sub" { run.id.clone() } else { run.session_id.clone() },
+            session_id: if run.kind == RunKind::Sub { run.id.clone() } else { run.session_id.clone() },
             run_id: run.id.clone(),
-            role: "system".to_owned(),
-            kind: "notice".to_owned(),
+            role: MessageRole::System,
+            kind: MessageKind::Notice,
             content: message.clone(),
             is_error: true,
             created_at: now_ms(),
@@ -122,7 +126,8 @@ impl RunDesk {
         };
         let (error_code, error_message) = (code.clone(), message.clone());
         self.work(move |store| {
-            store.claim_run(&id, &owner, until, &["queued", "interrupted", "running"])?;
+            let from = [RunState::Queued, RunState::Interrupted, RunState::Running];
+            store.claim_run(&id, &owner, until, &from)?;
             store.write_run(RunWrite {
                 run_id: id,
                 owner,
@@ -131,8 +136,8 @@ impl RunDesk {
                     ..NewMessage::default()
                 }))],
                 change: Some(RunChange {
-                    state: Some("failed".to_owned()),
-                    stop_reason: Some("error".to_owned()),
+                    state: Some(RunState::Failed),
+                    stop_reason: Some(RunEnd::Error),
                     error_code: Some(error_code),
                     error_message: Some(error_message),
                     finished: true,
@@ -143,25 +148,23 @@ impl RunDesk {
         })
         .await?;
         let emitter = self.emitter(&host, &run.session_id, &run.id);
-        emitter.run_changed("failed", Some("error"));
+        emitter.run_changed(RunState::Failed, Some(RunEnd::Error));
         emitter.chat("assistant_error", json!({ "messageId": null, "code": code, "message": message }));
         Ok(())
     }
 
     /// Takes the lease and lets the run go on its own. Gives the registration.
-    pub(super) async fn start(
-        &self,
-        run: RunRow,
-        from: &'static [&'static str],
-    ) -> Result<Arc<Active>, Fault> {
+    pub(super) async fn start(&self, run: RunRow, from: &'static [RunState]) -> Result<Arc<Active>, Fault> {
         let host = self.host()?;
-        let parent = (run.kind == "sub").then(|| run.parent_run_id.clone());
-        let active = Arc::new(Active::new(&run.id, &run.session_id, &run.kind, parent));
+        let parent = (run.kind == RunKind::Sub).then(|| run.parent_run_id.clone());
+        let active = Arc::new(Active::new(&run.id, &run.session_id, run.kind, parent));
         {
             let mut all = self.active();
             let busy = all.values().any(|other| {
                 other.run_id == run.id
-                    || (run.kind != "sub" && other.kind != "sub" && other.session_id == run.session_id)
+                    || (run.kind != RunKind::Sub
+                        && other.kind != RunKind::Sub
+                        && other.session_id == run.session_id)
             });
             if busy {
                 return Err(Fault::new(
@@ -196,11 +199,9 @@ impl RunDesk {
         if continued {
             stage.work(|stage| stage.note_resume()).await?;
         }
-        stage.parts.emitter.run_changed("running", None);
-        stage
-            .parts
-            .emitter
-            .line("run_started", json!({ "continued": continued, "kind": stage.parts.run.kind }));
+        stage.parts.emitter.run_changed(RunState::Running, None);
+        let started = json!({ "continued": continued, "kind": stage.parts.run.kind });
+        stage.parts.emitter.line("run_started", started);
         registered.began = true;
         let task = tokio::spawn(async move {
             let _registered = registered;
@@ -211,8 +212,8 @@ impl RunDesk {
     }
 
     /// A run that could not begin is as it was before.
-    async fn put_back(&self, run_id: &str, from: &[&str]) -> Result<(), Fault> {
-        let state = from.first().copied().unwrap_or("interrupted").to_owned();
+    async fn put_back(&self, run_id: &str, from: &[RunState]) -> Result<(), Fault> {
+        let state = from.first().copied().unwrap_or(RunState::Interrupted);
         let (run_id, owner) = (run_id.to_owned(), self.owner.clone());
         let change = RunChange { state: Some(state), released: true, ..RunChange::default() };
         self.work(move |store| {
@@ -224,10 +225,10 @@ impl RunDesk {
     /// A run that only summarises; `false` when there is nothing to summarise.
     pub(super) async fn summarise(&self, host: &Arc<Host>, run: RunRow) -> Result<bool, Fault> {
         self.under_way(&run.session_id).await;
-        let active = Arc::new(Active::new(&run.id, &run.session_id, &run.kind, None));
+        let active = Arc::new(Active::new(&run.id, &run.session_id, run.kind, None));
         {
             let mut all = self.active();
-            if all.values().any(|other| other.kind != "sub" && other.session_id == run.session_id) {
+            if all.values().any(|other| other.kind != RunKind::Sub && other.session_id == run.session_id) {
                 return Err(Fault::new(
                     ErrorCode::Conflict,
                     Text::fixed("this chat is answering already", "此会话正在回答中"),
@@ -240,7 +241,7 @@ impl RunDesk {
         let run = self
             .work(move |store| {
                 store.enqueue_run(run, None, None)?;
-                store.claim_run(&id, &owner, until, &["queued"])
+                store.claim_run(&id, &owner, until, &[RunState::Queued])
             })
             .await?;
         let (given, registered) = (Arc::clone(host), Arc::clone(&active));
@@ -252,7 +253,7 @@ impl RunDesk {
             () = active.cancel.cancelled() => Ok(false),
         };
         let end = match &made {
-            Ok(_) => End::Done { reason: "compacted" },
+            Ok(_) => End::Done { reason: RunEnd::Compacted },
             Err(fault) => End::Failed { code: "internal", message: fault.message.clone() },
         };
         begun.stage.work(move |stage| stage.finish(&end)).await?;
@@ -266,8 +267,8 @@ impl RunDesk {
         }
         let id = run_id.to_owned();
         let run = self.work(move |store| store.run(&id)).await?.ok_or_else(|| no_run(run_id))?;
-        let said = match run.state.as_str() {
-            "queued" => self.discard(run_id).await,
+        let said = match run.state {
+            RunState::Queued => self.discard(run_id).await,
             state => Err(Fault::new(
                 ErrorCode::Conflict,
                 Text::new(
@@ -335,7 +336,7 @@ impl RunDesk {
     pub(super) async fn stop_all(&self, session: &str) {
         let id = session.to_owned();
         let queued = self.work(move |store| store.open_runs(&id)).await.unwrap_or_default();
-        for run in queued.iter().filter(|run| run.state == "queued") {
+        for run in queued.iter().filter(|run| run.state == RunState::Queued) {
             if let Err(fault) = self.discard(&run.id).await {
                 tracing::debug!(%fault, "a queued run began meanwhile");
             }
@@ -351,13 +352,13 @@ impl RunDesk {
     pub async fn resume(&self, run_id: &str) -> Result<(), Fault> {
         let id = run_id.to_owned();
         let run = self.work(move |store| store.run(&id)).await?.ok_or_else(|| no_run(run_id))?;
-        if run.state != "interrupted" {
+        if run.state != RunState::Interrupted {
             return Err(wrong_state(&run, "continued", "继续"));
         }
-        if run.kind == "sub" && !run.parent_run_id.is_empty() {
+        if run.kind == RunKind::Sub && !run.parent_run_id.is_empty() {
             let parent = run.parent_run_id.clone();
             let parent = self.work(move |store| store.run(&parent)).await?;
-            if parent.is_some_and(|parent| parent.state == "interrupted") {
+            if parent.is_some_and(|parent| parent.state == RunState::Interrupted) {
                 return Err(Fault::new(
                     ErrorCode::Conflict,
                     Text::fixed(
@@ -372,7 +373,7 @@ impl RunDesk {
             }
         }
         let session = run.session_id.clone();
-        let started = self.start(run, &["interrupted"]).await;
+        let started = self.start(run, &[RunState::Interrupted]).await;
         if started.is_err() {
             // A message that came meanwhile found the chat busy.
             self.start_next(&session).await?;
@@ -385,7 +386,7 @@ impl RunDesk {
         let host = self.host()?;
         let id = run_id.to_owned();
         let run = self.work(move |store| store.run(&id)).await?.ok_or_else(|| no_run(run_id))?;
-        if !matches!(run.state.as_str(), "interrupted" | "queued") {
+        if !matches!(run.state, RunState::Interrupted | RunState::Queued) {
             return Err(wrong_state(&run, "discarded", "放弃"));
         }
         let id = run_id.to_owned();
@@ -393,7 +394,7 @@ impl RunDesk {
             .work(move |store| {
                 store.discard_run(&id)?;
                 let children = store.child_runs(&id)?;
-                for child in children.iter().filter(|child| child.state == "interrupted") {
+                for child in children.iter().filter(|child| child.state == RunState::Interrupted) {
                     store.discard_run(&child.id)?;
                 }
                 Ok(children)
@@ -407,7 +408,7 @@ impl RunDesk {
         if let Ok(Err(fault)) = done.await {
             tracing::warn!(%fault, "questions of a discarded run stay");
         }
-        self.emitter(&host, &run.session_id, run_id).run_changed("discarded", None);
+        self.emitter(&host, &run.session_id, run_id).run_changed(RunState::Discarded, None);
         Ok(())
     }
 
@@ -447,13 +448,13 @@ impl RunDesk {
     }
 
     async fn write_correction(&self, active: &Active, id: &str, text: &str) -> Result<Value, Fault> {
-        let session = if active.kind == "sub" { &active.run_id } else { &active.session_id };
+        let session = if active.kind == RunKind::Sub { &active.run_id } else { &active.session_id };
         let row = MessageRow {
             id: id.to_owned(),
             session_id: session.clone(),
             run_id: active.run_id.clone(),
-            role: "user".to_owned(),
-            kind: "correction".to_owned(),
+            role: MessageRole::User,
+            kind: MessageKind::Correction,
             content: text.to_owned(),
             created_at: now_ms(),
             ..MessageRow::default()
@@ -466,9 +467,9 @@ impl RunDesk {
             let seq = steps.iter().map(|step| step.seq).filter(|seq| *seq >= CORRECTIONS).max();
             let step = StepRow {
                 seq: seq.map_or(CORRECTIONS, |seq| seq + 1),
-                kind: "correction".to_owned(),
+                kind: StepKind::Correction,
                 span_id: super::trace::new_span(),
-                state: "done".to_owned(),
+                state: StepState::Done,
                 status: "ok".to_owned(),
                 ..StepRow::default()
             };
@@ -544,7 +545,7 @@ impl Drop for Registered {
         self.active.finish();
         // What waited for this one begins now.
         let (host, session) = (Arc::clone(&self.host), self.active.session_id.clone());
-        if self.active.kind == "sub" || !self.began || host.shutdown().is_cancelled() {
+        if self.active.kind == RunKind::Sub || !self.began || host.shutdown().is_cancelled() {
             return;
         }
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {

@@ -8,10 +8,12 @@ use std::time::Duration;
 
 use chatos_builtin::subagent::{SubDone, SubOrder, SubPlugin, built_in_subagents, read_subagents};
 use chatos_model::Message;
+use chatos_policy::Role;
 use chatos_store::{
     AgentRecord, MessageRow, NewMessage, RunRow, RunWrite, SessionRow, StepWrite, iso_from_ms, now_ms,
 };
 use chatos_tool::{ErrorCode, Fault, Text, Trace};
+use chatos_wire::{MessageRole, RunKind, RunState};
 use serde_json::{Value, json};
 use tokio::sync::{Semaphore, mpsc};
 
@@ -157,7 +159,7 @@ impl RunDesk {
             if let Some(run) = same {
                 return Ok(run);
             }
-            if parent.role == "sub" {
+            if parent.role == Role::Sub {
                 return Err(Fault::new(
                     ErrorCode::PermissionDenied,
                     Text::fixed("sub agents cannot start sub agents", "子智能体不能再启动子智能体"),
@@ -199,7 +201,7 @@ impl RunDesk {
         let root = parent.as_ref().map_or(run_id.clone(), |parent| parent.root_run_id.clone());
         let run = RunRow {
             id: run_id.clone(),
-            kind: "sub".to_owned(),
+            kind: RunKind::Sub,
             session_id: parent
                 .as_ref()
                 .map(|parent| parent.session_id.clone())
@@ -211,10 +213,10 @@ impl RunDesk {
             parent_run_id: parent_id.clone(),
             parent_call_id: call_id.to_owned(),
             root_run_id: root,
-            role: "sub".to_owned(),
+            role: Role::Sub,
             model_id: model,
             task: order.task.chars().take(300).collect(),
-            state: "queued".to_owned(),
+            state: RunState::Queued,
             trace_id: trace.trace_id.clone().unwrap_or_else(super::trace::new_trace),
             span_id: super::trace::new_span(),
             parent_span_id: trace.span_id.clone().unwrap_or_default(),
@@ -239,7 +241,7 @@ impl RunDesk {
                 session_id: run_id.clone(),
                 run_id: run_id.clone(),
                 user_message_id: message_id,
-                role: "user".to_owned(),
+                role: MessageRole::User,
                 content: order.task.clone(),
                 created_at: now,
                 ..MessageRow::default()
@@ -346,20 +348,20 @@ impl RunDesk {
     /// Runs or continues a child and waits for its end.
     async fn drive_sub(&self, run: RunRow) -> Result<RunRow, Fault> {
         let id = run.id.clone();
-        if matches!(run.state.as_str(), "queued" | "interrupted") {
+        if matches!(run.state, RunState::Queued | RunState::Interrupted) {
             let places = self.subs.of_run(&run.parent_run_id);
             let (Ok(_one), Ok(_other)) = (places.acquire().await, self.subs.slots.acquire().await) else {
                 return Err(Fault::new(ErrorCode::Unavailable, Text::same("the host is stopping")));
             };
             self.tell_job(&run, "running");
-            let active = self.start(run, &["queued", "interrupted"]).await?;
+            let active = self.start(run, &[RunState::Queued, RunState::Interrupted]).await?;
             active.finished().await;
         } else {
             self.wait(&id).await;
         }
         let wanted = id.clone();
         let done = self.work(move |store| store.run(&wanted)).await?.ok_or_else(|| super::no_run(&id))?;
-        self.tell_job(&done, job_state(&done.state));
+        self.tell_job(&done, job_state(done.state));
         Ok(done)
     }
 
@@ -382,11 +384,11 @@ impl RunDesk {
             let said = store.messages_of_run(&run.id)?;
             let response = said
                 .iter()
-                .rfind(|message| message.role == "assistant" && !message.content.is_empty())
+                .rfind(|message| message.role == MessageRole::Assistant && !message.content.is_empty())
                 .map(|message| message.content.clone())
                 .unwrap_or_default();
             let calls: usize = said.iter().map(|message| message.tool_calls.len()).sum();
-            let results = said.iter().filter(|message| message.role == "tool").count();
+            let results = said.iter().filter(|message| message.role == MessageRole::Tool).count();
             let used = store.usage(chatos_store::UsageBy::Run, 0, Some(&run.id))?;
             let tokens: i64 = used.iter().map(|sum| sum.input + sum.output).sum();
             let cost: Option<f64> = used.iter().filter_map(|sum| sum.cost).reduce(|one, other| one + other);
@@ -404,16 +406,16 @@ impl RunDesk {
                 "trace": { "traceId": run.trace_id, "spanId": run.span_id, "runId": run.id },
                 "job_id": run.job_id,
             });
-            let failed = match (run.state.as_str(), run.stop_reason.as_str()) {
-                ("done", "max_passes" | "max_tool_calls" | "max_minutes" | "repeating" | "budget") => Some((
+            let failed = match (run.state, run.stop_reason) {
+                (RunState::Done, Some(end)) if end.is_limit() => Some((
                     ErrorCode::ResourceExhausted,
                     Text::new(
-                        format!("the sub agent stopped at a limit ({})", run.stop_reason),
-                        format!("子智能体达到限制而停止（{}）", run.stop_reason),
+                        format!("the sub agent stopped at a limit ({end})"),
+                        format!("子智能体达到限制而停止（{end}）"),
                     ),
                 )),
-                ("done", _) => None,
-                ("aborted" | "discarded", _) => {
+                (RunState::Done, _) => None,
+                (RunState::Aborted | RunState::Discarded, _) => {
                     Some((ErrorCode::Canceled, Text::fixed("the sub agent was stopped", "子智能体已停止")))
                 }
                 _ => {
@@ -450,34 +452,34 @@ fn steps_of(store: &chatos_store::Store, said: &[MessageRow]) -> Vec<Value> {
             step["type"] = json!(kind);
             steps.push(step);
         };
-        match message.role.as_str() {
-            "assistant" => {
+        match message.role {
+            MessageRole::Assistant => {
                 let step = super::sub_steps::assistant(&message.content, &message.reasoning);
                 push("assistant", step, message.created_at);
                 for call in &message.tool_calls {
                     push("tool_call", super::sub_steps::call(call), message.created_at);
                 }
             }
-            "tool" => {
+            MessageRole::Tool => {
                 let view = super::views::message_view(store, message.clone());
                 let step = super::sub_steps::result(&message.tool_call_id, &view);
                 push("tool_result", step, message.created_at);
             }
-            _ => {}
+            MessageRole::User | MessageRole::System => {}
         }
     }
     steps
 }
 
 /// The state of a job in the words of servers §9.
-fn job_state(state: &str) -> &'static str {
+fn job_state(state: RunState) -> &'static str {
     match state {
-        "queued" => "pending",
-        "done" => "done",
-        "failed" => "error",
-        "aborted" | "discarded" => "canceled",
-        "interrupted" => "interrupted",
-        _ => "running",
+        RunState::Queued => "pending",
+        RunState::Done => "done",
+        RunState::Failed => "error",
+        RunState::Aborted | RunState::Discarded => "canceled",
+        RunState::Interrupted => "interrupted",
+        RunState::Running | RunState::WaitingPrompt | RunState::WaitingAsync => "running",
     }
 }
 

@@ -1,8 +1,10 @@
 //! Chats, messages and runs as the API, the events and exports show them.
 
+use chatos_policy::Role;
 use chatos_store::{
     AttachmentRow, MessageRow, RunRow, SessionRow, StepRow, Store, SummaryRow, UsageSum, iso_from_ms,
 };
+use chatos_wire::{MessageKind, MessageRole, RunEnd, RunKind, RunState, StepKind, StepState};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -48,7 +50,7 @@ pub struct SessionView {
 #[expect(missing_docs, reason = "the names say it")]
 pub struct RunBrief {
     pub id: String,
-    pub state: String,
+    pub state: RunState,
 }
 
 /// A message.
@@ -61,10 +63,8 @@ pub struct MessageView {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run_id: Option<String>,
     pub seq: i64,
-    /// `user`, `assistant`, `tool` or `system`.
-    pub role: String,
-    /// `normal`, `correction` or `notice`.
-    pub kind: String,
+    pub role: MessageRole,
+    pub kind: MessageKind,
     pub content: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<String>,
@@ -153,8 +153,7 @@ pub struct MessagePage {
 #[expect(missing_docs, reason = "the names say it")]
 pub struct RunView {
     pub id: String,
-    /// `chat`, `sub` or `cli`.
-    pub kind: String,
+    pub kind: RunKind,
     pub session_id: String,
     pub agent_id: String,
     pub land_config_id: String,
@@ -167,13 +166,13 @@ pub struct RunView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_call_id: Option<String>,
     pub root_run_id: String,
-    pub role: String,
+    pub role: Role,
     pub model_id: String,
     /// The beginning of what was asked.
     pub task: String,
-    pub state: String,
+    pub state: RunState,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stop_reason: Option<String>,
+    pub stop_reason: Option<RunEnd>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<RunError>,
     pub trace_id: String,
@@ -211,10 +210,10 @@ pub struct RunError {
 #[expect(missing_docs, reason = "the names say it")]
 pub struct StepView {
     pub seq: i64,
-    pub kind: String,
+    pub kind: StepKind,
     pub span_id: String,
     pub parent_span_id: String,
-    pub state: String,
+    pub state: StepState,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call_id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -299,7 +298,7 @@ pub(crate) fn session_view(
     usage: Option<Vec<UsageView>>,
 ) -> SessionView {
     SessionView {
-        running: run.as_ref().is_some_and(|run| is_active(&run.state)),
+        running: run.as_ref().is_some_and(|run| run.state.is_active()),
         run,
         id: row.id,
         title: row.title,
@@ -318,14 +317,9 @@ pub(crate) fn session_view(
     }
 }
 
-/// A state in which somebody works or waits.
-pub(crate) fn is_active(state: &str) -> bool {
-    matches!(state, "queued" | "running" | "waiting_prompt" | "waiting_async")
-}
-
 /// A message with what its row refers to.
 pub(crate) fn message_view(store: &Store, row: MessageRow) -> MessageView {
-    let tool = row.role == "tool";
+    let tool = row.role == MessageRole::Tool;
     let structured = some(&row.structured_blob)
         .and_then(|column| store.kept(&column))
         .and_then(|text| serde_json::from_str(&text).ok());
@@ -394,7 +388,7 @@ pub(crate) fn run_view(row: RunRow) -> RunView {
         job_id: row.job_id,
         parent_run_id: some(&row.parent_run_id),
         parent_call_id: some(&row.parent_call_id),
-        stop_reason: some(&row.stop_reason),
+        stop_reason: row.stop_reason,
         error: some(&row.error_code).map(|code| RunError { code, message: row.error_message.clone() }),
         parent_span_id: some(&row.parent_span_id),
         created_at: iso_from_ms(row.created_at),

@@ -1,10 +1,13 @@
 //! Reading runs, their steps and their families.
 
+use chatos_policy::Role;
+use chatos_wire::{RunKind, RunState};
 use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::{RunRow, StepRow};
 use crate::db::Store;
 use crate::error::StoreError;
+use crate::word::{in_sql, maybe_word, word};
 
 /// Which runs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -12,9 +15,9 @@ pub struct RunFilter {
     /// Of one chat.
     pub session_id: Option<String>,
     /// In one state.
-    pub state: Option<String>,
+    pub state: Option<RunState>,
     /// Of one kind.
-    pub kind: Option<String>,
+    pub kind: Option<RunKind>,
     /// Before this one in the list.
     pub before: Option<(i64, String)>,
     /// At most so many.
@@ -56,20 +59,21 @@ impl Store {
             );
             let (at, id) = filter.before.as_ref().map(|(at, id)| (*at, id.as_str())).unzip();
             let mut statement = connection.prepare_cached(&sql)?;
-            let rows = statement
-                .query_map((&filter.session_id, &filter.state, &filter.kind, at, id, filter.limit), run_of)?;
+            let (state, kind) = (filter.state.map(RunState::as_str), filter.kind.map(RunKind::as_str));
+            let rows =
+                statement.query_map((&filter.session_id, state, kind, at, id, filter.limit), run_of)?;
             Ok(rows.collect::<Result<_, _>>()?)
         })
     }
 
     /// Runs in any of these states, oldest first.
-    pub fn runs_in(&self, states: &[&str]) -> Result<Vec<RunRow>, StoreError> {
+    pub fn runs_in(&self, states: &[RunState]) -> Result<Vec<RunRow>, StoreError> {
         self.read(|connection| {
             let sql = format!("SELECT {COLUMNS} FROM runs WHERE state = ?1");
             let mut statement = connection.prepare_cached(&sql)?;
             let mut all = Vec::new();
             for state in states {
-                for row in statement.query_map([state], run_of)? {
+                for row in statement.query_map([state.as_str()], run_of)? {
                     all.push(row?);
                 }
             }
@@ -81,9 +85,10 @@ impl Store {
     /// Runs of a chat that are not over, oldest first.
     pub fn open_runs(&self, session: &str) -> Result<Vec<RunRow>, StoreError> {
         self.read(|connection| {
+            let open = RunState::ACTIVE.into_iter().chain([RunState::Interrupted]);
+            let open = in_sql(open.map(RunState::as_str));
             let sql = format!(
-                "SELECT {COLUMNS} FROM runs WHERE session_id = ?1 AND kind <> 'sub'
-                   AND state IN ('queued', 'running', 'waiting_prompt', 'waiting_async', 'interrupted')
+                "SELECT {COLUMNS} FROM runs WHERE session_id = ?1 AND kind <> 'sub' AND state IN ({open})
                  ORDER BY created_at, id"
             );
             let mut statement = connection.prepare_cached(&sql)?;
@@ -154,9 +159,9 @@ pub(super) fn run(connection: &Connection, id: &str) -> Result<Option<RunRow>, S
 }
 
 fn run_of(row: &Row<'_>) -> rusqlite::Result<RunRow> {
+    let id: String = row.get(0)?;
     Ok(RunRow {
-        id: row.get(0)?,
-        kind: row.get(1)?,
+        kind: word(row, 1, "runs", &id)?,
         session_id: row.get(2)?,
         agent_id: row.get(3)?,
         land_config_id: row.get(4)?,
@@ -165,11 +170,12 @@ fn run_of(row: &Row<'_>) -> rusqlite::Result<RunRow> {
         parent_run_id: row.get(7)?,
         parent_call_id: row.get(8)?,
         root_run_id: row.get(9)?,
-        role: row.get(10)?,
+        // The table takes no other word.
+        role: if row.get_ref(10)?.as_str()? == Role::Sub.as_str() { Role::Sub } else { Role::Main },
         model_id: row.get(11)?,
         task: row.get(12)?,
-        state: row.get(13)?,
-        stop_reason: row.get(14)?,
+        state: word(row, 13, "runs", &id)?,
+        stop_reason: maybe_word(row, 14, "runs", &id)?,
         error_code: row.get(15)?,
         error_message: row.get(16)?,
         trace_id: row.get(17)?,
@@ -184,17 +190,20 @@ fn run_of(row: &Row<'_>) -> rusqlite::Result<RunRow> {
         started_at: row.get(26)?,
         updated_at: row.get(27)?,
         finished_at: row.get(28)?,
+        id,
     })
 }
 
 fn step_of(row: &Row<'_>) -> rusqlite::Result<StepRow> {
+    let (run_id, seq): (String, i64) = (row.get(0)?, row.get(1)?);
+    let id = format!("{run_id}/{seq}");
     Ok(StepRow {
-        run_id: row.get(0)?,
-        seq: row.get(1)?,
-        kind: row.get(2)?,
+        run_id,
+        seq,
+        kind: word(row, 2, "run_steps", &id)?,
         span_id: row.get(3)?,
         parent_span_id: row.get(4)?,
-        state: row.get(5)?,
+        state: word(row, 5, "run_steps", &id)?,
         call_id: row.get(6)?,
         server_identity: row.get(7)?,
         tool: row.get(8)?,

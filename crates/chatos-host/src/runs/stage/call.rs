@@ -4,6 +4,7 @@ use chatos_agent::{CallEnd, CallObserver, CallStep, Pending, PlannedCall, Sendin
 use chatos_mcp::Progress;
 use chatos_store::{MessageRow, MessageWrite, NewMessage, RunChange, RunWrite, StepRow, StepWrite, now_ms};
 use chatos_tool::Fault;
+use chatos_wire::{MessageRole, RunState, StepKind, StepState};
 use serde_json::{Value, json};
 use std::sync::atomic::Ordering;
 
@@ -28,14 +29,14 @@ impl Inner {
             read_only: planned.read_only,
             idempotent: planned.idempotent,
             attempt: planned.pending.step.as_ref().map_or(1, |step| step.attempt + 1),
-            ..self.row("tool")
+            ..self.row(StepKind::Tool)
         };
         let step = CallStep { seq: row.seq, call_id: call.id.clone(), span_id: row.span_id.clone() };
         let mut write = self.moment();
         if let Some(before) = &planned.pending.step {
             write.steps.push(StepWrite::Finish {
                 seq: before.seq,
-                state: "skipped".to_owned(),
+                state: StepState::Skipped,
                 status: String::new(),
                 code: String::new(),
                 elapsed_ms: None,
@@ -75,7 +76,7 @@ impl Inner {
                 session_id: self.parts.transcript.clone(),
                 run_id: self.parts.run.id.clone(),
                 user_message_id: self.parts.run.user_message_id.clone(),
-                role: "tool".to_owned(),
+                role: MessageRole::Tool,
                 content,
                 tool_call_id: pending.call.id.clone(),
                 tool_name: pending.call.name.clone(),
@@ -100,17 +101,17 @@ impl Inner {
             messages: vec![MessageWrite::Append(Box::new(message))],
             steps: vec![StepWrite::Finish {
                 seq: step.seq,
-                state: if end.certain { "done" } else { "uncertain" }.to_owned(),
+                state: if end.certain { StepState::Done } else { StepState::Uncertain },
                 status: status.to_owned(),
                 code: code.to_owned(),
                 elapsed_ms: Some(end.elapsed_ms as i64),
                 output,
             }],
-            change: back.then(|| RunChange { state: Some("running".to_owned()), ..RunChange::default() }),
+            change: back.then(|| RunChange { state: Some(RunState::Running), ..RunChange::default() }),
             ..self.moment()
         }))?;
         if back {
-            self.parts.emitter.run_changed("running", None);
+            self.parts.emitter.run_changed(RunState::Running, None);
         }
         let Some(row) = self.message(&id) else { return Ok(()) };
         let (server, tool) = (row.server.clone(), row.tool.clone());
@@ -140,13 +141,13 @@ impl Inner {
         self.waiting.fetch_add(1, Ordering::Relaxed);
         let written = self.store().write_run(RunWrite {
             steps: vec![StepWrite::Waits { seq, request_id: request_id.to_owned() }],
-            change: Some(RunChange { state: Some("waiting_prompt".to_owned()), ..RunChange::default() }),
+            change: Some(RunChange { state: Some(RunState::WaitingPrompt), ..RunChange::default() }),
             ..self.moment()
         });
         if let Err(error) = written {
             tracing::warn!(%error, "a question of a run is not in its journal");
         }
-        self.parts.emitter.run_changed("waiting_prompt", None);
+        self.parts.emitter.run_changed(RunState::WaitingPrompt, None);
         let payload = json!({ "callId": call_id, "requestId": request_id, "kind": kind });
         self.parts.emitter.always("prompt_waiting", payload.clone());
         self.parts.emitter.line("prompt_requested", payload);
@@ -173,7 +174,7 @@ impl Inner {
         self.parts.clock.go_on();
         let left = self.waiting.fetch_sub(1, Ordering::Relaxed).saturating_sub(1);
         if left == 0
-            && let Err(fault) = self.set_state("running")
+            && let Err(fault) = self.set_state(RunState::Running)
         {
             tracing::debug!(%fault, "the run ended meanwhile");
         }
@@ -257,10 +258,10 @@ impl CallObserver for Watch {
             stage.tasks.lock().unwrap_or_else(std::sync::PoisonError::into_inner).insert(seq);
             kept(stage.store().write_run(RunWrite {
                 steps: vec![StepWrite::Sent { seq, task_id, detail: detail.to_string() }],
-                change: Some(RunChange { state: Some("waiting_async".to_owned()), ..RunChange::default() }),
+                change: Some(RunChange { state: Some(RunState::WaitingAsync), ..RunChange::default() }),
                 ..stage.moment()
             }))?;
-            stage.parts.emitter.run_changed("waiting_async", None);
+            stage.parts.emitter.run_changed(RunState::WaitingAsync, None);
             Ok(())
         })
     }

@@ -11,6 +11,7 @@ use chatos_model::{Image, Reasoning, ToolCall};
 use chatos_prompts::{ItemState, RequestId};
 use chatos_store::{MessageRow, StepRow};
 use chatos_tool::Fault;
+use chatos_wire::{MessageKind, MessageRole, RunState, StepKind, StepState};
 use serde_json::Value;
 
 use super::{Inner, kept};
@@ -28,7 +29,9 @@ impl Inner {
         let rows = kept(store.messages_after(&self.parts.transcript, after))?;
         let queued: Vec<String> = kept(store.open_runs(&run.session_id))?
             .into_iter()
-            .filter(|other| other.id != run.id && matches!(other.state.as_str(), "queued" | "interrupted"))
+            .filter(|other| {
+                other.id != run.id && matches!(other.state, RunState::Queued | RunState::Interrupted)
+            })
             .filter(|other| (other.created_at, &other.id) > (run.created_at, &run.id))
             .map(|other| other.id)
             .collect();
@@ -50,11 +53,11 @@ impl Inner {
             .get("reasoning")
             .and_then(|value| serde_json::from_value(value.clone()).ok())
             .unwrap_or_default();
-        let speaker = match (row.role.as_str(), row.kind.as_str()) {
-            (_, "notice") | ("system", _) => Speaker::Notice,
-            ("assistant", _) => Speaker::Assistant,
-            ("tool", _) => Speaker::Tool,
-            _ => Speaker::User,
+        let speaker = match (row.role, row.kind) {
+            (_, MessageKind::Notice) | (MessageRole::System, _) => Speaker::Notice,
+            (MessageRole::Assistant, _) => Speaker::Assistant,
+            (MessageRole::Tool, _) => Speaker::Tool,
+            (MessageRole::User, _) => Speaker::User,
         };
         let calls = row.tool_calls.iter().enumerate().map(|(index, call)| ToolCall {
             id: call.call_id.clone(),
@@ -185,7 +188,7 @@ pub(super) fn facts(rows: Vec<StepRow>) -> Vec<StepFacts> {
     let mut newest: HashMap<String, StepFacts> = HashMap::new();
     for row in rows {
         let detail: Value = serde_json::from_str(&row.detail).unwrap_or_default();
-        if row.kind == "prompt" {
+        if row.kind == StepKind::Prompt {
             let about = detail["for"].as_str().unwrap_or_default();
             if row.status == "again"
                 && let Some(step) = newest.get_mut(about)
@@ -194,13 +197,13 @@ pub(super) fn facts(rows: Vec<StepRow>) -> Vec<StepFacts> {
             }
             continue;
         }
-        let (Some(call_id), "tool") = (row.call_id.clone(), row.kind.as_str()) else { continue };
+        let (Some(call_id), StepKind::Tool) = (row.call_id.clone(), row.kind) else { continue };
         let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         let cursor = detail["cursor"].as_u64().unwrap_or_default();
         let step = StepFacts {
             seq: row.seq,
             call_id: call_id.clone(),
-            sent: matches!(row.state.as_str(), "sent" | "uncertain"),
+            sent: matches!(row.state, StepState::Sent | StepState::Uncertain),
             read_only: row.read_only,
             idempotent: row.idempotent,
             attempt: row.attempt,

@@ -3,6 +3,9 @@
 use chatos_agent::{End, Next};
 use chatos_store::{Kept, MessageRow, MessageWrite, NewMessage, RunChange, RunWrite, StepWrite, now_ms};
 use chatos_tool::{Fault, Lang};
+#[cfg(feature = "otlp")]
+use chatos_wire::RunKind;
+use chatos_wire::{MessageKind, MessageRole, RunEnd, RunState, StepState};
 use serde_json::json;
 
 use super::{Inner, kept};
@@ -28,7 +31,7 @@ impl Inner {
                 if let Some(step) = &pending.step {
                     write.steps.push(StepWrite::Finish {
                         seq: step.seq,
-                        state: if step.sent { "uncertain" } else { "skipped" }.to_owned(),
+                        state: if step.sent { StepState::Uncertain } else { StepState::Skipped },
                         status: "canceled".to_owned(),
                         code: "canceled".to_owned(),
                         elapsed_ms: None,
@@ -49,7 +52,7 @@ impl Inner {
             });
             write.steps.push(StepWrite::Finish {
                 seq: live.seq,
-                state: "done".to_owned(),
+                state: StepState::Done,
                 status: "canceled".to_owned(),
                 code: String::new(),
                 elapsed_ms: None,
@@ -57,9 +60,9 @@ impl Inner {
             });
         }
         let (state, reason, error) = match end {
-            End::Done { reason } => ("done", *reason, None),
-            End::Aborted => ("aborted", "aborted", None),
-            End::Failed { code, message } => ("failed", "error", Some((*code, message))),
+            End::Done { reason } => (RunState::Done, *reason, None),
+            End::Aborted => (RunState::Aborted, RunEnd::Aborted, None),
+            End::Failed { code, message } => (RunState::Failed, RunEnd::Error, Some((*code, message))),
         };
         let told = error.map(|(code, message)| {
             let message = self.parts.emitter.redactor.message(message.get(self.parts.lang)).into_owned();
@@ -69,8 +72,8 @@ impl Inner {
             write.messages.push(self.notice_message(message));
         }
         write.change = Some(RunChange {
-            state: Some(state.to_owned()),
-            stop_reason: Some(reason.to_owned()),
+            state: Some(state),
+            stop_reason: Some(reason),
             error_code: told.as_ref().map(|(code, _)| (*code).to_owned()),
             error_message: told.as_ref().map(|(_, message)| message.clone()),
             passes: Some(passes as i64),
@@ -95,8 +98,8 @@ impl Inner {
             id: uuid::Uuid::now_v7().to_string(),
             session_id: self.parts.transcript.clone(),
             run_id: self.parts.run.id.clone(),
-            role: "system".to_owned(),
-            kind: "notice".to_owned(),
+            role: MessageRole::System,
+            kind: MessageKind::Notice,
             content: text.to_owned(),
             is_error: true,
             created_at: now_ms(),
@@ -106,7 +109,7 @@ impl Inner {
     }
 
     /// Exactly one of three ends a run for those who watch (agents §11).
-    fn tell_end(&self, end: &End, state: &str, reason: &str, error: Option<(&str, String)>) {
+    fn tell_end(&self, end: &End, state: RunState, reason: RunEnd, error: Option<(&str, String)>) {
         let emitter = &self.parts.emitter;
         let last = self.last_answer.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
         emitter.run_changed(state, Some(reason));
@@ -132,7 +135,7 @@ impl Inner {
         }
         emitter.line("run_finished", line);
         #[cfg(feature = "otlp")]
-        if self.parts.run.kind != "sub" {
+        if self.parts.run.kind != RunKind::Sub {
             crate::runs::push::trace(&self.parts.host, self.parts.run.trace_id.clone());
         }
     }
@@ -141,13 +144,13 @@ impl Inner {
     pub(crate) fn interrupt(&self) -> Result<(), Fault> {
         kept(self.store().write_run(RunWrite {
             change: Some(RunChange {
-                state: Some("interrupted".to_owned()),
+                state: Some(RunState::Interrupted),
                 released: true,
                 ..RunChange::default()
             }),
             ..self.moment()
         }))?;
-        self.parts.emitter.run_changed("interrupted", Some("host_stopped"));
+        self.parts.emitter.run_changed(RunState::Interrupted, Some(RunEnd::HostStopped));
         Ok(())
     }
 }

@@ -6,6 +6,7 @@ use chatos_store::{
     Kept, MessageRow, MessageWrite, NewMessage, RunWrite, StepRow, StepWrite, UsageBy, now_ms,
 };
 use chatos_tool::{Fault, Lang};
+use chatos_wire::{MessageRole, StepKind, StepState};
 use serde_json::{Value, json};
 
 use super::{HostStage, Inner, kept};
@@ -76,8 +77,11 @@ impl HostStage {
     async fn ask(&self, prompt: Value, source: String, detail: Value) -> Result<(CallStep, String), Fault> {
         self.work(move |stage| {
             let request_id = RequestId::mint().to_string();
-            let row =
-                StepRow { detail: detail.to_string(), request_id: request_id.clone(), ..stage.row("prompt") };
+            let row = StepRow {
+                detail: detail.to_string(),
+                request_id: request_id.clone(),
+                ..stage.row(StepKind::Prompt)
+            };
             let step = CallStep {
                 seq: row.seq,
                 call_id: detail["for"].as_str().unwrap_or_default().to_owned(),
@@ -175,15 +179,17 @@ impl Inner {
     fn said_about(&self, pending: &Pending) -> Result<Option<PersonsWord>, Fault> {
         let steps = kept(self.store().steps(&self.parts.run.id))?;
         let since = pending.step.as_ref().map_or(0, |step| step.seq);
-        let said = steps.iter().rev().filter(|row| row.kind == "prompt" && row.seq > since).find_map(|row| {
-            let detail: Value = serde_json::from_str(&row.detail).ok()?;
-            let word = match row.status.as_str() {
-                "worked" => PersonsWord::Worked,
-                "failed" => PersonsWord::Failed,
-                _ => return None,
-            };
-            (row.state == "done" && detail["for"] == pending.call.id.as_str()).then_some(word)
-        });
+        let said = steps.iter().rev().filter(|row| row.kind == StepKind::Prompt && row.seq > since).find_map(
+            |row| {
+                let detail: Value = serde_json::from_str(&row.detail).ok()?;
+                let word = match row.status.as_str() {
+                    "worked" => PersonsWord::Worked,
+                    "failed" => PersonsWord::Failed,
+                    _ => return None,
+                };
+                (row.state == StepState::Done && detail["for"] == pending.call.id.as_str()).then_some(word)
+            },
+        );
         Ok(said)
     }
 
@@ -197,7 +203,7 @@ impl Inner {
         let root = &self.parts.run.root_run_id;
         let sums = kept(self.store().usage(UsageBy::RootRun, 0, Some(root)))?;
         let steps = kept(self.store().steps(&self.parts.run.id))?;
-        let of_budget = |row: &&StepRow| row.kind == "prompt" && row.detail.contains("\"budget\"");
+        let of_budget = |row: &&StepRow| row.kind == StepKind::Prompt && row.detail.contains("\"budget\"");
         Ok(Spent {
             tokens: sums
                 .iter()
@@ -213,7 +219,7 @@ impl Inner {
         kept(self.store().write_run(RunWrite {
             steps: vec![StepWrite::Finish {
                 seq: step.seq,
-                state: "done".to_owned(),
+                state: StepState::Done,
                 status: status.to_owned(),
                 code: String::new(),
                 elapsed_ms: None,
@@ -252,7 +258,7 @@ impl Inner {
         if let Some(step) = &pending.step {
             write.steps.push(StepWrite::Finish {
                 seq: step.seq,
-                state: "done".to_owned(),
+                state: StepState::Done,
                 status: status.to_owned(),
                 code: code.to_owned(),
                 elapsed_ms: None,
@@ -286,7 +292,7 @@ impl Inner {
             session_id: self.parts.transcript.clone(),
             run_id: self.parts.run.id.clone(),
             user_message_id: self.parts.run.user_message_id.clone(),
-            role: "tool".to_owned(),
+            role: MessageRole::Tool,
             content: text.to_owned(),
             tool_call_id: pending.call.id.clone(),
             tool_name: pending.call.name.clone(),
@@ -304,8 +310,8 @@ impl Inner {
 
 fn open_prompt(row: &StepRow, about: impl Fn(&Value) -> bool) -> Option<(CallStep, String)> {
     let detail: Value = serde_json::from_str(&row.detail).ok()?;
-    let open =
-        row.kind == "prompt" && row.state != "done" && row.state != "skipped" && !row.request_id.is_empty();
+    let settled = matches!(row.state, StepState::Done | StepState::Skipped);
+    let open = row.kind == StepKind::Prompt && !settled && !row.request_id.is_empty();
     (open && about(&detail)).then(|| {
         let call_id = detail["for"].as_str().unwrap_or_default().to_owned();
         (CallStep { seq: row.seq, call_id, span_id: row.span_id.clone() }, row.request_id.clone())

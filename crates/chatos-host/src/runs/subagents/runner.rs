@@ -7,6 +7,7 @@ use chatos_builtin::BoxFuture;
 use chatos_builtin::subagent::{SubDone, SubOrder, SubPlugin, SubagentRunner};
 use chatos_store::{iso_from_ms, now_ms};
 use chatos_tool::{ErrorCode, Fault, Needed, Reason, Text, ToolError, Trace};
+use chatos_wire::RunState;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
@@ -102,7 +103,7 @@ impl SubagentRunner for HostRunner {
                 tokio::task::spawn_blocking(move || making.runs().sub_run(&order, &trace, &call_id, false));
             let run = made.await.map_err(|error| failed(crate::runs::broken(&error)))?.map_err(failed)?;
             let answer = json!({
-                "job_id": run.job_id, "status": job_state(&run.state), "created_at": iso_from_ms(run.created_at),
+                "job_id": run.job_id, "status": job_state(run.state), "created_at": iso_from_ms(run.created_at),
             });
             tokio::spawn(async move {
                 if let Err(fault) = host.runs().drive_sub(run).await {
@@ -120,13 +121,13 @@ impl SubagentRunner for HostRunner {
             let find = |job: String| desk.work(move |store| store.run_of_job(&job));
             let unknown = || failed(crate::runs::no_run(&job_id));
             let mut run = find(job_id.clone()).await.map_err(failed)?.ok_or_else(unknown)?;
-            if wait_ms > 0 && matches!(job_state(&run.state), "pending" | "running") {
+            if wait_ms > 0 && matches!(job_state(run.state), "pending" | "running") {
                 let wait = Duration::from_millis(wait_ms.min(60_000));
                 // Its end is an event; when the time is over the state is told as it is.
                 tokio::time::timeout(wait, desk.wait(&run.id)).await.ok();
                 run = find(job_id.clone()).await.map_err(failed)?.ok_or_else(unknown)?;
             }
-            let state = job_state(&run.state);
+            let state = job_state(run.state);
             let age = now_ms() - run.updated_at;
             let mut answer = json!({
                 "job_id": job_id, "status": state, "created_at": iso_from_ms(run.created_at),
@@ -152,16 +153,16 @@ impl SubagentRunner for HostRunner {
             let job = job_id.clone();
             let run = desk.work(move |store| store.run_of_job(&job)).await.map_err(failed)?;
             let run = run.ok_or_else(|| failed(crate::runs::no_run(&job_id)))?;
-            let over = matches!(job_state(&run.state), "done" | "error" | "canceled");
+            let over = matches!(job_state(run.state), "done" | "error" | "canceled");
             if !over {
-                let stopped = match run.state.as_str() {
-                    "interrupted" | "queued" => desk.discard(&run.id).await,
+                let stopped = match run.state {
+                    RunState::Interrupted | RunState::Queued => desk.discard(&run.id).await,
                     _ => desk.abort(&run.id).await,
                 };
                 stopped.map_err(failed)?;
                 desk.wait(&run.id).await;
             }
-            let state = if over { job_state(&run.state) } else { "canceled" };
+            let state = if over { job_state(run.state) } else { "canceled" };
             Ok((json!({ "job_id": job_id, "status": state }), over))
         })
     }
