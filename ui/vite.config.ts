@@ -9,6 +9,8 @@ const host = process.env.CHATOS_DEV_URL ?? 'http://127.0.0.1:7878';
 export default defineConfig({
   plugins: [svelte()],
   base: '/',
+  // Workers load grammars when they need them (components/code.worker.ts).
+  worker: { format: 'es' },
   build: {
     target: 'es2022',
     sourcemap: false,

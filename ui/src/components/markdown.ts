@@ -2,7 +2,6 @@
 // no raw HTML, no remote images, no scripts, links that say where they lead (ui-prompts §13).
 
 import MarkdownIt, { type MarkdownIt as Renderer, type Token } from 'markdown-it';
-import { highlight } from './highlight';
 
 /** A link may lead to the web or to mail; anything else stays text. */
 const LINK = /^(https?:|mailto:)/i;
@@ -43,9 +42,11 @@ export interface MarkdownWords {
   link: (host: string) => string;
   /** The label of the button on code blocks; without it they have none. */
   copy?: string;
+  /** Code of a block as HTML, by the name of its language; without it code is in one colour. */
+  code?: (code: string, language: string) => string;
 }
 
-function build({ link: linkNote, copy }: MarkdownWords): Renderer {
+function build({ link: linkNote, copy, code }: MarkdownWords): Renderer {
   const md = new MarkdownIt({ html: false, linkify: true, breaks: false, typographer: false });
   const ours = (url: string) => copy !== undefined && PAGE.test(url);
   md.validateLink = (url: string) => LINK.test(url.trim()) || IMAGE.test(url.trim()) || ours(url.trim());
@@ -87,7 +88,8 @@ function build({ link: linkNote, copy }: MarkdownWords): Renderer {
       const info = (token?.info ?? '').trim().split(/\s+/)[0] ?? '';
       const language = md.utils.escapeHtml(info);
       const head = `<div class="code-head"><span>${language}</span><button type="button" data-copy>${md.utils.escapeHtml(copy)}</button></div>`;
-      return `<div class="code-block">${head}<pre tabindex="0"><code>${highlight(token?.content ?? '', info)}</code></pre></div>\n`;
+      const text = token?.content ?? '';
+      return `<div class="code-block">${head}<pre tabindex="0"><code>${code?.(text, info) ?? md.utils.escapeHtml(text)}</code></pre></div>\n`;
     };
   }
 
@@ -111,15 +113,21 @@ function findOpen(tokens: Token[], close: number): Token | undefined {
   return undefined;
 }
 
-/** One renderer per language's wording. */
+/** One renderer per language's wording, without and with what code blocks of a chat have. */
 const renderers = new Map<(host: string) => string, Renderer>();
-const chatRenderers = new Map<(host: string) => string, Renderer>();
+const chatRenderers = new Map<(host: string) => string, { words: MarkdownWords; renderer: Renderer }>();
 
 function rendererFor(words: MarkdownWords): Renderer {
-  const pool = words.copy === undefined ? renderers : chatRenderers;
-  const known = pool.get(words.link) ?? build(words);
-  pool.set(words.link, known);
-  return known;
+  if (words.copy === undefined) {
+    const known = renderers.get(words.link) ?? build(words);
+    renderers.set(words.link, known);
+    return known;
+  }
+  const known = chatRenderers.get(words.link);
+  if (known && known.words.copy === words.copy && known.words.code === words.code) return known.renderer;
+  const renderer = build(words);
+  chatRenderers.set(words.link, { words, renderer });
+  return renderer;
 }
 
 /** Renders untrusted Markdown. `linkNote` words the tooltip of links. */
@@ -130,12 +138,12 @@ export function renderMarkdown(source: string, linkNote: (host: string) => strin
 /** A link definition, which may give earlier text another meaning. */
 const DEFINITION = /^ {0,3}\[[^\]\n]+\]:/mu;
 
-/** Markdown that grows at its end. Blocks that are closed are rendered once; only the last one, which may
-    still change its meaning, is rendered again. */
+/** Markdown that grows at its end. Blocks that are closed are parsed once; only the last one, which may still
+    change its meaning, is parsed again. Those with code are rendered at each call: their colours come later. */
 export class GrowingMarkdown {
   readonly #words: MarkdownWords;
   #source = '';
-  #blocks: string[] = [];
+  #blocks: (string | Token[])[] = [];
   #from = 0;
   #env: Record<string, unknown> = {};
 
@@ -154,12 +162,15 @@ export class GrowingMarkdown {
     // Where each top-level block begins, by token and by line.
     const starts = tokens.flatMap((token, at) => (token.level === 0 && token.nesting !== -1 && token.map ? [{ at, line: token.map[0] }] : []));
     const last = starts.at(-1);
-    if (!last) return [...this.#blocks];
+    const render = (block: Token[]) => md.renderer.render(block, md.options, this.#env);
     starts.slice(0, -1).forEach((start, index) => {
-      this.#blocks.push(md.renderer.render(tokens.slice(start.at, starts[index + 1]?.at), md.options, this.#env));
+      const block = tokens.slice(start.at, starts[index + 1]?.at);
+      this.#blocks.push(block.some(({ type }) => type === 'fence') ? block : render(block));
     });
+    const closed = this.#blocks.map((block) => (typeof block === 'string' ? block : render(block)));
+    if (!last) return closed;
     if (starts.length > 1) this.#from += lineOffset(tail, last.line);
-    return [...this.#blocks, md.renderer.render(tokens.slice(last.at), md.options, this.#env)];
+    return [...closed, render(tokens.slice(last.at))];
   }
 
   #reset(): void {

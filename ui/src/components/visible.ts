@@ -29,6 +29,13 @@ export function visiblePieces(text: string, lines = false): Piece[] {
   return pieces;
 }
 
+/** The text with stand-ins such as `⟨U+202E⟩`, for where it has to be one text; lines and tabs are left as they are. */
+export function visibleText(text: string): string {
+  return visiblePieces(text, true)
+    .map(({ text: piece, special }) => (special ? `⟨${piece}⟩` : piece))
+    .join('');
+}
+
 function codeOf(character: string): string {
   const point = character.codePointAt(0) ?? 0;
   if (point === 0x0a) return '\\n';

@@ -34,7 +34,11 @@ export const en = {
     decrease: 'Decrease',
     onlyChanges: 'Only changes',
     wholeFile: 'Whole file',
-    unchangedLines: (n: number) => `${n} unchanged ${n === 1 ? 'line' : 'lines'}`,
+    /** Always several. */
+    unchangedLines: '$ unchanged lines',
+    noLineEnd: ' ⟨no line end⟩',
+    before: 'before',
+    after: 'after',
     durationUnits: { day: 'd', hour: 'h', minute: 'min', second: 's' },
     externalLink: (host: string) => `opens ${host} in a new tab`,
   },

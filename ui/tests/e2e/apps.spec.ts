@@ -168,8 +168,8 @@ describe('live registry', () => {
     await sheet.locator('[data-change="removed"]').getByText('old.txt').waitFor();
     const changed = sheet.locator('[data-change="changed"]').filter({ hasText: 'notes.txt' });
     await changed.getByRole('button', { name: 'Show the difference' }).click();
-    await expect.poll(() => changed.locator('tr.removed .text').allTextContents()).toEqual(['two']);
-    await expect.poll(() => changed.locator('tr.added .text').allTextContents()).toEqual(['2']);
+    await expect.poll(() => changed.locator('.cm-deletedLine').allTextContents()).toEqual(['two']);
+    await expect.poll(() => changed.locator('.cm-changedLine').allTextContents()).toEqual(['2']);
     await trust(page, id);
 
     // One byte on disk is enough, and it is noticed without asking.

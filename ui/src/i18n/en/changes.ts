@@ -70,9 +70,12 @@ export const changes = {
   },
   diff: {
     title: 'Difference',
-    truncated: 'The difference is longer than what is shown. The contents can be downloaded as a whole.',
+    truncated: 'The difference is longer than what is shown. The contents can be compared or downloaded as a whole.',
     moved: 'Moved without a change of its content.',
     none: 'There is no difference to show: the content is binary, empty or too large.',
+    complete: 'Compare the complete contents',
+    completeTitle: 'Complete contents',
+    notText: 'The content is not text and cannot be compared here.',
   },
   notPossible: 'This cannot be undone as the file is now.',
   dialog: {

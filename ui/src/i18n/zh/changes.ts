@@ -72,9 +72,12 @@ export const changes: typeof en = {
   },
   diff: {
     title: '差异',
-    truncated: '差异过长，只显示了一部分。可以下载完整内容。',
+    truncated: '差异过长，只显示了一部分。可以对比或下载完整内容。',
     moved: '只移动了位置，内容没有变化。',
     none: '没有可显示的差异：内容是二进制、为空或过大。',
+    complete: '对比完整内容',
+    completeTitle: '完整内容',
+    notText: '内容不是文本，无法在此对比。',
   },
   notPossible: '按文件现在的样子，无法撤销这项更改。',
   dialog: {
