@@ -110,6 +110,29 @@ describe('code in a chat', () => {
     await expect.poll(() => styleOf(word, 'color')).toBe(await token(page, '--ds-code-keyword'));
     expect(await styleOf(word, 'color')).not.toBe(light);
   });
+
+  test('has colours while it is written, and loses nothing when it grows', async ({ host, open }) => {
+    const code = lines(40, (at) => `fn number_${at}() -> u32 { ${at} } // <${at}>`);
+    const models = await ModelServer.start('');
+    onTestFinished(() => models.stop());
+    let goOn = () => {};
+    const more = new Promise<void>((resolve) => (goOn = resolve));
+    models.decide = () => ({ pieces: ['Here it is:\n\n```rust\n', ...(code.match(/[^]{1,37}/g) ?? [])], more, text: 'fn last() {}\n```\n\nThat is all.' });
+    const model = await host.api<{ id: string }>('POST', 'models', { name: `Writer ${models.baseUrl}`, provider: 'openai', model: 'tiny', baseUrl: models.baseUrl });
+    const { id } = await host.api<{ id: string }>('POST', 'sessions', { title: 'Growing', modelId: model.id });
+    const page = await open({ at: `#/chat/${id}` });
+    await page.getByRole('textbox', { name: 'Message' }).fill('Write');
+    await page.keyboard.press('Enter');
+    const block = page.locator('.code-block code');
+    await expect.poll(() => block.locator('.c-keyword', { hasText: /^fn/ }).count()).toBe(40);
+    await block.locator('.c-comment', { hasText: '// <40>' }).waitFor();
+    expect(await page.locator('[data-run-state]').count()).toBeGreaterThan(0);
+    expect(await block.textContent()).toBe(code);
+    goOn();
+    await page.getByText('That is all.').waitFor();
+    await expect.poll(() => block.locator('.c-keyword', { hasText: /^fn/ }).count()).toBe(41);
+    expect(await block.textContent()).toBe(`${code}fn last() {}\n`);
+  });
 });
 
 describe('two texts compared', () => {

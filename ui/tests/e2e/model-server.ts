@@ -15,6 +15,9 @@ export interface Script {
   text?: string;
   /** Counts for ever, so long after each other. */
   countMs?: number;
+  /** Said before the text, one after the other; then it waits until `more` resolves. */
+  pieces?: string[];
+  more?: Promise<void>;
   call?: { tool: string; args: unknown };
   /** Waits until this resolves before it says anything. */
   after?: Promise<void>;
@@ -91,6 +94,11 @@ export class ModelServer {
       send({ content: `${number} ` });
       await new Promise((resolve) => setTimeout(resolve, script.countMs));
     }
+    for (const content of script.pieces ?? []) {
+      send({ content });
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    await script.more;
     send({ role: 'assistant', content: script.text ?? `no tool ${script.call?.tool}` });
     send({}, 'stop');
   }
