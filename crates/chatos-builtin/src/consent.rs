@@ -3,6 +3,7 @@
 //! Used by every server that changes something; how a person is reached is `person`'s matter. What a person
 //! agreed to is computed again from the world as it is after the answer: only the same thing is done, once.
 
+use chatos_files::plan::Hidden;
 use chatos_prompts::whole::{self, Whole};
 use chatos_prompts::{Approval, Effect, Object, Unasked, effect};
 use chatos_tool::{ConflictKind, Lang, Reason, Resource, Text, ToolError};
@@ -11,7 +12,6 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::context::CallCx;
-use crate::filesystem::plan::Hidden;
 use crate::person::{self, Question};
 
 /// How often one call asks because the world changed under the answer.

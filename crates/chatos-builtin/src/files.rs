@@ -15,10 +15,10 @@ mod writing;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use chatos_files::change::FileChange;
 use chatos_tool::Text;
 
 use crate::env::ServerEnv;
-use crate::filesystem::change::FileChange;
 use crate::server::{Server, ServerInfo};
 pub(crate) use explain::explain;
 use remember::StoredChanges;
@@ -72,7 +72,7 @@ pub trait ChangeStore: Send + Sync {
     /// Stores one; an error becomes a warning of the call.
     fn record(&self, context: &ChangeContext, change: FileChange) -> Result<(), String>;
 
-    /// Puts contents where the record will need them; see [`crate::filesystem::change::ChangeLog`].
+    /// Puts contents where the record will need them; see [`chatos_files::change::ChangeLog`].
     fn keep_ahead(&self, _change: &FileChange) {}
 
     /// The change was not made.

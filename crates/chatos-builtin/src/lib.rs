@@ -34,7 +34,6 @@ mod mcp;
 
 mod catalog;
 pub mod files;
-pub mod filesystem;
 pub mod journal;
 pub mod shell;
 pub mod subagent;

@@ -4,9 +4,8 @@
 use std::os::fd::BorrowedFd;
 use std::path::Path;
 
+use chatos_files::Anchor;
 use chatos_tool::{DenyRule, Reason, Text, ToolError};
-
-use crate::filesystem::Anchor;
 
 /// An open directory and its real path.
 #[derive(Debug)]

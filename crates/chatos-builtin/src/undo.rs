@@ -11,15 +11,15 @@ mod refuse;
 
 use std::path::PathBuf;
 
+use chatos_files::change::FileChange;
+use chatos_files::commit::{Engine, Journals, Step};
+use chatos_files::fs::RealFs;
+use chatos_files::stop::Never;
+use chatos_files::{FileError, Root};
 use chatos_store::{NewFileChange, RecordedChange, Store};
 use chatos_tool::Fault;
 
 use crate::files::{ChangeContext, row};
-use crate::filesystem::change::FileChange;
-use crate::filesystem::commit::{Engine, Journals, Step};
-use crate::filesystem::fs::RealFs;
-use crate::filesystem::stop::Never;
-use crate::filesystem::{FileError, Root};
 
 /// The name under which an undo is recorded.
 pub const UNDO_SERVER: &str = "chatos";

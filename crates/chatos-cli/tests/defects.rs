@@ -3,11 +3,11 @@
 //!
 //! | row | proven by |
 //! |---|---|
-//! | 1 | `filesystem::commit` a_fault_at_any_call…, a_death_at_any_call…; `filesystem::plan` a_patch_that_fails… |
-//! | 2 | `filesystem::patch` counts_that_do_not_fit…, inserted_lines_are_whole_lines…, the_friendly_form… |
-//! | 3 | `filesystem::edit` the_replacement_takes_the_blocks_indentation, the_number_of_matches… |
-//! | 4 | `filesystem::plan` deleting_removes…, moving_and_copying…; `mcp_files` no_path_trick… |
-//! | 5 | `filesystem::resolve`, `filesystem::walk` a_directory_that_becomes_a_link…; `mcp_files` no_path_trick… |
+//! | 1 | `chatos_files::commit` a_fault_at_any_call…, a_death_at_any_call…; `chatos_files::plan` a_patch_that_fails… |
+//! | 2 | `chatos_files::patch` counts_that_do_not_fit…, inserted_lines_are_whole_lines…, the_friendly_form… |
+//! | 3 | `chatos_files::edit` the_replacement_takes_the_blocks_indentation, the_number_of_matches… |
+//! | 4 | `chatos_files::plan` deleting_removes…, moving_and_copying…; `mcp_files` no_path_trick… |
+//! | 5 | `chatos_files::resolve`, `chatos_files::walk` a_directory_that_becomes_a_link…; `mcp_files` no_path_trick… |
 //! | 6 | `shell::check` row_6…, `shell::tests::boundary` row_6…; `mcp_shell` the_boundary_holds_for_root_and… |
 //! | 7 | `shell::check` row_7… |
 //! | 8 | `shell::command` only_shells…, variables_that_load_code…; `shell::tests::sessions` names_are_found… |
@@ -16,7 +16,7 @@
 //! | 12 | `shell::tests::commands` a_command_answers…, floods_are_read…, the_deadline_ends… |
 //! | 13 | `shell::tests::endings` a_recycled_number_is_never_hit |
 //! | 14 | `shell::tests::sessions` another_process_finds…, output_is_paged…, an_ended_session_is_kept… |
-//! | 15 | `filesystem::search` limits_deadlines_and_cancels…; `filesystem::walk` ignore_files_hold… |
+//! | 15 | `chatos_files::search` limits_deadlines_and_cancels…; `chatos_files::walk` ignore_files_hold… |
 //! | 16 | here; `chatos-store` settings flag_beats_environment… |
 //! | 17, 18 | here |
 //! | 19 | `mcp_prompts` a_withdrawn_call…, a_client_that_hangs_up…, time_runs_out…; `tools_terminal` |
@@ -45,7 +45,7 @@
 //! | 45 | `progress`, `clock`, `layer` the_clocks_end_a_call… |
 //! | 46, 47, 48 | the language server bridge |
 //! | 49 | `mcp_shell` a_command_runs_inside…; `shell::command` a_command_gets_no_secret… |
-//! | 50 | `filesystem::plan` a_record_that_cannot_be_stored… |
+//! | 50 | `chatos_files::plan` a_record_that_cannot_be_stored… |
 //! | 51 | `mcp_prompts` a_line_written_by_another_program… |
 //! | 52 | `mcp_files` the_state_directory_is_closed…; `shell::tests::boundary` a_state_directory_inside… |
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by failing")]

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use chatos_builtin::filesystem::Protected;
-use chatos_builtin::filesystem::commit::{Journals, Recovered, recover_everywhere};
+use chatos_files::Protected;
+use chatos_files::commit::{Journals, Recovered, recover_everywhere};
 use chatos_store::{CHECK_AT_OPEN, CheckDepth, CheckFinding, StoreError};
 use chatos_tool::Text;
 

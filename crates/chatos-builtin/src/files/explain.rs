@@ -1,12 +1,11 @@
 //! From what went wrong with a file to what a model and a person are told.
 
+use chatos_files::{ConflictKind, DenyRule, FileError, Resource};
 use chatos_tool::{
     ConflictKind as ToolConflict, DenyRule as ToolRule, Issue, IssueCode, Needed, Reason,
     Resource as ToolResource, Text, ToolError,
 };
 use serde_json::json;
-
-use crate::filesystem::{ConflictKind, DenyRule, FileError, Resource};
 
 /// The error of a call.
 pub(crate) fn explain(error: FileError) -> ToolError {

@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use chatos_files::entry::{Kind, human_size};
+use chatos_files::list::{self, Listed};
+use chatos_files::walk::WalkOptions;
 use chatos_tool::{Annotations, Confirm, Cut, Keep, Lang, Text, ToolError, ToolSpec, Unit};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,9 +12,6 @@ use serde_json::json;
 
 use super::shelf::Shelf;
 use crate::context::CallCx;
-use crate::filesystem::entry::{Kind, human_size};
-use crate::filesystem::list::{self, Listed};
-use crate::filesystem::walk::WalkOptions;
 use crate::tool::{Body, Outcome, Tool};
 
 static LIST: ToolSpec = ToolSpec {

@@ -3,6 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use chatos_files::Digest;
+use chatos_files::patch::Relaxed;
+use chatos_files::plan::{self, PatchRequest, PatchSummary};
+use chatos_files::{FileError, Resource};
 use chatos_tool::{Annotations, Confirm, Issue, IssueCode, Lang, Text, ToolError, ToolSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,10 +16,6 @@ use super::shelf::{Job, Performed, Shelf};
 use super::writing::{Chunk, DiffStat, EncodingArg, Payload, Sha256Text, payload, warning_lines};
 use crate::consent::Consent;
 use crate::context::CallCx;
-use crate::filesystem::Digest;
-use crate::filesystem::patch::Relaxed;
-use crate::filesystem::plan::{self, PatchRequest, PatchSummary};
-use crate::filesystem::{FileError, Resource};
 use crate::tool::{Body, Outcome, Tool};
 
 /// Longest patch of one argument; the settings decide below it.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use chatos_files::read::{self, LineRange, ReadText};
 use chatos_tool::{Annotations, Confirm, Cut, Issue, IssueCode, Keep, Text, ToolError, ToolSpec, Unit};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,7 +11,6 @@ use serde_json::json;
 use super::reading::{body, encoding_word, limits, line_cut};
 use super::shelf::Shelf;
 use crate::context::CallCx;
-use crate::filesystem::read::{self, LineRange, ReadText};
 use crate::tool::{Body, Outcome, Tool};
 
 static RAW: ToolSpec = ToolSpec {

@@ -1,11 +1,11 @@
 //! Changes of files in the database: who changed what, with the contents before and after (servers §2.7).
 
+use chatos_files::change::{Content, FileChange};
+use chatos_files::held::Held;
 use chatos_store::{ChangedContent, NewFileChange};
 
 use super::{ChangeContext, ChangeStore};
 use crate::env::StoreHandle;
-use crate::filesystem::change::{Content, FileChange};
-use crate::filesystem::held::Held;
 
 /// The table `file_changes` of the database.
 pub(super) struct StoredChanges(pub(super) StoreHandle);

@@ -7,6 +7,13 @@ use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use chatos_files::change::{ChangeLog, FileChange};
+use chatos_files::commit::{Engine, Journals};
+use chatos_files::fs::RealFs;
+use chatos_files::plan::{Plan, Planned, Sensitive};
+use chatos_files::read::ScanCache;
+use chatos_files::stop::Stop;
+use chatos_files::{FileError, Protected, Root, Stopped, SymlinkPolicy};
 use chatos_prompts::{Approval, Unasked};
 use chatos_tool::{DenyRule, Text, TextLimits, ToolError};
 
@@ -15,13 +22,6 @@ use super::{ChangeContext, ChangeStore, FileHome};
 use crate::clock::Stop as CallStop;
 use crate::consent::{self, Change, Consent, Matter};
 use crate::context::CallCx;
-use crate::filesystem::change::{ChangeLog, FileChange};
-use crate::filesystem::commit::{Engine, Journals};
-use crate::filesystem::fs::RealFs;
-use crate::filesystem::plan::{Plan, Planned, Sensitive};
-use crate::filesystem::read::ScanCache;
-use crate::filesystem::stop::Stop;
-use crate::filesystem::{FileError, Protected, Root, Stopped, SymlinkPolicy};
 use crate::settings::FileSettings;
 
 /// Shared by the tools of one server.

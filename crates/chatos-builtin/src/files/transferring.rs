@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use chatos_files::plan::{self, TransferRequest};
 use chatos_tool::{Annotations, Confirm, Text, ToolError, ToolSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,7 +11,6 @@ use super::shelf::{Job, Performed, Shelf};
 use super::writing::warning_lines;
 use crate::consent::Consent;
 use crate::context::CallCx;
-use crate::filesystem::plan::{self, TransferRequest};
 use crate::tool::{Body, Outcome, Tool};
 
 static MOVE: ToolSpec = ToolSpec {

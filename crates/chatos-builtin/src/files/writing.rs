@@ -5,6 +5,9 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::engine::DecodePaddingMode;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
+use chatos_files::Digest;
+use chatos_files::diff::Diff;
+use chatos_files::plan::{self, EditRequest, WriteMode, WriteRequest};
 use chatos_tool::{Annotations, Confirm, Issue, IssueCode, Lang, Text, ToolError, ToolSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,9 +17,6 @@ use super::reading::eol_word;
 use super::shelf::{Job, Performed, Shelf};
 use crate::consent::Consent;
 use crate::context::CallCx;
-use crate::filesystem::Digest;
-use crate::filesystem::diff::Diff;
-use crate::filesystem::plan::{self, EditRequest, WriteMode, WriteRequest};
 use crate::tool::{Body, Outcome, Tool};
 
 /// Longest payload of one argument; the settings decide below it.

@@ -5,16 +5,15 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::PathBuf;
 
+use chatos_files::Root;
+use chatos_files::change::{ChangeKind, Content, FileChange, MAX_KEPT_BYTES};
+use chatos_files::entry::{Kind, size_of};
+use chatos_files::root::ProtectedIds;
+use chatos_files::stop::Stop;
+use chatos_files::walk::{WalkOptions, walk};
 use rustix::fs::{AtFlags, Stat};
 use schemars::JsonSchema;
 use serde::Serialize;
-
-use crate::filesystem::Root;
-use crate::filesystem::change::{ChangeKind, Content, FileChange, MAX_KEPT_BYTES};
-use crate::filesystem::entry::{Kind, size_of};
-use crate::filesystem::root::ProtectedIds;
-use crate::filesystem::stop::Stop;
-use crate::filesystem::walk::{WalkOptions, walk};
 
 /// Files that are compared.
 const MAX_FILES: usize = 20_000;

@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
+use chatos_files::entry::Kind;
+use chatos_files::resolve::Last;
+use chatos_files::{FileError, Protected, Root, SymlinkPolicy};
 use chatos_tool::{DenyRule, Issue, IssueCode, Needed, Text, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::context::CallCx;
 use crate::files::explain;
-use crate::filesystem::entry::Kind;
-use crate::filesystem::resolve::Last;
-use crate::filesystem::{FileError, Protected, Root, SymlinkPolicy};
 
 /// Most variables of a call.
 const MAX_VARIABLES: usize = 64;

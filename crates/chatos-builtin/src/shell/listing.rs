@@ -2,6 +2,10 @@
 
 use std::sync::Arc;
 
+use chatos_files::entry::Kind;
+use chatos_files::list;
+use chatos_files::stop::Never;
+use chatos_files::walk::WalkOptions;
 use chatos_tool::{Annotations, Confirm, Cut, Keep, Text, ToolError, ToolSpec, Unit};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,10 +14,6 @@ use super::Shop;
 use super::command::open_root;
 use crate::context::CallCx;
 use crate::files::explain;
-use crate::filesystem::entry::Kind;
-use crate::filesystem::list;
-use crate::filesystem::stop::Never;
-use crate::filesystem::walk::WalkOptions;
 use crate::tool::{Body, Outcome, Tool};
 
 const MAX_NAMES: usize = 100;

@@ -5,14 +5,13 @@ mod clean;
 
 use std::collections::VecDeque;
 
+use chatos_files::text::is_binary;
 use chatos_tool::truncate::{self, Keep, Unit};
 use chatos_tool::{Lang, Redactor};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 pub(super) use clean::clean;
-
-use crate::filesystem::text::is_binary;
 
 /// How much of a stream decides whether it is binary (servers §2.2).
 const SNIFF: usize = 8_192;

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
+use chatos_files::stop::Never;
 use chatos_prompts::{Approval, effect};
 use chatos_tool::{Annotations, Confirm, Issue, Needed, Reason, Text, ToolError, ToolSpec};
 use schemars::JsonSchema;
@@ -28,7 +29,6 @@ use super::{Shop, sessions};
 use crate::consent::{self, Consent, Matter};
 use crate::context::CallCx;
 use crate::files::ChangeContext;
-use crate::filesystem::stop::Never;
 use crate::tool::{Outcome, Tool};
 use follow::Followed;
 pub(super) use follow::GRACE_MS;

@@ -16,13 +16,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use chatos_files::change::FileChange;
 use chatos_tool::{Lang, schema};
 use serde_json::{Value, json};
 
 use super::*;
 use crate::access::Access;
 use crate::files::ChangeContext;
-use crate::filesystem::change::FileChange;
 use crate::layer::{CallRequest, Layer, Reply};
 use crate::root::Root;
 use crate::settings::ToolSettings;

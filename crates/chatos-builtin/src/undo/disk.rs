@@ -4,19 +4,19 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::OnceLock;
 
+use chatos_files::change::{ChangeKind, Content, FileChange, MAX_KEPT_BYTES};
+use chatos_files::commit::Step;
+use chatos_files::entry::{FileId, Kind, size_of};
+use chatos_files::held::Held;
+use chatos_files::plan::{Before, PlannedFile};
+use chatos_files::read::{self, ScanCache};
+use chatos_files::stop::Never;
+use chatos_files::{DenyRule, FileError, Last, Protected, Root, SymlinkPolicy, walk};
 use chatos_store::{ContentState, Store};
 use chatos_tool::Fault;
 
 use super::net::{Net, Side};
 use super::{UndoAction, UndoHome, UndoStep, refuse};
-use crate::filesystem::change::{ChangeKind, Content, FileChange, MAX_KEPT_BYTES};
-use crate::filesystem::commit::Step;
-use crate::filesystem::entry::{FileId, Kind, size_of};
-use crate::filesystem::held::Held;
-use crate::filesystem::plan::{Before, PlannedFile};
-use crate::filesystem::read::{self, ScanCache};
-use crate::filesystem::stop::Never;
-use crate::filesystem::{DenyRule, FileError, Last, Protected, Root, SymlinkPolicy, walk};
 
 /// Contents that one undo holds in memory.
 const MOST_BYTES: usize = 256 << 20;

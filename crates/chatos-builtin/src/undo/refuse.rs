@@ -1,9 +1,8 @@
 //! Why something cannot be undone, in words.
 
+use chatos_files::{ConflictKind, DenyRule, FileError, Resource};
 use chatos_tool::{ErrorCode, Fault, Text};
 use serde_json::json;
-
-use crate::filesystem::{ConflictKind, DenyRule, FileError, Resource};
 
 pub(super) fn nothing() -> Fault {
     let message = Text::fixed("nothing of this is left to undo", "没有可撤销的内容");

@@ -4,10 +4,10 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
 
+use chatos_files::diff::diff;
 use chatos_store::{ChangeFilter, ChangedContent, OpenOptions};
 
 use super::*;
-use crate::filesystem::diff::diff;
 
 struct Fixture {
     dir: tempfile::TempDir,
@@ -333,7 +333,7 @@ fn what_is_not_kept_protected_or_gone_is_refused() {
     // A large file that came can go, its digest is known; one that moved can come back.
     let big = vec![7_u8; 6 << 20];
     fs::write(f.path("big"), &big).unwrap();
-    let digest = crate::filesystem::Digest::of(&big);
+    let digest = chatos_files::Digest::of(&big);
     let omitted = || ChangedContent::Omitted(digest.as_str(), big.len() as u64);
     let moved = NewFileChange {
         path: "big",

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use chatos_agent::Question;
-use chatos_builtin::filesystem::plan::sensitive;
+use chatos_files::plan::sensitive;
 use chatos_manifest::{PluginId, visible};
 use chatos_plugins::UiApps;
 use chatos_prompts::{Effect, Object, Owner, effect};
