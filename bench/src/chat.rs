@@ -291,7 +291,7 @@ fn answer(stream: TcpStream) -> Result<()> {
 }
 
 /// The program, serving.
-struct Host {
+pub(crate) struct Host {
     process: Child,
     port: u16,
     token: String,
@@ -301,7 +301,7 @@ struct Host {
 
 impl Host {
     #[expect(clippy::disallowed_methods, reason = "starts the program it measures")]
-    fn start(program: &Path, home: &Path) -> Result<Self> {
+    pub(crate) fn start(program: &Path, home: &Path) -> Result<Self> {
         let mut process = Command::new(program)
             .args(["serve", "--port", "0", "--no-open", "--ready-json", "--state-dir"])
             .arg(home.join("state"))
@@ -317,7 +317,7 @@ impl Host {
         Ok(Self { process, port, token: word("token"), sign_in: word("signInUrl") })
     }
 
-    fn api(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Value> {
+    pub(crate) fn api(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Value> {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port))?;
         let body = body.map(Value::to_string).unwrap_or_default();
         write!(

@@ -5,6 +5,7 @@
 #![expect(clippy::print_stdout, reason = "a benchmark speaks to the person who started it")]
 
 mod chat;
+mod lists;
 mod mcp;
 mod measure;
 mod plugins;
@@ -21,6 +22,7 @@ fn main() -> ExitCode {
         ["prompts", only @ ..] => prompts::run(only),
         ["servers", words @ ..] => servers::run(words),
         ["chat", path @ ..] => chat::run(path),
+        ["lists", path @ ..] => lists::run(path),
         ["mcp"] => mcp::run(),
         // A second process for the measurements; see `prompts::latency`.
         ["prompts-writer", log, bare] => prompts::writer(log.as_ref(), bare.as_ref()),
@@ -39,6 +41,7 @@ fn main() -> ExitCode {
             println!("       chatos-bench mcp");
             println!("       chatos-bench start [PROGRAM]");
             println!("       chatos-bench chat [PROGRAM]");
+            println!("       chatos-bench lists [PROGRAM]");
             return ExitCode::from(2);
         }
     };

@@ -28,6 +28,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { version: 11, name: "app_rights", sql: include_str!("migrations/0011_app_rights.sql") },
     Migration { version: 12, name: "prompt_texts", sql: include_str!("migrations/0012_prompt_texts.sql") },
     Migration { version: 13, name: "client_grants", sql: include_str!("migrations/0013_client_grants.sql") },
+    Migration { version: 14, name: "flat_lists", sql: include_str!("migrations/0014_flat_lists.sql") },
 ];
 
 /// The schema this binary reads and writes.

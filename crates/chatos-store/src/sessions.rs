@@ -55,6 +55,15 @@ pub(crate) const COLUMNS: &str =
     "id, title, agent_id, model_id, workspace_root, pinned, archived_at, branched_from_run,
   branched_at_step, created_at, updated_at, last_message_at";
 
+/// The query of a list: archived or not, how many, after how many.
+pub(crate) fn list() -> String {
+    format!(
+        "SELECT {COLUMNS} FROM sessions WHERE (archived_at IS NOT NULL) = ?1
+           AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = sessions.id)
+         ORDER BY pinned DESC, coalesce(last_message_at, created_at) DESC, id DESC LIMIT ?2 OFFSET ?3"
+    )
+}
+
 impl Store {
     /// Makes a chat; one of the same id is left as it is.
     pub fn create_session(&self, row: SessionRow) -> Result<SessionRow, StoreError> {
@@ -73,12 +82,7 @@ impl Store {
     /// a sub agent is a chat with the id of its run; it is not listed.
     pub fn sessions(&self, archived: bool, limit: u32, offset: u32) -> Result<Vec<SessionRow>, StoreError> {
         self.read(|connection| {
-            let sql = format!(
-                "SELECT {COLUMNS} FROM sessions WHERE (archived_at IS NOT NULL) = ?1
-                   AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = sessions.id)
-                 ORDER BY pinned DESC, coalesce(last_message_at, created_at) DESC, id DESC LIMIT ?2 OFFSET ?3"
-            );
-            let mut statement = connection.prepare_cached(&sql)?;
+            let mut statement = connection.prepare_cached(&list())?;
             let rows = statement.query_map((archived, limit, offset), session_of)?;
             Ok(rows.collect::<Result<_, _>>()?)
         })

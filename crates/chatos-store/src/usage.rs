@@ -76,17 +76,23 @@ impl UsageBy {
     }
 }
 
+/// The query of sums since `?1`; of the key `?2` alone, which is then looked up and not looked for.
+pub(crate) fn sums(by: UsageBy, one: bool) -> String {
+    let column = by.column();
+    let which = if one { format!("{column} = ?2") } else { "?2 IS NULL".to_owned() };
+    format!(
+        "SELECT {column}, currency, count(*), sum(input), sum(output), sum(cache_read), sum(cache_write),
+           max(estimated), sum(cost), sum(cost IS NULL)
+         FROM usage WHERE created_at >= ?1 AND {which}
+         GROUP BY 1, 2 ORDER BY 1 DESC, 2"
+    )
+}
+
 impl Store {
     /// Sums since a time; of one key where it is given.
     pub fn usage(&self, by: UsageBy, since: i64, key: Option<&str>) -> Result<Vec<UsageSum>, StoreError> {
-        let column = by.column();
         self.read(|connection| {
-            let sql = format!(
-                "SELECT {column}, currency, count(*), sum(input), sum(output), sum(cache_read), sum(cache_write),
-                   max(estimated), sum(cost), sum(cost IS NULL)
-                 FROM usage WHERE created_at >= ?1 AND (?2 IS NULL OR {column} = ?2)
-                 GROUP BY 1, 2 ORDER BY 1 DESC, 2"
-            );
+            let sql = sums(by, key.is_some());
             let mut statement = connection.prepare_cached(&sql)?;
             let rows = statement.query_map((since, key), |row| {
                 Ok(UsageSum {

@@ -2,7 +2,8 @@
 
 use chatos_policy::Role;
 use chatos_wire::{RunKind, RunState};
-use rusqlite::{Connection, OptionalExtension, Row};
+use rusqlite::types::Value as Sql;
+use rusqlite::{Connection, OptionalExtension, Row, params_from_iter};
 
 use super::{RunRow, StepRow};
 use crate::db::Store;
@@ -34,6 +35,31 @@ const STEP_COLUMNS: &str =
   read_only, idempotent, attempt, task_id, request_id, child_run_id, input_blob, output_blob, status, code,
   elapsed_ms, started_at, finished_at, detail";
 
+/// The query of a list. Only what is asked for is in it: a condition that may not count keeps the database from
+/// using an index.
+pub(super) fn list(filter: &RunFilter) -> (String, Vec<Sql>) {
+    let mut sql = format!("SELECT {COLUMNS} FROM runs WHERE 1");
+    let mut values: Vec<Sql> = Vec::new();
+    let equal = [
+        ("session_id", filter.session_id.as_deref()),
+        ("state", filter.state.map(RunState::as_str)),
+        ("kind", filter.kind.map(RunKind::as_str)),
+    ];
+    for (column, value) in equal {
+        if let Some(value) = value {
+            sql.push_str(&format!(" AND {column} = ?"));
+            values.push(Sql::from(value.to_owned()));
+        }
+    }
+    if let Some((at, id)) = &filter.before {
+        sql.push_str(" AND (created_at, id) < (?, ?)");
+        values.extend([Sql::from(*at), Sql::from(id.clone())]);
+    }
+    sql.push_str(" ORDER BY created_at DESC, id DESC LIMIT ?");
+    values.push(Sql::from(filter.limit));
+    (sql, values)
+}
+
 impl Store {
     /// One run.
     pub fn run(&self, id: &str) -> Result<Option<RunRow>, StoreError> {
@@ -51,18 +77,9 @@ impl Store {
     /// Runs, newest first.
     pub fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError> {
         self.read(|connection| {
-            let sql = format!(
-                "SELECT {COLUMNS} FROM runs
-                 WHERE (?1 IS NULL OR session_id = ?1) AND (?2 IS NULL OR state = ?2)
-                   AND (?3 IS NULL OR kind = ?3) AND (?4 IS NULL OR (created_at, id) < (?4, ?5))
-                 ORDER BY created_at DESC, id DESC LIMIT ?6"
-            );
-            let (at, id) = filter.before.as_ref().map(|(at, id)| (*at, id.as_str())).unzip();
+            let (sql, values) = list(filter);
             let mut statement = connection.prepare_cached(&sql)?;
-            let (state, kind) = (filter.state.map(RunState::as_str), filter.kind.map(RunKind::as_str));
-            let rows =
-                statement.query_map((&filter.session_id, state, kind, at, id, filter.limit), run_of)?;
-            Ok(rows.collect::<Result<_, _>>()?)
+            Ok(statement.query_map(params_from_iter(values), run_of)?.collect::<Result<_, _>>()?)
         })
     }
 

@@ -210,3 +210,36 @@ fn an_unknown_word_is_damage_with_its_place() {
         }
     }
 }
+
+#[test]
+fn a_page_of_a_list_is_read_from_an_index_in_its_order() {
+    let (_dir, store) = store();
+    let runs = |filter: RunFilter| super::read::list(&filter).0;
+    let after = Some((1, "x".to_owned()));
+    let queries = [
+        runs(RunFilter::default()),
+        runs(RunFilter { before: after.clone(), ..RunFilter::default() }),
+        runs(RunFilter { state: Some(RunState::Failed), before: after.clone(), ..RunFilter::default() }),
+        runs(RunFilter { kind: Some(RunKind::Sub), before: after.clone(), ..RunFilter::default() }),
+        runs(RunFilter { session_id: Some("x".to_owned()), before: after, ..RunFilter::default() }),
+        crate::sessions::list(),
+        crate::usage::sums(UsageBy::Run, true),
+        crate::usage::sums(UsageBy::RootRun, true),
+        crate::usage::sums(UsageBy::Session, true),
+        "SELECT * FROM tasks WHERE 1 ORDER BY updated_at DESC, id DESC LIMIT 50".to_owned(),
+        "SELECT * FROM tasks WHERE status = 'todo' ORDER BY updated_at DESC, id DESC LIMIT 50".to_owned(),
+        "SELECT * FROM tasks WHERE scope = 'chat' AND session_id = 'x' ORDER BY updated_at DESC, id DESC LIMIT 50"
+            .to_owned(),
+    ];
+    for query in queries {
+        let plan: Vec<String> = store
+            .read(|connection| {
+                let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {query}"))?;
+                Ok(statement.raw_query().mapped(|row| row.get(3)).collect::<Result<_, _>>()?)
+            })
+            .unwrap();
+        let unordered = plan.iter().any(|step| step == "USE TEMP B-TREE FOR ORDER BY");
+        let through_all = plan.iter().any(|step| step.starts_with("SCAN") && !step.contains("INDEX"));
+        assert!(!unordered && !through_all, "{query}\n{plan:#?}");
+    }
+}
