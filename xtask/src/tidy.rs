@@ -3,17 +3,21 @@
 //! Every check returns findings, never prints, and sees only a [`Workspace`]; so each has its tests beside it
 //! and one broken rule never hides another.
 
+mod circles;
 mod comments;
 mod dependencies;
 mod finding;
 mod forbidden;
+mod houses;
 mod layers;
 mod leaks;
 mod links;
 mod markdown;
+mod ratchet;
 mod readme;
 mod settings;
 mod sizes;
+mod source;
 
 use std::path::PathBuf;
 
@@ -77,6 +81,10 @@ fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     findings.extend(leaks::check(workspace, &files)?);
     findings.extend(links::check(workspace, &files)?);
     findings.extend(readme::check(workspace)?);
+    let sources = source::product(workspace, &files)?;
+    findings.extend(houses::check(&sources, &settings));
+    findings.extend(circles::check(&sources, &settings));
+    findings.extend(ratchet::check(workspace, &files, &sources, &settings)?);
     Ok(findings)
 }
 

@@ -12,6 +12,8 @@ use serde::Deserialize;
 use crate::tidy::finding::Finding;
 use crate::workspace::{DependencyKind, Metadata, Package, Workspace};
 
+/// Where a stranger begins to read.
+const MAP: &str = "ARCHITECTURE.md";
 pub(crate) const TABLE: &str = "xtask/layers.toml";
 
 const NEW_EDGE: &str = "move the code to the layer that owns it or put a trait in the lower crate; \
@@ -44,7 +46,15 @@ struct Rule {
 pub(crate) fn check(workspace: &Workspace, metadata: &Metadata) -> Result<Vec<Finding>> {
     let table: Table =
         toml::from_str(&workspace.read(TABLE)?).with_context(|| format!("cannot parse `{TABLE}`"))?;
-    Ok(check_table(&table, &metadata.packages))
+    let mut findings = check_table(&table, &metadata.packages);
+    let map = workspace.read(MAP)?;
+    let missing =
+        metadata.packages.iter().filter(|package| !map.contains(&format!("`crates/{}`", package.name)));
+    let shipped = missing.filter(|package| workspace.has(&format!("crates/{}", package.name)));
+    findings.extend(shipped.map(|package| {
+        Finding::error("layers", MAP, format!("does not say what `crates/{}` is for", package.name))
+    }));
+    Ok(findings)
 }
 
 fn check_table(table: &Table, packages: &[Package]) -> Vec<Finding> {
