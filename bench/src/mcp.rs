@@ -13,7 +13,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, anyhow, ensure};
-use chatos_host::{Environment, Fault, Host, HostConfig, Lang, ServerInput, ToolCall};
+use chatos_host::{Environment, Fault, Host, HostConfig, Lang, ToolCall};
+use chatos_wire::server::ServerInput;
 use serde_json::{Value, json};
 
 use crate::measure::{Times, human, ratio};

@@ -11,9 +11,10 @@ mod running;
 use std::sync::Arc;
 
 use chatos_tool::{Needed, Text, ToolError, Trace};
+use chatos_wire::subagent::SubPlugin;
 use serde_json::Value;
 
-pub use catalogue::{SubAgent, SubCommand, SubPlugin, SubSkill, built_in_subagents, read_subagents};
+pub use catalogue::{built_in_subagents, read_subagents};
 pub use choose::{Choice, Wanted, choose};
 
 use crate::context::CallCx;

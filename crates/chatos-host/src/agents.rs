@@ -19,9 +19,6 @@ use crate::fault::store_fault;
 use crate::host::Host;
 
 pub use blocks::{Block, BlockContext, PromptUse, SubTexts, SystemBlocks};
-pub use explain::{
-    AgentExplanation, ChangeView, LandName, PromptExplanation, Reason, ServerExplanation, ToolExplanation,
-};
 pub(crate) use fault::{no_agent, no_land_config, run_refused};
 pub use seeds::FIRST_AGENT;
 pub(crate) use seeds::seed;

@@ -15,16 +15,13 @@ mod roots;
 mod views;
 
 pub use backends::BackendCall;
-pub use capabilities::{CapabilityLevel, CapabilityState, CapabilityView, GrantChange, GrantView};
-pub use confinement::Confinement;
 pub use frames::{FrameAsset, FramePolicy, Looked, Revision, frame_hash};
 pub use need::AppNeed;
-pub use open::{OpenOrder, Opened, Surface};
+pub use open::{OpenOrder, Opened};
 pub use own::AppCaller;
-pub use roots::AppRootView;
 pub(crate) use roots::{Placed, ROOTS_OWNER};
 pub(crate) use views::UiMeta;
-pub use views::{OpenedView, ToolWithView, View, ViewHosts, ViewOrder};
+pub use views::{OpenedView, View, ViewOrder};
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};

@@ -37,14 +37,10 @@ mod tools;
 mod upkeep;
 mod whole;
 
-pub use agents::{
-    AgentDesk, AgentExplanation, Block, BlockContext, ChangeView, FIRST_AGENT, LandName, PromptExplanation,
-    PromptUse, Reason, ServerExplanation, SubTexts, SystemBlocks, ToolExplanation,
-};
+pub use agents::{AgentDesk, Block, BlockContext, FIRST_AGENT, PromptUse, SubTexts, SystemBlocks};
 pub use apps::{
-    AppCaller, AppDesk, AppNeed, AppRootView, BackendCall, CapabilityLevel, CapabilityState, CapabilityView,
-    Confinement, FrameAsset, FramePolicy, GrantChange, GrantView, Looked, OpenOrder, Opened, OpenedView,
-    Revision, Surface, ToolWithView, View, ViewHosts, ViewOrder, frame_hash,
+    AppCaller, AppDesk, AppNeed, BackendCall, FrameAsset, FramePolicy, Looked, OpenOrder, Opened, OpenedView,
+    Revision, View, ViewOrder, frame_hash,
 };
 pub use asker::{
     AskedBy, DeskOwner, DeskQueue, asked_id, payload as question_payload, queue_error, taken_part, verdict,
@@ -80,25 +76,16 @@ pub use fault::{path_fault, setting_fault, store_fault};
 pub use host::{EmbeddedFiles, Host, HostConfig, Notice};
 pub use host_log::log_to_stderr;
 pub use instance::{Announcement, read_announcement, running_host};
-pub use mcp::{
-    AuthInput, AuthView, ErrorView, FoundServer, ImportOutcome, OauthInput, OauthView, PinView, RETURN_PATH,
-    Returned, ServerDesk, ServerInput, ServerLogView, ServerToolView, ServerTools, ServerView, SignInStart,
-    SignInView, SignedOut, StateView, ToolsetOrder, ToolsetView,
-};
-pub use models::{DetectedModel, ModelAnswer, ModelDesk, ModelState, PRESETS, Preset, Recognised, recognise};
+pub use mcp::{RETURN_PATH, Returned, ServerDesk, ToolsetOrder};
+pub use models::{ModelAnswer, ModelDesk, ModelState, PRESETS, Preset, Recognised, recognise};
 pub use modes::TokenKeeper;
 pub use node::{NodeInfo, find_node};
 pub use operations::{Operation, Operations};
-pub use plugins::{
-    AppKey, InstallOrder, PluginDesk, PluginLog, TrustSheet, check_modules, package_fault, problems_json,
-};
+pub use plugins::{AppKey, InstallOrder, PluginDesk, check_modules, package_fault, problems_json};
 pub use process::{port_owner, raise_file_limit, resident_bytes};
 pub use prompts::{PromptDesk, PromptList, PromptReply, Visit, visit_prompts};
 pub use runs::{
-    Attachment, AttachmentView, CompleteOrder, Completion, EventBatch, Exported, MessagePage, MessageView,
-    Reopened, RunBrief, RunDesk, RunError, RunPage, RunQuery, RunView, SearchHit, SendMode, SendOrder, Sent,
-    SessionChange, SessionOrder, SessionView, Sizes, SpanView, StepView, SubImport, SummaryView,
-    ToolCallView, TraceView, UsageView, decode_base64, encode_base64,
+    CompleteOrder, Completion, Exported, Reopened, RunDesk, Sender, decode_base64, encode_base64,
 };
 pub use state::{BackupOrder, RecoverChoice, Recovery, RestoreOrder, examine_damage, restore};
 pub use state_key::KeyState;

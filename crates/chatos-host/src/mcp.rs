@@ -30,18 +30,13 @@ use chatos_mcp::{Identity, Pool, PoolOptions, ServerKey};
 use chatos_tool::{ErrorCode, Fault, Text};
 
 use crate::host::Host;
-pub use acts::{ServerLogView, ServerToolView, ServerTools};
 pub(crate) use auth::StoredAuth;
 pub(crate) use catalogue::{Catalogue, Known, digest_of, seed};
 pub(crate) use hooks::empty_trace;
-pub use import::{FoundServer, ImportOutcome};
-pub use pins::PinView;
-pub use rows::{AuthInput, OauthInput, ServerInput};
 pub(crate) use sign_in::SIGN_IN;
-pub use sign_in::{RETURN_PATH, Returned, SignInStart, SignInView, SignedOut};
+pub use sign_in::{RETURN_PATH, Returned};
+pub use toolset::ToolsetOrder;
 pub(crate) use toolset::unapproved;
-pub use toolset::{ToolsetOrder, ToolsetView};
-pub use view::{AuthView, ErrorView, OauthView, ServerView, StateView};
 
 /// How long an unused server of a person or an app stays running.
 const IDLE: Duration = Duration::from_secs(600);

@@ -22,7 +22,6 @@ use zeroize::Zeroizing;
 use crate::fault::store_fault;
 use crate::host::Host;
 
-pub use detect::DetectedModel;
 pub use presets::{PRESETS, Preset, Recognised, recognise};
 pub use state::ModelState;
 pub use test::ModelAnswer;

@@ -11,7 +11,7 @@ mod sync;
 mod trust;
 mod verify;
 
-pub use desk::{AppKey, PluginDesk, PluginLog, TrustSheet};
+pub use desk::{AppKey, PluginDesk};
 pub use fault::{package_fault, problems_json};
 pub use modules::check_modules;
 pub use operations::InstallOrder;

@@ -39,16 +39,8 @@ pub(crate) use subagents::HostRunner;
 pub(crate) use begin::through;
 pub use complete::{CompleteOrder, Completion};
 pub use export::{Exported, Reopened};
-pub use follow::EventBatch;
-pub use import::SubImport;
-pub use read::{RunPage, RunQuery, SpanView, TraceView};
-pub use send::{Attachment, SendMode, SendOrder, Sent};
+pub use send::Sender;
 pub(crate) use sessions::check_workspace;
-pub use sessions::{SearchHit, SessionChange, SessionOrder};
-pub use views::{
-    AttachmentView, MessagePage, MessageView, RunBrief, RunError, RunView, SessionView, Sizes, StepView,
-    SummaryView, ToolCallView, UsageView,
-};
 
 /// How long a lease is good for without a sign of life (state §10).
 const LEASE_MS: i64 = 30_000;

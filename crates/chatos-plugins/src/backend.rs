@@ -18,5 +18,4 @@ pub use error::{BackendError, CodeName};
 pub use log::PluginLogFile;
 pub use port::{BackendPort, CallContext, Later, Launch};
 pub use runner::{RUNNER_SHA256, runner_file};
-pub use unit::{BackendPhase, BackendStatus};
 pub use units::{Backends, Invocation};

@@ -7,13 +7,15 @@ use std::sync::Arc;
 use chatos_contribution::{Endpoint, ResolvedServer};
 use chatos_manifest::url::{Address, HostClass, check};
 use chatos_manifest::{Lang, McpProgram, McpTarget};
-use schemars::JsonSchema;
-use serde::Serialize;
+use chatos_wire::plugin::{
+    ChangedFile, FileDiff, PluginChanges, PluginData, PluginDetails, PluginExposure, PluginFile,
+    PluginPrompt, PluginServer,
+};
 use serde_json::Value;
 
 use crate::digest::TreeFile;
 use crate::layout::Origin;
-use crate::listing::{BackendState, PluginEntry, ProblemEntry, Reader, problem_entry};
+use crate::listing::{BackendState, Reader, problem_entry};
 use crate::load::LoadedApp;
 use crate::masking::Masking;
 use crate::registry::{AppNames, DIFF_BYTES, Plugin, Registry, Snapshot, is_text, open_plugin_dir};
@@ -22,139 +24,6 @@ use crate::trust::{Change, changes};
 /// Finding the smallest difference of two hostile files can take minutes; after this time a coarser one
 /// is shown.
 const DIFF_TIME: std::time::Duration = std::time::Duration::from_millis(100);
-
-/// One plugin in full.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "field for field the documented JSON")]
-pub struct PluginDetails {
-    pub plugin: PluginEntry,
-    pub dir: String,
-    pub homepage: Option<String>,
-    pub license: Option<String>,
-    pub capabilities: Option<Vec<String>>,
-    /// Of what is on disk now; null when the files cannot be read.
-    pub digest: Option<String>,
-    /// Why there is no digest.
-    pub unreadable: Option<String>,
-    pub file_count: usize,
-    pub total_bytes: u64,
-    pub servers: Vec<ServerDetails>,
-    pub exposure: Vec<ExposureDetails>,
-    pub prompts: Vec<PromptDetails>,
-    pub files: Vec<FileDetails>,
-    /// Null without a trust record.
-    pub changes: Option<ChangeList>,
-    pub overrides_builtin: bool,
-    pub data: DataDetails,
-    pub problems: Vec<ProblemEntry>,
-}
-
-/// A server the plugin would run or connect to.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "field for field the documented JSON")]
-pub struct ServerDetails {
-    pub app_id: String,
-    pub name: String,
-    /// Program and arguments, one token each.
-    pub argv: Option<Vec<String>>,
-    /// Network address.
-    pub url: Option<String>,
-    /// `public`, `loopback`, `private` or `link_local`.
-    pub host_class: Option<String>,
-    /// The program is not Node.
-    pub unusual_command: bool,
-    /// Hosts that are sent credentials.
-    pub auth_hosts: Vec<String>,
-    pub enabled: bool,
-    pub allow_main: bool,
-    pub allow_sub: bool,
-    /// The working directory it asks for, when that is not below its data directory or the project.
-    pub workdir_outside: Option<String>,
-}
-
-/// What an app asks to be selectable.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "field for field the documented JSON")]
-pub struct ExposureDetails {
-    pub app_id: String,
-    /// null, true or a list of names.
-    pub mcp_servers: Value,
-    /// null, true or a list of names.
-    pub prompts: Value,
-}
-
-/// A prompt text the plugin brings.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "field for field the documented JSON")]
-pub struct PromptDetails {
-    pub app_id: String,
-    pub language: String,
-    pub name: String,
-    pub title: String,
-    pub bytes: usize,
-}
-
-/// A file.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[expect(missing_docs, reason = "field for field the documented JSON")]
-pub struct FileDetails {
-    pub path: String,
-    pub size: u64,
-    pub executable: bool,
-}
-
-/// Differences to what was trusted.
-#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
-#[expect(missing_docs, reason = "field for field the documented JSON")]
-pub struct ChangeList {
-    pub added: Vec<ChangedFile>,
-    pub removed: Vec<ChangedFile>,
-    pub changed: Vec<ChangedFile>,
-}
-
-/// One differing file.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "field for field the documented JSON")]
-pub struct ChangedFile {
-    pub path: String,
-    pub size: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub old_size: Option<u64>,
-    /// Can it be run? Given where that is new.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub executable: Option<bool>,
-    /// Could it be run when it was trusted? Given where that changed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub old_executable: Option<bool>,
-}
-
-/// The data directory.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[expect(missing_docs, reason = "field for field the documented JSON")]
-pub struct DataDetails {
-    pub dir: String,
-    pub exists: bool,
-    pub bytes: u64,
-}
-
-/// A file then and now.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "field for field the documented JSON")]
-pub struct FileDiff {
-    pub path: String,
-    /// `text`, `binary`, `too_large`, or `unavailable` when the old text was not kept.
-    pub kind: String,
-    pub old_text: Option<String>,
-    pub new_text: Option<String>,
-    /// The difference as unified text, for a terminal.
-    pub unified: Option<String>,
-}
 
 impl Registry {
     /// All about one plugin. Its files are read now.
@@ -188,14 +57,14 @@ impl Registry {
             changes: self.change_list(plugin, &files),
             files: files
                 .iter()
-                .map(|file| FileDetails {
+                .map(|file| PluginFile {
                     path: file.path.clone(),
                     size: file.size,
                     executable: file.executable,
                 })
                 .collect(),
             overrides_builtin: loaded.origin == Origin::User && plugin.shadows == Some(Origin::Builtin),
-            data: DataDetails {
+            data: PluginData {
                 exists: std::fs::symlink_metadata(&data_dir).is_ok(),
                 bytes: size_of(&data_dir),
                 dir: data_dir.to_string_lossy().into_owned(),
@@ -211,12 +80,12 @@ impl Registry {
     }
 
     /// `None` without a record; an unreadable record is shown as "everything is new".
-    fn change_list(&self, plugin: &Plugin, files: &[TreeFile]) -> Option<ChangeList> {
+    fn change_list(&self, plugin: &Plugin, files: &[TreeFile]) -> Option<PluginChanges> {
         if plugin.loaded.origin != Origin::User || plugin.trust.decided_at.is_none() {
             return None;
         }
         let trusted = self.trust_store().files(plugin.id()).unwrap_or_default();
-        let mut list = ChangeList::default();
+        let mut list = PluginChanges::default();
         for change in changes(&trusted, files) {
             let modes = match (change.old_executable, change.new_executable) {
                 (Some(then), Some(now)) if then != now => (Some(then), Some(now)),
@@ -340,7 +209,7 @@ fn read_file(dir: &Path, path: &str) -> std::io::Result<Side> {
     Ok(found)
 }
 
-fn server_details(plugin: &Plugin, app: &LoadedApp, data_dir: &Path) -> Option<ServerDetails> {
+fn server_details(plugin: &Plugin, app: &LoadedApp, data_dir: &Path) -> Option<PluginServer> {
     let server = app.ai.as_ref()?.mcp.as_ref()?;
     let decl = &server.decl;
     let (argv, class) = match &server.endpoint {
@@ -351,7 +220,7 @@ fn server_details(plugin: &Plugin, app: &LoadedApp, data_dir: &Path) -> Option<S
         (true, Ok(Address::Network { host, .. })) => vec![host],
         _ => Vec::new(),
     };
-    Some(ServerDetails {
+    Some(PluginServer {
         app_id: app.manifest.id.to_string(),
         name: chatos_contribution::server_name(plugin.id(), &app.manifest.id),
         url: argv.is_none().then(|| server.url.clone()),
@@ -402,25 +271,25 @@ fn workdir_outside(workdir: &Value, data_dir: &Path) -> Option<String> {
     (!by_variable && !by_path).then(|| text.clone())
 }
 
-fn exposure_details(app: &LoadedApp) -> Option<ExposureDetails> {
+fn exposure_details(app: &LoadedApp) -> Option<PluginExposure> {
     let ai = app.ai.as_ref()?;
     // Serialising null, true or names cannot fail.
     let value = |exposed| serde_json::to_value(exposed).unwrap_or(Value::Null);
-    Some(ExposureDetails {
+    Some(PluginExposure {
         app_id: app.manifest.id.to_string(),
         mcp_servers: value(&ai.mcp_servers.exposed),
         prompts: value(&ai.prompts.exposed),
     })
 }
 
-fn prompt_details(app: &LoadedApp, names: Option<&AppNames>) -> Vec<PromptDetails> {
+fn prompt_details(app: &LoadedApp, names: Option<&AppNames>) -> Vec<PluginPrompt> {
     let (Some(prompt), Some(names)) = (app.ai.as_ref().and_then(|ai| ai.prompt.as_ref()), names) else {
         return Vec::new();
     };
     [("zh", &names.prompts.zh, &prompt.text.zh), ("en", &names.prompts.en, &prompt.text.en)]
         .into_iter()
         .filter_map(|(language, name, text)| {
-            Some(PromptDetails {
+            Some(PluginPrompt {
                 app_id: app.manifest.id.to_string(),
                 language: language.to_owned(),
                 name: name.clone(),

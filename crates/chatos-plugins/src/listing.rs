@@ -5,9 +5,12 @@ use std::sync::Arc;
 
 use chatos_contribution::{Exposed, ResolvedAi};
 use chatos_manifest::{Lang, Problem, Publisher};
-use schemars::JsonSchema;
-use serde::Serialize;
-use serde_json::{Map, Value};
+use chatos_wire::plugin::{
+    AiEntry, AppEntry, AppPlugin, AppPromptEntry, AppServerEntry, BackendEntry, IconEntry, ModuleEntry,
+    PluginDirs, PluginEntry, PluginListing, ProblemEntry, PromptNameEntry, PromptPlace, PublisherEntry,
+    TrustEntry,
+};
+use serde_json::Value;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
@@ -15,207 +18,6 @@ use crate::layout::Origin;
 use crate::load::{Icon, LoadedApp};
 use crate::registry::{AppNames, Plugin, Registry, Snapshot};
 use crate::trust::TrustState;
-
-/// The whole listing.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "field for field the documented JSON")]
-pub struct PluginListing {
-    pub ok: bool,
-    pub revision: u64,
-    pub plugin_dirs: PluginDirs,
-    pub plugins: Vec<PluginEntry>,
-    pub apps: Vec<AppEntry>,
-    pub errors: Vec<ProblemEntry>,
-}
-
-/// Where plugins are.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[expect(missing_docs, reason = "field for field the documented JSON")]
-pub struct PluginDirs {
-    pub builtin: String,
-    pub user: String,
-}
-
-/// One plugin.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "field for field the documented JSON")]
-pub struct PluginEntry {
-    pub id: String,
-    pub name: String,
-    pub version: String,
-    pub description: String,
-    pub publisher: Option<PublisherEntry>,
-    /// `builtin`, `user` or `dev`.
-    pub source: String,
-    pub trusted: bool,
-    /// False for a user plugin that waits for trust while the built-in of its id is used.
-    pub active: bool,
-    /// Origin of the plugin of the same id that it overrides, or would once trusted.
-    pub shadows: Option<String>,
-    pub trust: TrustEntry,
-    pub backend: Option<BackendEntry>,
-    pub apps: Vec<AppEntry>,
-    pub extra: Map<String, Value>,
-}
-
-/// Who says to have made it; never verified.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[expect(missing_docs, reason = "field for field the documented JSON")]
-pub struct PublisherEntry {
-    pub name: Option<String>,
-    pub url: Option<String>,
-    pub email: Option<String>,
-}
-
-/// The trust of a plugin.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "field for field the documented JSON")]
-pub struct TrustEntry {
-    /// `trusted`, `untrusted` or `changed`.
-    pub state: String,
-    /// Of what is on disk; null for built-in and development plugins.
-    pub digest: Option<String>,
-    pub decided_at: Option<String>,
-}
-
-/// The backend of a plugin.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[expect(missing_docs, reason = "field for field the documented JSON")]
-pub struct BackendEntry {
-    pub entry: String,
-    pub available: bool,
-    /// `stopped`, `starting`, `running`, `backoff` or `failed`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub state: Option<String>,
-}
-
-/// One app.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "field for field the documented JSON")]
-pub struct AppEntry {
-    pub id: String,
-    pub name: String,
-    pub description: String,
-    /// As written in the manifest.
-    pub icon: String,
-    /// What may be drawn.
-    pub icon_view: IconEntry,
-    pub entry: ModuleEntry,
-    pub ai: Option<AiEntry>,
-    pub route: String,
-    pub plugin: AppPlugin,
-}
-
-/// What may be drawn for an app; a file is fetched through the API, never by its address.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct IconEntry {
-    /// `text`, `file` or `letter`.
-    pub kind: String,
-    /// The text or letter; the path for a file.
-    pub value: String,
-}
-
-/// A front-end module.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[expect(missing_docs, reason = "field for field the documented JSON")]
-pub struct ModuleEntry {
-    #[serde(rename = "type")]
-    pub kind: String,
-    pub path: String,
-    /// An identifier, not loadable.
-    pub url: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub compact: Option<Box<ModuleEntry>>,
-}
-
-/// The plugin of an app.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[expect(missing_docs, reason = "field for field the documented JSON")]
-pub struct AppPlugin {
-    pub id: String,
-    pub name: String,
-    pub version: String,
-    pub source: String,
-    pub trusted: bool,
-    pub backend: Option<BackendEntry>,
-}
-
-/// What an app contributes.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "field for field the documented JSON")]
-pub struct AiEntry {
-    pub mcp: Option<McpEntry>,
-    pub mcp_prompt: Option<McpPromptEntry>,
-    /// null, true or a list of names.
-    pub mcp_servers: Value,
-    /// null, true or a list of names.
-    pub prompts: Value,
-    pub agent: Option<Value>,
-}
-
-/// An app's own server.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "field for field the documented JSON")]
-pub struct McpEntry {
-    pub name: String,
-    pub url: String,
-    pub description: String,
-    pub tags: Vec<String>,
-    pub enabled: bool,
-    pub allow_main: bool,
-    pub allow_sub: bool,
-    pub has_auth: bool,
-}
-
-/// An app's own prompt; the texts are not listed.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[expect(missing_docs, reason = "field for field the documented JSON")]
-pub struct McpPromptEntry {
-    pub title: String,
-    pub zh: Option<PromptPlace>,
-    pub en: Option<PromptPlace>,
-    pub names: PromptNameEntry,
-}
-
-/// Where a prompt text stands; no path for text in the manifest itself.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[expect(missing_docs, reason = "field for field the documented JSON")]
-pub struct PromptPlace {
-    pub path: Option<String>,
-}
-
-/// Prompt names.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[expect(missing_docs, reason = "field for field the documented JSON")]
-pub struct PromptNameEntry {
-    pub zh: String,
-    pub en: String,
-}
-
-/// A problem in one language.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "field for field the documented JSON")]
-pub struct ProblemEntry {
-    pub path: String,
-    pub code: String,
-    pub severity: String,
-    pub message: String,
-    pub hint: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub dir: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub plugin_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub app_id: Option<String>,
-    pub source: String,
-}
 
 /// Who reads the listing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -390,7 +192,7 @@ fn app_entry(plugin: &Plugin, app: &LoadedApp, names: Option<&AppNames>, reader:
 }
 
 fn ai_entry(plugin: &Plugin, app: &LoadedApp, ai: &ResolvedAi, names: &AppNames, reader: Reader) -> AiEntry {
-    let mcp = ai.mcp.as_ref().map(|server| McpEntry {
+    let mcp = ai.mcp.as_ref().map(|server| AppServerEntry {
         name: chatos_contribution::server_name(plugin.id(), &app.manifest.id),
         url: if reader == Reader::App { String::new() } else { server.url.clone() },
         description: server.decl.description.clone(),
@@ -400,7 +202,7 @@ fn ai_entry(plugin: &Plugin, app: &LoadedApp, ai: &ResolvedAi, names: &AppNames,
         allow_sub: server.decl.allow_sub.unwrap_or(true),
         has_auth: server.decl.auth.is_some(),
     });
-    let mcp_prompt = ai.prompt.as_ref().map(|prompt| McpPromptEntry {
+    let mcp_prompt = ai.prompt.as_ref().map(|prompt| AppPromptEntry {
         title: prompt.title.clone(),
         zh: prompt.text.zh.as_ref().map(|_| PromptPlace { path: prompt.zh_path.clone() }),
         en: prompt.text.en.as_ref().map(|_| PromptPlace { path: prompt.en_path.clone() }),

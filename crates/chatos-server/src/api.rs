@@ -107,17 +107,6 @@ impl Routes {
     }
 }
 
-/// `{}`: the body of a write that needs no values.
-#[derive(Debug, Default, serde::Serialize, serde::Deserialize, JsonSchema)]
-pub(crate) struct Empty {}
-
-/// `{"ok":true}`.
-#[derive(Debug, serde::Serialize, JsonSchema)]
-pub(crate) struct Done {
-    /// Always true; failures have another shape.
-    pub(crate) ok: bool,
-}
-
 /// The values of a query; what cannot be read is said in the caller's language.
 pub(crate) struct Query<T>(pub(crate) T);
 

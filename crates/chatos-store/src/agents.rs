@@ -3,7 +3,6 @@
 
 use chatos_policy::{AgentConfig, Mode, PromptLang, UiApp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -12,7 +11,7 @@ use crate::error::{StoreError, StoreErrorKind};
 use crate::time::now_ms;
 
 /// One agent.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(missing_docs, reason = "field for field the documented JSON")]
 pub struct AgentRecord {

@@ -2,7 +2,6 @@
 //! or two decides in its own transaction who it is.
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -14,7 +13,7 @@ use crate::time::now_ms;
 pub const DEMO_MODEL: &str = "model_demo";
 
 /// One model.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(missing_docs, reason = "field for field the documented JSON")]
 pub struct ModelRecord {

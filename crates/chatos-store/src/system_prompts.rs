@@ -2,7 +2,6 @@
 //! apps contributed, and a person's own.
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::db::Store;
@@ -10,7 +9,7 @@ use crate::error::{StoreError, StoreErrorKind};
 use crate::time::now_ms;
 
 /// One text.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(missing_docs, reason = "field for field the documented JSON")]
 pub struct SystemPrompt {

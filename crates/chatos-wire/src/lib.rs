@@ -3,7 +3,27 @@
 //! Types and their texts only. Nothing here opens a file, answers a request or knows a row of the database;
 //! the store keeps the same words in its columns, so that a state has one spelling everywhere.
 
+pub mod agent;
+pub mod app;
+pub mod auth;
+pub mod change;
+pub mod client;
+pub mod doctor;
+pub mod journal;
+pub mod model;
+pub mod operation;
+pub mod plugin;
+pub mod prompt;
+pub mod run;
+pub mod server;
+pub mod session;
+pub mod setting;
+pub mod state;
 mod states;
+pub mod status;
+pub mod subagent;
+pub mod task;
+pub mod tool;
 mod words;
 
 pub use states::{MessageKind, MessageRole, RunEnd, RunKind, RunState, StepKind, StepState};

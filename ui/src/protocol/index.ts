@@ -25,11 +25,11 @@ export type Severity = 'error' | 'warning' | 'info' | 'ok';
 
 export type Notice = Schemas['NoticeView'] & { severity: Severity };
 export type HostStatus = Omit<Schemas['Status'], 'notices'> & { notices: Notice[] };
-export type DoctorFinding = Schemas['FindingView'] & { severity: Severity };
-export type DoctorReport = Omit<Schemas['Report'], 'findings'> & { findings: DoctorFinding[] };
+export type DoctorFinding = Schemas['DoctorFinding'] & { severity: Severity };
+export type DoctorReport = Omit<Schemas['DoctorReport'], 'findings'> & { findings: DoctorFinding[] };
 
-export type SettingType = Schemas['Kind'];
-export type SettingSource = Schemas['Source'];
+export type SettingType = Schemas['SettingType'];
+export type SettingSource = Schemas['ValueSource'];
 export type Setting = Schemas['Setting'] & { value: JsonValue; default: JsonValue };
 
 // ---- plugins (plugins §4, §6) ----
@@ -52,7 +52,7 @@ export type PluginListing = Narrow<Schemas['PluginListing'], { plugins: Plugin[]
 
 /** One server an app would run or connect to, as the trust sheet shows it (plugins §7). */
 export type ServerReview = Narrow<
-  Schemas['ServerDetails'],
+  Schemas['PluginServer'],
   { hostClass?: 'public' | 'loopback' | 'private' | 'link_local' | null }
 >;
 
@@ -77,7 +77,7 @@ export type TrustSheet = PluginDetails & { rights: PluginRight[] };
 
 export type FileDiff = Narrow<Schemas['FileDiff'], { kind: 'text' | 'binary' | 'too_large' | 'unavailable' }>;
 export type PluginLog = Schemas['PluginLog'];
-export type UninstallResult = Narrow<Schemas['Removed'], { data: 'kept' | 'deleted' }>;
+export type UninstallResult = Narrow<Schemas['PluginRemoved'], { data: 'kept' | 'deleted' }>;
 
 /** Result of an installation (plugins §8). */
 export interface InstallResult {
@@ -118,9 +118,9 @@ export type Task = Schemas['TaskView'];
 export type TaskPage = Schemas['TaskList'];
 export type TaskChange = Schemas['TaskChange'];
 export type NewTask = Pick<Schemas['TaskInput'], 'title'> & Partial<Schemas['TaskInput']>;
-export type JournalEntry = Schemas['EntryView'];
-export type JournalPage = Schemas['EntryList'];
-export type JournalProjects = Schemas['Projects'];
+export type JournalEntry = Schemas['JournalEntryView'];
+export type JournalPage = Schemas['JournalList'];
+export type JournalProjects = Schemas['JournalProjects'];
 
 // ---- events ----
 

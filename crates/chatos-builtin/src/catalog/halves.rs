@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use chatos_store::{OpenOptions, Store};
 use chatos_tool::truncate::compact_len;
 use chatos_tool::{Lang, ToolError, Trace, schema};
+use chatos_wire::subagent::{SubAgent, SubCommand, SubPlugin};
 use serde_json::{Value, json};
 
 use super::*;
@@ -21,7 +22,7 @@ use crate::layer::Reply;
 use crate::root::Root;
 use crate::settings::ToolSettings;
 use crate::shell::{ConfirmUse, ShellSettings};
-use crate::subagent::{SubAgent, SubCommand, SubDone, SubOrder, SubPlugin, SubagentRunner};
+use crate::subagent::{SubDone, SubOrder, SubagentRunner};
 use crate::testing::{self, call};
 use crate::tool::BoxFuture;
 

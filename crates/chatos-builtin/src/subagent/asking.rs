@@ -1,12 +1,12 @@
 //! `get_sub_agent` and `suggest_sub_agent`.
 
 use chatos_tool::{Annotations, Confirm, Lang, Reason, Text, ToolError, ToolSpec, validation};
+use chatos_wire::subagent::{SubAgent, SubPlugin};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::Home;
-use super::catalogue::{SubAgent, SubPlugin};
 use super::choose::{Wanted, choose};
 use crate::context::CallCx;
 use crate::tool::{Body, Outcome, Tool};

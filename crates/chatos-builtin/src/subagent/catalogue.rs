@@ -1,81 +1,11 @@
 //! The catalogue: plugins of sub-agents as plain files, over the built-in ones (agents §10.1).
 
+use chatos_wire::subagent::{SubAgent, SubPlugin};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 /// Largest file of a plugin.
 const FILE_BYTES: u64 = 128 * 1024;
-
-/// A plugin of sub-agents.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-#[expect(missing_docs, reason = "the names are those of agents §10.1")]
-pub struct SubPlugin {
-    pub id: String,
-    pub name: String,
-    pub description: String,
-    pub category: String,
-    #[serde(default = "yes")]
-    pub enabled: bool,
-    /// `builtin` or `user`.
-    pub source: String,
-    pub agents: Vec<SubAgent>,
-    pub skills: Vec<SubSkill>,
-    pub commands: Vec<SubCommand>,
-}
-
-fn yes() -> bool {
-    true
-}
-
-/// One agent of it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", default)]
-#[expect(missing_docs, reason = "the names are those of agents §10.1")]
-pub struct SubAgent {
-    pub id: String,
-    pub name: String,
-    pub description: String,
-    pub model: Option<String>,
-    pub reasoning: Option<bool>,
-    pub system: String,
-    #[serde(skip_serializing)]
-    pub system_prompt_path: String,
-    pub skills: Vec<String>,
-    pub default_skills: Vec<String>,
-    pub default_command: Option<String>,
-}
-
-/// A text an agent works by.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", default)]
-#[expect(missing_docs, reason = "the names are those of agents §10.1")]
-pub struct SubSkill {
-    pub id: String,
-    pub name: String,
-    pub description: String,
-    pub instructions: String,
-    #[serde(skip_serializing)]
-    pub instructions_path: String,
-}
-
-/// A way to ask an agent for one thing.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", default)]
-#[expect(missing_docs, reason = "the names are those of agents §10.1")]
-pub struct SubCommand {
-    pub id: String,
-    pub name: String,
-    pub description: String,
-    pub instructions: String,
-    #[serde(skip_serializing)]
-    pub instructions_path: String,
-    pub model: Option<String>,
-    pub reasoning: Option<bool>,
-}
 
 /// The agents every ChatOS has.
 pub fn built_in_subagents() -> Vec<SubPlugin> {

@@ -1,6 +1,6 @@
 //! Which sub-agent fits (agents §10.3). Pure; never "the first one".
 
-use super::catalogue::{SubAgent, SubCommand, SubPlugin};
+use chatos_wire::subagent::{SubAgent, SubCommand, SubPlugin};
 
 /// Most others that a model is asked to compare.
 const NEAR: usize = 7;

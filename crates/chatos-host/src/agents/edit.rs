@@ -6,9 +6,10 @@ use std::path::Path;
 use chatos_policy::{Code, Mode, Role, SAFE_DEFAULT, World};
 use chatos_store::{AgentRecord, StoreErrorKind};
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
+use chatos_wire::agent::Reason;
 use serde_json::{Map, Value, json};
 
-use super::explain::{Reason, is_stop};
+use super::explain::is_stop;
 use super::{AgentDesk, no_agent, run_refused};
 use crate::apps::{AppCaller, Placed};
 use crate::fault::store_fault;

@@ -8,112 +8,15 @@ use chatos_policy::{
 };
 use chatos_store::AgentRecord;
 use chatos_tool::{Fault, Lang, Text};
-use schemars::JsonSchema;
-use serde::Serialize;
+use chatos_wire::agent::{
+    AgentExplanation, GrantDifference, LandName, PromptExplanation, Reason, ServerExplanation,
+    ToolExplanation,
+};
 
 use super::AgentDesk;
 use super::blocks::BlockContext;
 use super::known::KnownTools;
 use crate::fault::store_fault;
-
-/// Everything about one agent in one role.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "field for field the documented JSON")]
-pub struct AgentExplanation {
-    pub agent_id: String,
-    pub role: Role,
-    /// The land_config that bounds it; `null` when there is none and the run is refused.
-    pub land_config: Option<LandName>,
-    /// Why a run cannot begin at all.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stop: Option<Reason>,
-    pub servers: Vec<ServerExplanation>,
-    pub prompts: Vec<PromptExplanation>,
-    pub problems: Vec<Reason>,
-    /// Against the saved agent; only in previews.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub changes: Option<Vec<ChangeView>>,
-}
-
-/// A land_config by name.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[expect(missing_docs, reason = "the words say it")]
-pub struct LandName {
-    pub id: String,
-    pub name: String,
-}
-
-/// A code for programs, a sentence for people, the page that fixes it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[expect(missing_docs, reason = "the words say it")]
-pub struct Reason {
-    pub code: String,
-    pub message: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fix: Option<String>,
-}
-
-/// One server.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[expect(missing_docs, reason = "field for field the documented JSON")]
-pub struct ServerExplanation {
-    /// `null` for something that does not exist.
-    pub identity: Option<String>,
-    pub name: String,
-    pub granted: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub code: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub message: Option<String>,
-    /// The rule that decided, in words.
-    pub rule: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fix: Option<String>,
-    /// Tools as far as they are known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tools: Option<Vec<ToolExplanation>>,
-    /// `now`: the server offers them at this moment; `lastSeen`: it is not connected, and offered them then.
-    #[serde(rename = "toolsFrom", skip_serializing_if = "Option::is_none")]
-    pub tools_from: Option<&'static str>,
-}
-
-/// One tool.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[expect(missing_docs, reason = "field for field the documented JSON")]
-pub struct ToolExplanation {
-    pub tool: String,
-    pub granted: bool,
-    /// Each call first asks a person.
-    pub ask: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub code: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub message: Option<String>,
-    pub rule: String,
-}
-
-/// One prompt.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[expect(missing_docs, reason = "field for field the documented JSON")]
-pub struct PromptExplanation {
-    pub key: String,
-    pub included: bool,
-    pub code: String,
-    pub why: String,
-}
-
-/// One difference.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct ChangeView {
-    /// `gained`, `lost` or `ask`.
-    pub kind: &'static str,
-    /// The server's name.
-    pub server: String,
-    /// The tool; absent for the server as a whole.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tool: Option<String>,
-}
 
 impl AgentDesk<'_> {
     /// Explains everything; with `tool` only what concerns tools of that name.
@@ -202,7 +105,7 @@ pub(super) fn is_stop(fault: &Fault) -> bool {
     fault.code == "land_config_required" || fault.code == "land_config_missing"
 }
 
-fn change_view(change: &Change) -> ChangeView {
+fn change_view(change: &Change) -> GrantDifference {
     let allowed = |decision: Option<ToolDecision>| decision.is_some_and(|d| d != ToolDecision::Deny);
     let kind = match (allowed(change.before), allowed(change.after)) {
         (false, true) if change.after == Some(ToolDecision::Ask) => "ask",
@@ -212,7 +115,7 @@ fn change_view(change: &Change) -> ChangeView {
         _ if change.after == Some(ToolDecision::Ask) => "ask",
         _ => "gained",
     };
-    ChangeView { kind, server: change.server.clone(), tool: change.tool.clone() }
+    GrantDifference { kind: kind.to_owned(), server: change.server.clone(), tool: change.tool.clone() }
 }
 
 fn servers(
@@ -240,7 +143,7 @@ fn servers(
         }
         let mut explained = one(outcome, world, &server.identity, &server.name, names, lang);
         if let Some(tools) = tools {
-            explained.tools_from = Some(tools.source());
+            explained.tools_from = Some(tools.source().to_owned());
             switch_off(&mut explained, tools, lang);
         }
         all.push(explained);

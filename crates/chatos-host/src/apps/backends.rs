@@ -10,10 +10,11 @@ use std::time::Duration;
 use chatos_child::child_environment;
 use chatos_manifest::{PluginId, Source};
 use chatos_plugins::backend::{
-    BackendError, BackendPort, BackendStatus, Backends, CallContext, Invocation, Later, Launch, runner_file,
+    BackendError, BackendPort, Backends, CallContext, Invocation, Later, Launch, runner_file,
 };
 use chatos_plugins::{Origin, Plugin, Snapshot, UiApps, Unverified};
 use chatos_tool::{ErrorCode, Fault, Text};
+use chatos_wire::app::BackendStatus;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;

@@ -6,8 +6,7 @@ use chatos_manifest::{KNOWN_CAPABILITIES, PluginId};
 use chatos_plugins::{Origin, Plugin};
 use chatos_store::{CapabilityGrantRow, iso_from_ms, now_ms};
 use chatos_tool::{ErrorCode, Fault, Text};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use chatos_wire::app::{CapabilityLevel, CapabilityState, CapabilityView, GrantChange, GrantView};
 use serde_json::{Map, json};
 
 use super::fault::{bad_grant_value, no_app, no_plugin, not_declared, not_granted, unknown_capability};
@@ -23,20 +22,8 @@ const BEYOND: [&str; 4] = ["admin.read", "chat.read", "chat.write", "agents.writ
 /// Whoever asks for one of these has chats of its own.
 const OWN_CHATS: [&str; 4] = ["chat.own", "chat.read", "chat.write", "agents.write"];
 
-/// How much a capability weighs (the third, programs, is no capability: it is what a plugin starts).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum CapabilityLevel {
-    /// Sees or does things beyond itself.
-    Amber,
-    /// Stays with its own things.
-    Grey,
-}
-
-impl CapabilityLevel {
-    fn of(name: &str) -> Self {
-        if ASK.contains(&name) || BEYOND.contains(&name) { Self::Amber } else { Self::Grey }
-    }
+fn level_of(name: &str) -> CapabilityLevel {
+    if ASK.contains(&name) || BEYOND.contains(&name) { CapabilityLevel::Amber } else { CapabilityLevel::Grey }
 }
 
 /// Whether a manifest asks for a capability; one without a list asks for everything that needs no word.
@@ -51,80 +38,6 @@ fn requested(listed: Option<&[String]>, name: &str) -> bool {
 
 /// How a manifest names a host it wants to reach.
 const NETWORK_HOST: &str = "network:";
-
-/// How a capability stands for an app.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum CapabilityState {
-    /// The app may use it.
-    On,
-    /// It may not.
-    Off,
-}
-
-/// One capability of a plugin, for its page.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct CapabilityView {
-    /// Its name.
-    pub capability: String,
-    /// How much it weighs.
-    pub level: CapabilityLevel,
-    /// The manifest names it, or has no list at all.
-    pub requested: bool,
-    /// The manifest names it.
-    pub declared: bool,
-    /// An app tried to use it and was refused.
-    pub wanted: bool,
-    /// `on` without a decision, or `ask`.
-    pub default: String,
-    /// As it stands for all apps of the plugin.
-    pub state: CapabilityState,
-    /// Hosts a person allowed; `network` only.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub hosts: Vec<String>,
-    /// Hosts the manifest names; `network` only.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub wanted_hosts: Vec<String>,
-}
-
-/// One recorded decision.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct GrantView {
-    /// The plugin.
-    pub plugin_id: String,
-    /// One app, or empty for all.
-    pub app_id: String,
-    /// The capability.
-    pub capability: String,
-    /// A host for `network`.
-    pub value: String,
-    /// `granted` or `withdrawn`.
-    pub state: String,
-    /// When.
-    pub decided_at: String,
-    /// Where: `ui`, `cli`.
-    pub decided_by: String,
-}
-
-/// A decision to record.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct GrantChange {
-    /// The plugin.
-    pub plugin_id: String,
-    /// One app; all when absent.
-    #[serde(default)]
-    pub app_id: String,
-    /// The capability.
-    pub capability: String,
-    /// A host for `network`.
-    #[serde(default)]
-    pub value: String,
-    /// `granted`, `withdrawn`, or `default` to forget the decision.
-    pub state: String,
-}
 
 /// What one app may do now.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -214,7 +127,7 @@ impl Host {
         let Some(name) = KNOWN_CAPABILITIES.iter().copied().find(|known| *known == capability) else {
             return;
         };
-        let first = CapabilityLevel::of(name) == CapabilityLevel::Amber
+        let first = level_of(name) == CapabilityLevel::Amber
             && self.apps().wished().insert((plugin_id.to_owned(), name));
         if !first {
             return;
@@ -239,7 +152,7 @@ impl Host {
             all.map(str::to_owned).collect()
         };
         let views = KNOWN_CAPABILITIES.iter().map(|name| {
-            let (level, has) = (CapabilityLevel::of(name), allowed.has(name));
+            let (level, has) = (level_of(name), allowed.has(name));
             CapabilityView {
                 capability: (*name).to_owned(),
                 level,
@@ -374,7 +287,7 @@ fn ticks(listed: &[String]) -> Vec<String> {
     let own = |item: &&String| {
         let name = item.as_str();
         name.strip_prefix(NETWORK_HOST).is_some_and(|host| super::frames::network_sources(host).is_some())
-            || (name != "network" && CapabilityLevel::of(name) == CapabilityLevel::Amber)
+            || (name != "network" && level_of(name) == CapabilityLevel::Amber)
     };
     listed.iter().filter(own).cloned().collect()
 }
@@ -394,8 +307,8 @@ mod tests {
         let named = list(&["backend", "chat.read", "network", "network:api.example.com", "network:*", "x"]);
         assert_eq!(ticks(&named), ["chat.read", "network:api.example.com"]);
         for name in BEYOND.iter().chain(&ASK) {
-            assert_eq!(CapabilityLevel::of(name), CapabilityLevel::Amber, "{name}");
+            assert_eq!(level_of(name), CapabilityLevel::Amber, "{name}");
         }
-        assert_eq!(CapabilityLevel::of("chat.own"), CapabilityLevel::Grey);
+        assert_eq!(level_of("chat.own"), CapabilityLevel::Grey);
     }
 }

@@ -4,8 +4,7 @@
 use std::sync::PoisonError;
 
 use chatos_tool::Text;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use chatos_wire::app::Confinement;
 
 use super::AppDesk;
 use crate::doctor::{Finding, Severity};
@@ -14,31 +13,19 @@ use crate::host::Host;
 /// More browsers than this are not on one person's screen.
 const BROWSERS: usize = 8;
 
-/// What a browser does with the header that confines frames.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Confinement {
-    /// It keeps to it: pages of apps reach nothing.
-    Full,
-    /// It does not know it, or it could not be measured.
-    Partial,
-}
-
-impl Confinement {
-    /// What a person is told who decides about an app.
-    pub fn sentence(self) -> Text {
-        match self {
-            Self::Full => Text::fixed(
-                "In this browser its pages cannot reach the network. What you give it can leave through its own \
-                 programs or a link you open.",
-                "在此浏览器中，它的页面无法访问网络；但它自己的程序或你点开的链接仍可带出数据。",
-            ),
-            Self::Partial => Text::fixed(
-                "This browser cannot fully keep its pages off the network (WebRTC, name look-ups). Trust it only \
-                 with what you would publish.",
-                "此浏览器无法完全阻止它的页面联网，请只交给它可以公开的内容。",
-            ),
-        }
+/// What a person is told who decides about an app.
+fn sentence(confinement: Confinement) -> Text {
+    match confinement {
+        Confinement::Full => Text::fixed(
+            "In this browser its pages cannot reach the network. What you give it can leave through its own \
+             programs or a link you open.",
+            "在此浏览器中，它的页面无法访问网络；但它自己的程序或你点开的链接仍可带出数据。",
+        ),
+        Confinement::Partial => Text::fixed(
+            "This browser cannot fully keep its pages off the network (WebRTC, name look-ups). Trust it only \
+             with what you would publish.",
+            "此浏览器无法完全阻止它的页面联网，请只交给它可以公开的内容。",
+        ),
     }
 }
 
@@ -76,7 +63,7 @@ impl Host {
         }
         all.into_iter()
             .map(|Measured { browser, confinement }| {
-                let said = confinement.sentence();
+                let said = sentence(confinement);
                 let message = Text::new(format!("{browser}: {}", said.en), format!("{browser}：{}", said.zh));
                 match confinement {
                     Confinement::Full => Finding::new("app_pages", Severity::Ok, title(), message),

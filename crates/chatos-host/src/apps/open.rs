@@ -5,34 +5,12 @@ use std::sync::Arc;
 use chatos_manifest::{AppId, PluginId};
 use chatos_plugins::{LoadedApp, Origin, Plugin, Unverified};
 use chatos_tool::Fault;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use chatos_wire::app::Surface;
 use serde_json::{Value, json};
 
 use super::fault::{no_app, no_compact, no_plugin, not_trusted, unreadable};
 use super::frames::{Revision, frame_hash};
 use crate::host::Host;
-
-/// Where an app is shown (host-api §1).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Surface {
-    /// The whole view.
-    #[default]
-    Full,
-    /// Beside the chat.
-    Compact,
-}
-
-impl Surface {
-    /// As in addresses.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Full => "full",
-            Self::Compact => "compact",
-        }
-    }
-}
 
 /// Which app to open, and for which page.
 #[derive(Debug, Clone)]

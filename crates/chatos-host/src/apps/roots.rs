@@ -11,8 +11,7 @@ use chatos_plugins::UiApps;
 use chatos_prompts::{Effect, Object, Owner, effect};
 use chatos_store::{AgentRecord, AppRootMode, AppRootRow, SessionRow, iso_from_ms, now_ms};
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
-use schemars::JsonSchema;
-use serde::Serialize;
+use chatos_wire::app::AppRootView;
 use serde_json::{Map, Value, json};
 
 use super::fault::no_plugin;
@@ -31,18 +30,6 @@ pub(crate) const ROOTS_OWNER: &str = "host:app_roots";
 /// Folders that hold what opens other doors; the question says so.
 const KEY_FOLDERS: [&str; 9] =
     [".ssh", ".gnupg", ".aws", ".kube", ".docker", ".password-store", ".mozilla", "keyrings", "gcloud"];
-
-/// A folder of an app, for the plugin's page.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct AppRootView {
-    /// Its real path.
-    pub root: String,
-    /// `asked`, `full`, `read` or `no`.
-    pub mode: String,
-    /// When.
-    pub decided_at: String,
-}
 
 /// What became of a wish.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

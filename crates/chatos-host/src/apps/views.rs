@@ -10,8 +10,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use chatos_mcp::Tool;
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
-use schemars::JsonSchema;
-use serde::Serialize;
+use chatos_wire::app::{ToolWithView, ViewHosts};
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -49,27 +48,6 @@ pub struct ViewOrder {
     pub lang: Lang,
 }
 
-/// Hosts a view may load from, each list for one purpose.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct ViewHosts {
-    /// Requests.
-    pub connect_domains: Vec<String>,
-    /// Scripts, styles, images, fonts, media.
-    pub resource_domains: Vec<String>,
-    /// Frames inside it.
-    pub frame_domains: Vec<String>,
-    /// Bases of relative addresses.
-    pub base_uri_domains: Vec<String>,
-}
-
-impl ViewHosts {
-    /// Nothing from anywhere.
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
 /// A view that is served.
 #[derive(Debug)]
 pub struct View {
@@ -101,15 +79,6 @@ pub struct OpenedView {
     /// What people call the server.
     pub server: String,
     /// The resource.
-    pub uri: String,
-}
-
-/// A tool that has a view.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct ToolWithView {
-    /// The server's own name of it.
-    pub tool: String,
-    /// The resource that shows its results.
     pub uri: String,
 }
 

@@ -4,49 +4,10 @@ use std::sync::Arc;
 
 use chatos_agent::Word;
 use chatos_tool::{Fault, Lang};
-use schemars::JsonSchema;
-use serde::Serialize;
-use serde_json::Value;
+use chatos_wire::server::{ServerLogView, ServerToolView, ServerTools, ServerView};
 
 use super::toolset::{start_fault, usable};
-use super::view::ServerView;
 use super::{Known, ServerDesk};
-
-/// A tool of a server, for its page.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct ServerToolView {
-    /// The server's own name.
-    pub name: String,
-    pub title: String,
-    pub description: String,
-    pub input_schema: Value,
-    /// As the server says; nothing relies on it.
-    pub annotations: Value,
-    /// `approved`, or `changed` or `new`: off until a person approves it.
-    pub state: String,
-    /// Why it is off.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub why: Option<String>,
-}
-
-/// The tools of a server.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct ServerTools {
-    pub items: Vec<ServerToolView>,
-    /// Tools that were left out, and why.
-    pub problems: Vec<String>,
-}
-
-/// The newest lines of a server's log.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct ServerLogView {
-    /// The file.
-    pub path: String,
-    /// `{ts, source, level, text}`, oldest first.
-    pub items: Vec<Value>,
-}
 
 impl ServerDesk {
     async fn known(&self, id: &str) -> Result<Arc<Known>, Fault> {

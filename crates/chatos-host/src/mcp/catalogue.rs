@@ -18,11 +18,11 @@ use chatos_plugins::UiApps;
 use chatos_policy::{AppEntry, LandConfig};
 use chatos_store::{ServerRow, ServerSource, Store, StoreError};
 use chatos_tool::{ErrorCode, Fault, Text, Transport};
+use chatos_wire::server::OauthView;
 use serde_json::{Map, Value, json};
 
 use super::auth::{StoredAuth, StoredOauth};
 use super::sign_in::SignInKept;
-use super::view::OauthView;
 use crate::fault::store_fault;
 use crate::host::Host;
 use crate::node::NodeInfo;

@@ -5,37 +5,13 @@ use std::collections::BTreeMap;
 use chatos_contribution::cmd_url;
 use chatos_store::ServerSource;
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
-use schemars::JsonSchema;
-use serde::Serialize;
+use chatos_wire::server::{AuthInput, FoundServer, ServerImport, ServerInput};
 use serde_json::{Map, Value};
 
 use super::ServerDesk;
-use super::rows::{AuthInput, ServerInput};
 
 /// Most servers of one file.
 const SERVERS: usize = 200;
-
-/// A server found in a file.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct FoundServer {
-    pub name: String,
-    pub url: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub argv: Option<Vec<String>>,
-    /// Names of the variables it gets; the values are not shown.
-    pub env_names: Vec<String>,
-    /// What a person should look at before or after taking it over.
-    pub warnings: Vec<String>,
-}
-
-/// What an import found and did.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct ImportOutcome {
-    pub found: Vec<FoundServer>,
-    /// Ids of the servers that were added; empty without `apply`.
-    pub imported: Vec<String>,
-}
 
 struct Read {
     shown: FoundServer,
@@ -46,7 +22,7 @@ struct Read {
 
 impl ServerDesk {
     /// Reads the text of a file; takes the servers over when `apply`.
-    pub async fn import(&self, text: &str, apply: bool, lang: Lang) -> Result<ImportOutcome, Fault> {
+    pub async fn import(&self, text: &str, apply: bool, lang: Lang) -> Result<ServerImport, Fault> {
         let servers = entries(&parse(text)?)?;
         let mut found = Vec::new();
         let mut imported = Vec::new();
@@ -72,7 +48,7 @@ impl ServerDesk {
             }
             found.push(read.shown);
         }
-        Ok(ImportOutcome { found, imported })
+        Ok(ServerImport { found, imported })
     }
 
     async fn free_name(&self, name: &str) -> Result<String, Fault> {

@@ -7,8 +7,7 @@ use std::sync::atomic::Ordering;
 use chatos_mcp::{Tool, ToolDigest, ToolList};
 use chatos_store::{PinRow, PinState, iso_from_ms};
 use chatos_tool::{ErrorCode, Fault, Text};
-use schemars::JsonSchema;
-use serde::Serialize;
+use chatos_wire::server::PinView;
 use serde_json::{Map, Value, json};
 
 use super::ServerDesk;
@@ -17,29 +16,6 @@ use crate::host::{Host, Notice};
 
 /// A row that says the server was seen, so that an empty first list does not make the next one the first.
 const SEEN: &str = "";
-
-/// A tool that waits for a person, or what a person approved.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct PinView {
-    pub identity: String,
-    /// The server's id and name, where it still exists.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub server_id: Option<String>,
-    pub server: String,
-    pub tool: String,
-    /// `approved`, `changed` or `new`.
-    pub state: String,
-    pub digest: String,
-    /// The tool as the server offers it now, in full.
-    pub now: Value,
-    /// The tool as it was approved, where that is another one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub approved: Option<Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub decided_at: Option<String>,
-    pub decided_by: String,
-}
 
 /// Compares a list with what was approved; gives the tools that are off. Blocks.
 pub(super) fn check(

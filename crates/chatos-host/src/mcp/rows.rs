@@ -1,18 +1,14 @@
 //! Servers a person adds, changes and removes.
 
-use std::collections::BTreeMap;
-
 use chatos_contribution::{ServerIdentity, cmd_url};
 use chatos_mcp::{Addresses, Endpoint};
 use chatos_store::{ServerRow, ServerSource, StoreErrorKind};
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use chatos_wire::server::{AuthInput, OauthInput, ServerInput, ServerView};
 use serde_json::{Map, Value, json};
 
 use super::auth::{StoredAuth, StoredOauth};
 use super::pins::failed;
-use super::view::ServerView;
 use super::{Known, ServerDesk, catalogue, no_server};
 use crate::fault::store_fault;
 
@@ -20,96 +16,6 @@ const NAME_CHARS: usize = 120;
 const TEXT_CHARS: usize = 4_000;
 const ROOTS: usize = 32;
 const TIMES: std::ops::RangeInclusive<u64> = 1_000..=86_400_000;
-
-/// A server to be added, or what changes about one; absent keys stay as they are.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct ServerInput {
-    /// Unique among all servers.
-    pub name: Option<String>,
-    /// `cmd://program words…`, `http(s)://…` or `ws(s)://…`.
-    pub url: Option<String>,
-    /// Instead of `url`: the program and its words, each for itself.
-    pub argv: Option<Vec<String>>,
-    pub description: Option<String>,
-    pub enabled: Option<bool>,
-    pub allow_main: Option<bool>,
-    pub allow_sub: Option<bool>,
-    /// Without a sign of life, 1,000 to 86,400,000; null = the setting.
-    #[serde(deserialize_with = "given")]
-    #[schemars(with = "Option<u64>")]
-    pub timeout_ms: Option<Option<u64>>,
-    /// In all.
-    #[serde(deserialize_with = "given")]
-    #[schemars(with = "Option<u64>")]
-    pub max_timeout_ms: Option<Option<u64>>,
-    /// Added to `_meta` of every call; null removes it.
-    #[serde(deserialize_with = "given")]
-    #[schemars(with = "Option<Map<String, Value>>")]
-    pub call_meta: Option<Option<Value>>,
-    /// Where a program runs.
-    pub cwd: Option<String>,
-    /// Allow addresses of this machine and its network.
-    pub allow_private: Option<bool>,
-    /// Folders the server is told about when it asks (`roots/list`), as absolute paths; none by default.
-    pub roots: Option<Vec<String>>,
-    pub tags: Option<Vec<String>>,
-    /// Credentials of a remote server.
-    pub auth: Option<AuthInput>,
-    /// Variables of a program; a value of null keeps the stored one, names left out are removed.
-    pub env: Option<BTreeMap<String, Option<String>>>,
-    /// How to sign in where the server wants that and does not say all of it itself; null removes it.
-    #[serde(deserialize_with = "given")]
-    #[schemars(with = "Option<OauthInput>")]
-    pub oauth: Option<Option<OauthInput>>,
-}
-
-/// A registration made beforehand at the place where one signs in, and what to ask for.
-#[derive(Clone, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct OauthInput {
-    /// Absent keeps the stored one, an empty one removes it.
-    pub client_id: Option<String>,
-    /// Stored sealed, never shown again; absent keeps the stored one, an empty one removes it.
-    pub client_secret: Option<String>,
-    /// Asked for instead of what the server asks for; absent keeps them.
-    pub scopes: Option<Vec<String>>,
-}
-
-impl std::fmt::Debug for OauthInput {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("OauthInput").field("client_id", &self.client_id).finish_non_exhaustive()
-    }
-}
-
-/// Credentials. They are stored sealed and never shown again.
-#[derive(Clone, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct AuthInput {
-    /// `none`, `token`, `basic` or `headers`.
-    pub kind: String,
-    /// Sent as `Authorization: Bearer`; absent keeps the stored one.
-    pub token: Option<String>,
-    /// Sent as `Authorization: Basic`.
-    pub username: Option<String>,
-    pub password: Option<String>,
-    /// Further headers; a value of null keeps the stored one.
-    pub headers: Option<BTreeMap<String, Option<String>>>,
-}
-
-impl std::fmt::Debug for AuthInput {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("AuthInput").field("kind", &self.kind).finish_non_exhaustive()
-    }
-}
-
-/// Tells an absent key from a null one.
-#[expect(clippy::option_option, reason = "absent keeps a value, null removes it")]
-fn given<'de, T: Deserialize<'de>, D: serde::Deserializer<'de>>(
-    reader: D,
-) -> Result<Option<Option<T>>, D::Error> {
-    Option::<T>::deserialize(reader).map(Some)
-}
 
 impl ServerDesk {
     /// A person adds a server.

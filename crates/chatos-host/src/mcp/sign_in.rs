@@ -15,8 +15,7 @@ use chatos_mcp::{
 };
 use chatos_store::{SecretKind, iso_from_ms, now_ms};
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
-use schemars::JsonSchema;
-use serde::Serialize;
+use chatos_wire::server::{ServerFailure, SignInStart, SignInView, SignedOut};
 use serde_json::{Map, json};
 
 pub(crate) use kept::SignInKept;
@@ -26,7 +25,6 @@ pub(super) use question::{PREFIX, pending};
 
 use super::pins::failed;
 use super::toolset::usable;
-use super::view::ErrorView;
 use super::{Catalogue, Known, ServerDesk, Shared};
 use crate::host::Host;
 
@@ -52,57 +50,6 @@ pub(super) struct SignInProblem {
     code: &'static str,
     message: Text,
     hint: Option<Text>,
-}
-
-/// The sign-in of a server.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct SignInView {
-    /// `none`, `needed`, `pending` or `signed_in`.
-    pub state: String,
-    /// A person can sign in to this server.
-    pub possible: bool,
-    /// Who was signed in at.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub issuer: Option<String>,
-    /// The rights that were given.
-    pub scopes: Vec<String>,
-    /// The rights it asks for, when it asks.
-    pub wanted: Vec<String>,
-    /// When what was given ends, unless it is renewed; with `pending`: when the sign-in must be done.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub expires_at: Option<String>,
-    /// It is renewed without a person.
-    pub can_refresh: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub client_id: Option<String>,
-    /// Why the last sign-in failed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub error: Option<ErrorView>,
-}
-
-/// A sign-in that was begun.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct SignInStart {
-    /// Where the person signs in.
-    pub url: String,
-    pub issuer: String,
-    /// All places the server names; one of them can be asked for.
-    pub issuers: Vec<String>,
-    /// The host of `url`.
-    pub host: String,
-    /// The rights that are asked for.
-    pub scopes: Vec<String>,
-    /// When it must be done.
-    pub expires_at: String,
-}
-
-/// A sign-in that was ended.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct SignedOut {
-    /// The place of the sign-in confirmed that it ended what it had given.
-    pub revoked: bool,
 }
 
 /// What came of a browser's return.
@@ -344,7 +291,7 @@ impl Shared {
             view.expires_at = Some(iso_from_ms(until));
         }
         let redactor = host.redactor();
-        view.error = self.refused().get(known.identity().as_str()).map(|(problem, at)| ErrorView {
+        view.error = self.refused().get(known.identity().as_str()).map(|(problem, at)| ServerFailure {
             code: problem.code.to_owned(),
             message: redactor.message(problem.message.get(lang)).into_owned(),
             hint: problem.hint.as_ref().map(|hint| hint.get(lang).to_owned()),

@@ -12,8 +12,7 @@ use chatos_mcp::{ConnectError, Failure, ServerKey, ToolList};
 use chatos_policy::{Code, Grant, Outcome, Refusal, Role, ToolDecision};
 use chatos_store::PinState;
 use chatos_tool::{Fault, Lang, Text};
-use schemars::JsonSchema;
-use serde::Serialize;
+use chatos_wire::tool::ToolsetView;
 use serde_json::Value;
 
 use super::pins::{self, failed};
@@ -43,28 +42,6 @@ impl<'a> ToolsetOrder<'a> {
     pub fn new(outcome: &'a Outcome, lang: Lang) -> Self {
         Self { outcome, lang, patience: PATIENCE }
     }
-}
-
-/// A tool of a set as pages show it.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct ToolsetView {
-    /// What a model calls.
-    pub name: String,
-    pub identity: String,
-    pub server: String,
-    pub tool: String,
-    pub description: String,
-    pub granted: bool,
-    /// A person is asked before each call.
-    pub ask: bool,
-    /// Why it is not granted.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub code: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub why: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub input_schema: Option<Value>,
 }
 
 /// A server's tools as they were last offered, with what they depend on.

@@ -3,132 +3,13 @@
 use chatos_mcp::{Failure, LastError, Phase, ServerStatus};
 use chatos_store::{iso_from_ms, now_ms};
 use chatos_tool::{Fault, Lang};
-use schemars::JsonSchema;
-use serde::Serialize;
-use serde_json::{Map, Value};
+use chatos_wire::server::{AuthView, ServerFailure, ServerStateView, ServerView};
 
-use super::sign_in::SignInView;
 use super::{Known, ServerDesk, Shared};
 use crate::host::Host;
 
 /// Lines of an error stream with an error.
 const STDERR_LINES: usize = 30;
-
-/// A server.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct ServerView {
-    /// Names it in this API.
-    pub id: String,
-    /// The key of grants: `admin:<id>` or `app:<pluginId>/<appId>`.
-    pub identity: String,
-    pub name: String,
-    pub url: String,
-    /// The words of a program, as they are started.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub argv: Option<Vec<String>>,
-    /// `in-process`, `stdio`, `http` or `ws`.
-    pub transport: String,
-    pub description: String,
-    pub enabled: bool,
-    /// Only `enabled` may be changed.
-    pub locked: bool,
-    pub allow_main: bool,
-    pub allow_sub: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub timeout_ms: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_timeout_ms: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub call_meta: Option<Map<String, Value>>,
-    /// Where a program runs; empty = the project of the host.
-    pub cwd: String,
-    /// Addresses of this machine and its network are allowed.
-    pub allow_private: bool,
-    /// Folders it is told about when it asks (`roots/list`): those a person set, none otherwise.
-    pub roots: Vec<String>,
-    pub auth: AuthView,
-    pub sign_in: SignInView,
-    /// `builtin`, `app`, `user` or `import`.
-    pub source: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub plugin_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub app_id: Option<String>,
-    pub tags: Vec<String>,
-    pub state: StateView,
-}
-
-/// What may be told about credentials.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct AuthView {
-    /// `none`, `token`, `basic` or `headers`.
-    pub kind: String,
-    /// Something is stored; it is never shown.
-    pub has_value: bool,
-    pub header_names: Vec<String>,
-    /// Names of variables a program gets.
-    pub env_names: Vec<String>,
-    /// What a person said about signing in.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub oauth: Option<OauthView>,
-}
-
-/// What a person said about signing in to a server.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct OauthView {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub client_id: Option<String>,
-    /// A secret is stored; it is never shown.
-    pub has_secret: bool,
-    pub scopes: Vec<String>,
-}
-
-/// Where a server is in its life.
-#[derive(Debug, Clone, Serialize, JsonSchema, PartialEq)]
-#[serde(rename_all = "camelCase")]
-pub struct StateView {
-    /// `off`, `stopped`, `starting`, `ready`, `backoff`, `failed`, or `sign_in`: a person has to sign in.
-    pub phase: String,
-    /// When that began.
-    pub since: String,
-    /// `legacy` or `modern`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub era: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub protocol_version: Option<String>,
-    /// As the server says.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub server_info: Option<Value>,
-    /// Tools in its newest list.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tools: Option<usize>,
-    /// Calls it works on.
-    pub in_flight: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub pid: Option<u32>,
-    /// Times it was started again after a failure.
-    pub restarts: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub next_try_at: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub last_error: Option<ErrorView>,
-}
-
-/// The last failure.
-#[derive(Debug, Clone, Serialize, JsonSchema, PartialEq)]
-#[serde(rename_all = "camelCase")]
-pub struct ErrorView {
-    pub code: String,
-    pub message: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub hint: Option<String>,
-    pub at: String,
-    /// The last lines of its error stream.
-    pub stderr: Vec<String>,
-}
 
 impl ServerDesk {
     /// Every server.
@@ -183,9 +64,9 @@ impl Shared {
         }
     }
 
-    pub(crate) fn state(&self, host: &Host, known: &Known, lang: Lang) -> StateView {
+    pub(crate) fn state(&self, host: &Host, known: &Known, lang: Lang) -> ServerStateView {
         let started = iso_from_ms(host.started_at());
-        let mut view = StateView {
+        let mut view = ServerStateView {
             phase: "off".to_owned(),
             since: started,
             era: None,
@@ -210,7 +91,7 @@ impl Shared {
             if !known.enabled || !known.trusted {
                 "off".clone_into(&mut view.phase);
             }
-            view.last_error = Some(ErrorView {
+            view.last_error = Some(ServerFailure {
                 code: fault.code.to_string(),
                 message: fault.message.get(lang).to_owned(),
                 hint: fault.hint.as_ref().map(|hint| hint.get(lang).to_owned()),
@@ -226,7 +107,7 @@ impl Shared {
         view
     }
 
-    fn fill(&self, view: &mut StateView, host: &Host, status: &ServerStatus, lang: Lang) {
+    fn fill(&self, view: &mut ServerStateView, host: &Host, status: &ServerStatus, lang: Lang) {
         phase_word(status.phase).clone_into(&mut view.phase);
         if let Some(note) = self.phase_note(&status.key) {
             view.since = iso_from_ms(note.since);
@@ -250,7 +131,7 @@ impl Shared {
         };
         view.last_error = status.last_error.as_ref().filter(counts).map(|last| {
             let at = last.at.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-            ErrorView {
+            ServerFailure {
                 code: last.failure.domain_code().to_owned(),
                 message: redactor.message(last.failure.text().get(lang)).into_owned(),
                 hint: last.failure.hint().map(|hint| hint.get(lang).to_owned()),

@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use chatos_model::get_local_json;
 use chatos_tool::Fault;
-use schemars::JsonSchema;
-use serde::Serialize;
+use chatos_wire::model::DetectedModel;
 use serde_json::Value;
 
 use super::{ModelDesk, address};
@@ -15,22 +14,6 @@ use super::{ModelDesk, address};
 const PATIENCE: Duration = Duration::from_millis(300);
 /// Models offered of one server.
 const MOST: usize = 100;
-
-/// A model that could be added.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct DetectedModel {
-    /// How it is spoken to.
-    pub provider: String,
-    /// Where.
-    pub base_url: String,
-    /// Its name there.
-    pub model: String,
-    /// For people.
-    pub name: String,
-    /// It is among the models already.
-    pub added: bool,
-}
 
 struct Place {
     base: String,

@@ -1,12 +1,8 @@
 //! Vendors people have keys of: where they answer, what their keys look like, what the key is
 //! usually called. A preset fills a form; it grants nothing and is asked nothing.
 
-use schemars::JsonSchema;
-use serde::Serialize;
-
 /// One vendor.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Preset {
     /// Stable word.
     pub id: &'static str,
@@ -21,7 +17,6 @@ pub struct Preset {
     /// Names to begin with; the vendor knows more.
     pub models: &'static [&'static str],
     /// How its keys begin.
-    #[serde(skip)]
     prefixes: &'static [&'static str],
 }
 

@@ -9,17 +9,14 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use chatos_contribution::AppContribution;
 use chatos_manifest::{AppId, PluginId, Problem};
 use chatos_plugins::backend::Backends;
-use chatos_plugins::details::{FileDiff, PluginDetails};
-use chatos_plugins::listing::{PluginEntry, PluginListing, Reader, problem_entry};
+use chatos_plugins::listing::{Reader, problem_entry};
 use chatos_plugins::{Icon, Installer, Plugin, Refresh, Registry, Snapshot, Watcher};
 use chatos_store::Store;
 use chatos_tool::{Fault, Lang};
-use schemars::JsonSchema;
-use serde::Serialize;
+use chatos_wire::plugin::{FileDiff, PluginDetails, PluginEntry, PluginListing, PluginLog};
 
 use super::fault::{no_app, no_plugin, not_trusted, two_apps};
 use super::manifest_lang;
-use crate::apps::CapabilityView;
 
 /// Plugins of one host.
 pub struct PluginDesk {
@@ -45,27 +42,6 @@ pub struct AppKey {
     pub plugin: PluginId,
     /// The app.
     pub app: AppId,
-}
-
-/// Everything the trust page shows.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct TrustSheet {
-    /// The plugin in full.
-    #[serde(flatten)]
-    pub details: PluginDetails,
-    /// What changed in text files, as far as it fits.
-    pub diffs: Vec<FileDiff>,
-    /// What its pages may call, and what of it needs a tick.
-    pub rights: Vec<CapabilityView>,
-}
-
-/// The newest lines of a plugin's output.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct PluginLog {
-    /// The file.
-    pub path: String,
-    /// Oldest first; empty when nothing ever ran.
-    pub lines: Vec<String>,
 }
 
 /// Differences given with a trust sheet; more are fetched one by one.

@@ -5,15 +5,14 @@ use std::sync::Arc;
 
 use chatos_contribution::ServerIdentity;
 use chatos_manifest::PluginId;
-use chatos_plugins::listing::PluginEntry;
 use chatos_plugins::{
     DataChoice, Digest, InstallReport, InstallRequest, KeptDir, NoProgress, Phase, Progress, Snapshot,
 };
 use chatos_store::now_ms;
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
+use chatos_wire::plugin::{PluginEntry, TrustSheet};
 use serde_json::{Map, Value, json};
 
-use super::TrustSheet;
 use super::fault::{no_plugin, package_fault, problems_json, trust_fault};
 use crate::fault::store_fault;
 use crate::host::Host;

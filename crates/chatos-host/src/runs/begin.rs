@@ -16,6 +16,7 @@ use super::emit::Emitter;
 use super::stage::{HostStage, StageParts};
 use super::tools::RunTools;
 use super::{RunDesk, no_session};
+use crate::apps::AppCaller;
 use crate::fault::store_fault;
 use crate::host::Host;
 
@@ -23,12 +24,13 @@ use crate::host::Host;
 pub(super) fn check(
     host: &Arc<Host>,
     session: &SessionRow,
-    order: &super::SendOrder,
+    order: &chatos_wire::session::SendOrder,
+    by_app: Option<&AppCaller>,
     images: bool,
 ) -> Result<(String, String), Fault> {
     let given = order.agent_id.as_deref().filter(|id| !id.is_empty());
     let agent = agent_of(host, given.unwrap_or(&session.agent_id))?;
-    match &order.by_app {
+    match by_app {
         Some(caller) => {
             // The chat's own agent was looked at when the chat was made, or chosen by a person since.
             if let Some(id) = given {

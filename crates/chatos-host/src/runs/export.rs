@@ -6,13 +6,14 @@ mod zip;
 
 use chatos_store::{RunRow, SessionRow, Store, StoreError, iso_from_ms, now_ms};
 use chatos_tool::{ErrorCode, Fault, Redactor, Text};
+use chatos_wire::session::SessionView;
 use chatos_wire::{MessageKind, MessageRole, RunEnd, RunKind};
 use serde_json::{Value, json};
 
 pub use reopen::Reopened;
 
 use super::read::{spans_of, whole_run};
-use super::views::{SessionView, message_view, run_view, session_view};
+use super::views::{message_view, run_view, session_view};
 use super::{RunDesk, no_run};
 
 /// A run as bytes.

@@ -2,24 +2,12 @@
 
 use std::time::Duration;
 
-use schemars::JsonSchema;
-use serde::Serialize;
 use serde_json::Value;
 
 use super::RunDesk;
 use crate::events::Resume;
 use chatos_tool::Fault;
-
-/// A batch of events.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct EventBatch {
-    /// As agents §11 has them, in order.
-    pub events: Vec<Value>,
-    /// Ask for those after this one next.
-    pub next: u64,
-    /// Some were missed: read the messages again.
-    pub resync: bool,
-}
+use chatos_wire::session::EventBatch;
 
 impl RunDesk {
     /// The events of a chat after `since`, waiting for the first one up to `wait`. With `since` 0 only

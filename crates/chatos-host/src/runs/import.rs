@@ -6,10 +6,8 @@
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use chatos_builtin::subagent::{SubAgent, SubCommand, SubPlugin, SubSkill};
 use chatos_tool::{ErrorCode, Fault, Text};
-use schemars::JsonSchema;
-use serde::Serialize;
+use chatos_wire::subagent::{SubAgent, SubCommand, SubImport, SubPlugin, SubSkill};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -20,21 +18,6 @@ use crate::fault::store_fault;
 const FILE_BYTES: u64 = 128 * 1024;
 /// Most files of one folder.
 const FILES: usize = 200;
-
-/// What a folder holds, and whether it was taken.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct SubImport {
-    /// As it is, or would be, in the catalogue.
-    pub plugin: SubPlugin,
-    /// What was read.
-    pub files: Vec<String>,
-    /// What was left out, and why.
-    pub warnings: Vec<String>,
-    /// Names exactly these bytes.
-    pub digest: String,
-    /// It is in the catalogue now.
-    pub imported: bool,
-}
 
 impl RunDesk {
     /// Reads a folder; with `apply` and the digest that was shown it becomes part of the catalogue.

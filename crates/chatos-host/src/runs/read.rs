@@ -6,84 +6,12 @@ use chatos_store::{
     RunFilter, RunRow, StepRow, Store, StoreError, UsageBy, UsageRow, iso_from_ms, parse_time,
 };
 use chatos_tool::{ErrorCode, Fault, Redactor, Text};
+use chatos_wire::run::{RunPage, RunQuery, RunView, SpanView, StepView, TraceView, UsageView};
 use chatos_wire::{RunKind, RunState, StepKind, UnknownWord};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::views::{RunView, Sizes, StepView, UsageView, run_view, step_view, usage_view};
+use super::views::{run_view, step_view, usage_view};
 use super::{RunDesk, no_run};
-
-/// Which runs.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-#[expect(missing_docs, reason = "the names say it")]
-pub struct RunQuery {
-    pub session_id: Option<String>,
-    pub state: Option<String>,
-    pub kind: Option<String>,
-    pub limit: Option<u32>,
-    pub cursor: Option<String>,
-}
-
-/// A page of runs, newest first.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "the names say it")]
-pub struct RunPage {
-    pub items: Vec<RunView>,
-    pub next_cursor: Option<String>,
-}
-
-/// A span of a trace.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "the names say it")]
-pub struct SpanView {
-    pub span_id: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub parent_span_id: Option<String>,
-    /// `run`, `model`, `tool`, `prompt`, `compact`, `correction` or `resume`.
-    pub kind: String,
-    pub name: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub server: Option<String>,
-    /// What people call it, while it is there.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub server_name: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tool: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub call_id: Option<String>,
-    pub run_id: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub started_at: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub finished_at: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub duration_ms: Option<i64>,
-    pub status: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub code: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sizes: Option<Sizes>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub usage: Option<Value>,
-    /// The nine fields (agents §12).
-    pub trace: Value,
-    /// Ids of the spans below it, in order.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub children: Vec<String>,
-}
-
-/// A trace: all spans of all its runs.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "the names say it")]
-pub struct TraceView {
-    pub trace_id: String,
-    pub spans: Vec<SpanView>,
-}
 
 impl RunDesk {
     /// Runs, newest first.

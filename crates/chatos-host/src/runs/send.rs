@@ -5,9 +5,8 @@ use base64::engine::general_purpose::STANDARD;
 use chatos_policy::Role;
 use chatos_store::{AttachmentRow, Kept, MessageRow, NewMessage, RunRow, SessionPatch, SessionRow, now_ms};
 use chatos_tool::{ErrorCode, Fault, Text};
+use chatos_wire::session::{Attachment, SendMode, SendOrder, Sent};
 use chatos_wire::{MessageKind, MessageRole, RunKind, RunState};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::sessions::clean_title;
@@ -24,63 +23,15 @@ const FILE_BYTES: usize = 10 * 1024 * 1024;
 /// Messages that wait for their turn in one chat.
 const QUEUED: usize = 50;
 
-/// What to do when a run is under way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum SendMode {
-    /// Wait for its end.
-    #[default]
-    Queue,
-    /// Correct it.
-    Steer,
-    /// Stop it and begin anew.
-    Replace,
-}
-
-/// A file of a message.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", default)]
-#[expect(missing_docs, reason = "the names say it")]
-pub struct Attachment {
-    pub name: String,
-    pub mime: String,
-    /// Base64.
-    pub data: Option<String>,
-    /// `data:<mime>;base64,…`.
-    pub data_url: Option<String>,
-}
-
-/// A message to send.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", default)]
-#[expect(missing_docs, reason = "the names say it")]
-pub struct SendOrder {
-    pub text: String,
-    pub attachments: Vec<Attachment>,
-    pub agent_id: Option<String>,
-    pub model_id: Option<String>,
-    pub mode: Option<SendMode>,
-    #[serde(skip)]
+/// How a message came.
+#[derive(Debug, Clone, Default)]
+pub struct Sender {
+    /// The trace it continues, as the header has it.
     pub traceparent: Option<String>,
     /// Sent by this app, which may not queue behind a person.
-    #[serde(skip)]
     pub by_app: Option<AppCaller>,
-    #[serde(skip)]
+    /// Sent from a terminal.
     pub cli: bool,
-}
-
-/// What became of it.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "the names say it")]
-pub struct Sent {
-    pub run_id: String,
-    pub user_message_id: String,
-    /// The message the answer will be in; of a correction, none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub assistant_message_id: Option<String>,
-    /// It waits for its turn.
-    pub queued: bool,
 }
 
 /// A file, decoded and checked.
@@ -92,7 +43,7 @@ struct File {
 
 impl RunDesk {
     /// Takes a message. When this returns the message is kept, whatever happens next.
-    pub async fn send(&self, session: &str, order: SendOrder) -> Result<Sent, Fault> {
+    pub async fn send(&self, session: &str, order: SendOrder, sender: Sender) -> Result<Sent, Fault> {
         let host = self.host()?;
         let files = decode(&order)?;
         let row = {
@@ -101,7 +52,7 @@ impl RunDesk {
         };
         let under_way = self.under_way(session).await;
         if let Some(active) = &under_way {
-            if order.by_app.is_some() {
+            if sender.by_app.is_some() {
                 return Err(Fault::new(
                     ErrorCode::Conflict,
                     Text::fixed("this chat is answering already", "此会话正在回答中"),
@@ -142,13 +93,16 @@ impl RunDesk {
         // What cannot run is refused before anything is kept.
         let (agent, model) = {
             let (host, row, order) = (host.clone(), row.clone(), order.clone());
+            let app = sender.by_app.clone();
             let images = files.iter().any(|file| file.mime.starts_with("image/"));
-            tokio::task::spawn_blocking(move || super::begin::check(&host, &row, &order, images))
-                .await
-                .map_err(|error| super::broken(&error))??
+            tokio::task::spawn_blocking(move || {
+                super::begin::check(&host, &row, &order, app.as_ref(), images)
+            })
+            .await
+            .map_err(|error| super::broken(&error))??
         };
-        let plugin = order.by_app.as_ref().map(|caller| caller.plugin_id.clone());
-        let sent = self.keep(row, order, files, agent, model).await?;
+        let plugin = sender.by_app.as_ref().map(|caller| caller.plugin_id.clone());
+        let sent = self.keep(row, order, &sender, files, agent, model).await?;
         if let Some(plugin) = plugin {
             self.app_runs().insert(sent.run_id.clone(), plugin);
         }
@@ -190,7 +144,7 @@ impl RunDesk {
                 Text::fixed("there is no message to send again", "没有可以重新发送的消息"),
             ));
         };
-        self.send(session, SendOrder { text, attachments, ..SendOrder::default() }).await
+        self.send(session, SendOrder { text, attachments, ..SendOrder::default() }, Sender::default()).await
     }
 
     /// Summarises the beginning of a chat; `false` when there is nothing to summarise.
@@ -223,6 +177,7 @@ impl RunDesk {
         &self,
         session: SessionRow,
         order: SendOrder,
+        sender: &Sender,
         files: Vec<File>,
         agent: String,
         model: String,
@@ -230,13 +185,14 @@ impl RunDesk {
         let now = now_ms();
         let (run_id, message_id) = (uuid::Uuid::now_v7().to_string(), uuid::Uuid::now_v7().to_string());
         let answer_id = uuid::Uuid::now_v7().to_string();
-        let app = order.by_app.as_ref().map(|by| by.plugin_id.clone());
-        let through = order.by_app.as_ref().map(|by| self.host().map(|host| host.through(by))).transpose()?;
-        let parent = order.traceparent.as_deref().and_then(trace::incoming);
+        let app = sender.by_app.as_ref().map(|by| by.plugin_id.clone());
+        let through =
+            sender.by_app.as_ref().map(|by| self.host().map(|host| host.through(by))).transpose()?;
+        let parent = sender.traceparent.as_deref().and_then(trace::incoming);
         let (trace_id, parent_span) = parent.unwrap_or_else(|| (trace::new_trace(), String::new()));
         let run = RunRow {
             id: run_id.clone(),
-            kind: if order.cli { RunKind::Cli } else { RunKind::Chat },
+            kind: if sender.cli { RunKind::Cli } else { RunKind::Chat },
             session_id: session.id.clone(),
             agent_id: agent.clone(),
             root_run_id: run_id.clone(),

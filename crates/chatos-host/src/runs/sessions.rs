@@ -4,14 +4,13 @@ use std::sync::Arc;
 
 use chatos_store::{SessionPatch, SessionRow, Store, StoreError, UsageBy, now_ms};
 use chatos_tool::{ErrorCode, Fault, Text};
-use chatos_wire::{MessageRole, RunState};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use chatos_wire::RunState;
+use chatos_wire::session::{
+    MessagePage, MessageView, RunBrief, SearchHit, SessionChange, SessionOrder, SessionView,
+};
 use serde_json::json;
 
-use super::views::{
-    MessagePage, MessageView, RunBrief, SessionView, message_view, session_view, summary_view, usage_view,
-};
+use super::views::{message_view, session_view, summary_view, usage_view};
 use super::{RunDesk, no_session};
 use crate::apps::AppCaller;
 
@@ -19,47 +18,6 @@ use crate::apps::AppCaller;
 const TITLE_CHARS: usize = 200;
 /// Most messages of one page.
 const PAGE: u32 = 500;
-
-/// A chat to make.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", default)]
-#[expect(missing_docs, reason = "the names say it")]
-pub struct SessionOrder {
-    pub title: Option<String>,
-    /// The first agent when absent.
-    pub agent_id: Option<String>,
-    pub model_id: Option<String>,
-    pub workspace_root: Option<String>,
-}
-
-/// What may change in a chat.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", default)]
-#[expect(missing_docs, reason = "the names say it")]
-pub struct SessionChange {
-    pub title: Option<String>,
-    pub agent_id: Option<String>,
-    /// Empty: as the agent says.
-    pub model_id: Option<String>,
-    pub workspace_root: Option<String>,
-    pub pinned: Option<bool>,
-    pub archived: Option<bool>,
-}
-
-/// A place where a searched text occurs.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "the names say it")]
-pub struct SearchHit {
-    pub session_id: String,
-    pub session_title: String,
-    pub message_id: String,
-    pub seq: i64,
-    pub role: MessageRole,
-    /// The text around the place.
-    pub excerpt: String,
-    pub created_at: String,
-}
 
 impl RunDesk {
     /// Makes a chat.

@@ -1,9 +1,8 @@
 //! Steps of a sub agent as its callers see them (servers §9): texts cut, cuts said.
 
 use chatos_store::ToolCallRow;
+use chatos_wire::session::MessageView;
 use serde_json::{Value, json};
-
-use super::views::MessageView;
 
 const TEXT_CHARS: usize = 8_000;
 const REASONING_CHARS: usize = 6_000;

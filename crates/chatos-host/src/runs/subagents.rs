@@ -6,13 +6,14 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
-use chatos_builtin::subagent::{SubDone, SubOrder, SubPlugin, built_in_subagents, read_subagents};
+use chatos_builtin::subagent::{SubDone, SubOrder, built_in_subagents, read_subagents};
 use chatos_model::Message;
 use chatos_policy::Role;
 use chatos_store::{
     AgentRecord, MessageRow, NewMessage, RunRow, RunWrite, SessionRow, StepWrite, iso_from_ms, now_ms,
 };
 use chatos_tool::{ErrorCode, Fault, Text, Trace};
+use chatos_wire::subagent::SubPlugin;
 use chatos_wire::{MessageRole, RunKind, RunState};
 use serde_json::{Value, json};
 use tokio::sync::{Semaphore, mpsc};

@@ -6,11 +6,11 @@ use std::pin::Pin;
 
 use chatos_child::Spawning;
 use chatos_manifest::PluginId;
+use chatos_wire::app::BackendStatus;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::error::BackendError;
-use super::unit::BackendStatus;
 
 /// An answer that comes later.
 pub type Later<T> = Pin<Box<dyn Future<Output = T> + Send>>;

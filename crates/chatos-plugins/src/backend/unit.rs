@@ -7,8 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use chatos_manifest::PluginId;
-use schemars::JsonSchema;
-use serde::Serialize;
+use chatos_wire::app::{BackendFailure, BackendPhase, BackendStatus};
 use serde_json::value::RawValue;
 use tokio::sync::{Semaphore, watch};
 use tokio::time::{Instant, sleep, sleep_until};
@@ -19,69 +18,6 @@ use super::limits;
 use super::log::PluginLogFile;
 use super::port::BackendPort;
 use super::process::{Ended, Process};
-
-/// What a backend is doing (plugins §6).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum BackendPhase {
-    /// Not running; the next call starts it.
-    Stopped,
-    /// Being started.
-    Starting,
-    /// Ready.
-    Running,
-    /// Crashed; started again after a pause.
-    Backoff,
-    /// Crashed too often; a person or a changed file starts it again.
-    Failed,
-}
-
-impl BackendPhase {
-    /// As in listings.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Stopped => "stopped",
-            Self::Starting => "starting",
-            Self::Running => "running",
-            Self::Backoff => "backoff",
-            Self::Failed => "failed",
-        }
-    }
-}
-
-/// A backend as people see it.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct BackendStatus {
-    /// What it is doing.
-    pub state: BackendPhase,
-    /// Its process.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub pid: Option<u32>,
-    /// Calls it works on.
-    pub in_flight: usize,
-    /// Calls that wait for a place.
-    pub queued: usize,
-    /// Crashes since the last change, restart or healthy minute.
-    pub crashes: usize,
-    /// Until it may be started again.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub retry_after_ms: Option<u64>,
-    /// Why it ended or did not start.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub last_error: Option<LastError>,
-}
-
-/// The last error of a backend.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct LastError {
-    /// One of the codes an app knows.
-    pub code: String,
-    /// What happened.
-    pub message: String,
-    /// When.
-    pub at: String,
-}
 
 /// One plugin's backend.
 pub(super) struct Unit {
@@ -171,7 +107,7 @@ impl Unit {
             queued: self.queued.load(Ordering::Relaxed),
             crashes: state.crashes.len(),
             retry_after_ms: pause.map(|pause| u64::try_from(pause.as_millis()).unwrap_or(u64::MAX)),
-            last_error: state.last_error.as_ref().map(|(error, at)| LastError {
+            last_error: state.last_error.as_ref().map(|(error, at)| BackendFailure {
                 code: error.code.to_owned(),
                 message: error.message.en.clone(),
                 at: at.clone(),

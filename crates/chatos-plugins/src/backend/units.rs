@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use chatos_manifest::PluginId;
+use chatos_wire::app::{BackendPhase, BackendStatus};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio_util::sync::CancellationToken;
@@ -14,7 +15,7 @@ use super::error::BackendError;
 use super::limits;
 use super::log::PluginLogFile;
 use super::port::BackendPort;
-use super::unit::{BackendPhase, BackendStatus, Unit};
+use super::unit::Unit;
 
 /// One call.
 #[derive(Debug)]

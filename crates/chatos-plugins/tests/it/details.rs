@@ -3,7 +3,7 @@
 use std::fs;
 
 use chatos_manifest::Lang;
-use chatos_plugins::details::PluginDetails;
+use chatos_wire::plugin::PluginDetails;
 use serde_json::json;
 
 use crate::support::{World, id, simple, write_files};

@@ -5,71 +5,17 @@ use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Extension, Json};
-use chatos_host::policy_api::{Mode, PromptLang, Role, UiApp};
-use chatos_host::{
-    AgentExplanation, AgentRecord, ErrorCode, Fault, Host, Lang, Reason, Text, iso_from_ms, store_fault,
-};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use chatos_host::policy_api::Role;
+use chatos_host::{AgentRecord, ErrorCode, Fault, Host, Lang, Text, iso_from_ms, store_fault};
+use chatos_wire::agent::{AgentExplanation, AgentInput, AgentList, AgentPreview, AgentView};
+use chatos_wire::status::Done;
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::tasks::blocking;
-use crate::api::{ApiError, Body, Done, Query, Routes, lang_of};
+use crate::api::{ApiError, Body, Query, Routes, lang_of};
 use crate::app::App;
 use crate::narrow::AppCaller;
-
-/// All agents.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct AgentList {
-    items: Vec<AgentView>,
-}
-
-/// One agent.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct AgentView {
-    #[serde(flatten)]
-    agent: AgentRecord,
-    /// Things it refers to that are gone or may not be used.
-    problems: Vec<Reason>,
-    /// The plugin whose app made it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    made_by: Option<String>,
-    /// The question whether the app may let it work in the folder it wished for; only in the answer to that.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pending_root: Option<String>,
-    created_at: String,
-    updated_at: String,
-}
-
-/// What may be said about an agent; what is absent stays as it is.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[expect(dead_code, reason = "only described; the members are read one by one")]
-pub(crate) struct AgentInput {
-    name: Option<String>,
-    description: Option<String>,
-    mode: Option<Mode>,
-    land_config_id: Option<String>,
-    model_id: Option<String>,
-    prompt: Option<String>,
-    workspace_root: Option<String>,
-    prompt_lang: Option<PromptLang>,
-    prompt_ids: Option<Vec<String>>,
-    mcp_server_ids: Option<Vec<String>>,
-    subagent_ids: Option<Vec<String>>,
-    skills: Option<Vec<String>>,
-    ui_apps: Option<Vec<UiApp>>,
-}
-
-/// An agent as it would be, and the role to look at.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct PreviewInput {
-    /// As for saving; with the `id` of a saved agent what is absent stays as it is there.
-    agent: Map<String, Value>,
-    role: Option<Role>,
-}
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -82,7 +28,7 @@ pub(crate) fn add(routes: &mut Routes) {
     let path = "/api/v1/agents";
     routes.read::<AgentList>(path, "Agents", &[], get(list).post(create));
     routes.document::<AgentInput, AgentView>(Method::POST, path, "Make an agent");
-    routes.write::<PreviewInput, AgentExplanation>(
+    routes.write::<AgentPreview, AgentExplanation>(
         Method::POST,
         "/api/v1/agents/preview",
         "What an agent could do after a change, and what differs from now",
@@ -230,7 +176,7 @@ async fn explain(
 async fn preview(
     State(app): State<App>,
     headers: HeaderMap,
-    Body(body): Body<PreviewInput>,
+    Body(body): Body<AgentPreview>,
 ) -> Result<Json<AgentExplanation>, ApiError> {
     let lang = lang_of(&headers, app.host().lang());
     let explained = blocking(&app, move |host| {
@@ -248,5 +194,25 @@ fn view(host: &Host, agent: AgentRecord, lang: Lang) -> Result<AgentView, Fault>
     let problems = host.agents().problems(&agent, lang)?;
     let (created_at, updated_at) = (iso_from_ms(agent.created_at), iso_from_ms(agent.updated_at));
     let made_by = host.store().agent_maker(&agent.id).map_err(|error| store_fault(&error))?;
-    Ok(AgentView { agent, problems, made_by, pending_root: None, created_at, updated_at })
+    Ok(AgentView {
+        id: agent.id,
+        name: agent.name,
+        description: agent.description,
+        mode: agent.mode,
+        land_config_id: agent.land_config_id,
+        model_id: agent.model_id,
+        prompt: agent.prompt,
+        workspace_root: agent.workspace_root,
+        prompt_lang: agent.prompt_lang,
+        prompt_ids: agent.prompt_ids,
+        mcp_server_ids: agent.mcp_server_ids,
+        subagent_ids: agent.subagent_ids,
+        skills: agent.skills,
+        ui_apps: agent.ui_apps,
+        problems,
+        made_by,
+        pending_root: None,
+        created_at,
+        updated_at,
+    })
 }

@@ -7,150 +7,27 @@ use axum::http::{HeaderMap, HeaderValue, Method, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post, put};
 use axum::{Extension, Json};
-use chatos_host::plugins_api::backend::BackendStatus;
-use chatos_host::{
-    AppRootView, BackendCall, CapabilityView, Confinement, GrantChange, GrantView, OpenOrder, PluginLog,
-    Surface,
+use chatos_host::{BackendCall, OpenOrder};
+use chatos_wire::app::{
+    BackendCallBody, BackendResult, BackendStatus, CapabilityList, FrameLang, FrameTheme, GrantChange,
+    GrantList, MeasuredBody, NeededApp, NeededApps, OpenBody, OpenedApp, RootBody, WantedBody,
 };
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use chatos_wire::plugin::PluginLog;
+use chatos_wire::status::{Done, Empty};
+use serde::Deserialize;
 use serde_json::Value;
-use serde_json::value::RawValue;
 
-use crate::api::{ApiError, Body, Done, Empty, Query, Routes};
+use crate::api::{ApiError, Body, Query, Routes};
 use crate::app::{App, UiOrigin};
 use crate::frames::Place;
 use crate::route::plugins::blocking;
 
-/// How an app is to be shown.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-pub(crate) struct OpenBody {
-    /// `full` or `compact`.
-    #[serde(default)]
-    surface: Surface,
-    /// The page's colours, so that the frame begins with them.
-    #[serde(default)]
-    theme: Option<Theme>,
-    /// The page's language.
-    #[serde(default)]
-    lang: Option<FrameLang>,
-}
-
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Theme {
-    Light,
-    Dark,
-}
-
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum FrameLang {
-    En,
-    Zh,
-}
-
-/// Where the frame of an app is, and what the page needs to talk to it.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct OpenedApp {
-    /// On the plugin's own origin.
-    frame_url: String,
-    /// Below the page's own origin, for a sandbox without an origin.
-    fallback_url: String,
-    /// The origin of `frameUrl`.
-    origin: String,
-    /// The frame shows it in its first message.
-    nonce: String,
-    /// The files that are served.
-    rev: String,
-    /// The module, relative to the plugin.
-    entry: String,
-    /// What the app may call now.
-    capabilities: Vec<String>,
-    /// What the frame is told at its start.
-    snapshot: Value,
-}
-
 /// Parameters and what surrounds them (host-api §2.4).
 const CALL_BYTES: usize = 32 * 1024 * 1024 + 64 * 1024;
-
-/// A call of an app's own backend.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct CallBody {
-    /// Which method.
-    #[serde(default)]
-    method: Option<String>,
-    /// JSON for it.
-    #[serde(default)]
-    #[schemars(with = "Value")]
-    params: Option<Box<RawValue>>,
-    /// 1,000 to 7,200,000; ten minutes when absent.
-    #[serde(default)]
-    timeout_ms: Option<u64>,
-    /// To cancel it by; made by the caller, unique among its calls.
-    #[serde(default)]
-    call_id: Option<String>,
-}
-
-/// What a backend answered.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct CallResult {
-    result: Value,
-}
-
-/// Apps whose front end is needed now.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct NeededApps {
-    items: Vec<NeededApp>,
-}
-
-/// One of them.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct NeededApp {
-    plugin_id: String,
-    app_id: String,
-}
-
-/// What the page found out about its browser.
-#[derive(Debug, Deserialize, JsonSchema)]
-pub(crate) struct MeasuredBody {
-    /// `full`: pages of apps reach no network; `partial`: this browser cannot keep them off it.
-    confinement: Confinement,
-}
 
 #[derive(Debug, Default, Deserialize)]
 struct LogQuery {
     limit: Option<usize>,
-}
-
-/// Decisions about capabilities.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct GrantList {
-    items: Vec<GrantView>,
-}
-
-/// Capabilities of a plugin.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct CapabilityList {
-    items: Vec<CapabilityView>,
-    /// Folders its apps asked for, and what a person said.
-    roots: Vec<AppRootView>,
-}
-
-/// What an app tried and may not.
-#[derive(Debug, Deserialize, JsonSchema)]
-pub(crate) struct WantedBody {
-    capability: String,
-}
-
-/// A folder of a plugin's apps.
-#[derive(Debug, Deserialize, JsonSchema)]
-pub(crate) struct RootBody {
-    /// As listed.
-    root: String,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -167,7 +44,7 @@ pub(crate) fn add(routes: &mut Routes) {
         200,
         post(open),
     );
-    routes.write::<CallBody, CallResult>(
+    routes.write::<BackendCallBody, BackendResult>(
         Method::POST,
         "/api/v1/apps/{plugin}/{app}/backend",
         "Call a method of an app's own backend",
@@ -272,7 +149,7 @@ async fn open(
     };
     let opened = blocking(&app, move |host| host.open_app(&order)).await?;
     let theme = match body.theme {
-        Some(Theme::Dark) => "dark",
+        Some(FrameTheme::Dark) => "dark",
         _ => "light",
     };
     let lang = match body.lang {
@@ -308,7 +185,7 @@ async fn measured(State(app): State<App>, headers: HeaderMap, Body(body): Body<M
 async fn call(
     State(app): State<App>,
     Path((plugin, app_id)): Path<(String, String)>,
-    Body(body): Body<CallBody, CALL_BYTES>,
+    Body(body): Body<BackendCallBody, CALL_BYTES>,
 ) -> Result<Response, ApiError> {
     let call = BackendCall {
         plugin_id: plugin,

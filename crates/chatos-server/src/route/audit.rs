@@ -4,45 +4,32 @@ use axum::Json;
 use axum::extract::State;
 use axum::routing::get;
 use chatos_host::{AuditVerdict, ErrorCode, Fault, Text};
-use schemars::JsonSchema;
-use serde::Serialize;
+use chatos_wire::doctor::AuditCheck;
 
 use crate::api::{ApiError, Routes};
 use crate::app::App;
 
-/// Is the chain of audit records whole?
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Verdict {
-    ok: bool,
-    /// Records found in order.
-    records: u64,
-    /// The first bad place.
-    file: Option<String>,
-    line: Option<u64>,
-    reason: Option<String>,
-}
-
 pub(crate) fn add(routes: &mut Routes) {
-    routes.read::<Verdict>("/api/v1/audit/verify", "Check the chain of audit records", &[], get(verify));
+    routes.read::<AuditCheck>("/api/v1/audit/verify", "Check the chain of audit records", &[], get(verify));
 }
 
-async fn verify(State(app): State<App>) -> Result<Json<Verdict>, ApiError> {
+async fn verify(State(app): State<App>) -> Result<Json<AuditCheck>, ApiError> {
     let host = app.host().clone();
     let verdict = tokio::task::spawn_blocking(move || host.audit_log().verify()).await;
     let fail = |text: String| Fault::new(ErrorCode::Unavailable, Text::same(text)).code("audit_unreadable");
     let verdict = verdict.map_err(|e| fail(e.to_string()))?.map_err(|e| fail(e.to_string()))?;
     Ok(Json(match verdict {
         AuditVerdict::Whole { records } => {
-            Verdict { ok: true, records, file: None, line: None, reason: None }
+            AuditCheck { ok: true, records, file: None, line: None, reason: None }
         }
-        AuditVerdict::Broken { file, line, reason } => Verdict {
+        AuditVerdict::Broken { file, line, reason } => AuditCheck {
             ok: false,
             records: line.saturating_sub(1),
             file: Some(file.display().to_string()),
             line: Some(line),
             reason: Some(reason.to_owned()),
         },
-        AuditVerdict::Shortened { found, expected } => Verdict {
+        AuditVerdict::Shortened { found, expected } => AuditCheck {
             ok: false,
             records: found,
             file: None,

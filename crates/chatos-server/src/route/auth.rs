@@ -3,35 +3,13 @@
 use axum::extract::{Extension, State};
 use axum::routing::post;
 use axum::{Json, http::Method};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use chatos_wire::auth::{SignIn, SignInLink, SignedIn};
+use chatos_wire::status::{Done, Empty};
 use serde_json::Map;
 
-use crate::api::{ApiError, Body, Done, Empty, Routes};
+use crate::api::{ApiError, Body, Routes};
 use crate::app::App;
 use crate::auth::SessionId;
-
-/// A one-time code from a sign-in link.
-#[derive(Debug, Deserialize, JsonSchema)]
-pub(crate) struct SignIn {
-    /// The text after `#code=`.
-    code: String,
-}
-
-/// What a signed-in page sends from then on.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct SignedIn {
-    /// `Authorization: Bearer <token>`.
-    token: String,
-}
-
-/// A fresh one-time link.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct SignInLink {
-    /// Works once, for a minute.
-    sign_in_url: String,
-}
 
 pub(crate) fn add(routes: &mut Routes) {
     routes.write::<SignIn, SignedIn>(

@@ -8,125 +8,16 @@ use axum::routing::{get, post};
 use chatos_host::{
     ChangeContent, ChangeFilter, ContentState, RecordedChange, Text, UndoOrder, UndoOutcome, iso_from_ms,
 };
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use chatos_wire::change::{
+    FileChangeDetail, FileChangeList, FileChangeView, FileContent, UndoAnswer, UndoRequest, UndoState,
+    UndoneFile,
+};
+use chatos_wire::setting::TextPair;
+use serde::Deserialize;
 
 use crate::api::{ApiError, Body, Query, Routes};
 use crate::app::App;
 use crate::route::tasks::blocking;
-
-/// A page of changes.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct FileChangeList {
-    changes: Vec<FileChangeView>,
-    /// For `before` of the next page.
-    next: Option<String>,
-}
-
-/// A change of one file.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct FileChangeView {
-    id: String,
-    run_id: String,
-    session_id: String,
-    user_message_id: String,
-    server: String,
-    tool: String,
-    /// The directory the tool worked in.
-    root: String,
-    /// Relative to the root, after the change.
-    path: String,
-    /// The path before a move.
-    from: Option<String>,
-    /// `created`, `modified`, `deleted` or `moved`.
-    change: String,
-    before: FileContent,
-    after: FileContent,
-    /// Lines.
-    added: u64,
-    /// Lines.
-    removed: u64,
-    created_at: String,
-    /// The change that undid this one and is in force.
-    undone_by: Option<String>,
-    /// The changes this one undid.
-    undoes: Vec<String>,
-}
-
-/// A content before or after a change.
-#[derive(Debug, Serialize, JsonSchema)]
-struct FileContent {
-    /// `absent`: no file; `kept`; `omitted`: too large, only its digest; `lost`: not known or not there any
-    /// more.
-    state: &'static str,
-    sha256: Option<String>,
-    size: Option<u64>,
-}
-
-/// A change with its diff.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct FileChangeDetail {
-    change: FileChangeView,
-    /// Unified; the contents can be downloaded.
-    diff: String,
-    diff_truncated: bool,
-    undo: UndoState,
-}
-
-/// Whether a change can be undone as the file is now.
-#[derive(Debug, Serialize, JsonSchema)]
-struct UndoState {
-    possible: bool,
-    /// Why not, for programs.
-    code: Option<String>,
-    /// Why not.
-    reason: Option<TextPair>,
-    /// What helps.
-    hint: Option<TextPair>,
-}
-
-/// A text in both languages.
-#[derive(Debug, Serialize, JsonSchema)]
-struct TextPair {
-    en: String,
-    zh: String,
-}
-
-/// What to undo: `ids`, or every change of a run.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct UndoRequest {
-    #[serde(default)]
-    ids: Vec<String>,
-    #[serde(default)]
-    run_id: Option<String>,
-    /// Only say what would happen.
-    #[serde(default)]
-    dry_run: bool,
-}
-
-/// What an undo did.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct UndoAnswer {
-    steps: Vec<UndoneFile>,
-    /// The records of the undo; none for a dry run.
-    changes: Vec<FileChangeView>,
-    /// `hard_links: …`, `change_not_recorded: …` and so on.
-    warnings: Vec<String>,
-}
-
-/// One file of an undo.
-#[derive(Debug, Serialize, JsonSchema)]
-struct UndoneFile {
-    root: String,
-    path: String,
-    /// `restored`, `removed`, `recreated` or `moved_back`.
-    action: &'static str,
-    /// The changes that are undone by it.
-    changes: Vec<String>,
-}
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
@@ -249,7 +140,7 @@ async fn undo(
     let step = |step: chatos_host::builtin_api::undo::UndoStep| UndoneFile {
         root: root.clone(),
         path: step.path,
-        action: step.action.as_str(),
+        action: step.action.as_str().to_owned(),
         changes: step.changes,
     };
     Ok(Json(UndoAnswer {
@@ -270,7 +161,8 @@ fn view(change: RecordedChange) -> FileChangeView {
             ContentState::Kept => "kept",
             ContentState::Omitted => "omitted",
             ContentState::Lost => "lost",
-        },
+        }
+        .to_owned(),
         sha256: content.sha256,
         size: content.size,
     };

@@ -5,36 +5,12 @@ use axum::extract::State;
 use axum::http::{HeaderMap, Method};
 use axum::routing::{get, post};
 use chatos_host::{Finding, Lang, Severity, now_iso};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use chatos_wire::doctor::{DoctorFinding, DoctorReport};
+use chatos_wire::status::Empty;
+use serde::Deserialize;
 
-use crate::api::{Body, Empty, Query, Routes, lang_of};
+use crate::api::{Body, Query, Routes, lang_of};
 use crate::app::App;
-
-/// Everything the doctor looked at, worst first.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Report {
-    /// No errors; warnings are allowed.
-    ok: bool,
-    checked_at: String,
-    findings: Vec<FindingView>,
-}
-
-/// One thing it looked at.
-#[derive(Debug, Serialize, JsonSchema)]
-struct FindingView {
-    code: String,
-    /// `error`, `warning`, `info` or `ok`.
-    severity: String,
-    title: String,
-    message: String,
-    path: Option<String>,
-    /// What to do.
-    action: Option<String>,
-    /// `--fix` can do it.
-    fixable: bool,
-}
 
 #[derive(Debug, Deserialize)]
 struct Depth {
@@ -44,8 +20,8 @@ struct Depth {
 
 pub(crate) fn add(routes: &mut Routes) {
     let query = &[("deep", "true: check the whole database")];
-    routes.read::<Report>("/api/v1/doctor", "Look at everything ChatOS stands on", query, get(look));
-    routes.write::<Empty, Report>(
+    routes.read::<DoctorReport>("/api/v1/doctor", "Look at everything ChatOS stands on", query, get(look));
+    routes.write::<Empty, DoctorReport>(
         Method::POST,
         "/api/v1/doctor/fix",
         "Do the lossless repairs",
@@ -54,23 +30,23 @@ pub(crate) fn add(routes: &mut Routes) {
     );
 }
 
-async fn look(State(app): State<App>, headers: HeaderMap, Query(depth): Query<Depth>) -> Json<Report> {
+async fn look(State(app): State<App>, headers: HeaderMap, Query(depth): Query<Depth>) -> Json<DoctorReport> {
     let findings = app.host().doctor(depth.deep).await;
     Json(report(findings, lang_of(&headers, app.host().lang())))
 }
 
-async fn fix(State(app): State<App>, headers: HeaderMap, _body: Body<Empty>) -> Json<Report> {
+async fn fix(State(app): State<App>, headers: HeaderMap, _body: Body<Empty>) -> Json<DoctorReport> {
     let findings = app.host().doctor_fix().await;
     Json(report(findings, lang_of(&headers, app.host().lang())))
 }
 
-fn report(findings: Vec<Finding>, lang: Lang) -> Report {
-    Report {
+fn report(findings: Vec<Finding>, lang: Lang) -> DoctorReport {
+    DoctorReport {
         ok: findings.iter().all(|finding| finding.severity != Severity::Error),
         checked_at: now_iso(),
         findings: findings
             .into_iter()
-            .map(|finding| FindingView {
+            .map(|finding| DoctorFinding {
                 code: finding.code,
                 severity: finding.severity.as_str().to_owned(),
                 title: finding.title.get(lang).to_owned(),

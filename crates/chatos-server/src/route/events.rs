@@ -6,23 +6,15 @@ use axum::extract::{Extension, Query, State};
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::response::Response;
 use axum::routing::{get, post};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use chatos_wire::auth::Ticket;
+use chatos_wire::status::Empty;
+use serde::Deserialize;
 
-use crate::api::{Body, Empty, Routes, bare};
+use crate::api::{Body, Routes, bare};
 use crate::app::App;
 use crate::auth::{SessionId, TICKET_LIFE};
 use crate::guard::bearer;
 use crate::socket;
-
-/// Opens one WebSocket.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Ticket {
-    /// Sent as the sub-protocol `ticket.<ticket>` beside `chatos.v1`.
-    ticket: String,
-    expires_in_ms: u64,
-}
 
 #[derive(Debug, Deserialize)]
 struct Since {

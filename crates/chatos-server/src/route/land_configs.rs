@@ -5,42 +5,14 @@ use axum::extract::{Path, State};
 use axum::http::{Method, StatusCode};
 use axum::routing::{get, post};
 use chatos_host::policy_api::{DEVELOPER, LandConfig, SAFE_DEFAULT, schema};
-use chatos_host::{Fault, Host, LandName};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use chatos_host::{Fault, Host};
+use chatos_wire::agent::{CopyInput, LandList, LandName, LandView};
+use chatos_wire::status::Done;
 use serde_json::{Map, Value};
 
 use super::tasks::blocking;
-use crate::api::{ApiError, Body, Done, Routes};
+use crate::api::{ApiError, Body, Routes};
 use crate::app::App;
-
-/// All land_configs, the built-in ones first.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct LandList {
-    items: Vec<LandView>,
-}
-
-/// One land_config.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct LandView {
-    #[serde(flatten)]
-    land: LandConfig,
-    /// Agents that name it.
-    used_by: Vec<LandName>,
-    /// It came with the program.
-    builtin: bool,
-    /// What was accepted with a remark.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    warnings: Vec<String>,
-}
-
-/// The name of a copy.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct CopyInput {
-    name: String,
-}
 
 pub(crate) fn add(routes: &mut Routes) {
     let path = "/api/v1/land-configs";

@@ -7,143 +7,19 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::routing::{get, post};
 use chatos_host::{
-    DetectedModel, ErrorCode, Fault, Host, Lang, ModelAnswer, ModelRecord, ModelState, PRESETS, Preset,
-    Recognised, Text, iso_from_ms, recognise,
+    ErrorCode, Fault, Host, Lang, ModelAnswer, ModelRecord, ModelState, PRESETS, Preset, Recognised, Text,
+    iso_from_ms, recognise,
 };
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use chatos_wire::model::{
+    DetectedModels, LastTest, ModelInput, ModelList, ModelProblem, ModelTestView, ModelView, Pasted,
+    PresetList, PresetView, RecognisedView,
+};
+use chatos_wire::status::{Done, Empty};
 use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 
-use crate::api::{ApiError, Body, Done, Empty, Routes, lang_of};
+use crate::api::{ApiError, Body, Routes, lang_of};
 use crate::app::App;
-
-/// All models.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct ModelList {
-    items: Vec<ModelView>,
-}
-
-/// One model.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct ModelView {
-    #[serde(flatten)]
-    model: ModelRecord,
-    /// It can be asked now, as far as that is known without asking.
-    usable: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    problem: Option<ModelProblem>,
-    /// What it will not get, though it can be used.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    warnings: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    last_test: Option<LastTest>,
-    created_at: String,
-    updated_at: String,
-}
-
-/// Why a model cannot be used.
-#[derive(Debug, Serialize, JsonSchema)]
-struct ModelProblem {
-    /// One of the classes of failures.
-    code: String,
-    message: String,
-}
-
-/// How the last test ended.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-struct LastTest {
-    ok: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    class: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    message: Option<String>,
-    latency_ms: i64,
-    at: String,
-}
-
-/// What may be said about a model; what is absent stays as it is.
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[expect(dead_code, reason = "only described; the members are read one by one")]
-pub(crate) struct ModelInput {
-    name: Option<String>,
-    provider: Option<String>,
-    model: Option<String>,
-    base_url: Option<String>,
-    api_key_name: Option<String>,
-    /// Stored as the secret `apiKeyName` and never given back.
-    api_key: Option<String>,
-    description: Option<String>,
-    is_default: Option<bool>,
-    enabled: Option<bool>,
-    context_tokens: Option<u32>,
-    max_output_tokens: Option<u32>,
-    temperature: Option<f64>,
-    reasoning_effort: Option<String>,
-    supports_vision: Option<bool>,
-    supports_reasoning: Option<bool>,
-    supports_tools: Option<bool>,
-    supports_parallel_tools: Option<bool>,
-    tool_followup: Option<String>,
-    extra_headers: Option<Map<String, Value>>,
-    extra_body: Option<Map<String, Value>>,
-    price_input: Option<f64>,
-    price_output: Option<f64>,
-    price_cache_read: Option<f64>,
-    price_cache_write: Option<f64>,
-    currency: Option<String>,
-    source: Option<String>,
-}
-
-/// How a test ended.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct TestView {
-    ok: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    class: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    message: Option<String>,
-    latency_ms: u64,
-}
-
-/// Vendors that are known.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct PresetList {
-    items: Vec<Preset>,
-}
-
-/// Models of servers on this machine.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Detected {
-    found: Vec<DetectedModel>,
-}
-
-/// A pasted key or address. It has no `Debug`: it may be a key.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Pasted {
-    text: String,
-}
-
-/// What it was taken for.
-#[derive(Debug, Default, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct RecognisedView {
-    /// `key`, `url` or `nothing`.
-    kind: &'static str,
-    provider: String,
-    name: String,
-    base_url: String,
-    api_key_name: String,
-    /// Names to begin with.
-    models: Vec<String>,
-    /// Other vendors whose keys look the same.
-    others: Vec<Preset>,
-}
 
 pub(crate) fn add(routes: &mut Routes) {
     let path = "/api/v1/models";
@@ -157,14 +33,14 @@ pub(crate) fn add(routes: &mut Routes) {
         200,
         post(recognised),
     );
-    routes.write::<Empty, Detected>(
+    routes.write::<Empty, DetectedModels>(
         Method::POST,
         "/api/v1/models/detect",
         "Look for model servers on this machine; nothing is added",
         200,
         post(detect),
     );
-    routes.write::<ModelInput, TestView>(
+    routes.write::<ModelInput, ModelTestView>(
         Method::POST,
         "/api/v1/models/test",
         "One minimal call to a model that is not saved",
@@ -182,7 +58,7 @@ pub(crate) fn add(routes: &mut Routes) {
         200,
         post(set_default),
     );
-    routes.write::<Empty, TestView>(
+    routes.write::<Empty, ModelTestView>(
         Method::POST,
         "/api/v1/models/{id}/test",
         "One minimal call",
@@ -266,7 +142,7 @@ async fn set_default(
     Ok(Json(work(&app, move |host| view(host, host.models().set_default(&id)?, lang)).await?))
 }
 
-async fn test(State(app): State<App>, Path(id): Path<String>) -> Result<Json<TestView>, ApiError> {
+async fn test(State(app): State<App>, Path(id): Path<String>) -> Result<Json<ModelTestView>, ApiError> {
     let model = work(&app, move |host| host.models().get(&id)).await?;
     Ok(Json(tested(app.host().models().test(&model).await?)))
 }
@@ -274,7 +150,7 @@ async fn test(State(app): State<App>, Path(id): Path<String>) -> Result<Json<Tes
 async fn test_draft(
     State(app): State<App>,
     Body(mut body): Body<Map<String, Value>>,
-) -> Result<Json<TestView>, ApiError> {
+) -> Result<Json<ModelTestView>, ApiError> {
     let (model, key) = work(&app, move |host| {
         let key = take_key(&mut body)?;
         Ok((host.models().drafted(None, body)?, key))
@@ -283,18 +159,18 @@ async fn test_draft(
     Ok(Json(tested(app.host().models().test_with(&model, key).await?)))
 }
 
-async fn detect(State(app): State<App>) -> Result<Json<Detected>, ApiError> {
-    Ok(Json(Detected { found: app.host().models().detect().await? }))
+async fn detect(State(app): State<App>) -> Result<Json<DetectedModels>, ApiError> {
+    Ok(Json(DetectedModels { found: app.host().models().detect().await? }))
 }
 
 async fn presets() -> Json<PresetList> {
-    Json(PresetList { items: PRESETS.to_vec() })
+    Json(PresetList { items: PRESETS.iter().map(preset_view).collect() })
 }
 
 async fn recognised(Body(pasted): Body<Pasted>) -> Json<RecognisedView> {
     let text = Zeroizing::new(pasted.text);
-    let of = |kind, preset: &Preset| RecognisedView {
-        kind,
+    let of = |kind: &str, preset: &Preset| RecognisedView {
+        kind: kind.to_owned(),
         provider: preset.provider.to_owned(),
         name: preset.name.to_owned(),
         base_url: preset.base_url.to_owned(),
@@ -304,22 +180,34 @@ async fn recognised(Body(pasted): Body<Pasted>) -> Json<RecognisedView> {
     };
     Json(match recognise(&text) {
         Recognised::Key(presets) => match presets.split_first() {
-            Some((first, others)) => {
-                RecognisedView { others: others.iter().map(|preset| **preset).collect(), ..of("key", first) }
-            }
-            None => RecognisedView { kind: "nothing", ..RecognisedView::default() },
+            Some((first, others)) => RecognisedView {
+                others: others.iter().map(|preset| preset_view(preset)).collect(),
+                ..of("key", first)
+            },
+            None => RecognisedView { kind: "nothing".to_owned(), ..RecognisedView::default() },
         },
         Recognised::Url { base_url, preset: Some(preset) } => {
             RecognisedView { base_url, ..of("url", preset) }
         }
         Recognised::Url { base_url, preset: None } => RecognisedView {
-            kind: "url",
+            kind: "url".to_owned(),
             provider: "openai_compatible".to_owned(),
             base_url,
             ..RecognisedView::default()
         },
-        Recognised::Nothing => RecognisedView { kind: "nothing", ..RecognisedView::default() },
+        Recognised::Nothing => RecognisedView { kind: "nothing".to_owned(), ..RecognisedView::default() },
     })
+}
+
+fn preset_view(preset: &Preset) -> PresetView {
+    PresetView {
+        id: preset.id.to_owned(),
+        name: preset.name.to_owned(),
+        provider: preset.provider.to_owned(),
+        base_url: preset.base_url.to_owned(),
+        api_key_name: preset.api_key_name.to_owned(),
+        models: preset.models.iter().map(|model| (*model).to_owned()).collect(),
+    }
 }
 
 /// Takes a key out of a body before anybody else sees it.
@@ -348,8 +236,8 @@ fn keep_key(host: &Host, name: &str, key: Option<Zeroizing<String>>) -> Result<(
     host.set_secret(name, &key, None).map(|_| ())
 }
 
-fn tested(answer: ModelAnswer) -> TestView {
-    TestView {
+fn tested(answer: ModelAnswer) -> ModelTestView {
+    ModelTestView {
         ok: answer.ok,
         class: answer.class.map(str::to_owned),
         message: answer.message,
@@ -379,7 +267,32 @@ fn views(host: &Arc<Host>, models: Vec<ModelRecord>, lang: Lang) -> Result<Vec<M
         }),
         created_at: iso_from_ms(model.created_at),
         updated_at: iso_from_ms(model.updated_at),
-        model,
+        id: model.id,
+        name: model.name,
+        provider: model.provider,
+        model: model.model,
+        base_url: model.base_url,
+        api_key_name: model.api_key_name,
+        description: model.description,
+        is_default: model.is_default,
+        enabled: model.enabled,
+        context_tokens: model.context_tokens,
+        max_output_tokens: model.max_output_tokens,
+        temperature: model.temperature,
+        reasoning_effort: model.reasoning_effort,
+        supports_vision: model.supports_vision,
+        supports_reasoning: model.supports_reasoning,
+        supports_tools: model.supports_tools,
+        supports_parallel_tools: model.supports_parallel_tools,
+        tool_followup: model.tool_followup,
+        extra_headers: model.extra_headers,
+        extra_body: model.extra_body,
+        price_input: model.price_input,
+        price_output: model.price_output,
+        price_cache_read: model.price_cache_read,
+        price_cache_write: model.price_cache_write,
+        currency: model.currency,
+        source: model.source,
     };
     Ok(models
         .into_iter()

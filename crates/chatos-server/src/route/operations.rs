@@ -5,45 +5,12 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderMap, Method};
 use axum::routing::{get, post};
 use chatos_host::{ErrorCode, Fault, Text};
-use schemars::JsonSchema;
-use serde::Serialize;
+use chatos_wire::operation::{OperationList, OperationView};
+use chatos_wire::status::Empty;
 use serde_json::Value;
 
-use crate::api::{ApiError, Body, Empty, Routes, lang_of};
+use crate::api::{ApiError, Body, Routes, lang_of};
 use crate::app::App;
-
-/// One piece of long work.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct OperationView {
-    id: String,
-    /// Such as `install`.
-    kind: String,
-    /// `running`, `done`, `failed` or `canceled`.
-    state: String,
-    progress: Option<ProgressView>,
-    /// What came of it, when it is done.
-    result: Option<Value>,
-    /// The error object without its envelope, when it failed.
-    error: Option<Value>,
-    /// The HTTP status the failure would have had as an answer.
-    status: Option<u16>,
-}
-
-/// How far it is.
-#[derive(Debug, Serialize, JsonSchema)]
-struct ProgressView {
-    done: u64,
-    total: Option<u64>,
-    /// `bytes` or `files`.
-    unit: String,
-    message: String,
-}
-
-/// All known operations, newest first.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct OperationList {
-    items: Vec<OperationView>,
-}
 
 pub(crate) fn add(routes: &mut Routes) {
     routes.read::<OperationList>(

@@ -9,12 +9,14 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Extension, Json};
-use chatos_host::plugins_api::details::{FileDetails, FileDiff, PluginDetails};
-use chatos_host::plugins_api::listing::{PluginEntry, PluginListing};
 use chatos_host::plugins_api::{DataChoice, Limits};
-use chatos_host::{ErrorCode, Fault, Host, InstallOrder, PluginLog, Text, TrustSheet};
+use chatos_host::{ErrorCode, Fault, Host, InstallOrder, Text};
+use chatos_wire::operation::OperationView;
+use chatos_wire::plugin::{
+    AppAi, FileDiff, InstallBody, PluginDetails, PluginEntry, PluginFiles, PluginListing, PluginLog,
+    PluginRemoved, RefreshBody, TrustBody, TrustSheet,
+};
 use http_body_util::BodyExt;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -23,24 +25,9 @@ use tokio::io::AsyncWriteExt;
 use crate::api::{ApiError, Body, Query, Routes, lang_of};
 use crate::app::App;
 use crate::narrow::AppCaller;
-use crate::route::operations::OperationView;
 
 /// An upload that sends nothing for this long is given up.
 const UPLOAD_IDLE: Duration = Duration::from_secs(30);
-
-/// A package on this machine.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct InstallBody {
-    /// Absolute path of a directory or `.zip` file.
-    path: PathBuf,
-    /// Tolerate errors of apps, compact entries, backends and `ai` parts.
-    #[serde(default)]
-    allow_problems: bool,
-    /// Only say what would change.
-    #[serde(default)]
-    dry_run: bool,
-}
 
 /// Options of an upload, in the query.
 #[derive(Debug, Default, Deserialize)]
@@ -52,80 +39,16 @@ struct UploadQuery {
     dry_run: bool,
 }
 
-/// What the person saw when deciding.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct TrustBody {
-    /// `sha256:…` as shown.
-    digest: String,
-    /// The person ticked that it may connect to addresses inside this computer or network.
-    #[serde(default)]
-    allow_inside_network: bool,
-    /// What the person ticked of the lines that reach beyond the plugin (`chat.read`, `network:<host>`, …); the
-    /// others are off. Absent: the ticks of before stay.
-    #[serde(default)]
-    allow: Option<Vec<String>>,
-}
-
-/// How thoroughly to look.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-pub(crate) struct RefreshBody {
-    /// Forget the cache first.
-    #[serde(default)]
-    deep: bool,
-}
-
-/// What an app contributes.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct AppAi {
-    plugin_id: String,
-    app_id: String,
-    /// May it be used?
-    trusted: bool,
-    /// The documented contribution; null when the app contributes nothing.
-    contribution: Option<Value>,
-}
-
-/// The result of a removal.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Removed {
-    ok: bool,
-    plugin_id: String,
-    removed: bool,
-    /// `kept` or `deleted`.
-    data: String,
-    rows_removed: usize,
-    /// Folders with its id that were not installed: they were moved aside, not deleted.
-    kept: Vec<KeptFolder>,
-}
-
-/// A folder that was moved aside.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct KeptFolder {
-    /// Where it was.
-    from: String,
-    /// Where it is now.
-    to: String,
-}
-
-/// Files of a plugin.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct FileList {
-    files: Vec<FileDetails>,
-}
-
 pub(crate) fn add(routes: &mut Routes) {
     routes.read::<PluginListing>("/api/v1/plugins", "All plugins, apps and problems", &[], get(list));
     let one = get(read).delete(remove);
     routes.read::<PluginDetails>("/api/v1/plugins/{id}", "One plugin in full", &[], one);
-    routes.document_act::<Removed>(
+    routes.document_act::<PluginRemoved>(
         Method::DELETE,
         "/api/v1/plugins/{id}",
         "Remove a plugin (?data=keep|delete)",
     );
-    routes.read::<FileList>("/api/v1/plugins/{id}/files", "Files of a plugin", &[], get(files));
+    routes.read::<PluginFiles>("/api/v1/plugins/{id}/files", "Files of a plugin", &[], get(files));
     routes.read::<TrustSheet>(
         "/api/v1/plugins/{id}/trust-sheet",
         "Everything to decide by, with what changed",
@@ -151,7 +74,7 @@ pub(crate) fn add(routes: &mut Routes) {
         200,
         post(trust),
     );
-    routes.write::<crate::api::Empty, PluginEntry>(
+    routes.write::<chatos_wire::status::Empty, PluginEntry>(
         Method::POST,
         "/api/v1/plugins/{id}/untrust",
         "Take trust back",
@@ -241,10 +164,10 @@ async fn files(
     State(app): State<App>,
     headers: HeaderMap,
     Path(id): Path<String>,
-) -> Result<Json<FileList>, ApiError> {
+) -> Result<Json<PluginFiles>, ApiError> {
     let lang = lang_of(&headers, app.host().lang());
     let details = blocking(&app, move |host| host.plugins()?.details(&id, lang)).await?;
-    Ok(Json(FileList { files: details.files }))
+    Ok(Json(PluginFiles { files: details.files }))
 }
 
 async fn trust_sheet(
@@ -317,7 +240,7 @@ async fn trust(
 async fn untrust(
     State(app): State<App>,
     Path(id): Path<String>,
-    _body: Body<crate::api::Empty>,
+    _body: Body<chatos_wire::status::Empty>,
 ) -> Result<Json<PluginEntry>, ApiError> {
     blocking(&app, move |host| host.untrust_plugin(&id, "person")).await.map(Json)
 }

@@ -8,11 +8,15 @@ use axum::routing::{get, post};
 use axum::{Extension, Json};
 use chatos_host::prompts_api::Surface;
 use chatos_host::{Fault, Lang, PromptDesk, PromptList as Wanted, PromptReply};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use chatos_wire::prompt::{
+    ArchiveOrder, PromptAnswer, PromptAsked, PromptAsker, PromptDraft, PromptEntries, PromptIds, PromptList,
+    PromptRecorded, PromptRequest, PromptText, PromptsArchived,
+};
+use chatos_wire::status::Done;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::api::{ApiError, Body, Done, Query, Routes, lang_of};
+use crate::api::{ApiError, Body, Query, Routes, lang_of};
 use crate::app::App;
 use crate::auth::SessionId;
 use crate::narrow::AppCaller;
@@ -23,163 +27,6 @@ const PROMPT_BYTES: usize = 8 * 1024 * 1024;
 /// The longest a waiting call stays open; askers ask again.
 const WAIT_MOST: Duration = Duration::from_secs(60);
 const WAIT_DEFAULT: Duration = Duration::from_secs(25);
-
-/// A page of prompts.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct PromptList {
-    /// Items; a large prompt comes without its bulk and with `partial: true`.
-    items: Vec<Value>,
-    next_cursor: Option<String>,
-    counts: PromptCounts,
-    /// What is wrong with the log.
-    problems: Value,
-}
-
-/// What waits.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-struct PromptCounts {
-    needs_you: usize,
-    results: usize,
-}
-
-/// A question.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Question {
-    prompt: Value,
-    request_id: Option<String>,
-    run_id: Option<String>,
-    /// `host:<built-in server>` or `app:<pluginId>/<appId>`; the person when absent.
-    owner: Option<String>,
-    /// `{pid, pidStart}` of the asking process.
-    origin: Option<AskerProcess>,
-    session_id: Option<String>,
-    trace: Option<Value>,
-    /// `{name, material}`: what the answer decides and everything that decides it. The material is hashed into
-    /// `shown`, not kept. Required for what the host itself does.
-    effect: Option<Value>,
-}
-
-/// Lines of the text a question is about.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct PromptText {
-    /// The first line given, counted from 0.
-    from: usize,
-    /// How many are given.
-    lines: usize,
-    /// How many there are.
-    total: usize,
-    text: String,
-}
-
-/// The process that asks; its question is withdrawn when it is gone.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-struct AskerProcess {
-    pid: u32,
-    pid_start: u64,
-    /// What started it; it may not answer either.
-    starter: Option<StarterProcess>,
-}
-
-/// What started the process that asks.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-struct StarterProcess {
-    pid: u32,
-    pid_start: u64,
-}
-
-/// What asking gives.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Asked {
-    ok: bool,
-    request_id: String,
-    warnings: Vec<Value>,
-    /// False: recorded, but the log cannot be written right now.
-    mirrored: bool,
-    /// The same question was asked before; nothing was written.
-    repeated: bool,
-    /// The digest of what the question shows.
-    shown: String,
-}
-
-/// An answer.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Answer {
-    response: Value,
-    /// The digest of what was displayed.
-    shown: Option<String>,
-    run_id: Option<String>,
-    /// `cli` or `client`; otherwise known from the connection.
-    by: Option<String>,
-    /// `<pluginId>/<appId>`: the app answers its own question.
-    app: Option<String>,
-    /// The process that answers; no program answers what it asked itself.
-    pid: Option<u32>,
-}
-
-/// What answering gives.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Recorded {
-    ok: bool,
-    mirrored: bool,
-}
-
-/// Who withdraws a question or takes its private values.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Asker {
-    /// As it was given when asking; not needed in calls for an app.
-    #[serde(default)]
-    owner: String,
-    /// `aborted` or `asker_gone`.
-    code: Option<String>,
-    /// False: values of secret fields stay sealed and come masked.
-    secrets: Option<bool>,
-}
-
-/// What somebody typed so far.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Draft {
-    /// Null when there is none.
-    draft: Value,
-    updated_at: Option<String>,
-}
-
-/// How old an answer must be to be archived.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Before {
-    /// `30d`, or an ISO date; 30 days when absent.
-    before: Option<String>,
-}
-
-/// Entries: what is pending and the last 500 that are closed.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct PromptEntries {
-    path: String,
-    entries: Vec<Value>,
-}
-
-/// Ids.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct PromptIds {
-    ids: Vec<String>,
-}
-
-/// What was archived.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Archived {
-    moved: u64,
-    kept: u64,
-    file: Option<String>,
-}
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -211,7 +58,7 @@ pub(crate) fn add(routes: &mut Routes) {
     ];
     let path = "/api/v1/prompts";
     routes.read::<PromptList>(path, "Questions to the person", query, get(list).post(ask));
-    routes.document::<Question, Asked>(Method::POST, path, "Ask the person");
+    routes.document::<PromptRequest, PromptAsked>(Method::POST, path, "Ask the person");
     let query = &[("id", "the id, where it cannot travel in the path")];
     routes.read::<Value>("/api/v1/prompts/{id}", "One question with its answer", query, get(one));
     let query = &[("from", "the first line, from 0"), ("lines", "how many, at most 5000")];
@@ -222,7 +69,7 @@ pub(crate) fn add(routes: &mut Routes) {
         get(text),
     );
     let path = "/api/v1/prompts/{id}/response";
-    routes.write::<Answer, Recorded>(
+    routes.write::<PromptAnswer, PromptRecorded>(
         Method::POST,
         path,
         "Answer a question; the first answer wins",
@@ -232,7 +79,7 @@ pub(crate) fn add(routes: &mut Routes) {
     let query = &[("timeoutMs", "how long to wait, at most 60000")];
     routes.read::<Value>("/api/v1/prompts/{id}/wait", "Wait for the verified answer", query, get(wait));
     let path = "/api/v1/prompts/{id}/take";
-    routes.write::<Asker, Value>(
+    routes.write::<PromptAsker, Value>(
         Method::POST,
         path,
         "Take the private values, exactly once",
@@ -240,9 +87,9 @@ pub(crate) fn add(routes: &mut Routes) {
         post(take),
     );
     let path = "/api/v1/prompts/{id}/close";
-    routes.write::<Asker, Value>(Method::POST, path, "Withdraw a question", 200, post(close));
+    routes.write::<PromptAsker, Value>(Method::POST, path, "Withdraw a question", 200, post(close));
     let path = "/api/v1/prompts/{id}/consume";
-    routes.write::<Asker, Done>(
+    routes.write::<PromptAsker, Done>(
         Method::POST,
         path,
         "Erase the private values of an app's question",
@@ -252,11 +99,11 @@ pub(crate) fn add(routes: &mut Routes) {
     let path = "/api/v1/prompts/{id}/draft";
     let query = &[("client", "an id the browser keeps")];
     let drafts = get(read_draft).put(write_draft).delete(delete_draft);
-    routes.read::<Draft>(path, "What this browser had typed", query, drafts);
-    routes.document::<Draft, Done>(Method::PUT, path, "Keep what was typed");
+    routes.read::<PromptDraft>(path, "What this browser had typed", query, drafts);
+    routes.document::<PromptDraft, Done>(Method::PUT, path, "Keep what was typed");
     routes.document_act::<Done>(Method::DELETE, path, "Forget what was typed");
     let path = "/api/v1/prompts/archive";
-    routes.write::<Before, Archived>(
+    routes.write::<ArchiveOrder, PromptsArchived>(
         Method::POST,
         path,
         "Move old answered questions to the archive",
@@ -392,7 +239,7 @@ async fn take(
     headers: HeaderMap,
     Path(path): Path<String>,
     Query(named): Query<Named>,
-    Body(body): Body<Asker>,
+    Body(body): Body<PromptAsker>,
 ) -> Result<Json<Value>, ApiError> {
     let id = id_of(path, &named);
     let taken = at_desk(&app, &headers, move |desk, _| {
@@ -407,7 +254,7 @@ async fn consume(
     Path(path): Path<String>,
     Query(named): Query<Named>,
     caller: Option<Extension<AppCaller>>,
-    Body(body): Body<Asker>,
+    Body(body): Body<PromptAsker>,
 ) -> Result<Json<Value>, ApiError> {
     let id = id_of(path, &named);
     let owner = caller.map_or(body.owner, |Extension(caller)| caller.owner());
@@ -420,7 +267,7 @@ async fn close(
     headers: HeaderMap,
     Path(path): Path<String>,
     Query(named): Query<Named>,
-    Body(body): Body<Asker>,
+    Body(body): Body<PromptAsker>,
 ) -> Result<Json<Value>, ApiError> {
     let id = id_of(path, &named);
     let closed = at_desk(&app, &headers, move |desk, _| {
@@ -463,7 +310,7 @@ async fn delete_draft(
 async fn archive(
     State(app): State<App>,
     headers: HeaderMap,
-    Body(body): Body<Before>,
+    Body(body): Body<ArchiveOrder>,
 ) -> Result<Json<Value>, ApiError> {
     Ok(Json(at_desk(&app, &headers, move |desk, _| desk.archive(body.before.as_deref())).await?))
 }

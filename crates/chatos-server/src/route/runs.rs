@@ -6,43 +6,15 @@ use axum::http::Method;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use chatos_host::{RunPage, RunQuery, RunView, SessionView, TraceView, UsageView};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use chatos_wire::run::{
+    BranchOrder, Corrected, Correction, RunPage, RunQuery, RunView, TraceView, UsageList,
+};
+use chatos_wire::session::SessionView;
+use chatos_wire::status::{Done, Empty};
+use serde::Deserialize;
 
-use crate::api::{ApiError, Body, Done, Empty, Query, Routes};
+use crate::api::{ApiError, Body, Query, Routes};
 use crate::app::App;
-
-/// A correction of a run under way.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Correction {
-    text: String,
-    /// Also ends the tool call that runs.
-    #[serde(default)]
-    abort_call: bool,
-}
-
-/// The message of a correction.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Corrected {
-    ok: bool,
-    message_id: String,
-}
-
-/// Sums of tokens and money.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct UsageList {
-    items: Vec<UsageView>,
-}
-
-/// Where to branch.
-#[derive(Debug, Deserialize, JsonSchema)]
-pub(crate) struct Branch {
-    /// The number of a step.
-    step: i64,
-}
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -95,7 +67,7 @@ pub(crate) fn add(routes: &mut Routes) {
         200,
         post(steer),
     );
-    routes.write::<Branch, SessionView>(
+    routes.write::<BranchOrder, SessionView>(
         Method::POST,
         "/api/v1/runs/{id}/branch",
         "A new chat whose history ends at a step",
@@ -159,7 +131,7 @@ async fn steer(
 async fn branch(
     State(app): State<App>,
     Path(id): Path<String>,
-    Body(branch): Body<Branch>,
+    Body(branch): Body<BranchOrder>,
 ) -> Result<(axum::http::StatusCode, Json<SessionView>), ApiError> {
     let session = app.host().runs().branch(&id, branch.step).await?;
     Ok((axum::http::StatusCode::CREATED, Json(session)))

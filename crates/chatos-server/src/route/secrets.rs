@@ -5,51 +5,12 @@ use axum::extract::{Path, State};
 use axum::http::Method;
 use axum::routing::{get, put};
 use chatos_host::{SecretKind, iso_from_ms};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use chatos_wire::setting::{NewSecret, SecretList, SecretSet, SecretView};
+use chatos_wire::status::Done;
 
 use super::tasks::blocking;
-use crate::api::{ApiError, Body, Done, Routes};
+use crate::api::{ApiError, Body, Routes};
 use crate::app::App;
-
-/// All secrets by name.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct SecretList {
-    items: Vec<SecretView>,
-}
-
-/// What may be told about a secret.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-struct SecretView {
-    name: String,
-    /// `named`: set by a person, for models and headers; `grant` and `sign-in`: of an MCP server somebody
-    /// signed in to or is about to.
-    kind: String,
-    /// Always true: what is not set is not listed.
-    set: bool,
-    description: String,
-    created_at: String,
-    updated_at: String,
-    last_used_at: Option<String>,
-    /// False when it was sealed with a key that is not here.
-    openable: bool,
-}
-
-/// A new value. It has no `Debug`, so that it cannot reach a log by accident.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct NewSecret {
-    value: String,
-    description: Option<String>,
-}
-
-/// Whether it was new.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct SecretSet {
-    ok: bool,
-    created: bool,
-}
 
 pub(crate) fn add(routes: &mut Routes) {
     routes.read::<SecretList>("/api/v1/secrets", "Names of secrets, never their values", &[], get(list));

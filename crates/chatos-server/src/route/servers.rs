@@ -5,78 +5,20 @@ use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Extension, Json};
-use chatos_host::{
-    ErrorCode, Fault, ImportOutcome, PinView, ServerInput, ServerLogView, ServerTools, ServerView,
-    SignInStart, SignedOut, Text,
+use chatos_host::{ErrorCode, Fault, Text};
+use chatos_wire::server::{
+    ApproveInput, Approved, ApprovedTool, PinList, ServerImport, ServerImportInput, ServerInput, ServerList,
+    ServerLogView, ServerTools, ServerView, SignInBody, SignInStart, SignedOut,
 };
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use chatos_wire::status::{Done, Empty};
+use serde::Deserialize;
 
 use super::callback;
-use crate::api::{ApiError, Body, Done, Empty, Query, Routes, lang_of};
+use crate::api::{ApiError, Body, Query, Routes, lang_of};
 use crate::app::{App, UiOrigin};
 
 /// A file of another client may be large.
 const IMPORT_BYTES: usize = 4 << 20;
-
-/// Every server.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct ServerList {
-    items: Vec<ServerView>,
-}
-
-/// Tools that wait for a person.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct PinList {
-    items: Vec<PinView>,
-}
-
-/// What a person approves.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct ApproveInput {
-    /// The server: its identity, id or name.
-    identity: String,
-    /// Tools: a name each, or a name with the digest that was shown.
-    tools: Vec<ApprovedTool>,
-}
-
-/// A tool to approve.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub(crate) enum ApprovedTool {
-    /// As it is now.
-    Name(String),
-    /// As it was shown.
-    Shown {
-        /// The tool's own name.
-        tool: String,
-        /// From the list of tools that wait.
-        digest: String,
-    },
-}
-
-/// What was approved.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Approved {
-    approved: Vec<String>,
-}
-
-/// A file of another client.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct ImportInput {
-    /// The text of the file.
-    #[serde(default)]
-    text: Option<String>,
-    /// The same, as JSON.
-    #[serde(default)]
-    json: Option<Value>,
-    /// Take the servers over; without it they are only listed.
-    #[serde(default)]
-    apply: bool,
-}
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -115,7 +57,7 @@ pub(crate) fn add(routes: &mut Routes) {
         "/api/v1/mcp-servers/{id}",
         "Remove a server and end its process",
     );
-    routes.write::<ImportInput, ImportOutcome>(
+    routes.write::<ServerImportInput, ServerImport>(
         Method::POST,
         "/api/v1/mcp-servers/import",
         "Read the servers of another client's file, and take them over with `apply`",
@@ -227,8 +169,8 @@ async fn remove(State(app): State<App>, Path(id): Path<String>) -> Result<Json<D
 async fn import(
     State(app): State<App>,
     headers: HeaderMap,
-    Body(input): Body<ImportInput, IMPORT_BYTES>,
-) -> Result<Json<ImportOutcome>, ApiError> {
+    Body(input): Body<ServerImportInput, IMPORT_BYTES>,
+) -> Result<Json<ServerImport>, ApiError> {
     let lang = lang_of(&headers, app.host().lang());
     let text = match (input.text, input.json) {
         (Some(text), _) => text,
@@ -272,15 +214,6 @@ async fn stop(
 ) -> Result<Json<ServerView>, ApiError> {
     let lang = lang_of(&headers, app.host().lang());
     Ok(Json(app.host().servers().stop(&id, lang).await?))
-}
-
-/// Where to sign in.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct SignInBody {
-    /// One of the places the server names; absent: the one of the last sign-in, or the first.
-    #[serde(default)]
-    issuer: Option<String>,
 }
 
 async fn sign_in(

@@ -5,42 +5,21 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Extension, Json};
-use chatos_host::{
-    EventBatch, MessagePage, SearchHit, SendOrder, Sent, SessionChange, SessionOrder, SessionView,
+use chatos_host::Sender;
+use chatos_wire::session::{
+    Compacted, EventBatch, MessagePage, SearchResults, SendOrder, Sent, SessionChange, SessionList,
+    SessionOrder, SessionView,
 };
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use chatos_wire::status::{Done, Empty};
+use serde::Deserialize;
 
-use crate::api::{ApiError, Body, Done, Empty, Query, Routes};
+use crate::api::{ApiError, Body, Query, Routes};
 use crate::app::App;
 use crate::narrow::AppCaller;
 use crate::route::plugins::blocking;
 
 /// A message with its files is larger than other bodies: 4 images of 10 MiB as Base64, and text.
 const SEND_BYTES: usize = 64 * 1024 * 1024;
-
-/// A page of chats.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct SessionList {
-    items: Vec<SessionView>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next_cursor: Option<String>,
-}
-
-/// Places where a text occurs.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Found {
-    items: Vec<SearchHit>,
-}
-
-/// Whether a summary was made.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Compacted {
-    ok: bool,
-    /// False when there was nothing to summarise.
-    made: bool,
-}
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -66,7 +45,7 @@ pub(crate) fn add(routes: &mut Routes) {
         get(list).post(create),
     );
     routes.document::<SessionOrder, SessionView>(Method::POST, "/api/v1/sessions", "Makes a chat");
-    routes.read::<Found>(
+    routes.read::<SearchResults>(
         "/api/v1/sessions/search",
         "Messages that contain a text",
         &[("q", "the text"), ("limit", "at most so many")],
@@ -190,9 +169,12 @@ async fn remove(State(app): State<App>, Path(id): Path<String>) -> Result<Json<D
     Ok(Json(Done { ok: true }))
 }
 
-async fn search(State(app): State<App>, Query(wanted): Query<Wanted>) -> Result<Json<Found>, ApiError> {
+async fn search(
+    State(app): State<App>,
+    Query(wanted): Query<Wanted>,
+) -> Result<Json<SearchResults>, ApiError> {
     let items = app.host().runs().search(&wanted.q, wanted.limit.unwrap_or(50)).await?;
-    Ok(Json(Found { items }))
+    Ok(Json(SearchResults { items }))
 }
 
 async fn messages(
@@ -220,12 +202,12 @@ async fn send(
     Path(id): Path<String>,
     caller: Option<Extension<AppCaller>>,
     headers: HeaderMap,
-    Body(mut order): Body<SendOrder, SEND_BYTES>,
+    Body(order): Body<SendOrder, SEND_BYTES>,
 ) -> Result<Response, ApiError> {
-    order.traceparent = headers.get("traceparent").and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let traceparent = headers.get("traceparent").and_then(|value| value.to_str().ok()).map(str::to_owned);
     reach(&app, caller.as_ref(), &id, "chat.write").await?;
-    order.by_app = caller.map(|Extension(caller)| caller);
-    let sent = app.host().runs().send(&id, order).await?;
+    let sender = Sender { traceparent, by_app: caller.map(|Extension(caller)| caller), cli: false };
+    let sent = app.host().runs().send(&id, order, sender).await?;
     Ok((StatusCode::ACCEPTED, Json(sent)).into_response())
 }
 

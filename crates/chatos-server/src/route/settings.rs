@@ -8,99 +8,16 @@ use chatos_host::{
     Effective, ErrorCode, Fault, Lang, SETTINGS, SettingKind, SettingSource, SettingSpec, Text, find_setting,
     iso_from_ms,
 };
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use chatos_wire::setting::{Setting, SettingList, SettingType, SettingValue, TextPair, ValueSource};
 
 use crate::api::{ApiError, Body, Routes, lang_of};
 use crate::app::App;
-
-/// All settings, grouped as the page shows them.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct SettingList {
-    items: Vec<Setting>,
-}
-
-/// One setting.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Setting {
-    key: String,
-    /// The value in force.
-    value: Value,
-    default: Value,
-    source: Source,
-    /// The flag or variable that decides it.
-    source_name: Option<String>,
-    section: String,
-    #[serde(rename = "type")]
-    kind: Kind,
-    /// Takes effect at the next start.
-    restart: bool,
-    /// The value in force is less safe than the default.
-    weakens_safety: bool,
-    /// False while a flag or variable decides.
-    editable: bool,
-    /// A value that was ignored or brought into range.
-    warning: Option<String>,
-    label: Both,
-    description: Both,
-    updated_at: Option<String>,
-}
-
-/// Where a value comes from, strongest first.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-enum Source {
-    Flag,
-    Env,
-    Setting,
-    Default,
-}
-
-/// What may be entered.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "lowercase")]
-enum Kind {
-    Bool,
-    #[serde(rename_all = "camelCase")]
-    Int {
-        min: i64,
-        max: i64,
-        zero_means_off: bool,
-    },
-    Enum {
-        options: Vec<String>,
-    },
-    String,
-    #[serde(rename_all = "camelCase")]
-    List {
-        max_items: usize,
-    },
-    Map {
-        min: i64,
-        max: i64,
-    },
-}
-
-/// A text in both languages.
-#[derive(Debug, Serialize, JsonSchema)]
-struct Both {
-    zh: String,
-    en: String,
-}
-
-/// A new value.
-#[derive(Debug, Deserialize, JsonSchema)]
-pub(crate) struct NewValue {
-    value: Value,
-}
 
 pub(crate) fn add(routes: &mut Routes) {
     routes.read::<SettingList>("/api/v1/settings", "Every setting with its effective value", &[], get(list));
     let one = get(read).put(write).delete(reset);
     routes.read::<Setting>("/api/v1/settings/{key}", "One setting", &[], one);
-    routes.document::<NewValue, Setting>(Method::PUT, "/api/v1/settings/{key}", "Store a value");
+    routes.document::<SettingValue, Setting>(Method::PUT, "/api/v1/settings/{key}", "Store a value");
     routes.document_act::<Setting>(Method::DELETE, "/api/v1/settings/{key}", "Go back to the default");
 }
 
@@ -125,7 +42,7 @@ async fn write(
     State(app): State<App>,
     headers: HeaderMap,
     Path(key): Path<String>,
-    Body(body): Body<NewValue>,
+    Body(body): Body<SettingValue>,
 ) -> Result<Json<Setting>, ApiError> {
     let lang = lang_of(&headers, app.host().lang());
     refuse_decided(&app, &key)?;
@@ -177,12 +94,12 @@ fn view(app: &App, key: &str, lang: Lang) -> Option<Setting> {
     let spec = find_setting(key)?;
     let Effective { value, source, warning, updated_at } = app.host().settings().effective(key)?;
     let (source, source_name) = match source {
-        SettingSource::Flag(name) => (Source::Flag, Some(name)),
-        SettingSource::Env(name) => (Source::Env, Some(name)),
-        SettingSource::Stored => (Source::Setting, None),
-        SettingSource::Default => (Source::Default, None),
+        SettingSource::Flag(name) => (ValueSource::Flag, Some(name)),
+        SettingSource::Env(name) => (ValueSource::Env, Some(name)),
+        SettingSource::Stored => (ValueSource::Setting, None),
+        SettingSource::Default => (ValueSource::Default, None),
     };
-    let both = |(en, zh): (&str, &str)| Both { zh: zh.to_owned(), en: en.to_owned() };
+    let both = |(en, zh): (&str, &str)| TextPair { zh: zh.to_owned(), en: en.to_owned() };
     Some(Setting {
         key: key.to_owned(),
         default: spec.default_value(),
@@ -201,15 +118,15 @@ fn view(app: &App, key: &str, lang: Lang) -> Option<Setting> {
     })
 }
 
-fn kind(spec: &SettingSpec) -> Kind {
+fn kind(spec: &SettingSpec) -> SettingType {
     match spec.kind {
-        SettingKind::Bool => Kind::Bool,
-        SettingKind::Int { min, max, zero_off } => Kind::Int { min, max, zero_means_off: zero_off },
+        SettingKind::Bool => SettingType::Bool,
+        SettingKind::Int { min, max, zero_off } => SettingType::Int { min, max, zero_means_off: zero_off },
         SettingKind::Enum { options, .. } => {
-            Kind::Enum { options: options.iter().map(|option| (*option).to_owned()).collect() }
+            SettingType::Enum { options: options.iter().map(|option| (*option).to_owned()).collect() }
         }
-        SettingKind::Text { .. } | SettingKind::Proxy => Kind::String,
-        SettingKind::List { max_items, .. } => Kind::List { max_items },
-        SettingKind::IntMap { min, max } => Kind::Map { min, max },
+        SettingKind::Text { .. } | SettingKind::Proxy => SettingType::String,
+        SettingKind::List { max_items, .. } => SettingType::List { max_items },
+        SettingKind::IntMap { min, max } => SettingType::Map { min, max },
     }
 }

@@ -5,74 +5,17 @@ use axum::extract::State;
 use axum::http::Method;
 use axum::routing::{get, post};
 use chatos_host::{KeyMove, KeyTo, KeyWhere};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use chatos_wire::state::{KeyPlace, KeyRotated, MoveKey, MovedKey, RotateKey, StateKeyView};
 
 use super::tasks::blocking;
 use crate::api::{ApiError, Body, Routes};
 use crate::app::App;
 
-/// What may be told about the key.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct StateKeyView {
-    /// The first eight digits of its hash.
-    key_id: String,
-    /// `file`, `keychain`, or `named`: a file that CHATOS_MASTER_KEY_FILE names.
-    #[serde(rename = "where")]
-    place: String,
-    /// The file, if it is one.
-    path: Option<String>,
-    /// Keys before this one that still check what they signed.
-    former: usize,
-}
-
-/// What a rotation did.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct RotatedView {
-    /// The key before.
-    from: String,
-    /// The key in force.
-    to: String,
-    /// Values sealed anew.
-    resealed: usize,
-    /// Values that a lost key sealed; they stay as they are.
-    left: usize,
-}
-
-/// Nothing to say; an empty object.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Rotate {}
-
-/// Where to.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct MoveKey {
-    to: Place,
-}
-
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-enum Place {
-    Keychain,
-    File,
-}
-
-/// What a move did.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct MovedKey {
-    /// False: it was there.
-    moved: bool,
-    key: StateKeyView,
-}
-
 pub(crate) fn add(routes: &mut Routes) {
     let path = "/api/v1/state-key";
     routes.read::<StateKeyView>(path, "The state key: its id and where it is kept", &[], get(show));
     let path = "/api/v1/state-key/rotate";
-    routes.write::<Rotate, RotatedView>(Method::POST, path, "A new state key", 200, post(rotate));
+    routes.write::<RotateKey, KeyRotated>(Method::POST, path, "A new state key", 200, post(rotate));
     let path = "/api/v1/state-key/move";
     let summary = "Move the state key to the keychain or to a file";
     routes.write::<MoveKey, MovedKey>(Method::POST, path, summary, 200, post(move_key));
@@ -98,10 +41,10 @@ async fn show(State(app): State<App>) -> Json<StateKeyView> {
 
 async fn rotate(
     State(app): State<App>,
-    Body(Rotate {}): Body<Rotate>,
-) -> Result<Json<RotatedView>, ApiError> {
+    Body(RotateKey {}): Body<RotateKey>,
+) -> Result<Json<KeyRotated>, ApiError> {
     let rotated = blocking(&app, |host| host.rotate_key()).await?;
-    Ok(Json(RotatedView {
+    Ok(Json(KeyRotated {
         from: rotated.from,
         to: rotated.to,
         resealed: rotated.resealed,
@@ -111,8 +54,8 @@ async fn rotate(
 
 async fn move_key(State(app): State<App>, Body(body): Body<MoveKey>) -> Result<Json<MovedKey>, ApiError> {
     let to = match body.to {
-        Place::Keychain => KeyTo::Keychain,
-        Place::File => KeyTo::File,
+        KeyPlace::Keychain => KeyTo::Keychain,
+        KeyPlace::File => KeyTo::File,
     };
     let (done, state) =
         blocking(&app, move |host| host.move_key(to).map(|done| (done, host.key_state()))).await?;

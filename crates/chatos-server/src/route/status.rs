@@ -5,66 +5,10 @@ use axum::http::{HeaderMap, Method, StatusCode};
 use axum::routing::{get, post};
 use axum::{Json, response::IntoResponse, response::Response};
 use chatos_host::{Lang, iso_from_ms, now_ms, resident_bytes};
-use schemars::JsonSchema;
-use serde::Serialize;
+use chatos_wire::status::{Done, Empty, NodeView, NoticeView, Status, StatusCounts};
 
-use crate::api::{Body, Done, Empty, Routes, lang_of};
+use crate::api::{Body, Routes, lang_of};
 use crate::app::App;
-
-/// The running host.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Status {
-    /// Always true in an answer; `chatos status` says false when nobody answers.
-    running: bool,
-    version: String,
-    pid: u32,
-    /// ISO time.
-    started_at: String,
-    uptime_ms: i64,
-    state_dir: String,
-    project_root: String,
-    url: String,
-    host_app: String,
-    /// The network can reach it.
-    remote: bool,
-    rss_bytes: u64,
-    sqlite_version: String,
-    /// Null until it was looked for, or when there is none.
-    node: Option<Node>,
-    counts: Counts,
-    /// The state cannot be written.
-    read_only: bool,
-    notices: Vec<NoticeView>,
-}
-
-/// The Node that plugins run with.
-#[derive(Debug, Serialize, JsonSchema)]
-struct Node {
-    path: String,
-    version: String,
-}
-
-/// Numbers for badges and the status line.
-#[derive(Debug, Default, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-struct Counts {
-    needs_you: u64,
-    results: u64,
-    plugins: u64,
-    plugin_problems: u64,
-    running_chats: u64,
-}
-
-/// Something about this start worth knowing.
-#[derive(Debug, Serialize, JsonSchema)]
-struct NoticeView {
-    code: String,
-    /// `warning` or `info`.
-    severity: String,
-    message: String,
-    hint: Option<String>,
-}
 
 pub(crate) fn add(routes: &mut Routes) {
     routes.read::<Status>("/api/v1/status", "The running host", &[], get(status));
@@ -89,18 +33,18 @@ async fn status(State(app): State<App>, headers: HeaderMap) -> Json<Status> {
         sqlite_version: host.sqlite_version().to_owned(),
         node: host
             .known_node()
-            .map(|node| Node { path: node.path.display().to_string(), version: node.version }),
+            .map(|node| NodeView { path: node.path.display().to_string(), version: node.version }),
         counts: counts(&app),
         read_only: false,
         notices: notices(&app, lang),
     })
 }
 
-fn counts(app: &App) -> Counts {
+fn counts(app: &App) -> StatusCounts {
     // A queue that cannot be opened has its own finding; the status stays readable.
     let prompts = app.host().prompts().map(|desk| desk.counts()).ok();
     let plugins = app.host().plugins().ok();
-    Counts {
+    StatusCounts {
         plugins: plugins.map_or(0, |desk| desk.snapshot().plugins.len() as u64),
         plugin_problems: plugins.map_or(0, |desk| desk.error_count() as u64),
         needs_you: prompts.map_or(0, |counts| counts.needs_you as u64),

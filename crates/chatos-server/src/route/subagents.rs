@@ -4,36 +4,16 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::Method;
 use axum::routing::{delete, get, post};
-use chatos_host::SubImport;
-use chatos_host::builtin_api::subagent::SubPlugin;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use chatos_wire::status::{Done, Empty};
+use chatos_wire::subagent::{SubImport, SubImportOrder, SubagentCatalogue};
 
-use crate::api::{ApiError, Body, Done, Empty, Routes};
+use crate::api::{ApiError, Body, Routes};
 use crate::app::App;
 use crate::route::tasks::blocking_arc;
 
-/// The catalogue, and what could not be read.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Catalogue {
-    plugins: Vec<SubPlugin>,
-    problems: Vec<String>,
-}
-
-/// A folder to take sub agents from.
-#[derive(Debug, Deserialize, JsonSchema)]
-pub(crate) struct ImportOrder {
-    path: String,
-    /// Write it into the catalogue.
-    #[serde(default)]
-    apply: bool,
-    /// What was shown; a folder that changed since is refused.
-    digest: Option<String>,
-}
-
 pub(crate) fn add(routes: &mut Routes) {
-    routes.read::<Catalogue>("/api/v1/subagents", "Sub agents by plugin", &[], get(list));
-    routes.write::<ImportOrder, SubImport>(
+    routes.read::<SubagentCatalogue>("/api/v1/subagents", "Sub agents by plugin", &[], get(list));
+    routes.write::<SubImportOrder, SubImport>(
         Method::POST,
         "/api/v1/subagents/import",
         "Sub agents of a folder: shown first, taken with `apply`",
@@ -58,7 +38,10 @@ pub(crate) fn add(routes: &mut Routes) {
     );
 }
 
-async fn import(State(app): State<App>, Body(order): Body<ImportOrder>) -> Result<Json<SubImport>, ApiError> {
+async fn import(
+    State(app): State<App>,
+    Body(order): Body<SubImportOrder>,
+) -> Result<Json<SubImport>, ApiError> {
     Ok(Json(app.host().runs().import_subagents(&order.path, order.apply, order.digest).await?))
 }
 
@@ -67,9 +50,9 @@ async fn remove(State(app): State<App>, Path(id): Path<String>) -> Result<Json<D
     Ok(Json(Done { ok: true }))
 }
 
-async fn list(State(app): State<App>) -> Result<Json<Catalogue>, ApiError> {
+async fn list(State(app): State<App>) -> Result<Json<SubagentCatalogue>, ApiError> {
     let (plugins, problems) = blocking_arc(&app, |host| host.runs().subagents()).await?;
-    Ok(Json(Catalogue { plugins, problems }))
+    Ok(Json(SubagentCatalogue { plugins, problems }))
 }
 
 async fn enable(

@@ -5,47 +5,17 @@ use axum::extract::{Path, State};
 use axum::http::{Method, StatusCode};
 use axum::routing::{get, post};
 use chatos_host::{SystemPrompt, iso_from_ms};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use chatos_wire::agent::{SystemPromptInput, SystemPromptList, SystemPromptView};
+use chatos_wire::status::{Done, Empty};
 use serde_json::{Map, Value};
 
 use super::tasks::blocking;
-use crate::api::{ApiError, Body, Done, Empty, Routes};
+use crate::api::{ApiError, Body, Routes};
 use crate::app::App;
-
-/// All texts, built-in ones first.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct PromptList {
-    items: Vec<SystemPromptView>,
-}
-
-/// One text.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct SystemPromptView {
-    #[serde(flatten)]
-    prompt: SystemPrompt,
-    created_at: String,
-    updated_at: String,
-}
-
-/// What may be said about a text; what is absent stays as it is.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[expect(dead_code, reason = "only described; the members are read one by one")]
-pub(crate) struct SystemPromptInput {
-    name: Option<String>,
-    title: Option<String>,
-    content: Option<String>,
-    /// Empty, `zh` or `en`.
-    lang: Option<String>,
-    allow_main: Option<bool>,
-    allow_sub: Option<bool>,
-}
 
 pub(crate) fn add(routes: &mut Routes) {
     let path = "/api/v1/system-prompts";
-    routes.read::<PromptList>(path, "Texts for models", &[], get(list).post(create));
+    routes.read::<SystemPromptList>(path, "Texts for models", &[], get(list).post(create));
     routes.document::<SystemPromptInput, SystemPromptView>(Method::POST, path, "Make a text");
     let one = "/api/v1/system-prompts/{id}";
     routes.read::<SystemPromptView>(one, "One text", &[], get(read).put(update).delete(remove));
@@ -60,9 +30,9 @@ pub(crate) fn add(routes: &mut Routes) {
     );
 }
 
-async fn list(State(app): State<App>) -> Result<Json<PromptList>, ApiError> {
+async fn list(State(app): State<App>) -> Result<Json<SystemPromptList>, ApiError> {
     let prompts = blocking(&app, |host| host.agents().system_prompts()).await?;
-    Ok(Json(PromptList { items: prompts.into_iter().map(view).collect() }))
+    Ok(Json(SystemPromptList { items: prompts.into_iter().map(view).collect() }))
 }
 
 async fn read(State(app): State<App>, Path(id): Path<String>) -> Result<Json<SystemPromptView>, ApiError> {
@@ -96,5 +66,22 @@ async fn reset(State(app): State<App>, Path(id): Path<String>) -> Result<Json<Sy
 
 fn view(prompt: SystemPrompt) -> SystemPromptView {
     let (created_at, updated_at) = (iso_from_ms(prompt.created_at), iso_from_ms(prompt.updated_at));
-    SystemPromptView { prompt, created_at, updated_at }
+    SystemPromptView {
+        id: prompt.id,
+        name: prompt.name,
+        title: prompt.title,
+        content: prompt.content,
+        kind: prompt.kind,
+        lang: prompt.lang,
+        allow_main: prompt.allow_main,
+        allow_sub: prompt.allow_sub,
+        builtin: prompt.builtin,
+        locked: prompt.locked,
+        source: prompt.source,
+        plugin_id: prompt.plugin_id,
+        app_id: prompt.app_id,
+        edited: prompt.edited,
+        created_at,
+        updated_at,
+    }
 }

@@ -8,115 +8,14 @@ use axum::routing::{get, post};
 use chatos_host::{
     AddedTasks, ErrorCode, Fault, Host, NewTask, Task, TaskContext, TaskFilter, TaskPatch, Text, iso_from_ms,
 };
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use chatos_wire::status::Done;
+use chatos_wire::task::{
+    TaskChange, TaskClearing, TaskCompletion, TaskInput, TaskList, TaskNote, TaskView, TasksCleared,
+};
+use serde::Deserialize;
 
-use crate::api::{ApiError, Body, Done, Query, Routes};
+use crate::api::{ApiError, Body, Query, Routes};
 use crate::app::App;
-
-/// A page of tasks.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct TaskList {
-    items: Vec<TaskView>,
-    total: u64,
-    open: u64,
-    next_cursor: Option<String>,
-}
-
-/// One task.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct TaskView {
-    id: String,
-    title: String,
-    details: String,
-    /// `todo`, `doing`, `blocked` or `done`.
-    status: String,
-    /// `high`, `medium` or `low`.
-    priority: String,
-    /// `default`, `cli` or `chat`.
-    scope: String,
-    tags: Vec<String>,
-    run_id: String,
-    session_id: String,
-    created_at: String,
-    updated_at: String,
-    completed_at: Option<String>,
-    notes: Vec<NoteView>,
-}
-
-/// A remark on a task.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-struct NoteView {
-    /// `note` or `completion`.
-    kind: String,
-    text: String,
-    created_at: String,
-}
-
-/// A task to be made.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct TaskInput {
-    title: String,
-    #[serde(default)]
-    details: String,
-    #[serde(default = "medium")]
-    priority: String,
-    #[serde(default = "todo")]
-    status: String,
-    #[serde(default)]
-    tags: Vec<String>,
-    #[serde(default = "default_scope")]
-    scope: String,
-    #[serde(default)]
-    session_id: String,
-    #[serde(default)]
-    run_id: String,
-    /// The same key makes one task.
-    dedupe_key: Option<String>,
-}
-
-/// Fields to change.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct TaskChange {
-    title: Option<String>,
-    details: Option<String>,
-    append_note: Option<String>,
-    priority: Option<String>,
-    status: Option<String>,
-    tags: Option<Vec<String>>,
-}
-
-/// Why a task is done.
-#[derive(Debug, Deserialize, JsonSchema)]
-pub(crate) struct Completion {
-    note: String,
-}
-
-/// Which tasks go.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Clearing {
-    /// `done` or `all`.
-    mode: String,
-    #[serde(default)]
-    scope: String,
-    #[serde(default)]
-    session_id: String,
-    #[serde(default)]
-    run_id: String,
-}
-
-/// What clearing did.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Cleared {
-    cleared: u64,
-    remaining: u64,
-}
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -131,18 +30,6 @@ struct Wanted {
     open: bool,
     limit: Option<u32>,
     cursor: Option<u32>,
-}
-
-fn medium() -> String {
-    "medium".to_owned()
-}
-
-fn todo() -> String {
-    "todo".to_owned()
-}
-
-fn default_scope() -> String {
-    "default".to_owned()
 }
 
 pub(crate) fn add(routes: &mut Routes) {
@@ -170,14 +57,14 @@ pub(crate) fn add(routes: &mut Routes) {
     routes.document::<TaskChange, TaskView>(Method::PATCH, "/api/v1/tasks/{id}", "Change a task");
     routes.document_act::<Done>(Method::DELETE, "/api/v1/tasks/{id}", "Delete a task");
     let path = "/api/v1/tasks/{id}/complete";
-    routes.write::<Completion, TaskView>(
+    routes.write::<TaskCompletion, TaskView>(
         Method::POST,
         path,
         "Mark a task done with a note",
         200,
         post(complete),
     );
-    routes.write::<Clearing, Cleared>(
+    routes.write::<TaskClearing, TasksCleared>(
         Method::POST,
         "/api/v1/tasks/clear",
         "Delete finished or all tasks",
@@ -271,12 +158,15 @@ async fn remove(State(app): State<App>, Path(id): Path<String>) -> Result<Json<D
 async fn complete(
     State(app): State<App>,
     Path(id): Path<String>,
-    Body(body): Body<Completion>,
+    Body(body): Body<TaskCompletion>,
 ) -> Result<Json<TaskView>, ApiError> {
     Ok(Json(view(blocking(&app, move |host| host.complete_task(&id, &body.note)).await?)))
 }
 
-async fn clear(State(app): State<App>, Body(body): Body<Clearing>) -> Result<Json<Cleared>, ApiError> {
+async fn clear(
+    State(app): State<App>,
+    Body(body): Body<TaskClearing>,
+) -> Result<Json<TasksCleared>, ApiError> {
     let status = match body.mode.as_str() {
         "done" => "done".to_owned(),
         "all" => String::new(),
@@ -296,7 +186,7 @@ async fn clear(State(app): State<App>, Body(body): Body<Clearing>) -> Result<Jso
         ..TaskFilter::default()
     };
     let (cleared, remaining) = blocking(&app, move |host| host.clear_tasks(filter)).await?;
-    Ok(Json(Cleared { cleared, remaining }))
+    Ok(Json(TasksCleared { cleared, remaining }))
 }
 
 /// Runs work on the database off the async threads.
@@ -338,7 +228,7 @@ fn view(task: Task) -> TaskView {
         notes: task
             .notes
             .into_iter()
-            .map(|note| NoteView {
+            .map(|note| TaskNote {
                 kind: note.kind,
                 text: note.text,
                 created_at: iso_from_ms(note.created_at),

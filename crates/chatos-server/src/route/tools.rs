@@ -7,13 +7,17 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderMap, Method};
 use axum::routing::{get, post};
 use chatos_host::policy_api::Role;
-use chatos_host::{ErrorCode, Fault, Text, ToolCall, ToolLogFilter, ToolsetView};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use chatos_host::{ErrorCode, Fault, Text, ToolCall, ToolLogFilter};
+use chatos_wire::status::Empty;
+use chatos_wire::tool::{
+    CallInput, CallResult, CallStateView, CancelResult, NamedCallInput, ToolHints, ToolLogView, ToolServer,
+    ToolServers, ToolView, ToolsetProblem,
+};
+use serde::Deserialize;
+use serde_json::Value;
 
 use super::tasks::blocking;
-use crate::api::{ApiError, Body, Empty, Query, Routes, lang_of};
+use crate::api::{ApiError, Body, Query, Routes, lang_of};
 use crate::app::App;
 
 /// security T2.8: as much as a message of the protocol may have.
@@ -22,163 +26,11 @@ const CALL_BYTES: usize = 8 << 20;
 /// The longest single wait for news of a call.
 const MAX_WAIT_MS: u64 = 25_000;
 
-/// All servers, or the tools of an agent.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct ToolServers {
-    /// Built-in servers; empty when an agent is asked for.
-    servers: Vec<ToolServer>,
-    /// With `agent`: every tool, granted or not, with the reason.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tools: Option<Vec<ToolsetView>>,
-    /// With `agent`: servers that did not start, tools that were left out.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    problems: Option<Vec<ToolsetProblem>>,
-}
-
-/// Something a person should know about an agent's tools.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct ToolsetProblem {
-    server: String,
-    tool: Option<String>,
-    code: String,
-    message: String,
-    stderr: Vec<String>,
-}
-
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct ListQuery {
     agent: Option<String>,
     role: Option<String>,
-}
-
-/// A server and its tools.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct ToolServer {
-    name: String,
-    /// The fixed id that land_configs refer to.
-    id: String,
-    title: String,
-    instructions: String,
-    /// Its tools work inside a root directory.
-    needs_root: bool,
-    tools: Vec<ToolView>,
-}
-
-/// A tool as its server lists it.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-struct ToolView {
-    name: String,
-    title: String,
-    description: String,
-    annotations: ToolHints,
-    /// Which question a person may be asked first: `none`, `file_change`, `task` or `shell`.
-    confirm: String,
-    version: u32,
-    /// JSON Schema of the arguments; only when one server is asked for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    input_schema: Option<Value>,
-    /// JSON Schema of `structuredContent`; only when one server is asked for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    output_schema: Option<Value>,
-}
-
-/// Hints for clients.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[expect(clippy::struct_excessive_bools, reason = "the four hints of the protocol")]
-struct ToolHints {
-    title: String,
-    read_only_hint: bool,
-    destructive_hint: bool,
-    idempotent_hint: bool,
-    open_world_hint: bool,
-}
-
-/// A call of one tool.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub(crate) struct CallInput {
-    /// The tool's arguments.
-    arguments: Option<Value>,
-    /// `_meta` of the call: runId, sessionId, workdir and so on.
-    meta: Map<String, Value>,
-    /// Names the chat the call belongs to, for fair queueing.
-    session: String,
-    /// The directory the tool works in; the host's project when absent.
-    root: Option<String>,
-    /// The call is made for another program: `root` is its folder, and without one tools that work in a
-    /// folder are refused.
-    for_client: bool,
-    /// Names the call for cancelling and in the log; made up when absent.
-    call_id: Option<String>,
-    /// Call as this agent would (its grants, its questions); id or name.
-    agent: Option<String>,
-}
-
-/// A call that names its tool in the body.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct NamedCallInput {
-    /// The server's name.
-    server: String,
-    /// The tool's name.
-    tool: String,
-    /// The tool's arguments.
-    #[serde(default)]
-    arguments: Option<Value>,
-    /// `_meta` of the call.
-    #[serde(default)]
-    meta: Map<String, Value>,
-    /// Names the chat the call belongs to, for fair queueing.
-    #[serde(default)]
-    session: String,
-    /// The directory the tool works in; the host's project when absent.
-    #[serde(default)]
-    root: Option<String>,
-    /// The call is made for another program: `root` is its folder, and without one tools that work in a
-    /// folder are refused.
-    #[serde(default)]
-    for_client: bool,
-    /// Names the call for cancelling and in the log; made up when absent.
-    #[serde(default)]
-    call_id: Option<String>,
-    /// Call as this agent would (its grants, its questions); id or name.
-    #[serde(default)]
-    agent: Option<String>,
-}
-
-/// The result of a call as MCP clients get it, with its id.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct CallResult {
-    call_id: String,
-    content: Vec<Value>,
-    /// Of built-in tools the envelope: status, code, data, error. Of others what they gave.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    structured_content: Option<Value>,
-    is_error: bool,
-    /// `chatos`: status, code, certain, server, tool, trace, elapsedMs, size, ts, truncated.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
-    meta: Option<Value>,
-}
-
-/// Whether there was a call to cancel.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct CancelResult {
-    /// false: no such call is running.
-    canceled: bool,
-}
-
-/// How a call by hand stands.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct CallStateView {
-    /// false: it has ended, or there never was one.
-    running: bool,
-    /// The questions it asked a person, in the order of asking.
-    questions: Vec<String>,
 }
 
 /// Which news of a call are waited for.
@@ -189,14 +41,6 @@ pub(crate) struct CallNews {
     after: usize,
     #[serde(default)]
     wait_ms: u64,
-}
-
-/// Records of the tool log, newest first.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct ToolLogView {
-    items: Vec<Value>,
-    next_cursor: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -5,9 +5,9 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderMap, Method};
 use axum::routing::{get, post};
 use axum::{Extension, Json};
-use chatos_host::{ErrorCode, Fault, Text, ToolWithView, ViewHosts, ViewOrder};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use chatos_host::{ErrorCode, Fault, Text, ViewOrder};
+use chatos_wire::app::{OpenView, OpenedView, ViewCall, ViewList, ViewRead};
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::api::{ApiError, Body, Query, Routes, lang_of};
@@ -17,79 +17,9 @@ use crate::frames::Place;
 /// Arguments of a call (security T2).
 const CALL_BYTES: usize = 8 << 20;
 
-/// Which view to show.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct OpenView {
-    /// The server's identity, row id or name.
-    server: String,
-    /// The tool whose result it shows.
-    tool: String,
-    /// The agent whose grants count for what the view calls; a person by hand when absent.
-    #[serde(default)]
-    agent: Option<String>,
-    /// A person allowed the hosts the view asks for.
-    #[serde(default)]
-    allow_hosts: bool,
-}
-
-/// Where a view is, and what the page needs to talk to it.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct OpenedView {
-    /// Names it in calls.
-    id: String,
-    /// On an origin of its server.
-    frame_url: String,
-    /// Below the page's own origin, for a sandbox without an origin.
-    fallback_url: String,
-    /// The origin of `frameUrl`.
-    origin: String,
-    /// What people call the server.
-    server: String,
-    /// The resource.
-    uri: String,
-    /// The tool as its server describes it.
-    tool: Value,
-    /// Hosts it asks for.
-    asks: ViewHosts,
-    /// Hosts it may reach now.
-    allowed: ViewHosts,
-    /// It wants a border; absent when it does not care.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    prefers_border: Option<bool>,
-}
-
-/// Tools with a view.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct ViewList {
-    items: Vec<ToolWithView>,
-}
-
 #[derive(Debug, Deserialize)]
 struct ListQuery {
     server: Option<String>,
-}
-
-/// A call of a tool by a view.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct ViewCall {
-    /// The server's own name of the tool.
-    tool: String,
-    /// Its arguments.
-    #[serde(default)]
-    arguments: Option<Value>,
-    /// The chat the view is shown in.
-    #[serde(default)]
-    session: Option<String>,
-}
-
-/// A resource a view wants.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct ViewRead {
-    uri: String,
 }
 
 pub(crate) fn add(routes: &mut Routes) {

@@ -4,10 +4,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use chatos_host::builtin_api::subagent::{SubDone, SubOrder, SubPlugin, SubagentRunner};
+use chatos_host::builtin_api::subagent::{SubDone, SubOrder, SubagentRunner};
 use chatos_host::builtin_api::{BoxFuture, Needed, ToolError, Trace};
 use chatos_host::prompts_api::RequestId;
 use chatos_host::{Beside, ErrorCode, Fault, Lang, Text};
+use chatos_wire::subagent::SubPlugin;
 use hyper::Method;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;

@@ -4,9 +4,10 @@ use std::collections::HashMap;
 
 use chatos_store::{ModelRecord, Store, StoreError, parse_time};
 use chatos_tool::Redactor;
+use chatos_wire::run::SpanView;
 use serde_json::{Value, json};
 
-use crate::runs::read::{SpanView, spans_of};
+use crate::runs::read::spans_of;
 
 /// Most characters of a content.
 const CONTENT_CHARS: usize = 6_000;

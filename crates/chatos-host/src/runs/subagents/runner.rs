@@ -4,10 +4,11 @@ use std::sync::{Arc, PoisonError, Weak};
 use std::time::Duration;
 
 use chatos_builtin::BoxFuture;
-use chatos_builtin::subagent::{SubDone, SubOrder, SubPlugin, SubagentRunner};
+use chatos_builtin::subagent::{SubDone, SubOrder, SubagentRunner};
 use chatos_store::{iso_from_ms, now_ms};
 use chatos_tool::{ErrorCode, Fault, Needed, Reason, Text, ToolError, Trace};
 use chatos_wire::RunState;
+use chatos_wire::subagent::SubPlugin;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 

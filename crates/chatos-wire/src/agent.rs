@@ -1,0 +1,244 @@
+//! Agents, land_configs and texts for models, and why an agent may use what.
+
+use chatos_policy::{LandConfig, Mode, PromptLang, Role, UiApp};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// All agents.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct AgentList {
+    pub items: Vec<AgentView>,
+}
+
+/// One agent.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AgentView {
+    pub id: String,
+    pub name: String,
+    pub description: String,
+    pub mode: Mode,
+    /// Empty: Safe default for custom agents.
+    pub land_config_id: String,
+    /// `null`: the default model.
+    pub model_id: Option<String>,
+    pub prompt: String,
+    pub workspace_root: String,
+    pub prompt_lang: PromptLang,
+    pub prompt_ids: Vec<String>,
+    /// `null`: everything the land_config lists.
+    pub mcp_server_ids: Option<Vec<String>>,
+    /// `null`: every sub agent.
+    pub subagent_ids: Option<Vec<String>>,
+    pub skills: Vec<String>,
+    pub ui_apps: Vec<UiApp>,
+    /// Things it refers to that are gone or may not be used.
+    pub problems: Vec<Reason>,
+    /// The plugin whose app made it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub made_by: Option<String>,
+    /// The question whether the app may let it work in the folder it wished for; only in the answer to that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pending_root: Option<String>,
+    pub created_at: String,
+    pub updated_at: String,
+}
+
+/// What may be said about an agent; what is absent stays as it is.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AgentInput {
+    pub name: Option<String>,
+    pub description: Option<String>,
+    pub mode: Option<Mode>,
+    pub land_config_id: Option<String>,
+    pub model_id: Option<String>,
+    pub prompt: Option<String>,
+    pub workspace_root: Option<String>,
+    pub prompt_lang: Option<PromptLang>,
+    pub prompt_ids: Option<Vec<String>>,
+    pub mcp_server_ids: Option<Vec<String>>,
+    pub subagent_ids: Option<Vec<String>>,
+    pub skills: Option<Vec<String>>,
+    pub ui_apps: Option<Vec<UiApp>>,
+}
+
+/// An agent as it would be, and the role to look at.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AgentPreview {
+    /// As for saving; with the `id` of a saved agent what is absent stays as it is there.
+    pub agent: Map<String, Value>,
+    pub role: Option<Role>,
+}
+
+/// All land_configs, the built-in ones first.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct LandList {
+    pub items: Vec<LandView>,
+}
+
+/// One land_config.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LandView {
+    #[serde(flatten)]
+    pub land: LandConfig,
+    /// Agents that name it.
+    pub used_by: Vec<LandName>,
+    /// It came with the program.
+    pub builtin: bool,
+    /// What was accepted with a remark.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+/// The name of a copy.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CopyInput {
+    pub name: String,
+}
+
+/// All texts, built-in ones first.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct SystemPromptList {
+    pub items: Vec<SystemPromptView>,
+}
+
+/// One text.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SystemPromptView {
+    pub id: String,
+    /// The key land_configs and agents name it by.
+    pub name: String,
+    pub title: String,
+    pub content: String,
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Empty, `zh` or `en`.
+    pub lang: String,
+    pub allow_main: bool,
+    pub allow_sub: bool,
+    pub builtin: bool,
+    pub locked: bool,
+    /// `builtin`, `user`, `app` or `import`.
+    pub source: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub plugin_id: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub app_id: String,
+    /// A built-in text that a person changed.
+    #[serde(default)]
+    pub edited: bool,
+    pub created_at: String,
+    pub updated_at: String,
+}
+
+/// What may be said about a text; what is absent stays as it is.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SystemPromptInput {
+    pub name: Option<String>,
+    pub title: Option<String>,
+    pub content: Option<String>,
+    /// Empty, `zh` or `en`.
+    pub lang: Option<String>,
+    pub allow_main: Option<bool>,
+    pub allow_sub: Option<bool>,
+}
+
+/// Everything about one agent in one role.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AgentExplanation {
+    pub agent_id: String,
+    pub role: Role,
+    /// The land_config that bounds it; `null` when there is none and the run is refused.
+    pub land_config: Option<LandName>,
+    /// Why a run cannot begin at all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Reason>,
+    pub servers: Vec<ServerExplanation>,
+    pub prompts: Vec<PromptExplanation>,
+    pub problems: Vec<Reason>,
+    /// Against the saved agent; only in previews.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changes: Option<Vec<GrantDifference>>,
+}
+
+/// A land_config by name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LandName {
+    pub id: String,
+    pub name: String,
+}
+
+/// A code for programs, a sentence for people, the page that fixes it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Reason {
+    pub code: String,
+    pub message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fix: Option<String>,
+}
+
+/// One server.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct ServerExplanation {
+    /// `null` for something that does not exist.
+    pub identity: Option<String>,
+    pub name: String,
+    pub granted: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// The rule that decided, in words.
+    pub rule: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fix: Option<String>,
+    /// Tools as far as they are known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tools: Option<Vec<ToolExplanation>>,
+    /// `now`: the server offers them at this moment; `lastSeen`: it is not connected, and offered them then.
+    #[serde(rename = "toolsFrom", skip_serializing_if = "Option::is_none")]
+    pub tools_from: Option<String>,
+}
+
+/// One tool.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct ToolExplanation {
+    pub tool: String,
+    pub granted: bool,
+    /// Each call first asks a person.
+    pub ask: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    pub rule: String,
+}
+
+/// One prompt.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct PromptExplanation {
+    pub key: String,
+    pub included: bool,
+    pub code: String,
+    pub why: String,
+}
+
+/// One difference.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct GrantDifference {
+    /// `gained`, `lost` or `ask`.
+    pub kind: String,
+    /// The server's name.
+    pub server: String,
+    /// The tool; absent for the server as a whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+}

@@ -1,0 +1,260 @@
+//! Chats, their messages, and what is sent to them.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::run::UsageView;
+use crate::{MessageKind, MessageRole, RunState};
+
+/// A page of chats.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionList {
+    pub items: Vec<SessionView>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+/// Places where a text occurs.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct SearchResults {
+    pub items: Vec<SearchHit>,
+}
+
+/// Whether a summary was made.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Compacted {
+    pub ok: bool,
+    /// False when there was nothing to summarise.
+    pub made: bool,
+}
+
+/// A batch of events.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct EventBatch {
+    /// As agents §11 has them, in order.
+    pub events: Vec<Value>,
+    /// Ask for those after this one next.
+    pub next: u64,
+    /// Some were missed: read the messages again.
+    pub resync: bool,
+}
+
+/// What to do when a run is under way.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SendMode {
+    /// Wait for its end.
+    #[default]
+    Queue,
+    /// Correct it.
+    Steer,
+    /// Stop it and begin anew.
+    Replace,
+}
+
+/// A file of a message.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Attachment {
+    pub name: String,
+    pub mime: String,
+    /// Base64.
+    pub data: Option<String>,
+    /// `data:<mime>;base64,…`.
+    pub data_url: Option<String>,
+}
+
+/// A message to send.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct SendOrder {
+    pub text: String,
+    pub attachments: Vec<Attachment>,
+    pub agent_id: Option<String>,
+    pub model_id: Option<String>,
+    pub mode: Option<SendMode>,
+}
+
+/// What became of it.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Sent {
+    pub run_id: String,
+    pub user_message_id: String,
+    /// The message the answer will be in; of a correction, none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub assistant_message_id: Option<String>,
+    /// It waits for its turn.
+    pub queued: bool,
+}
+
+/// A chat to make.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct SessionOrder {
+    pub title: Option<String>,
+    /// The first agent when absent.
+    pub agent_id: Option<String>,
+    pub model_id: Option<String>,
+    pub workspace_root: Option<String>,
+}
+
+/// What may change in a chat.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct SessionChange {
+    pub title: Option<String>,
+    pub agent_id: Option<String>,
+    /// Empty: as the agent says.
+    pub model_id: Option<String>,
+    pub workspace_root: Option<String>,
+    pub pinned: Option<bool>,
+    pub archived: Option<bool>,
+}
+
+/// A place where a searched text occurs.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SearchHit {
+    pub session_id: String,
+    pub session_title: String,
+    pub message_id: String,
+    pub seq: i64,
+    pub role: MessageRole,
+    /// The text around the place.
+    pub excerpt: String,
+    pub created_at: String,
+}
+
+/// A chat.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionView {
+    pub id: String,
+    pub title: String,
+    pub agent_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model_id: Option<String>,
+    pub workspace_root: String,
+    pub pinned: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub archived_at: Option<String>,
+    pub created_at: String,
+    pub updated_at: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_message_at: Option<String>,
+    /// A run of it is under way.
+    pub running: bool,
+    /// The run that is under way, or the one that was interrupted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunBrief>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub branched_from_run: Option<String>,
+    /// The plugin whose app made it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub made_by: Option<String>,
+    /// The question whether the app may work in the folder it wished for; only in the answer to making it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pending_root: Option<String>,
+    /// What it used, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Vec<UsageView>>,
+}
+
+/// A run in a word.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct RunBrief {
+    pub id: String,
+    pub state: RunState,
+}
+
+/// A message.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MessageView {
+    pub id: String,
+    pub session_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run_id: Option<String>,
+    pub seq: i64,
+    pub role: MessageRole,
+    pub kind: MessageKind,
+    pub content: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<AttachmentView>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tool_calls: Vec<ToolCallView>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_call_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
+    /// The server's own name of the tool.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_is_error: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_structured_content: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub elapsed_ms: Option<i64>,
+    /// Not complete: still coming, or stopped.
+    pub partial: bool,
+    /// Tokens of the answer's model call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Value>,
+    pub created_at: String,
+}
+
+/// A file beside a message.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct AttachmentView {
+    pub id: String,
+    pub name: String,
+    pub mime: String,
+    pub size: i64,
+    pub url: String,
+}
+
+/// A call an answer asked for.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolCallView {
+    pub call_id: String,
+    pub name: String,
+    pub server: String,
+    pub tool: String,
+    /// Redacted and cut.
+    pub args: String,
+}
+
+/// A summary that stands for a part of a chat in the model's context.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SummaryView {
+    pub id: String,
+    pub from_seq: i64,
+    pub to_seq: i64,
+    pub text: String,
+    pub tokens_before: Option<i64>,
+    pub tokens_after: Option<i64>,
+}
+
+/// A page of messages.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MessagePage {
+    /// Oldest first.
+    pub messages: Vec<MessageView>,
+    pub has_more: bool,
+    pub summaries: Vec<SummaryView>,
+}

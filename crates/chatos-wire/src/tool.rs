@@ -1,0 +1,186 @@
+//! Tools by hand, and the log of calls.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// All servers, or the tools of an agent.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct ToolServers {
+    /// Built-in servers; empty when an agent is asked for.
+    pub servers: Vec<ToolServer>,
+    /// With `agent`: every tool, granted or not, with the reason.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tools: Option<Vec<ToolsetView>>,
+    /// With `agent`: servers that did not start, tools that were left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problems: Option<Vec<ToolsetProblem>>,
+}
+
+/// Something a person should know about an agent's tools.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct ToolsetProblem {
+    pub server: String,
+    pub tool: Option<String>,
+    pub code: String,
+    pub message: String,
+    pub stderr: Vec<String>,
+}
+
+/// A server and its tools.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolServer {
+    pub name: String,
+    /// The fixed id that land_configs refer to.
+    pub id: String,
+    pub title: String,
+    pub instructions: String,
+    /// Its tools work inside a root directory.
+    pub needs_root: bool,
+    pub tools: Vec<ToolView>,
+}
+
+/// A tool as its server lists it.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolView {
+    pub name: String,
+    pub title: String,
+    pub description: String,
+    pub annotations: ToolHints,
+    /// Which question a person may be asked first: `none`, `file_change`, `task` or `shell`.
+    pub confirm: String,
+    pub version: u32,
+    /// JSON Schema of the arguments; only when one server is asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input_schema: Option<Value>,
+    /// JSON Schema of `structuredContent`; only when one server is asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_schema: Option<Value>,
+}
+
+/// Hints for clients.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolHints {
+    pub title: String,
+    pub read_only_hint: bool,
+    pub destructive_hint: bool,
+    pub idempotent_hint: bool,
+    pub open_world_hint: bool,
+}
+
+/// A call of one tool.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct CallInput {
+    /// The tool's arguments.
+    pub arguments: Option<Value>,
+    /// `_meta` of the call: runId, sessionId, workdir and so on.
+    pub meta: Map<String, Value>,
+    /// Names the chat the call belongs to, for fair queueing.
+    pub session: String,
+    /// The directory the tool works in; the host's project when absent.
+    pub root: Option<String>,
+    /// The call is made for another program: `root` is its folder, and without one tools that work in a
+    /// folder are refused.
+    pub for_client: bool,
+    /// Names the call for cancelling and in the log; made up when absent.
+    pub call_id: Option<String>,
+    /// Call as this agent would (its grants, its questions); id or name.
+    pub agent: Option<String>,
+}
+
+/// A call that names its tool in the body.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct NamedCallInput {
+    /// The server's name.
+    pub server: String,
+    /// The tool's name.
+    pub tool: String,
+    /// The tool's arguments.
+    #[serde(default)]
+    pub arguments: Option<Value>,
+    /// `_meta` of the call.
+    #[serde(default)]
+    pub meta: Map<String, Value>,
+    /// Names the chat the call belongs to, for fair queueing.
+    #[serde(default)]
+    pub session: String,
+    /// The directory the tool works in; the host's project when absent.
+    #[serde(default)]
+    pub root: Option<String>,
+    /// The call is made for another program: `root` is its folder, and without one tools that work in a
+    /// folder are refused.
+    #[serde(default)]
+    pub for_client: bool,
+    /// Names the call for cancelling and in the log; made up when absent.
+    #[serde(default)]
+    pub call_id: Option<String>,
+    /// Call as this agent would (its grants, its questions); id or name.
+    #[serde(default)]
+    pub agent: Option<String>,
+}
+
+/// The result of a call as MCP clients get it, with its id.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CallResult {
+    pub call_id: String,
+    pub content: Vec<Value>,
+    /// Of built-in tools the envelope: status, code, data, error. Of others what they gave.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub structured_content: Option<Value>,
+    pub is_error: bool,
+    /// `chatos`: status, code, certain, server, tool, trace, elapsedMs, size, ts, truncated.
+    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Value>,
+}
+
+/// Whether there was a call to cancel.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct CancelResult {
+    /// false: no such call is running.
+    pub canceled: bool,
+}
+
+/// How a call by hand stands.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct CallStateView {
+    /// false: it has ended, or there never was one.
+    pub running: bool,
+    /// The questions it asked a person, in the order of asking.
+    pub questions: Vec<String>,
+}
+
+/// Records of the tool log, newest first.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolLogView {
+    pub items: Vec<Value>,
+    pub next_cursor: Option<String>,
+}
+
+/// A tool of a set as pages show it.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolsetView {
+    /// What a model calls.
+    pub name: String,
+    pub identity: String,
+    pub server: String,
+    pub tool: String,
+    pub description: String,
+    pub granted: bool,
+    /// A person is asked before each call.
+    pub ask: bool,
+    /// Why it is not granted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input_schema: Option<Value>,
+}
