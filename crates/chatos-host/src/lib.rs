@@ -83,7 +83,7 @@ pub use node::{NodeInfo, find_node};
 pub use operations::{Operation, Operations};
 pub use plugins::{AppKey, InstallOrder, PluginDesk, check_modules, package_fault, problems_json};
 pub use process::{port_owner, raise_file_limit, resident_bytes};
-pub use prompts::{PromptDesk, PromptList, PromptReply, Visit, visit_prompts};
+pub use prompts::{PromptDesk, PromptReply, Visit, visit_prompts};
 pub use runs::{
     CompleteOrder, Completion, Exported, Reopened, RunDesk, Sender, decode_base64, encode_base64,
 };

@@ -9,7 +9,7 @@ mod seen;
 mod visit;
 mod watch;
 
-pub use desk::{PromptDesk, PromptList, PromptReply};
+pub use desk::{PromptDesk, PromptReply};
 pub(crate) use records::{StoreRecords, signer};
 pub use visit::{Visit, visit_prompts};
 

@@ -1,173 +1,17 @@
-//! What handlers are made of: the route table, bounded JSON bodies, errors in the caller's language.
+//! What every handler stands on: bounded bodies, and errors in the caller's language.
 
 use std::time::Duration;
 
-use axum::Router;
-use axum::extract::{FromRequest, FromRequestParts, Request};
-use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::extract::Request;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use axum::routing::MethodRouter;
-use chatos_host::{ErrorCode, Fault, Lang, Text};
+use chatos_host::{ErrorCode, Fault, Lang};
 use http_body_util::{BodyExt, Limited};
-use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::de::DeserializeOwned;
-
-use crate::app::App;
 
 /// security T2.8: a JSON body is at most this large unless a route says otherwise.
 pub(crate) const BODY_BYTES: usize = 1024 * 1024;
 /// A body that has not arrived by then is given up.
 const BODY_TIME: Duration = Duration::from_secs(30);
-
-/// Every route with what it takes and gives; routing and the OpenAPI document come from it.
-pub(crate) struct Routes {
-    pub(crate) router: Router<App>,
-    pub(crate) docs: Vec<RouteDoc>,
-    pub(crate) schemas: SchemaGenerator,
-}
-
-/// One route as documented.
-pub(crate) struct RouteDoc {
-    pub(crate) method: Method,
-    pub(crate) path: &'static str,
-    pub(crate) summary: &'static str,
-    pub(crate) request: Option<Schema>,
-    pub(crate) response: Option<Schema>,
-    pub(crate) status: u16,
-    pub(crate) query: &'static [(&'static str, &'static str)],
-}
-
-impl Routes {
-    pub(crate) fn new() -> Self {
-        Self {
-            router: Router::new(),
-            docs: Vec::new(),
-            schemas: schemars::generate::SchemaSettings::draft2020_12()
-                .with(|settings| settings.definitions_path = "/components/schemas".into())
-                .into_generator(),
-        }
-    }
-
-    /// Registers a route that gives `Out` and takes no body.
-    pub(crate) fn read<Out: JsonSchema>(
-        &mut self,
-        path: &'static str,
-        summary: &'static str,
-        query: &'static [(&'static str, &'static str)],
-        handler: MethodRouter<App>,
-    ) {
-        let response = Some(self.schemas.subschema_for::<Out>());
-        self.push(
-            RouteDoc { method: Method::GET, path, summary, request: None, response, status: 200, query },
-            handler,
-        );
-    }
-
-    /// Registers a route that takes `In` as JSON and gives `Out`.
-    pub(crate) fn write<In: JsonSchema, Out: JsonSchema>(
-        &mut self,
-        method: Method,
-        path: &'static str,
-        summary: &'static str,
-        status: u16,
-        handler: MethodRouter<App>,
-    ) {
-        let request = Some(self.schemas.subschema_for::<In>());
-        let response = Some(self.schemas.subschema_for::<Out>());
-        self.push(RouteDoc { method, path, summary, request, response, status, query: &[] }, handler);
-    }
-
-    /// Documents a further method of a path whose handlers were registered together.
-    pub(crate) fn document<In: JsonSchema, Out: JsonSchema>(
-        &mut self,
-        method: Method,
-        path: &'static str,
-        summary: &'static str,
-    ) {
-        let request = Some(self.schemas.subschema_for::<In>());
-        let response = Some(self.schemas.subschema_for::<Out>());
-        self.docs.push(RouteDoc { method, path, summary, request, response, status: 200, query: &[] });
-    }
-
-    /// As [`Routes::document`], for a method without a body.
-    pub(crate) fn document_act<Out: JsonSchema>(
-        &mut self,
-        method: Method,
-        path: &'static str,
-        summary: &'static str,
-    ) {
-        let response = Some(self.schemas.subschema_for::<Out>());
-        self.docs.push(RouteDoc { method, path, summary, request: None, response, status: 200, query: &[] });
-    }
-
-    fn push(&mut self, doc: RouteDoc, handler: MethodRouter<App>) {
-        self.router = std::mem::take(&mut self.router).route(doc.path, handler);
-        self.docs.push(doc);
-    }
-}
-
-/// The values of a query; what cannot be read is said in the caller's language.
-pub(crate) struct Query<T>(pub(crate) T);
-
-impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Self::Rejection> {
-        let read = axum::extract::Query::<T>::from_request_parts(parts, state).await;
-        read.map(|query| Self(query.0)).map_err(|error| {
-            let text = error.body_text();
-            ApiError::Malformed(
-                Fault::new(
-                    ErrorCode::InvalidArgument,
-                    Text::new(
-                        format!("the query cannot be read: {text}"),
-                        format!("无法解析查询参数：{text}"),
-                    ),
-                )
-                .hint(Text::fixed(
-                    "use the names and values that the API description gives",
-                    "请使用 API 说明中的名称和取值",
-                )),
-            )
-        })
-    }
-}
-
-/// A JSON body of at most `LIMIT` bytes.
-pub(crate) struct Body<T, const LIMIT: usize = BODY_BYTES>(pub(crate) T);
-
-impl<T: DeserializeOwned, const LIMIT: usize, S: Send + Sync> FromRequest<S> for Body<T, LIMIT> {
-    type Rejection = ApiError;
-
-    async fn from_request(request: Request, _state: &S) -> Result<Self, Self::Rejection> {
-        let kind = request
-            .headers()
-            .get(header::CONTENT_TYPE)
-            .and_then(|value| value.to_str().ok())
-            .unwrap_or_default();
-        if !kind.to_ascii_lowercase().starts_with("application/json") {
-            return Err(ApiError::Status(StatusCode::UNSUPPORTED_MEDIA_TYPE));
-        }
-        let bytes = read_body(request, LIMIT).await?;
-        serde_json::from_slice(&bytes).map(Self).map_err(|error| {
-            let text = error.to_string();
-            ApiError::Malformed(
-                Fault::new(
-                    ErrorCode::InvalidArgument,
-                    Text::new(
-                        format!("the body cannot be read: {text}"),
-                        format!("无法解析请求内容：{text}"),
-                    ),
-                )
-                .hint(Text::fixed(
-                    "send the JSON object that the API description names",
-                    "请按 API 说明发送 JSON 对象",
-                )),
-            )
-        })
-    }
-}
 
 /// Reads a body up to `limit` bytes, within a bounded time.
 pub(crate) async fn read_body(request: Request, limit: usize) -> Result<bytes::Bytes, ApiError> {
@@ -258,7 +102,12 @@ pub(crate) fn bare(status: StatusCode) -> Response {
 }
 
 fn json_response(status: StatusCode, value: &serde_json::Value) -> Response {
-    let mut response = (status, value.to_string()).into_response();
+    json_bytes(status, value.to_string().into_bytes())
+}
+
+/// JSON that is written already.
+pub(crate) fn json_bytes(status: StatusCode, bytes: Vec<u8>) -> Response {
+    let mut response = (status, bytes).into_response();
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
 }

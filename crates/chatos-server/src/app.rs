@@ -11,14 +11,16 @@ use axum::response::{IntoResponse, Response};
 use chatos_host::{EmbeddedFiles, Host, TokenKeeper};
 use tower::ServiceExt;
 
-use crate::api::{ApiError, Routes, bare, lang_of, render};
+use crate::api::{ApiError, bare, lang_of, render};
 use crate::assets;
 use crate::auth::{Auth, random};
+use crate::caller::UiOrigin;
 use crate::frames::{self, Place};
 use crate::guard::{Names, Target, admit};
 use crate::narrow::{self, AppCaller};
 use crate::route;
 use crate::serve::SignedIn;
+use crate::table::Routes;
 
 /// What an application is made with.
 #[derive(Debug, Clone, Default)]
@@ -34,10 +36,6 @@ pub struct AppOptions {
     /// Serve the UI from this folder instead of the embedded one (for people who work on the UI).
     pub ui_dir: Option<PathBuf>,
 }
-
-/// The origin of the page that asks; absent for calls from this very process.
-#[derive(Debug, Clone)]
-pub(crate) struct UiOrigin(pub(crate) String);
 
 /// The API and UI of one host; clones share it.
 #[derive(Clone)]
@@ -87,7 +85,7 @@ impl App {
             router: std::sync::OnceLock::new(),
         };
         let app = Self { inner: Arc::new(inner) };
-        let router = routes().router.with_state(app.clone());
+        let router = routes().into_router(assets::serve);
         app.inner.router.get_or_init(|| router);
         app
     }
@@ -201,7 +199,8 @@ impl App {
     }
 
     /// Routes a request that was admitted, or that comes from this very process.
-    pub(crate) async fn route(&self, request: Request) -> Response {
+    pub(crate) async fn route(&self, mut request: Request) -> Response {
+        request.extensions_mut().insert(self.clone());
         let Some(router) = self.inner.router.get() else { return bare(StatusCode::SERVICE_UNAVAILABLE) };
         match router.clone().oneshot(request).await {
             Ok(response) => response,
@@ -252,7 +251,7 @@ fn extension(caller: AppCaller) -> axum::http::Extensions {
 
 /// The one table of routes.
 pub(crate) fn routes() -> Routes {
-    let mut routes = Routes::new();
+    let mut routes = Routes::default();
     route::auth::add(&mut routes);
     route::status::add(&mut routes);
     route::doctor::add(&mut routes);
@@ -280,11 +279,8 @@ pub(crate) fn routes() -> Routes {
     route::state::add(&mut routes);
     route::state_key::add(&mut routes);
     route::events::add(&mut routes);
-    routes.router = std::mem::take(&mut routes.router)
-        .route("/api/v1/openapi.json", axum::routing::get(route::openapi))
-        .route("/healthz", axum::routing::get(route::healthz))
-        .route(route::callback::PATH, axum::routing::get(route::callback::returned))
-        .fallback(assets::serve)
-        .method_not_allowed_fallback(|| async { bare(StatusCode::METHOD_NOT_ALLOWED) });
+    routes.bytes("/api/v1/openapi.json", route::openapi);
+    routes.bytes("/healthz", route::healthz);
+    routes.bytes(route::callback::PATH, route::callback::returned);
     routes
 }

@@ -3,25 +3,26 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use sha2::{Digest, Sha256};
 
-use crate::api::bare;
+use crate::api::ApiError;
 use crate::app::App;
+use crate::caller::Caller;
 
 /// Serves a file of the UI; everything else is 404.
-pub(crate) async fn serve(State(app): State<App>, request: Request) -> Response {
+pub(crate) async fn serve(app: App, _: Caller, request: Request) -> Result<Response, ApiError> {
     let path = request.uri().path();
     if path.starts_with("/api") {
-        return bare(StatusCode::NOT_FOUND);
+        return Err(ApiError::Status(StatusCode::NOT_FOUND));
     }
     let name = match path.trim_start_matches('/') {
         "" => "index.html",
         name => name,
     };
-    let Some(body) = file(&app, name) else { return bare(StatusCode::NOT_FOUND) };
+    let Some(body) = file(&app, name) else { return Err(ApiError::Status(StatusCode::NOT_FOUND)) };
     let tag = format!("\"{}\"", hex(&Sha256::digest(&body)[..12]));
     let known = request.headers().get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok());
     let mut response = if known == Some(tag.as_str()) {
@@ -37,7 +38,7 @@ pub(crate) async fn serve(State(app): State<App>, request: Request) -> Response 
     if let Ok(tag) = HeaderValue::from_str(&tag) {
         headers.insert(header::ETAG, tag);
     }
-    response
+    Ok(response)
 }
 
 /// A file of the UI build.

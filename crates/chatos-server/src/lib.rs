@@ -1,14 +1,17 @@
 //! The HTTP edge: the API under `/api/v1`, the event WebSocket, the embedded web UI.
 //!
-//! Only this crate knows HTTP. It imports the host and nothing below it. Every route is registered
-//! in one table (`app.rs`), from which routing, the OpenAPI document and the security tests follow.
+//! Only this crate knows HTTP. Every route is registered once, with the types it takes and gives, in one table
+//! (`app.rs`), from which routing, the OpenAPI document and the security tests follow.
 
+mod answer;
 mod api;
 mod app;
 mod assets;
 mod auth;
+mod caller;
 mod frames;
 mod guard;
+mod input;
 mod line;
 mod local;
 mod narrow;
@@ -16,6 +19,7 @@ mod openapi;
 mod route;
 mod serve;
 mod socket;
+mod table;
 
 pub use app::{App, AppOptions};
 pub use local::LocalApi;

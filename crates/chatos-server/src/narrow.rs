@@ -9,34 +9,48 @@ use chatos_host::{ErrorCode, Fault, Host, Text};
 /// The header by which the page says for which app it calls.
 pub(crate) const HEADER: &str = "x-chatos-app";
 
-/// Which capability a call needs; `None` when no app may make it.
-fn needed(method: &Method, path: &str, own: &AppCaller) -> Option<&'static str> {
-    let words: Vec<&str> = path.strip_prefix("/api/v1/")?.split('/').collect();
+/// What an app needs for a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Access {
+    /// No app may make it.
+    Refused,
+    /// Every app may make it for itself.
+    Free,
+    /// An app with this capability may make it.
+    Needs(&'static str),
+}
+
+fn access(method: &Method, path: &str, own: &AppCaller) -> Access {
+    let Some(path) = path.strip_prefix("/api/v1/") else { return Access::Refused };
+    let words: Vec<&str> = path.split('/').collect();
     let is = |wanted: &Method| method == wanted;
-    Some(match words.as_slice() {
-        ["prompts"] if is(&Method::POST) => "prompts",
-        ["prompts", "log"] if is(&Method::GET) => "prompts",
-        ["prompts", _, "response" | "consume"] if is(&Method::POST) => "prompts",
-        ["prompts", _, "wait"] if is(&Method::GET) => "prompts",
-        ["plugins"] if is(&Method::GET) => "registry",
-        ["apps", plugin, app, "backend"] if is(&Method::POST) => {
-            (*plugin == own.plugin_id && *app == own.app_id).then_some("backend")?
+    let is_own = |plugin: &str, app: &str| plugin == own.plugin_id && app == own.app_id;
+    match words.as_slice() {
+        ["prompts"] if is(&Method::POST) => Access::Needs("prompts"),
+        ["prompts", "log"] if is(&Method::GET) => Access::Needs("prompts"),
+        ["prompts", _, "response" | "consume"] if is(&Method::POST) => Access::Needs("prompts"),
+        ["prompts", _, "wait"] if is(&Method::GET) => Access::Needs("prompts"),
+        ["plugins"] if is(&Method::GET) => Access::Needs("registry"),
+        ["apps", plugin, app, "backend"] if is(&Method::POST) && is_own(plugin, app) => {
+            Access::Needs("backend")
         }
-        ["apps", "calls", _, "cancel"] if is(&Method::POST) => "backend",
-        ["apps", plugin, app, "closed" | "wanted"] if is(&Method::POST) => {
-            (*plugin == own.plugin_id && *app == own.app_id).then_some("")?
+        ["apps", "calls", _, "cancel"] if is(&Method::POST) => Access::Needs("backend"),
+        ["apps", plugin, app, "closed" | "wanted"] if is(&Method::POST) && is_own(plugin, app) => {
+            Access::Free
         }
-        ["admin", "state"] | ["models" | "secrets"] if is(&Method::GET) => "admin.read",
-        ["sessions", "search"] => return None,
+        ["admin", "state"] | ["models" | "secrets"] if is(&Method::GET) => Access::Needs("admin.read"),
+        ["sessions", "search"] => Access::Refused,
         ["agents" | "sessions"] | ["agents" | "sessions", _] | ["sessions", _, "messages"]
             if is(&Method::GET) =>
         {
-            "chat.own"
+            Access::Needs("chat.own")
         }
-        ["agents" | "sessions"] | ["sessions", _, "send" | "abort"] if is(&Method::POST) => "chat.own",
-        ["agents", _] if is(&Method::PUT) || is(&Method::DELETE) => "chat.own",
-        _ => return None,
-    })
+        ["agents" | "sessions"] | ["sessions", _, "send" | "abort"] if is(&Method::POST) => {
+            Access::Needs("chat.own")
+        }
+        ["agents", _] if is(&Method::PUT) || is(&Method::DELETE) => Access::Needs("chat.own"),
+        _ => Access::Refused,
+    }
 }
 
 /// The app a request is made for, checked; `None` when it is made for the person.
@@ -59,18 +73,19 @@ pub(crate) fn check(
         ));
     };
     let mut caller = AppCaller { plugin_id: plugin.to_owned(), app_id: app.to_owned(), may: Vec::new() };
-    let Some(capability) = needed(method, path, &caller) else {
-        return Err(Fault::new(
-            ErrorCode::PermissionDenied,
-            Text::new(
-                format!("an app may not call {method} {path}"),
-                format!("应用不能调用 {method} {path}"),
-            ),
-        ));
+    let capability = match access(method, path, &caller) {
+        Access::Free => return Ok(Some(caller)),
+        Access::Needs(capability) => capability,
+        Access::Refused => {
+            return Err(Fault::new(
+                ErrorCode::PermissionDenied,
+                Text::new(
+                    format!("an app may not call {method} {path}"),
+                    format!("应用不能调用 {method} {path}"),
+                ),
+            ));
+        }
     };
-    if capability.is_empty() {
-        return Ok(Some(caller));
-    }
     caller.may = host.app_allowed(plugin, app)?;
     if !caller.has(capability) {
         return Err(host.not_granted(plugin, capability));
@@ -85,12 +100,13 @@ mod tests {
     #[test]
     fn an_app_reaches_its_own_members_and_nothing_else() {
         let own = AppCaller { plugin_id: "p".to_owned(), app_id: "a".to_owned(), may: Vec::new() };
-        let ask = |method: &str, path: &str| needed(&method.parse().unwrap(), path, &own);
-        assert_eq!(ask("POST", "/api/v1/prompts"), Some("prompts"));
-        assert_eq!(ask("POST", "/api/v1/apps/p/a/backend"), Some("backend"));
-        assert_eq!(ask("GET", "/api/v1/sessions/s/messages"), Some("chat.own"));
-        assert_eq!(ask("DELETE", "/api/v1/agents/x"), Some("chat.own"));
-        assert_eq!(ask("GET", "/api/v1/models"), Some("admin.read"));
+        let ask = |method: &str, path: &str| access(&method.parse().unwrap(), path, &own);
+        assert_eq!(ask("POST", "/api/v1/prompts"), Access::Needs("prompts"));
+        assert_eq!(ask("POST", "/api/v1/apps/p/a/backend"), Access::Needs("backend"));
+        assert_eq!(ask("GET", "/api/v1/sessions/s/messages"), Access::Needs("chat.own"));
+        assert_eq!(ask("DELETE", "/api/v1/agents/x"), Access::Needs("chat.own"));
+        assert_eq!(ask("GET", "/api/v1/models"), Access::Needs("admin.read"));
+        assert_eq!(ask("POST", "/api/v1/apps/p/a/closed"), Access::Free);
         for (method, path) in [
             ("POST", "/api/v1/apps/other/a/backend"),
             ("POST", "/api/v1/apps/p/other/backend"),
@@ -116,7 +132,7 @@ mod tests {
             ("POST", "/api/v1/auth/code"),
             ("GET", "/api/v1/audit"),
         ] {
-            assert_eq!(ask(method, path), None, "{method} {path}");
+            assert_eq!(ask(method, path), Access::Refused, "{method} {path}");
         }
     }
 }

@@ -1,19 +1,24 @@
 //! The OpenAPI 3.1 document, made from the route table and the schemas of its types.
 
+use schemars::SchemaGenerator;
+use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use crate::api::RouteDoc;
 use crate::app::routes;
+use crate::input::Takes;
+use crate::table::RouteDoc;
 
 /// The document as it is served at `/api/v1/openapi.json` and kept in `docs/protocols/openapi.json`.
 pub fn document() -> Value {
-    let mut routes = routes();
+    let mut schemas = SchemaSettings::draft2020_12()
+        .with(|settings| settings.definitions_path = "/components/schemas".into())
+        .into_generator();
     let mut paths = Map::new();
-    for doc in &routes.docs {
+    for doc in &routes().docs {
         let item = paths.entry(doc.path.to_owned()).or_insert_with(|| json!({}));
-        item[doc.method.as_str().to_ascii_lowercase()] = operation(doc);
+        item[doc.method.as_str().to_ascii_lowercase()] = operation(doc, &mut schemas);
     }
-    let mut schemas = routes.schemas.take_definitions(true);
+    let mut schemas = schemas.take_definitions(true);
     schemas.insert("Error".to_owned(), error_schema());
     for schema in schemas.values_mut() {
         strip_format(schema);
@@ -37,22 +42,21 @@ pub fn document() -> Value {
     })
 }
 
-fn operation(doc: &RouteDoc) -> Value {
+fn operation(doc: &RouteDoc, schemas: &mut SchemaGenerator) -> Value {
+    let mut takes = Takes::default();
+    (doc.takes)(schemas, &mut takes);
     let parameters: Vec<Value> = path_names(doc.path)
         .map(|name| json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string" } }))
-        .chain(doc.query.iter().map(|(name, text)| {
-            json!({ "name": name, "in": "query", "description": text, "schema": { "type": "string" } })
+        .chain(takes.query.into_iter().map(|(name, text, schema)| {
+            json!({ "name": name, "in": "query", "description": text, "schema": schema })
         }))
         .collect();
-    let content = |schema: &schemars::Schema| json!({ "application/json": { "schema": schema } });
+    let content = |schema: schemars::Schema| json!({ "application/json": { "schema": schema } });
     let failure = json!({
         "description": "The error object",
         "content": { "application/json": { "schema": { "$ref": "#/components/schemas/Error" } } },
     });
-    let mut answer = json!({ "description": doc.summary });
-    if let Some(schema) = &doc.response {
-        answer["content"] = content(schema);
-    }
+    let answer = json!({ "description": doc.summary, "content": content((doc.gives)(schemas)) });
     let mut operation = json!({
         "summary": doc.summary,
         "operationId": operation_id(doc),
@@ -61,12 +65,11 @@ fn operation(doc: &RouteDoc) -> Value {
     if !parameters.is_empty() {
         operation["parameters"] = Value::Array(parameters);
     }
-    if let Some(schema) = &doc.request {
+    if let Some(schema) = takes.body {
         operation["requestBody"] = json!({ "required": true, "content": content(schema) });
     }
     operation
 }
-
 fn path_names(path: &str) -> impl Iterator<Item = &str> {
     path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
 }

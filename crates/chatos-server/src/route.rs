@@ -32,12 +32,16 @@ pub(crate) mod views;
 
 use axum::response::{IntoResponse, Response};
 
+use crate::api::ApiError;
+use crate::app::App;
+use crate::caller::Caller;
+
 /// Is the process there? The one route of the API that needs no token; it tells nothing else.
-pub(crate) async fn healthz() -> Response {
-    axum::Json(serde_json::json!({ "ok": true })).into_response()
+pub(crate) async fn healthz(_: App, _: Caller, (): ()) -> Result<Response, ApiError> {
+    Ok(axum::Json(serde_json::json!({ "ok": true })).into_response())
 }
 
 /// The description of the API.
-pub(crate) async fn openapi() -> Response {
-    axum::Json(crate::openapi::document()).into_response()
+pub(crate) async fn openapi(_: App, _: Caller, (): ()) -> Result<Response, ApiError> {
+    Ok(axum::Json(crate::openapi::document()).into_response())
 }

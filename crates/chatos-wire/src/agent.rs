@@ -236,9 +236,40 @@ pub struct PromptExplanation {
 pub struct GrantDifference {
     /// `gained`, `lost` or `ask`.
     pub kind: String,
-    /// The server's name.
+    /// The name people gave the server.
     pub server: String,
     /// The tool; absent for the server as a whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
+}
+
+/// Which part of an explanation is wanted.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ExplainQuery {
+    /// Main or sub; main when absent.
+    pub role: Option<String>,
+    /// Only tools of this name or pattern.
+    pub tool: Option<String>,
+}
+
+/// Agents as an app sees them.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct AgentsSeen {
+    pub items: Vec<AgentSeen>,
+}
+
+/// An agent as an app sees it: its own in full, the default one by name.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum AgentSeen {
+    Full(Box<AgentView>),
+    Name(AgentName),
+}
+
+/// An agent by name.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct AgentName {
+    pub id: String,
+    pub name: String,
 }

@@ -14,7 +14,6 @@ pub struct OpenBody {
     /// The page's colours, so that the frame begins with them.
     #[serde(default)]
     pub theme: Option<FrameTheme>,
-    /// The page's language.
     #[serde(default)]
     pub lang: Option<FrameLang>,
 }
@@ -59,10 +58,8 @@ pub struct OpenedApp {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BackendCallBody {
-    /// Which method.
     #[serde(default)]
     pub method: Option<String>,
-    /// JSON for it.
     #[serde(default)]
     #[schemars(with = "Value")]
     pub params: Option<Box<RawValue>>,
@@ -77,7 +74,9 @@ pub struct BackendCallBody {
 /// What a backend answered.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct BackendResult {
-    pub result: Value,
+    /// The plugin's own JSON.
+    #[schemars(with = "Value")]
+    pub result: Box<RawValue>,
 }
 
 /// Apps whose front end is needed now.
@@ -158,7 +157,6 @@ pub struct OpenedView {
     pub origin: String,
     /// What people call the server.
     pub server: String,
-    /// The resource.
     pub uri: String,
     /// The tool as its server describes it.
     pub tool: Value,
@@ -222,7 +220,6 @@ pub enum CapabilityState {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CapabilityView {
-    /// Its name.
     pub capability: String,
     /// How much it weighs.
     pub level: CapabilityLevel,
@@ -248,17 +245,15 @@ pub struct CapabilityView {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct GrantView {
-    /// The plugin.
     pub plugin_id: String,
     /// One app, or empty for all.
     pub app_id: String,
-    /// The capability.
     pub capability: String,
     /// A host for `network`.
     pub value: String,
     /// `granted` or `withdrawn`.
     pub state: String,
-    /// When.
+    /// When this was decided or happened.
     pub decided_at: String,
     /// Where: `ui`, `cli`.
     pub decided_by: String,
@@ -268,12 +263,10 @@ pub struct GrantView {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct GrantChange {
-    /// The plugin.
     pub plugin_id: String,
     /// One app; all when absent.
     #[serde(default)]
     pub app_id: String,
-    /// The capability.
     pub capability: String,
     /// A host for `network`.
     #[serde(default)]
@@ -317,11 +310,10 @@ impl Surface {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AppRootView {
-    /// Its real path.
     pub root: String,
     /// `asked`, `full`, `read` or `no`.
     pub mode: String,
-    /// When.
+    /// When this was decided or happened.
     pub decided_at: String,
 }
 
@@ -363,7 +355,6 @@ pub enum BackendPhase {
     Stopped,
     /// Being started.
     Starting,
-    /// Ready.
     Running,
     /// Crashed; started again after a pause.
     Backoff,
@@ -390,7 +381,6 @@ impl BackendPhase {
 pub struct BackendStatus {
     /// What it is doing.
     pub state: BackendPhase,
-    /// Its process.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
     /// Calls it works on.
@@ -412,8 +402,23 @@ pub struct BackendStatus {
 pub struct BackendFailure {
     /// One of the codes an app knows.
     pub code: String,
-    /// What happened.
     pub message: String,
-    /// When.
+    /// When this was decided or happened.
     pub at: String,
+}
+
+/// Which decisions are wanted.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct GrantQuery {
+    /// Only those about this plugin.
+    pub plugin_id: Option<String>,
+}
+
+/// Whose views are wanted.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ViewQuery {
+    /// The server's identity, row id or name.
+    pub server: Option<String>,
 }

@@ -33,9 +33,9 @@ pub struct FileChangeView {
     pub change: String,
     pub before: FileContent,
     pub after: FileContent,
-    /// Lines.
+    /// Counted in lines.
     pub added: u64,
-    /// Lines.
+    /// Counted in lines.
     pub removed: u64,
     pub created_at: String,
     /// The change that undid this one and is in force.
@@ -109,4 +109,28 @@ pub struct UndoneFile {
     pub action: String,
     /// The changes that are undone by it.
     pub changes: Vec<String>,
+}
+
+/// Which changes are wanted.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct ChangeQuery {
+    /// Only in this root directory.
+    pub root: String,
+    /// Only with this text in the path.
+    pub path: String,
+    /// Only those of this run.
+    pub run_id: String,
+    /// Only those of this chat.
+    pub session_id: String,
+    /// Only by this server.
+    pub server: String,
+    /// Only by this tool.
+    pub tool: String,
+    /// Created, modified, deleted or moved.
+    pub change: String,
+    /// 1 to 200, else 50.
+    pub limit: Option<usize>,
+    /// The `next` of the page before.
+    pub before: Option<String>,
 }

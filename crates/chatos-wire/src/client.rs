@@ -2,13 +2,31 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 /// Programs that were seen.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct ClientList {
-    /// `{id, name, program, script?, uid, project?, seenAt, allowed, allowedAt?}` each.
-    pub items: Vec<Value>,
+    pub items: Vec<ClientView>,
+}
+
+/// A program that was seen.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ClientView {
+    pub id: String,
+    /// What it calls itself.
+    pub name: String,
+    /// Its executable.
+    pub program: String,
+    /// What an interpreter runs.
+    pub script: Option<String>,
+    pub uid: u32,
+    /// Only under this directory.
+    pub project: Option<String>,
+    pub seen_at: String,
+    /// It may decide about its own calls.
+    pub allowed: bool,
+    pub allowed_at: Option<String>,
 }
 
 /// Which program may decide about its own calls.

@@ -39,3 +39,11 @@ pub struct AuditCheck {
     pub line: Option<u64>,
     pub reason: Option<String>,
 }
+
+/// How thoroughly to look.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct DoctorQuery {
+    /// True: check the complete database.
+    pub deep: bool,
+}

@@ -64,3 +64,27 @@ pub struct JournalInput {
     pub next_steps: Vec<String>,
     pub dedupe_key: Option<String>,
 }
+
+/// Which entries are wanted.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct JournalQuery {
+    /// The host's project when absent.
+    pub project_root: Option<String>,
+    /// Only records with exactly this value.
+    pub tag: String,
+    /// In all texts.
+    pub q: String,
+    /// At most so many, 1 to 200.
+    pub limit: Option<u32>,
+    /// From the page before.
+    pub cursor: Option<u32>,
+}
+
+/// Where an entry is.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct JournalEntryQuery {
+    /// The host's project when absent.
+    pub project_root: Option<String>,
+}

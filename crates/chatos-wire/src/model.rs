@@ -139,7 +139,6 @@ pub struct PresetList {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PresetView {
-    /// Stable word.
     pub id: String,
     pub name: String,
     /// How it is spoken to.
@@ -186,9 +185,7 @@ pub struct RecognisedView {
 pub struct DetectedModel {
     /// How it is spoken to.
     pub provider: String,
-    /// Where.
     pub base_url: String,
-    /// Its name there.
     pub model: String,
     /// For people.
     pub name: String,

@@ -101,7 +101,7 @@ pub struct TrustSheet {
 /// The newest lines of a plugin's output.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct PluginLog {
-    /// The file.
+    /// Where the file is.
     pub path: String,
     /// Oldest first; empty when nothing ever ran.
     pub lines: Vec<String>,
@@ -141,7 +141,6 @@ pub struct PluginServer {
     pub name: String,
     /// Program and arguments, one token each.
     pub argv: Option<Vec<String>>,
-    /// Network address.
     pub url: Option<String>,
     /// `public`, `loopback`, `private` or `link_local`.
     pub host_class: Option<String>,
@@ -415,4 +414,46 @@ pub struct ProblemEntry {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub app_id: Option<String>,
     pub source: String,
+}
+
+/// How much of a log is wanted.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct LogQuery {
+    /// The newest lines, 500 when absent.
+    pub limit: Option<usize>,
+}
+
+/// How an upload is installed.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct UploadQuery {
+    /// Tolerate errors of apps, compact entries, backends and `ai` parts.
+    pub allow_problems: bool,
+    /// Only say what would change.
+    pub dry_run: bool,
+}
+
+/// Which file is compared.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PluginDiffQuery {
+    /// Path of the file in the plugin.
+    pub path: String,
+}
+
+/// What becomes of the data of a plugin.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct RemoveQuery {
+    /// Keep or delete; keep when absent.
+    pub data: Option<String>,
+}
+
+/// Whether trust counts.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PreviewQuery {
+    /// True: also for an app nobody trusts.
+    pub preview: bool,
 }

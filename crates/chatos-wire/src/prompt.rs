@@ -1,19 +1,21 @@
 //! Questions to the person and their answers.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// A page of prompts.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PromptList {
     /// Items; a large prompt comes without its bulk and with `partial: true`.
-    pub items: Vec<Value>,
+    pub items: Vec<PromptView>,
     pub next_cursor: Option<String>,
     pub counts: PromptCounts,
     /// What is wrong with the log.
-    pub problems: Value,
+    pub problems: PromptHealth,
 }
 
 /// What waits.
@@ -159,4 +161,256 @@ pub struct PromptsArchived {
     pub moved: u64,
     pub kept: u64,
     pub file: Option<String>,
+}
+
+/// Which questions are wanted.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PromptQuery {
+    /// Needs_you, results, history or all.
+    pub view: Option<String>,
+    /// Only those of this run.
+    pub run_id: Option<String>,
+    /// Only records with exactly this value.
+    pub source: Option<String>,
+    /// Only records with exactly this value.
+    pub kind: Option<String>,
+    /// Only questions whose answer has this status.
+    pub status: Option<String>,
+    /// True or false: answered by the host itself or not.
+    pub auto: Option<bool>,
+    /// In title, message and source.
+    pub q: Option<String>,
+    /// A moment, written as ISO 8601.
+    pub since: Option<String>,
+    /// A moment, written as ISO 8601.
+    pub until: Option<String>,
+    /// From the page before.
+    pub cursor: Option<String>,
+    /// At most so many, 1 to 200.
+    pub limit: Option<usize>,
+}
+
+/// Ids such as `..` cannot travel in a path; here they can.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PromptName {
+    /// The id, where it cannot travel in the path.
+    pub id: Option<String>,
+}
+
+/// Which lines are wanted.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PromptTextQuery {
+    /// The id, where it cannot travel in the path.
+    pub id: Option<String>,
+    /// The first line, from 0.
+    pub from: Option<usize>,
+    /// How many, at most 5000.
+    pub lines: Option<usize>,
+}
+
+/// How long to wait.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PromptWaitQuery {
+    /// The id, where it cannot travel in the path.
+    pub id: Option<String>,
+    /// How long to wait, at most 60000.
+    pub timeout_ms: Option<u64>,
+}
+
+/// Whose draft it is.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PromptDraftQuery {
+    /// The id, where it cannot travel in the path.
+    pub id: Option<String>,
+    /// An id the browser keeps.
+    pub client: Option<String>,
+}
+
+/// As whom the log is read.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PromptLogQuery {
+    /// pluginId/appId: as this app may see it.
+    pub app: Option<String>,
+    /// The app has prompts.readAll.
+    pub read_all: bool,
+}
+
+/// Which ids are wanted.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PromptFindQuery {
+    /// At least four characters.
+    pub prefix: Option<String>,
+}
+
+/// A question with its answer, as lists and pages show it. What asked may be any program, so `prompt` and
+/// `response` are open objects.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PromptView {
+    pub request_id: String,
+    pub run_id: Option<String>,
+    pub session_id: Option<String>,
+    pub ts: String,
+    pub kind: Option<String>,
+    /// Asked through this host, or a line another program wrote.
+    pub class: PromptClass,
+    pub owner: Option<String>,
+    pub source: Option<String>,
+    pub title: Option<String>,
+    pub state: PromptState,
+    pub needs_you: bool,
+    pub prompt: Map<String, Value>,
+    /// Too large for a list: the single item is complete.
+    pub partial: bool,
+    /// Content was not kept (minimal log mode).
+    pub metadata_only: bool,
+    pub problem: Option<FieldProblem>,
+    pub raw: Option<String>,
+    pub warnings: Vec<FieldProblem>,
+    /// The digest of what the question shows.
+    pub shown: Option<String>,
+    pub shown_required: bool,
+    pub effect: Option<String>,
+    pub expires_at: Option<String>,
+    pub plain_secrets: bool,
+    pub can_decline: bool,
+    pub answer: Option<PromptAnswered>,
+    pub ignored_responses: u64,
+    pub foreign_responses: u64,
+    pub positions: PromptPositions,
+    /// Answers that came after the one that counts; only on the single item.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ignored_lines: Option<Vec<PromptLine>>,
+    /// Answers other programs wrote; only on the single item.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub foreign_lines: Option<Vec<PromptLine>>,
+}
+
+/// Who asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum PromptClass {
+    /// Somebody who asked through this host.
+    Served,
+    /// A program that wrote the line itself.
+    Foreign,
+}
+
+/// Where a question stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum PromptState {
+    Pending,
+    Closed,
+    /// Its line is gone from the log.
+    Lost,
+}
+
+/// What is wrong with one member.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct FieldProblem {
+    /// A JSON pointer.
+    pub path: String,
+    pub code: String,
+    pub message: String,
+    pub hint: Option<String>,
+}
+
+/// The answer that counts.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct PromptAnswered {
+    pub status: String,
+    pub ts: String,
+    /// Null: answered by another program.
+    pub by: Option<String>,
+    pub verified: bool,
+    /// The host answered it itself.
+    pub auto: bool,
+    pub response: Map<String, Value>,
+}
+
+/// Where the lines stand in the log.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct PromptPositions {
+    pub request: Option<u64>,
+    pub response: Option<u64>,
+}
+
+/// A line of the log.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct PromptLine {
+    pub offset: u64,
+    pub line: String,
+}
+
+/// What is wrong with the log.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PromptHealth {
+    pub unreadable_lines: u64,
+    /// By fault.
+    pub lines: BTreeMap<String, PromptFaults>,
+    pub lock_missed: u64,
+    pub mode_narrowed: u64,
+    pub replaced: u64,
+    pub missing: bool,
+    pub unreadable: Option<String>,
+    pub unwritable: Option<String>,
+    pub lost: u64,
+    pub previous: Option<String>,
+}
+
+/// Lines with one fault.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct PromptFaults {
+    pub count: u64,
+    /// Of the first of them.
+    pub offsets: Vec<u64>,
+}
+
+/// The log as a check finds it.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct PromptCheck {
+    #[serde(flatten)]
+    pub health: PromptHealth,
+    pub path: String,
+    pub bytes: u64,
+    pub counts: PromptCounts,
+    pub ok: bool,
+}
+
+/// What waiting gave.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "state", rename_all = "lowercase")]
+pub enum PromptWait {
+    /// The time was over first.
+    Pending,
+    Closed {
+        response: Map<String, Value>,
+        by: Option<String>,
+        at: String,
+        /// Values of secret fields can be taken once.
+        private: bool,
+    },
+}
+
+/// The private values of an answer.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct PromptTaken {
+    pub response: Value,
+}
+
+/// What withdrawing gave.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct PromptClosed {
+    pub ok: bool,
+    /// It was closed before.
+    pub already: bool,
 }

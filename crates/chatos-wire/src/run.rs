@@ -42,15 +42,15 @@ pub struct BranchOrder {
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct RunQuery {
-    /// Of one chat.
+    /// Only the runs of this chat.
     pub session_id: Option<String>,
-    /// In one state.
+    /// Only the runs in this state.
     pub state: Option<String>,
     /// `chat`, `sub` or `cli`.
     pub kind: Option<String>,
-    /// At most so many.
+    /// At most so many of them.
     pub limit: Option<u32>,
-    /// The next page.
+    /// Where the next page begins, as the page before said.
     pub cursor: Option<String>,
 }
 
@@ -202,10 +202,10 @@ pub struct StepView {
     pub request_id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task_id: Option<String>,
-    /// Redacted and cut.
+    /// Without secrets, and cut to a size that can be shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<Value>,
-    /// Redacted and cut.
+    /// Without secrets, and cut to a size that can be shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Value>,
     /// Bytes before cutting.
@@ -244,4 +244,24 @@ pub struct UsageView {
     pub currency: Option<String>,
     /// Calls whose cost nobody knows.
     pub unknown_cost: i64,
+}
+
+/// How usage is summed.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct UsageQuery {
+    /// Model, agent, day or session.
+    pub by: String,
+    /// A date or time.
+    pub since: Option<String>,
+}
+
+/// How a run is written down.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct ExportQuery {
+    /// `jsonl`, `otlp` or `chatosrun`; jsonl when absent.
+    pub format: String,
+    /// As JSON instead of as a file.
+    pub wrap: bool,
 }

@@ -103,7 +103,7 @@ pub struct ServerTools {
 /// The newest lines of a server's log.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct ServerLogView {
-    /// The file.
+    /// Where the file is.
     pub path: String,
     /// `{ts, source, level, text}`, oldest first.
     pub items: Vec<Value>,
@@ -409,4 +409,22 @@ fn given<'de, T: Deserialize<'de>, D: serde::Deserializer<'de>>(
     reader: D,
 ) -> Result<Option<Option<T>>, D::Error> {
     Option::<T>::deserialize(reader).map(Some)
+}
+
+/// Which tools are wanted.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PinQuery {
+    /// Changed, new, approved or all; changed and new when absent.
+    pub state: Option<String>,
+    /// Id, identity or name.
+    pub server: Option<String>,
+}
+
+/// How much of a log is wanted.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ServerLogQuery {
+    /// 1 to 2000.
+    pub limit: Option<usize>,
 }

@@ -233,7 +233,7 @@ pub struct ToolCallView {
     pub name: String,
     pub server: String,
     pub tool: String,
-    /// Redacted and cut.
+    /// Without secrets, and cut to a size that can be shown.
     pub args: String,
 }
 
@@ -257,4 +257,46 @@ pub struct MessagePage {
     pub messages: Vec<MessageView>,
     pub has_more: bool,
     pub summaries: Vec<SummaryView>,
+}
+
+/// Which chats are wanted.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct SessionQuery {
+    /// The archived ones instead.
+    pub archived: bool,
+    /// At most so many of them.
+    pub limit: Option<u32>,
+    /// Where the next page begins, as the page before said.
+    pub cursor: Option<String>,
+}
+
+/// What is looked for.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct SearchQuery {
+    /// The text that is looked for.
+    pub q: String,
+    /// At most so many of them.
+    pub limit: Option<u32>,
+}
+
+/// Which messages are wanted.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct MessageQuery {
+    /// At most so many of them.
+    pub limit: Option<u32>,
+    /// Those before this message.
+    pub before_id: Option<String>,
+}
+
+/// Which events are wanted.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct EventQuery {
+    /// The position; 0 tells the present one.
+    pub since: u64,
+    /// How long to wait.
+    pub wait_ms: u64,
 }

@@ -22,7 +22,7 @@ pub struct Status {
     pub running: bool,
     pub version: String,
     pub pid: u32,
-    /// ISO time.
+    /// A moment, written as ISO 8601.
     pub started_at: String,
     pub uptime_ms: i64,
     pub state_dir: String,

@@ -1,4 +1,4 @@
-//! Tasks.
+//! Tasks of people and agents, and their remarks.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -117,4 +117,30 @@ fn todo() -> String {
 
 fn default_scope() -> String {
     "default".to_owned()
+}
+
+/// Which tasks are wanted.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct TaskQuery {
+    /// Default, cli or chat.
+    pub scope: String,
+    /// Only those of this chat.
+    pub session_id: String,
+    /// Only those of this run.
+    pub run_id: String,
+    /// Todo, doing, blocked or done.
+    pub status: String,
+    /// High, medium or low.
+    pub priority: String,
+    /// Only records with exactly this value.
+    pub tag: String,
+    /// In title or details.
+    pub q: String,
+    /// True: leave finished ones out.
+    pub open: bool,
+    /// At most so many, 1 to 200.
+    pub limit: Option<u32>,
+    /// From the page before.
+    pub cursor: Option<u32>,
 }

@@ -75,7 +75,7 @@ pub struct ToolHints {
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct CallInput {
-    /// The tool's arguments.
+    /// Arguments as the schema of the tool has them.
     pub arguments: Option<Value>,
     /// `_meta` of the call: runId, sessionId, workdir and so on.
     pub meta: Map<String, Value>,
@@ -96,11 +96,11 @@ pub struct CallInput {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NamedCallInput {
-    /// The server's name.
+    /// The name people gave the server.
     pub server: String,
-    /// The tool's name.
+    /// The tool, by the name its server gave it.
     pub tool: String,
-    /// The tool's arguments.
+    /// Arguments as the schema of the tool has them.
     #[serde(default)]
     pub arguments: Option<Value>,
     /// `_meta` of the call.
@@ -183,4 +183,58 @@ pub struct ToolsetView {
     pub why: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input_schema: Option<Value>,
+}
+
+/// Whose tools are wanted.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ToolQuery {
+    /// Id or name of an agent.
+    pub agent: Option<String>,
+    /// The role the agent has: main or sub.
+    pub role: Option<String>,
+}
+
+/// Which news of a call are waited for.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct CallNewsQuery {
+    /// How many of its questions the caller knows already.
+    pub after: usize,
+    /// Wait this long for another, at most 25000.
+    pub wait_ms: u64,
+}
+
+/// Which records are wanted.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ToolLogQuery {
+    /// Tool_call, tool_result or tool_error.
+    pub r#type: String,
+    /// Only records with exactly this value.
+    pub server: String,
+    /// Only records with exactly this value.
+    pub tool: String,
+    /// Only records with exactly this value.
+    pub status: String,
+    /// Only records with exactly this value.
+    pub code: String,
+    /// Only records with exactly this value.
+    pub run_id: String,
+    /// Only records with exactly this value.
+    pub session_id: String,
+    /// Only records with exactly this value.
+    pub call_id: String,
+    /// Only calls that failed, or only those that did not.
+    pub is_error: Option<bool>,
+    /// Anywhere in the record.
+    pub q: String,
+    /// Not before this time, ISO 8601.
+    pub since: String,
+    /// Not after this time, ISO 8601.
+    pub until: String,
+    /// 1 to 500.
+    pub limit: Option<usize>,
+    /// From the page before.
+    pub cursor: Option<String>,
 }

@@ -1394,23 +1394,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/plugins/{id}/apps/{app}/icon": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** The image of an app */
-        get: operations["getPluginsIdAppsAppIcon"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/apps/{app}/ai": {
         parameters: {
             query?: never;
@@ -2411,7 +2394,7 @@ export interface components {
             running: boolean;
             version: string;
             pid: number;
-            /** @description ISO time. */
+            /** @description A moment, written as ISO 8601. */
             startedAt: string;
             uptimeMs: number;
             stateDir: string;
@@ -2423,19 +2406,19 @@ export interface components {
             rssBytes: number;
             sqliteVersion: string;
             /** @description Null until it was looked for, or when there is none. */
-            node?: components["schemas"]["Node"] | null;
-            counts: components["schemas"]["Counts"];
+            node?: components["schemas"]["NodeView"] | null;
+            counts: components["schemas"]["StatusCounts"];
             /** @description The state cannot be written. */
             readOnly: boolean;
             notices: components["schemas"]["NoticeView"][];
         };
         /** @description The Node that plugins run with. */
-        Node: {
+        NodeView: {
             path: string;
             version: string;
         };
         /** @description Numbers for badges and the status line. */
-        Counts: {
+        StatusCounts: {
             needsYou: number;
             results: number;
             plugins: number;
@@ -2451,14 +2434,14 @@ export interface components {
             hint?: string | null;
         };
         /** @description Everything the doctor looked at, worst first. */
-        Report: {
+        DoctorReport: {
             /** @description No errors; warnings are allowed. */
             ok: boolean;
             checkedAt: string;
-            findings: components["schemas"]["FindingView"][];
+            findings: components["schemas"]["DoctorFinding"][];
         };
         /** @description One thing it looked at. */
-        FindingView: {
+        DoctorFinding: {
             code: string;
             /** @description `error`, `warning`, `info` or `ok`. */
             severity: string;
@@ -2480,11 +2463,11 @@ export interface components {
             /** @description The value in force. */
             value: unknown;
             default: unknown;
-            source: components["schemas"]["Source"];
+            source: components["schemas"]["ValueSource"];
             /** @description The flag or variable that decides it. */
             sourceName?: string | null;
             section: string;
-            type: components["schemas"]["Kind"];
+            type: components["schemas"]["SettingType"];
             /** @description Takes effect at the next start. */
             restart: boolean;
             /** @description The value in force is less safe than the default. */
@@ -2493,17 +2476,17 @@ export interface components {
             editable: boolean;
             /** @description A value that was ignored or brought into range. */
             warning?: string | null;
-            label: components["schemas"]["Both"];
-            description: components["schemas"]["Both"];
+            label: components["schemas"]["TextPair"];
+            description: components["schemas"]["TextPair"];
             updatedAt?: string | null;
         };
         /**
          * @description Where a value comes from, strongest first.
          * @enum {string}
          */
-        Source: "flag" | "env" | "setting" | "default";
+        ValueSource: "flag" | "env" | "setting" | "default";
         /** @description What may be entered. */
-        Kind: {
+        SettingType: {
             /** @constant */
             kind: "bool";
         } | {
@@ -2530,16 +2513,16 @@ export interface components {
             max: number;
         };
         /** @description A text in both languages. */
-        Both: {
+        TextPair: {
             zh: string;
             en: string;
         };
         /** @description A new value. */
-        NewValue: {
+        SettingValue: {
             value: unknown;
         };
         /** @description Is the chain of audit records whole? */
-        Verdict: {
+        AuditCheck: {
             ok: boolean;
             /** @description Records found in order. */
             records: number;
@@ -2551,19 +2534,119 @@ export interface components {
         /** @description A page of prompts. */
         PromptList: {
             /** @description Items; a large prompt comes without its bulk and with `partial: true`. */
-            items: unknown[];
+            items: components["schemas"]["PromptView"][];
             nextCursor?: string | null;
             counts: components["schemas"]["PromptCounts"];
             /** @description What is wrong with the log. */
-            problems: unknown;
+            problems: components["schemas"]["PromptHealth"];
+        };
+        /**
+         * @description A question with its answer, as lists and pages show it. What asked may be any program, so `prompt` and
+         *     `response` are open objects.
+         */
+        PromptView: {
+            requestId: string;
+            runId?: string | null;
+            sessionId?: string | null;
+            ts: string;
+            kind?: string | null;
+            /** @description Asked through this host, or a line another program wrote. */
+            class: components["schemas"]["PromptClass"];
+            owner?: string | null;
+            source?: string | null;
+            title?: string | null;
+            state: components["schemas"]["PromptState"];
+            needsYou: boolean;
+            prompt: {
+                [key: string]: unknown;
+            };
+            /** @description Too large for a list: the single item is complete. */
+            partial: boolean;
+            /** @description Content was not kept (minimal log mode). */
+            metadataOnly: boolean;
+            problem?: components["schemas"]["FieldProblem"] | null;
+            raw?: string | null;
+            warnings: components["schemas"]["FieldProblem"][];
+            /** @description The digest of what the question shows. */
+            shown?: string | null;
+            shownRequired: boolean;
+            effect?: string | null;
+            expiresAt?: string | null;
+            plainSecrets: boolean;
+            canDecline: boolean;
+            answer?: components["schemas"]["PromptAnswered"] | null;
+            ignoredResponses: number;
+            foreignResponses: number;
+            positions: components["schemas"]["PromptPositions"];
+            /** @description Answers that came after the one that counts; only on the single item. */
+            ignoredLines?: components["schemas"]["PromptLine"][] | null;
+            /** @description Answers other programs wrote; only on the single item. */
+            foreignLines?: components["schemas"]["PromptLine"][] | null;
+        };
+        /** @description Who asked. */
+        PromptClass: "served" | "foreign";
+        /** @description Where a question stands. */
+        PromptState: ("pending" | "closed") | "lost";
+        /** @description What is wrong with one member. */
+        FieldProblem: {
+            /** @description A JSON pointer. */
+            path: string;
+            code: string;
+            message: string;
+            hint?: string | null;
+        };
+        /** @description The answer that counts. */
+        PromptAnswered: {
+            status: string;
+            ts: string;
+            /** @description Null: answered by another program. */
+            by?: string | null;
+            verified: boolean;
+            /** @description The host answered it itself. */
+            auto: boolean;
+            response: {
+                [key: string]: unknown;
+            };
+        };
+        /** @description Where the lines stand in the log. */
+        PromptPositions: {
+            request?: number | null;
+            response?: number | null;
+        };
+        /** @description A line of the log. */
+        PromptLine: {
+            offset: number;
+            line: string;
         };
         /** @description What waits. */
         PromptCounts: {
             needsYou: number;
             results: number;
         };
+        /** @description What is wrong with the log. */
+        PromptHealth: {
+            unreadableLines: number;
+            /** @description By fault. */
+            lines: {
+                [key: string]: components["schemas"]["PromptFaults"];
+            };
+            lockMissed: number;
+            modeNarrowed: number;
+            replaced: number;
+            missing: boolean;
+            unreadable?: string | null;
+            unwritable?: string | null;
+            lost: number;
+            previous?: string | null;
+        };
+        /** @description Lines with one fault. */
+        PromptFaults: {
+            count: number;
+            /** @description Of the first of them. */
+            offsets: number[];
+        };
         /** @description A question. */
-        Question: {
+        PromptRequest: {
             prompt: unknown;
             requestId?: string | null;
             runId?: string | null;
@@ -2592,7 +2675,7 @@ export interface components {
             pidStart: number;
         };
         /** @description What asking gives. */
-        Asked: {
+        PromptAsked: {
             ok: boolean;
             requestId: string;
             warnings: unknown[];
@@ -2614,7 +2697,7 @@ export interface components {
             text: string;
         };
         /** @description An answer. */
-        Answer: {
+        PromptAnswer: {
             response: unknown;
             /** @description The digest of what was displayed. */
             shown?: string | null;
@@ -2627,12 +2710,27 @@ export interface components {
             pid?: number | null;
         };
         /** @description What answering gives. */
-        Recorded: {
+        PromptRecorded: {
             ok: boolean;
             mirrored: boolean;
         };
+        /** @description What waiting gave. */
+        PromptWait: {
+            /** @constant */
+            state: "pending";
+        } | {
+            /** @constant */
+            state: "closed";
+            response: {
+                [key: string]: unknown;
+            };
+            by?: string | null;
+            at: string;
+            /** @description Values of secret fields can be taken once. */
+            private: boolean;
+        };
         /** @description Who withdraws a question or takes its private values. */
-        Asker: {
+        PromptAsker: {
             /**
              * @description As it was given when asking; not needed in calls for an app.
              * @default
@@ -2643,19 +2741,29 @@ export interface components {
             /** @description False: values of secret fields stay sealed and come masked. */
             secrets?: boolean | null;
         };
+        /** @description The private values of an answer. */
+        PromptTaken: {
+            response: unknown;
+        };
+        /** @description What withdrawing gave. */
+        PromptClosed: {
+            ok: boolean;
+            /** @description It was closed before. */
+            already: boolean;
+        };
         /** @description What somebody typed so far. */
-        Draft: {
+        PromptDraft: {
             /** @description Null when there is none. */
             draft: unknown;
             updatedAt?: string | null;
         };
         /** @description How old an answer must be to be archived. */
-        Before: {
+        ArchiveOrder: {
             /** @description `30d`, or an ISO date; 30 days when absent. */
             before?: string | null;
         };
         /** @description What was archived. */
-        Archived: {
+        PromptsArchived: {
             moved: number;
             kept: number;
             file?: string | null;
@@ -2668,6 +2776,26 @@ export interface components {
         /** @description Ids. */
         PromptIds: {
             ids: string[];
+        };
+        /** @description The log as a check finds it. */
+        PromptCheck: {
+            unreadableLines: number;
+            /** @description By fault. */
+            lines: {
+                [key: string]: components["schemas"]["PromptFaults"];
+            };
+            lockMissed: number;
+            modeNarrowed: number;
+            replaced: number;
+            missing: boolean;
+            unreadable?: string | null;
+            unwritable?: string | null;
+            lost: number;
+            previous?: string | null;
+            path: string;
+            bytes: number;
+            counts: components["schemas"]["PromptCounts"];
+            ok: boolean;
         };
         /** @description A page of runs, newest first. */
         RunPage: {
@@ -2761,9 +2889,9 @@ export interface components {
             childRunId?: string | null;
             requestId?: string | null;
             taskId?: string | null;
-            /** @description Redacted and cut. */
+            /** @description Without secrets, and cut to a size that can be shown. */
             input?: unknown;
-            /** @description Redacted and cut. */
+            /** @description Without secrets, and cut to a size that can be shown. */
             output?: unknown;
             /** @description Bytes before cutting. */
             sizes?: components["schemas"]["Sizes"] | null;
@@ -2793,7 +2921,7 @@ export interface components {
             messageId: string;
         };
         /** @description Where to branch. */
-        Branch: {
+        BranchOrder: {
             /** @description The number of a step. */
             step: number;
         };
@@ -2880,7 +3008,7 @@ export interface components {
             workspaceRoot: string | null;
         };
         /** @description Places where a text occurs. */
-        Found: {
+        SearchResults: {
             items: components["schemas"]["SearchHit"][];
         };
         /** @description A place where a searched text occurs. */
@@ -2931,8 +3059,8 @@ export interface components {
             kind: components["schemas"]["MessageKind"];
             content: string;
             reasoning?: string | null;
-            attachments: components["schemas"]["AttachmentView"][];
-            toolCalls: components["schemas"]["ToolCallView"][];
+            attachments?: components["schemas"]["AttachmentView"][];
+            toolCalls?: components["schemas"]["ToolCallView"][];
             toolCallId?: string | null;
             toolName?: string | null;
             server?: string | null;
@@ -2965,7 +3093,7 @@ export interface components {
             name: string;
             server: string;
             tool: string;
-            /** @description Redacted and cut. */
+            /** @description Without secrets, and cut to a size that can be shown. */
             args: string;
         };
         /** @description A summary that stands for a part of a chat in the model's context. */
@@ -2990,12 +3118,14 @@ export interface components {
         SendOrder: {
             /** @default  */
             text: string;
-            attachments?: components["schemas"]["Attachment"][];
+            /** @default [] */
+            attachments: components["schemas"]["Attachment"][];
             /** @default null */
             agentId: string | null;
             /** @default null */
             modelId: string | null;
-            mode?: components["schemas"]["SendMode"] | null;
+            /** @default null */
+            mode: components["schemas"]["SendMode"] | null;
         };
         /** @description A file of a message. */
         Attachment: {
@@ -3032,7 +3162,7 @@ export interface components {
             made: boolean;
         };
         /** @description The catalogue, and what could not be read. */
-        Catalogue: {
+        SubagentCatalogue: {
             plugins: components["schemas"]["SubPlugin"][];
             problems: string[];
         };
@@ -3111,7 +3241,7 @@ export interface components {
             reasoning: boolean | null;
         };
         /** @description A folder to take sub agents from. */
-        ImportOrder: {
+        SubImportOrder: {
             path: string;
             /**
              * @description Write it into the catalogue.
@@ -3158,10 +3288,10 @@ export interface components {
             createdAt: string;
             updatedAt: string;
             completedAt?: string | null;
-            notes: components["schemas"]["NoteView"][];
+            notes: components["schemas"]["TaskNote"][];
         };
         /** @description A remark on a task. */
-        NoteView: {
+        TaskNote: {
             /** @description `note` or `completion`. */
             kind: string;
             text: string;
@@ -3197,11 +3327,11 @@ export interface components {
             tags?: string[] | null;
         };
         /** @description Why a task is done. */
-        Completion: {
+        TaskCompletion: {
             note: string;
         };
         /** @description Which tasks go. */
-        Clearing: {
+        TaskClearing: {
             /** @description `done` or `all`. */
             mode: string;
             /** @default  */
@@ -3212,7 +3342,7 @@ export interface components {
             runId: string;
         };
         /** @description What clearing did. */
-        Cleared: {
+        TasksCleared: {
             cleared: number;
             remaining: number;
         };
@@ -3240,9 +3370,9 @@ export interface components {
             change: string;
             before: components["schemas"]["FileContent"];
             after: components["schemas"]["FileContent"];
-            /** @description Lines. */
+            /** @description Counted in lines. */
             added: number;
-            /** @description Lines. */
+            /** @description Counted in lines. */
             removed: number;
             createdAt: string;
             /** @description The change that undid this one and is in force. */
@@ -3277,11 +3407,6 @@ export interface components {
             reason?: components["schemas"]["TextPair"] | null;
             /** @description What helps. */
             hint?: components["schemas"]["TextPair"] | null;
-        };
-        /** @description A text in both languages. */
-        TextPair: {
-            en: string;
-            zh: string;
         };
         /** @description What to undo: `ids`, or every change of a run. */
         UndoRequest: {
@@ -3381,7 +3506,7 @@ export interface components {
         /** @description A call of one tool. */
         CallInput: {
             /**
-             * @description The tool's arguments.
+             * @description Arguments as the schema of the tool has them.
              * @default null
              */
             arguments: unknown;
@@ -3431,12 +3556,12 @@ export interface components {
         };
         /** @description A call that names its tool in the body. */
         NamedCallInput: {
-            /** @description The server's name. */
+            /** @description The name people gave the server. */
             server: string;
-            /** @description The tool's name. */
+            /** @description The tool, by the name its server gave it. */
             tool: string;
             /**
-             * @description The tool's arguments.
+             * @description Arguments as the schema of the tool has them.
              * @default null
              */
             arguments: unknown;
@@ -3531,7 +3656,7 @@ export interface components {
             pluginId?: string | null;
             appId?: string | null;
             tags: string[];
-            state: components["schemas"]["StateView"];
+            state: components["schemas"]["ServerStateView"];
         };
         /** @description What may be told about credentials. */
         AuthView: {
@@ -3570,10 +3695,10 @@ export interface components {
             canRefresh: boolean;
             clientId?: string | null;
             /** @description Why the last sign-in failed. */
-            error?: components["schemas"]["ErrorView"] | null;
+            error?: components["schemas"]["ServerFailure"] | null;
         };
         /** @description The last failure. */
-        ErrorView: {
+        ServerFailure: {
             code: string;
             message: string;
             hint?: string | null;
@@ -3582,7 +3707,7 @@ export interface components {
             stderr: string[];
         };
         /** @description Where a server is in its life. */
-        StateView: {
+        ServerStateView: {
             /** @description `off`, `stopped`, `starting`, `ready`, `backoff`, `failed`, or `sign_in`: a person has to sign in. */
             phase: string;
             /** @description When that began. */
@@ -3600,7 +3725,7 @@ export interface components {
             /** @description Times it was started again after a failure. */
             restarts: number;
             nextTryAt?: string | null;
-            lastError?: components["schemas"]["ErrorView"] | null;
+            lastError?: components["schemas"]["ServerFailure"] | null;
         };
         /** @description A server to be added, or what changes about one; absent keys stay as they are. */
         ServerInput: {
@@ -3719,7 +3844,7 @@ export interface components {
             scopes: string[] | null;
         };
         /** @description A file of another client. */
-        ImportInput: {
+        ServerImportInput: {
             /**
              * @description The text of the file.
              * @default null
@@ -3737,7 +3862,7 @@ export interface components {
             apply: boolean;
         };
         /** @description What an import found and did. */
-        ImportOutcome: {
+        ServerImport: {
             found: components["schemas"]["FoundServer"][];
             /** @description Ids of the servers that were added; empty without `apply`. */
             imported: string[];
@@ -3801,7 +3926,7 @@ export interface components {
         };
         /** @description The newest lines of a server's log. */
         ServerLogView: {
-            /** @description The file. */
+            /** @description Where the file is. */
             path: string;
             /** @description `{ts, source, level, text}`, oldest first. */
             items: unknown[];
@@ -3932,8 +4057,8 @@ export interface components {
         };
         /** @description What an app contributes. */
         AiEntry: {
-            mcp?: components["schemas"]["McpEntry"] | null;
-            mcpPrompt?: components["schemas"]["McpPromptEntry"] | null;
+            mcp?: components["schemas"]["AppServerEntry"] | null;
+            mcpPrompt?: components["schemas"]["AppPromptEntry"] | null;
             /** @description null, true or a list of names. */
             mcpServers: unknown;
             /** @description null, true or a list of names. */
@@ -3941,7 +4066,7 @@ export interface components {
             agent?: unknown;
         };
         /** @description An app's own server. */
-        McpEntry: {
+        AppServerEntry: {
             name: string;
             url: string;
             description: string;
@@ -3952,7 +4077,7 @@ export interface components {
             hasAuth: boolean;
         };
         /** @description An app's own prompt; the texts are not listed. */
-        McpPromptEntry: {
+        AppPromptEntry: {
             title: string;
             zh?: components["schemas"]["PromptPlace"] | null;
             en?: components["schemas"]["PromptPlace"] | null;
@@ -4001,23 +4126,22 @@ export interface components {
             unreadable?: string | null;
             fileCount: number;
             totalBytes: number;
-            servers: components["schemas"]["ServerDetails"][];
-            exposure: components["schemas"]["ExposureDetails"][];
-            prompts: components["schemas"]["PromptDetails"][];
-            files: components["schemas"]["FileDetails"][];
+            servers: components["schemas"]["PluginServer"][];
+            exposure: components["schemas"]["PluginExposure"][];
+            prompts: components["schemas"]["PluginPrompt"][];
+            files: components["schemas"]["PluginFile"][];
             /** @description Null without a trust record. */
-            changes?: components["schemas"]["ChangeList"] | null;
+            changes?: components["schemas"]["PluginChanges"] | null;
             overridesBuiltin: boolean;
-            data: components["schemas"]["DataDetails"];
+            data: components["schemas"]["PluginData"];
             problems: components["schemas"]["ProblemEntry"][];
         };
         /** @description A server the plugin would run or connect to. */
-        ServerDetails: {
+        PluginServer: {
             appId: string;
             name: string;
             /** @description Program and arguments, one token each. */
             argv?: string[] | null;
-            /** @description Network address. */
             url?: string | null;
             /** @description `public`, `loopback`, `private` or `link_local`. */
             hostClass?: string | null;
@@ -4032,7 +4156,7 @@ export interface components {
             workdirOutside?: string | null;
         };
         /** @description What an app asks to be selectable. */
-        ExposureDetails: {
+        PluginExposure: {
             appId: string;
             /** @description null, true or a list of names. */
             mcpServers: unknown;
@@ -4040,7 +4164,7 @@ export interface components {
             prompts: unknown;
         };
         /** @description A prompt text the plugin brings. */
-        PromptDetails: {
+        PluginPrompt: {
             appId: string;
             language: string;
             name: string;
@@ -4048,13 +4172,13 @@ export interface components {
             bytes: number;
         };
         /** @description A file. */
-        FileDetails: {
+        PluginFile: {
             path: string;
             size: number;
             executable: boolean;
         };
         /** @description Differences to what was trusted. */
-        ChangeList: {
+        PluginChanges: {
             added: components["schemas"]["ChangedFile"][];
             removed: components["schemas"]["ChangedFile"][];
             changed: components["schemas"]["ChangedFile"][];
@@ -4070,13 +4194,13 @@ export interface components {
             oldExecutable?: boolean | null;
         };
         /** @description The data directory. */
-        DataDetails: {
+        PluginData: {
             dir: string;
             exists: boolean;
             bytes: number;
         };
         /** @description The result of a removal. */
-        Removed: {
+        PluginRemoved: {
             ok: boolean;
             pluginId: string;
             removed: boolean;
@@ -4094,8 +4218,8 @@ export interface components {
             to: string;
         };
         /** @description Files of a plugin. */
-        FileList: {
-            files: components["schemas"]["FileDetails"][];
+        PluginFiles: {
+            files: components["schemas"]["PluginFile"][];
         };
         /** @description Everything the trust page shows. */
         TrustSheet: {
@@ -4110,14 +4234,14 @@ export interface components {
             unreadable?: string | null;
             fileCount: number;
             totalBytes: number;
-            servers: components["schemas"]["ServerDetails"][];
-            exposure: components["schemas"]["ExposureDetails"][];
-            prompts: components["schemas"]["PromptDetails"][];
-            files: components["schemas"]["FileDetails"][];
+            servers: components["schemas"]["PluginServer"][];
+            exposure: components["schemas"]["PluginExposure"][];
+            prompts: components["schemas"]["PluginPrompt"][];
+            files: components["schemas"]["PluginFile"][];
             /** @description Null without a trust record. */
-            changes?: components["schemas"]["ChangeList"] | null;
+            changes?: components["schemas"]["PluginChanges"] | null;
             overridesBuiltin: boolean;
-            data: components["schemas"]["DataDetails"];
+            data: components["schemas"]["PluginData"];
             problems: components["schemas"]["ProblemEntry"][];
             /** @description What changed in text files, as far as it fits. */
             diffs: components["schemas"]["FileDiff"][];
@@ -4136,7 +4260,6 @@ export interface components {
         };
         /** @description One capability of a plugin, for its page. */
         CapabilityView: {
-            /** @description Its name. */
             capability: string;
             /** @description How much it weighs. */
             level: components["schemas"]["CapabilityLevel"];
@@ -4151,9 +4274,9 @@ export interface components {
             /** @description As it stands for all apps of the plugin. */
             state: components["schemas"]["CapabilityState"];
             /** @description Hosts a person allowed; `network` only. */
-            hosts: string[];
+            hosts?: string[];
             /** @description Hosts the manifest names; `network` only. */
-            wantedHosts: string[];
+            wantedHosts?: string[];
         };
         /** @description How much a capability weighs (the third, programs, is no capability: it is what a plugin starts). */
         CapabilityLevel: "amber" | "grey";
@@ -4161,7 +4284,7 @@ export interface components {
         CapabilityState: "on" | "off";
         /** @description The newest lines of a plugin's output. */
         PluginLog: {
-            /** @description The file. */
+            /** @description Where the file is. */
             path: string;
             /** @description Oldest first; empty when nothing ever ran. */
             lines: string[];
@@ -4204,7 +4327,7 @@ export interface components {
             kind: string;
             /** @description `running`, `done`, `failed` or `canceled`. */
             state: string;
-            progress?: components["schemas"]["ProgressView"] | null;
+            progress?: components["schemas"]["OperationProgress"] | null;
             /** @description What came of it, when it is done. */
             result?: unknown;
             /** @description The error object without its envelope, when it failed. */
@@ -4213,7 +4336,7 @@ export interface components {
             status?: number | null;
         };
         /** @description How far it is. */
-        ProgressView: {
+        OperationProgress: {
             done: number;
             total?: number | null;
             /** @description `bytes` or `files`. */
@@ -4244,15 +4367,18 @@ export interface components {
              * @default full
              */
             surface: components["schemas"]["Surface"];
-            /** @description The page's colours, so that the frame begins with them. */
-            theme?: components["schemas"]["Theme"] | null;
-            /** @description The page's language. */
-            lang?: components["schemas"]["FrameLang"] | null;
+            /**
+             * @description The page's colours, so that the frame begins with them.
+             * @default null
+             */
+            theme: components["schemas"]["FrameTheme"] | null;
+            /** @default null */
+            lang: components["schemas"]["FrameLang"] | null;
         };
         /** @description Where an app is shown (host-api §1). */
         Surface: "full" | "compact";
         /** @enum {string} */
-        Theme: "light" | "dark";
+        FrameTheme: "light" | "dark";
         /** @enum {string} */
         FrameLang: "en" | "zh";
         /** @description Where the frame of an app is, and what the page needs to talk to it. */
@@ -4275,16 +4401,10 @@ export interface components {
             snapshot: unknown;
         };
         /** @description A call of an app's own backend. */
-        CallBody: {
-            /**
-             * @description Which method.
-             * @default null
-             */
+        BackendCallBody: {
+            /** @default null */
             method: string | null;
-            /**
-             * @description JSON for it.
-             * @default null
-             */
+            /** @default null */
             params: unknown;
             /**
              * @description 1,000 to 7,200,000; ten minutes when absent.
@@ -4298,7 +4418,8 @@ export interface components {
             callId: string | null;
         };
         /** @description What a backend answered. */
-        CallResult2: {
+        BackendResult: {
+            /** @description The plugin's own JSON. */
             result: unknown;
         };
         /** @description What an app tried and may not. */
@@ -4330,7 +4451,6 @@ export interface components {
         BackendStatus: {
             /** @description What it is doing. */
             state: components["schemas"]["BackendPhase"];
-            /** @description Its process. */
             pid?: number | null;
             /** @description Calls it works on. */
             inFlight: number;
@@ -4341,17 +4461,16 @@ export interface components {
             /** @description Until it may be started again. */
             retryAfterMs?: number | null;
             /** @description Why it ended or did not start. */
-            lastError?: components["schemas"]["LastError"] | null;
+            lastError?: components["schemas"]["BackendFailure"] | null;
         };
         /** @description What a backend is doing (plugins §6). */
-        BackendPhase: "stopped" | "starting" | "running" | "backoff" | "failed";
+        BackendPhase: "running" | "stopped" | "starting" | "backoff" | "failed";
         /** @description The last error of a backend. */
-        LastError: {
+        BackendFailure: {
             /** @description One of the codes an app knows. */
             code: string;
-            /** @description What happened. */
             message: string;
-            /** @description When. */
+            /** @description When this was decided or happened. */
             at: string;
         };
         /** @description Capabilities of a plugin. */
@@ -4362,11 +4481,10 @@ export interface components {
         };
         /** @description A folder of an app, for the plugin's page. */
         AppRootView: {
-            /** @description Its real path. */
             root: string;
             /** @description `asked`, `full`, `read` or `no`. */
             mode: string;
-            /** @description When. */
+            /** @description When this was decided or happened. */
             decidedAt: string;
         };
         /** @description Decisions about capabilities. */
@@ -4375,31 +4493,27 @@ export interface components {
         };
         /** @description One recorded decision. */
         GrantView: {
-            /** @description The plugin. */
             pluginId: string;
             /** @description One app, or empty for all. */
             appId: string;
-            /** @description The capability. */
             capability: string;
             /** @description A host for `network`. */
             value: string;
             /** @description `granted` or `withdrawn`. */
             state: string;
-            /** @description When. */
+            /** @description When this was decided or happened. */
             decidedAt: string;
             /** @description Where: `ui`, `cli`. */
             decidedBy: string;
         };
         /** @description A decision to record. */
         GrantChange: {
-            /** @description The plugin. */
             pluginId: string;
             /**
              * @description One app; all when absent.
              * @default
              */
             appId: string;
-            /** @description The capability. */
             capability: string;
             /**
              * @description A host for `network`.
@@ -4449,7 +4563,6 @@ export interface components {
             origin: string;
             /** @description What people call the server. */
             server: string;
-            /** @description The resource. */
             uri: string;
             /** @description The tool as its server describes it. */
             tool: unknown;
@@ -4495,14 +4608,14 @@ export interface components {
             items: components["schemas"]["OperationView"][];
         };
         /** @description A page of entries. */
-        EntryList: {
+        JournalList: {
             projectRoot: string;
-            items: components["schemas"]["EntryView"][];
+            items: components["schemas"]["JournalEntryView"][];
             total: number;
             nextCursor?: string | null;
         };
         /** @description One entry. */
-        EntryView: {
+        JournalEntryView: {
             id: string;
             ts: string;
             title: string;
@@ -4516,7 +4629,7 @@ export interface components {
             sessionId: string;
         };
         /** @description An entry to be added. */
-        EntryInput: {
+        JournalInput: {
             /** @description The host's project when absent. */
             projectRoot?: string | null;
             /** @default  */
@@ -4535,11 +4648,11 @@ export interface components {
             dedupeKey?: string | null;
         };
         /** @description Projects that have a journal, most recent first. */
-        Projects: {
-            items: components["schemas"]["Project"][];
+        JournalProjects: {
+            items: components["schemas"]["JournalProject"][];
         };
         /** @description One of them. */
-        Project: {
+        JournalProject: {
             root: string;
             entries: number;
         };
@@ -4576,11 +4689,27 @@ export interface components {
         };
         /** @description Programs that were seen. */
         ClientList: {
-            /** @description `{id, name, program, script?, uid, project?, seenAt, allowed, allowedAt?}` each. */
-            items: unknown[];
+            items: components["schemas"]["ClientView"][];
+        };
+        /** @description A program that was seen. */
+        ClientView: {
+            id: string;
+            /** @description What it calls itself. */
+            name: string;
+            /** @description Its executable. */
+            program: string;
+            /** @description What an interpreter runs. */
+            script?: string | null;
+            uid: number;
+            /** @description Only under this directory. */
+            project?: string | null;
+            seenAt: string;
+            /** @description It may decide about its own calls. */
+            allowed: boolean;
+            allowedAt?: string | null;
         };
         /** @description Which program may decide about its own calls. */
-        Allow: {
+        AllowClient: {
             /** @description What it calls itself. */
             name: string;
             /** @description Its executable or script, where several have that name. */
@@ -4591,12 +4720,12 @@ export interface components {
             pid?: number | null;
         };
         /** @description Which program is forgotten. */
-        Forget: {
+        ForgetClient: {
             /** @description Its id, or what it calls itself. */
             id: string;
         };
         /** @description How many were forgotten. */
-        Forgotten: {
+        ClientsForgotten: {
             ok: boolean;
             forgotten: number;
         };
@@ -4650,7 +4779,7 @@ export interface components {
             usable: boolean;
             problem?: components["schemas"]["ModelProblem"] | null;
             /** @description What it will not get, though it can be used. */
-            warnings: string[];
+            warnings?: string[];
             lastTest?: components["schemas"]["LastTest"] | null;
             createdAt: string;
             updatedAt: string;
@@ -4705,17 +4834,14 @@ export interface components {
         };
         /** @description Vendors that are known. */
         PresetList: {
-            items: components["schemas"]["Preset"][];
+            items: components["schemas"]["PresetView"][];
         };
-        /** @description One vendor. */
-        Preset: {
-            /** @description Stable word. */
+        /** @description A vendor that is known. */
+        PresetView: {
             id: string;
-            /** @description Shown to people. */
             name: string;
             /** @description How it is spoken to. */
             provider: string;
-            /** @description Where. */
             baseUrl: string;
             /** @description What its key is usually called; empty when it needs none. */
             apiKeyName: string;
@@ -4737,19 +4863,17 @@ export interface components {
             /** @description Names to begin with. */
             models: string[];
             /** @description Other vendors whose keys look the same. */
-            others: components["schemas"]["Preset"][];
+            others: components["schemas"]["PresetView"][];
         };
         /** @description Models of servers on this machine. */
-        Detected: {
+        DetectedModels: {
             found: components["schemas"]["DetectedModel"][];
         };
         /** @description A model that could be added. */
         DetectedModel: {
             /** @description How it is spoken to. */
             provider: string;
-            /** @description Where. */
             baseUrl: string;
-            /** @description Its name there. */
             model: string;
             /** @description For people. */
             name: string;
@@ -4757,7 +4881,7 @@ export interface components {
             added: boolean;
         };
         /** @description How a test ended. */
-        TestView: {
+        ModelTestView: {
             ok: boolean;
             class?: string | null;
             message?: string | null;
@@ -4821,6 +4945,17 @@ export interface components {
             message: string;
             fix?: string | null;
         };
+        /** @description Agents as an app sees them. */
+        AgentsSeen: {
+            items: components["schemas"]["AgentSeen"][];
+        };
+        /** @description An agent as an app sees it: its own in full, the default one by name. */
+        AgentSeen: components["schemas"]["AgentView"] | components["schemas"]["AgentName"];
+        /** @description An agent by name. */
+        AgentName: {
+            id: string;
+            name: string;
+        };
         /** @description What may be said about an agent; what is absent stays as it is. */
         AgentInput: {
             name?: string | null;
@@ -4838,7 +4973,7 @@ export interface components {
             uiApps?: components["schemas"]["UiApp"][] | null;
         };
         /** @description An agent as it would be, and the role to look at. */
-        PreviewInput: {
+        AgentPreview: {
             /** @description As for saving; with the `id` of a saved agent what is absent stays as it is there. */
             agent: {
                 [key: string]: unknown;
@@ -4857,7 +4992,7 @@ export interface components {
             prompts: components["schemas"]["PromptExplanation"][];
             problems: components["schemas"]["Reason"][];
             /** @description Against the saved agent; only in previews. */
-            changes?: components["schemas"]["ChangeView"][] | null;
+            changes?: components["schemas"]["GrantDifference"][] | null;
         };
         /** @description A land_config by name. */
         LandName: {
@@ -4898,10 +5033,10 @@ export interface components {
             why: string;
         };
         /** @description One difference. */
-        ChangeView: {
+        GrantDifference: {
             /** @description `gained`, `lost` or `ask`. */
             kind: string;
-            /** @description The server's name. */
+            /** @description The name people gave the server. */
             server: string;
             /** @description The tool; absent for the server as a whole. */
             tool?: string | null;
@@ -4940,7 +5075,7 @@ export interface components {
             /** @description It came with the program. */
             builtin: boolean;
             /** @description What was accepted with a remark. */
-            warnings: string[];
+            warnings?: string[];
         };
         /** @description What one role may use. */
         Flow: {
@@ -5073,7 +5208,7 @@ export interface components {
             name: string;
         };
         /** @description All texts, built-in ones first. */
-        PromptList2: {
+        SystemPromptList: {
             items: components["schemas"]["SystemPromptView"][];
         };
         /** @description One text. */
@@ -5113,7 +5248,7 @@ export interface components {
             allowSub?: boolean | null;
         };
         /** @description What to take over. */
-        ImportBody: {
+        StateImportBody: {
             /** @description An absolute path of an older database; without it every known place is looked at. */
             path?: string | null;
         };
@@ -5150,11 +5285,11 @@ export interface components {
             newest?: string | null;
         };
         /** @description Imports there were, newest first. */
-        ImportList: {
-            items: components["schemas"]["ImportView"][];
+        StateImports: {
+            items: components["schemas"]["StateImportView"][];
         };
         /** @description One import. */
-        ImportView: {
+        StateImportView: {
             source: string;
             importedAt: string;
             /** @description Per table of the source: found, imported, updated, skipped, repaired. */
@@ -5174,9 +5309,9 @@ export interface components {
             former: number;
         };
         /** @description Nothing to say; an empty object. */
-        Rotate: Record<string, never>;
+        RotateKey: Record<string, never>;
         /** @description What a rotation did. */
-        RotatedView: {
+        KeyRotated: {
             /** @description The key before. */
             from: string;
             /** @description The key in force. */
@@ -5188,10 +5323,10 @@ export interface components {
         };
         /** @description Where to. */
         MoveKey: {
-            to: components["schemas"]["Place"];
+            to: components["schemas"]["KeyPlace"];
         };
         /** @enum {string} */
-        Place: "keychain" | "file";
+        KeyPlace: "keychain" | "file";
         /** @description What a move did. */
         MovedKey: {
             /** @description False: it was there. */
@@ -5389,8 +5524,8 @@ export interface operations {
     getDoctor: {
         parameters: {
             query?: {
-                /** @description true: check the whole database */
-                deep?: string;
+                /** @description True: check the complete database. */
+                deep?: boolean;
             };
             header?: never;
             path?: never;
@@ -5404,7 +5539,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Report"];
+                    "application/json": components["schemas"]["DoctorReport"];
                 };
             };
             /** @description The error object */
@@ -5437,7 +5572,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Report"];
+                    "application/json": components["schemas"]["DoctorReport"];
                 };
             };
             /** @description The error object */
@@ -5522,7 +5657,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewValue"];
+                "application/json": components["schemas"]["SettingValue"];
             };
         };
         responses: {
@@ -5592,7 +5727,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Verdict"];
+                    "application/json": components["schemas"]["AuditCheck"];
                 };
             };
             /** @description The error object */
@@ -5609,28 +5744,28 @@ export interface operations {
     getPrompts: {
         parameters: {
             query?: {
-                /** @description needs_you, results, history or all */
+                /** @description Needs_you, results, history or all. */
                 view?: string;
-                /** @description only this run */
+                /** @description Only those of this run. */
                 runId?: string;
-                /** @description exact */
+                /** @description Only records with exactly this value. */
                 source?: string;
-                /** @description exact */
+                /** @description Only records with exactly this value. */
                 kind?: string;
-                /** @description of the answer */
+                /** @description Only questions whose answer has this status. */
                 status?: string;
-                /** @description in title, message and source */
+                /** @description True or false: answered by the host itself or not. */
+                auto?: boolean;
+                /** @description In title, message and source. */
                 q?: string;
-                /** @description ISO time */
+                /** @description A moment, written as ISO 8601. */
                 since?: string;
-                /** @description ISO time */
+                /** @description A moment, written as ISO 8601. */
                 until?: string;
-                /** @description from the page before */
+                /** @description From the page before. */
                 cursor?: string;
-                /** @description 1 to 200 */
-                limit?: string;
-                /** @description true or false: answered by the host itself or not */
-                auto?: string;
+                /** @description At most so many, 1 to 200. */
+                limit?: number;
             };
             header?: never;
             path?: never;
@@ -5667,7 +5802,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Question"];
+                "application/json": components["schemas"]["PromptRequest"];
             };
         };
         responses: {
@@ -5677,7 +5812,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Asked"];
+                    "application/json": components["schemas"]["PromptAsked"];
                 };
             };
             /** @description The error object */
@@ -5694,7 +5829,7 @@ export interface operations {
     getPromptsId: {
         parameters: {
             query?: {
-                /** @description the id, where it cannot travel in the path */
+                /** @description The id, where it cannot travel in the path. */
                 id?: string;
             };
             header?: never;
@@ -5711,7 +5846,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": unknown;
+                    "application/json": components["schemas"]["PromptView"];
                 };
             };
             /** @description The error object */
@@ -5728,10 +5863,12 @@ export interface operations {
     getPromptsIdDiff: {
         parameters: {
             query?: {
-                /** @description the first line, from 0 */
-                from?: string;
-                /** @description how many, at most 5000 */
-                lines?: string;
+                /** @description The id, where it cannot travel in the path. */
+                id?: string;
+                /** @description The first line, from 0. */
+                from?: number;
+                /** @description How many, at most 5000. */
+                lines?: number;
             };
             header?: never;
             path: {
@@ -5763,7 +5900,10 @@ export interface operations {
     };
     postPromptsIdResponse: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The id, where it cannot travel in the path. */
+                id?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -5772,7 +5912,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Answer"];
+                "application/json": components["schemas"]["PromptAnswer"];
             };
         };
         responses: {
@@ -5782,7 +5922,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Recorded"];
+                    "application/json": components["schemas"]["PromptRecorded"];
                 };
             };
             /** @description The error object */
@@ -5799,8 +5939,10 @@ export interface operations {
     getPromptsIdWait: {
         parameters: {
             query?: {
-                /** @description how long to wait, at most 60000 */
-                timeoutMs?: string;
+                /** @description The id, where it cannot travel in the path. */
+                id?: string;
+                /** @description How long to wait, at most 60000. */
+                timeoutMs?: number;
             };
             header?: never;
             path: {
@@ -5816,7 +5958,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": unknown;
+                    "application/json": components["schemas"]["PromptWait"];
                 };
             };
             /** @description The error object */
@@ -5832,7 +5974,10 @@ export interface operations {
     };
     postPromptsIdTake: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The id, where it cannot travel in the path. */
+                id?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -5841,7 +5986,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Asker"];
+                "application/json": components["schemas"]["PromptAsker"];
             };
         };
         responses: {
@@ -5851,7 +5996,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": unknown;
+                    "application/json": components["schemas"]["PromptTaken"];
                 };
             };
             /** @description The error object */
@@ -5867,7 +6012,10 @@ export interface operations {
     };
     postPromptsIdClose: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The id, where it cannot travel in the path. */
+                id?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -5876,7 +6024,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Asker"];
+                "application/json": components["schemas"]["PromptAsker"];
             };
         };
         responses: {
@@ -5886,7 +6034,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": unknown;
+                    "application/json": components["schemas"]["PromptClosed"];
                 };
             };
             /** @description The error object */
@@ -5902,7 +6050,10 @@ export interface operations {
     };
     postPromptsIdConsume: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The id, where it cannot travel in the path. */
+                id?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -5911,7 +6062,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Asker"];
+                "application/json": components["schemas"]["PromptAsker"];
             };
         };
         responses: {
@@ -5938,7 +6089,9 @@ export interface operations {
     getPromptsIdDraft: {
         parameters: {
             query?: {
-                /** @description an id the browser keeps */
+                /** @description The id, where it cannot travel in the path. */
+                id?: string;
+                /** @description An id the browser keeps. */
                 client?: string;
             };
             header?: never;
@@ -5955,7 +6108,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Draft"];
+                    "application/json": components["schemas"]["PromptDraft"];
                 };
             };
             /** @description The error object */
@@ -5971,7 +6124,12 @@ export interface operations {
     };
     putPromptsIdDraft: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The id, where it cannot travel in the path. */
+                id?: string;
+                /** @description An id the browser keeps. */
+                client?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -5980,7 +6138,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Draft"];
+                "application/json": components["schemas"]["PromptDraft"];
             };
         };
         responses: {
@@ -6006,7 +6164,12 @@ export interface operations {
     };
     deletePromptsIdDraft: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The id, where it cannot travel in the path. */
+                id?: string;
+                /** @description An id the browser keeps. */
+                client?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -6044,7 +6207,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Before"];
+                "application/json": components["schemas"]["ArchiveOrder"];
             };
         };
         responses: {
@@ -6054,7 +6217,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Archived"];
+                    "application/json": components["schemas"]["PromptsArchived"];
                 };
             };
             /** @description The error object */
@@ -6071,10 +6234,10 @@ export interface operations {
     getPromptsLog: {
         parameters: {
             query?: {
-                /** @description pluginId/appId: as this app may see it */
+                /** @description pluginId/appId: as this app may see it. */
                 app?: string;
-                /** @description the app has prompts.readAll */
-                readAll?: string;
+                /** @description The app has prompts.readAll. */
+                readAll?: boolean;
             };
             header?: never;
             path?: never;
@@ -6105,7 +6268,7 @@ export interface operations {
     getPromptsFind: {
         parameters: {
             query?: {
-                /** @description at least four characters */
+                /** @description At least four characters. */
                 prefix?: string;
             };
             header?: never;
@@ -6149,7 +6312,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": unknown;
+                    "application/json": components["schemas"]["PromptCheck"];
                 };
             };
             /** @description The error object */
@@ -6166,15 +6329,15 @@ export interface operations {
     getRuns: {
         parameters: {
             query?: {
-                /** @description of one chat */
+                /** @description Only the runs of this chat. */
                 sessionId?: string;
-                /** @description in one state */
+                /** @description Only the runs in this state. */
                 state?: string;
-                /** @description chat, sub or cli */
+                /** @description `chat`, `sub` or `cli`. */
                 kind?: string;
-                /** @description at most so many */
-                limit?: string;
-                /** @description the next page */
+                /** @description At most so many of them. */
+                limit?: number;
+                /** @description Where the next page begins, as the page before said. */
                 cursor?: string;
             };
             header?: never;
@@ -6385,7 +6548,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Branch"];
+                "application/json": components["schemas"]["BranchOrder"];
             };
         };
         responses: {
@@ -6443,9 +6606,9 @@ export interface operations {
     getUsage: {
         parameters: {
             query?: {
-                /** @description model, agent, day or session */
+                /** @description Model, agent, day or session. */
                 by?: string;
-                /** @description a date or time */
+                /** @description A date or time. */
                 since?: string;
             };
             header?: never;
@@ -6477,11 +6640,11 @@ export interface operations {
     getSessions: {
         parameters: {
             query?: {
-                /** @description the archived ones instead */
-                archived?: string;
-                /** @description at most so many */
-                limit?: string;
-                /** @description the next page */
+                /** @description The archived ones instead. */
+                archived?: boolean;
+                /** @description At most so many of them. */
+                limit?: number;
+                /** @description Where the next page begins, as the page before said. */
                 cursor?: string;
             };
             header?: never;
@@ -6524,7 +6687,7 @@ export interface operations {
         };
         responses: {
             /** @description Makes a chat */
-            200: {
+            201: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6546,10 +6709,10 @@ export interface operations {
     getSessionsSearch: {
         parameters: {
             query?: {
-                /** @description the text */
+                /** @description The text that is looked for. */
                 q?: string;
-                /** @description at most so many */
-                limit?: string;
+                /** @description At most so many of them. */
+                limit?: number;
             };
             header?: never;
             path?: never;
@@ -6563,7 +6726,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Found"];
+                    "application/json": components["schemas"]["SearchResults"];
                 };
             };
             /** @description The error object */
@@ -6677,9 +6840,9 @@ export interface operations {
     getSessionsIdMessages: {
         parameters: {
             query?: {
-                /** @description at most so many */
-                limit?: string;
-                /** @description those before this message */
+                /** @description At most so many of them. */
+                limit?: number;
+                /** @description Those before this message. */
                 beforeId?: string;
             };
             header?: never;
@@ -6713,10 +6876,10 @@ export interface operations {
     getSessionsIdEvents: {
         parameters: {
             query?: {
-                /** @description the position; 0 tells the present one */
-                since?: string;
-                /** @description how long to wait */
-                waitMs?: string;
+                /** @description The position; 0 tells the present one. */
+                since?: number;
+                /** @description How long to wait. */
+                waitMs?: number;
             };
             header?: never;
             path: {
@@ -6901,7 +7064,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Catalogue"];
+                    "application/json": components["schemas"]["SubagentCatalogue"];
                 };
             };
             /** @description The error object */
@@ -6924,7 +7087,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ImportOrder"];
+                "application/json": components["schemas"]["SubImportOrder"];
             };
         };
         responses: {
@@ -7052,26 +7215,26 @@ export interface operations {
     getTasks: {
         parameters: {
             query?: {
-                /** @description default, cli or chat */
+                /** @description Default, cli or chat. */
                 scope?: string;
-                /** @description only this session */
+                /** @description Only those of this chat. */
                 sessionId?: string;
-                /** @description only this run */
+                /** @description Only those of this run. */
                 runId?: string;
-                /** @description todo, doing, blocked or done */
+                /** @description Todo, doing, blocked or done. */
                 status?: string;
-                /** @description high, medium or low */
+                /** @description High, medium or low. */
                 priority?: string;
-                /** @description exact */
+                /** @description Only records with exactly this value. */
                 tag?: string;
-                /** @description in title or details */
+                /** @description In title or details. */
                 q?: string;
-                /** @description true: leave finished ones out */
-                open?: string;
-                /** @description 1 to 200 */
-                limit?: string;
-                /** @description from the page before */
-                cursor?: string;
+                /** @description True: leave finished ones out. */
+                open?: boolean;
+                /** @description At most so many, 1 to 200. */
+                limit?: number;
+                /** @description From the page before. */
+                cursor?: number;
             };
             header?: never;
             path?: never;
@@ -7113,7 +7276,7 @@ export interface operations {
         };
         responses: {
             /** @description Make a task */
-            200: {
+            201: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7240,7 +7403,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Completion"];
+                "application/json": components["schemas"]["TaskCompletion"];
             };
         };
         responses: {
@@ -7273,7 +7436,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Clearing"];
+                "application/json": components["schemas"]["TaskClearing"];
             };
         };
         responses: {
@@ -7283,7 +7446,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Cleared"];
+                    "application/json": components["schemas"]["TasksCleared"];
                 };
             };
             /** @description The error object */
@@ -7300,23 +7463,23 @@ export interface operations {
     getChanges: {
         parameters: {
             query?: {
-                /** @description only in this root directory */
+                /** @description Only in this root directory. */
                 root?: string;
-                /** @description only with this text in the path */
+                /** @description Only with this text in the path. */
                 path?: string;
-                /** @description only this run */
+                /** @description Only those of this run. */
                 runId?: string;
-                /** @description only this session */
+                /** @description Only those of this chat. */
                 sessionId?: string;
-                /** @description only by this server */
+                /** @description Only by this server. */
                 server?: string;
-                /** @description only by this tool */
+                /** @description Only by this tool. */
                 tool?: string;
-                /** @description created, modified, deleted or moved */
+                /** @description Created, modified, deleted or moved. */
                 change?: string;
-                /** @description 1 to 200, else 50 */
-                limit?: string;
-                /** @description the `next` of the page before */
+                /** @description 1 to 200, else 50. */
+                limit?: number;
+                /** @description The `next` of the page before. */
                 before?: string;
             };
             header?: never;
@@ -7412,9 +7575,9 @@ export interface operations {
     getTools: {
         parameters: {
             query?: {
-                /** @description id or name of an agent */
+                /** @description Id or name of an agent. */
                 agent?: string;
-                /** @description main or sub */
+                /** @description The role the agent has: main or sub. */
                 role?: string;
             };
             header?: never;
@@ -7546,10 +7709,10 @@ export interface operations {
     getToolsCallsCallId: {
         parameters: {
             query?: {
-                /** @description questions known already */
-                after?: string;
-                /** @description wait this long for another, at most 25000 */
-                waitMs?: string;
+                /** @description How many of its questions the caller knows already. */
+                after?: number;
+                /** @description Wait this long for another, at most 25000. */
+                waitMs?: number;
             };
             header?: never;
             path: {
@@ -7617,33 +7780,33 @@ export interface operations {
     getToolLog: {
         parameters: {
             query?: {
-                /** @description tool_call, tool_result or tool_error */
+                /** @description Tool_call, tool_result or tool_error. */
                 type?: string;
-                /** @description exact */
+                /** @description Only records with exactly this value. */
                 server?: string;
-                /** @description exact */
+                /** @description Only records with exactly this value. */
                 tool?: string;
-                /** @description exact */
+                /** @description Only records with exactly this value. */
                 status?: string;
-                /** @description exact */
+                /** @description Only records with exactly this value. */
                 code?: string;
-                /** @description exact */
+                /** @description Only records with exactly this value. */
                 runId?: string;
-                /** @description exact */
+                /** @description Only records with exactly this value. */
                 sessionId?: string;
-                /** @description exact */
+                /** @description Only records with exactly this value. */
                 callId?: string;
-                /** @description true or false */
-                isError?: string;
-                /** @description anywhere in the record */
+                /** @description Only calls that failed, or only those that did not. */
+                isError?: boolean;
+                /** @description Anywhere in the record. */
                 q?: string;
-                /** @description not before this time, ISO 8601 */
+                /** @description Not before this time, ISO 8601. */
                 since?: string;
-                /** @description not after this time, ISO 8601 */
+                /** @description Not after this time, ISO 8601. */
                 until?: string;
-                /** @description 1 to 500 */
-                limit?: string;
-                /** @description from the page before */
+                /** @description 1 to 500. */
+                limit?: number;
+                /** @description From the page before. */
                 cursor?: string;
             };
             header?: never;
@@ -7715,7 +7878,7 @@ export interface operations {
         };
         responses: {
             /** @description Add a server */
-            200: {
+            201: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7840,7 +8003,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ImportInput"];
+                "application/json": components["schemas"]["ServerImportInput"];
             };
         };
         responses: {
@@ -7850,7 +8013,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ImportOutcome"];
+                    "application/json": components["schemas"]["ServerImport"];
                 };
             };
             /** @description The error object */
@@ -8069,8 +8232,8 @@ export interface operations {
     getMcpServersIdLog: {
         parameters: {
             query?: {
-                /** @description 1 to 2000 */
-                limit?: string;
+                /** @description 1 to 2000. */
+                limit?: number;
             };
             header?: never;
             path: {
@@ -8103,9 +8266,9 @@ export interface operations {
     getToolPins: {
         parameters: {
             query?: {
-                /** @description changed, new, approved or all; changed and new when absent */
+                /** @description Changed, new, approved or all; changed and new when absent. */
                 state?: string;
-                /** @description id, identity or name */
+                /** @description Id, identity or name. */
                 server?: string;
             };
             header?: never;
@@ -8229,7 +8392,10 @@ export interface operations {
     };
     deletePluginsId: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Keep or delete; keep when absent. */
+                data?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -8244,7 +8410,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Removed"];
+                    "application/json": components["schemas"]["PluginRemoved"];
                 };
             };
             /** @description The error object */
@@ -8275,7 +8441,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["FileList"];
+                    "application/json": components["schemas"]["PluginFiles"];
                 };
             };
             /** @description The error object */
@@ -8323,7 +8489,7 @@ export interface operations {
     getPluginsIdDiff: {
         parameters: {
             query?: {
-                /** @description Path of the file in the plugin */
+                /** @description Path of the file in the plugin. */
                 path?: string;
             };
             header?: never;
@@ -8357,8 +8523,8 @@ export interface operations {
     getPluginsIdLog: {
         parameters: {
             query?: {
-                /** @description Lines at most, 500 by default */
-                limit?: string;
+                /** @description The newest lines, 500 when absent. */
+                limit?: number;
             };
             header?: never;
             path: {
@@ -8460,7 +8626,12 @@ export interface operations {
     };
     postPluginsInstall: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Tolerate errors of apps, compact entries, backends and `ai` parts. */
+                allowProblems?: boolean;
+                /** @description Only say what would change. */
+                dryRun?: boolean;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -8524,43 +8695,11 @@ export interface operations {
             };
         };
     };
-    getPluginsIdAppsAppIcon: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-                app: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The image of an app */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": unknown;
-                };
-            };
-            /** @description The error object */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
     getAppsAppAi: {
         parameters: {
             query?: {
-                /** @description true: also for an app nobody trusts */
-                preview?: string;
+                /** @description True: also for an app nobody trusts. */
+                preview?: boolean;
             };
             header?: never;
             path: {
@@ -8638,7 +8777,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["CallBody"];
+                "application/json": components["schemas"]["BackendCallBody"];
             };
         };
         responses: {
@@ -8648,7 +8787,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CallResult2"];
+                    "application/json": components["schemas"]["BackendResult"];
                 };
             };
             /** @description The error object */
@@ -8935,8 +9074,8 @@ export interface operations {
     getAppsPluginLog: {
         parameters: {
             query?: {
-                /** @description Lines at most, 500 by default */
-                limit?: string;
+                /** @description The newest lines, 500 when absent. */
+                limit?: number;
             };
             header?: never;
             path: {
@@ -9029,7 +9168,7 @@ export interface operations {
     getGrants: {
         parameters: {
             query?: {
-                /** @description Only those about this plugin */
+                /** @description Only those about this plugin. */
                 pluginId?: string;
             };
             header?: never;
@@ -9094,7 +9233,7 @@ export interface operations {
     getViews: {
         parameters: {
             query?: {
-                /** @description The server's identity, row id or name */
+                /** @description The server's identity, row id or name. */
                 server?: string;
             };
             header?: never;
@@ -9324,16 +9463,16 @@ export interface operations {
     getJournal: {
         parameters: {
             query?: {
-                /** @description the host's project when absent */
+                /** @description The host's project when absent. */
                 projectRoot?: string;
-                /** @description exact */
+                /** @description Only records with exactly this value. */
                 tag?: string;
-                /** @description in all texts */
+                /** @description In all texts. */
                 q?: string;
-                /** @description 1 to 200 */
-                limit?: string;
-                /** @description from the page before */
-                cursor?: string;
+                /** @description At most so many, 1 to 200. */
+                limit?: number;
+                /** @description From the page before. */
+                cursor?: number;
             };
             header?: never;
             path?: never;
@@ -9347,7 +9486,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["EntryList"];
+                    "application/json": components["schemas"]["JournalList"];
                 };
             };
             /** @description The error object */
@@ -9370,7 +9509,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["EntryInput"];
+                "application/json": components["schemas"]["JournalInput"];
             };
         };
         responses: {
@@ -9380,7 +9519,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["EntryView"];
+                    "application/json": components["schemas"]["JournalEntryView"];
                 };
             };
             /** @description The error object */
@@ -9409,7 +9548,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Projects"];
+                    "application/json": components["schemas"]["JournalProjects"];
                 };
             };
             /** @description The error object */
@@ -9426,7 +9565,7 @@ export interface operations {
     getJournalId: {
         parameters: {
             query?: {
-                /** @description the host's project when absent */
+                /** @description The host's project when absent. */
                 projectRoot?: string;
             };
             header?: never;
@@ -9443,7 +9582,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["EntryView"];
+                    "application/json": components["schemas"]["JournalEntryView"];
                 };
             };
             /** @description The error object */
@@ -9590,7 +9729,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Allow"];
+                "application/json": components["schemas"]["AllowClient"];
             };
         };
         responses: {
@@ -9600,7 +9739,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": unknown;
+                    "application/json": components["schemas"]["ClientView"];
                 };
             };
             /** @description The error object */
@@ -9623,7 +9762,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Forget"];
+                "application/json": components["schemas"]["ForgetClient"];
             };
         };
         responses: {
@@ -9633,7 +9772,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Forgotten"];
+                    "application/json": components["schemas"]["ClientsForgotten"];
                 };
             };
             /** @description The error object */
@@ -9690,7 +9829,7 @@ export interface operations {
         };
         responses: {
             /** @description Add a model */
-            200: {
+            201: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -9778,11 +9917,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["Empty"];
-            };
-        };
+        requestBody?: never;
         responses: {
             /** @description Look for model servers on this machine; nothing is added */
             200: {
@@ -9790,7 +9925,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Detected"];
+                    "application/json": components["schemas"]["DetectedModels"];
                 };
             };
             /** @description The error object */
@@ -9823,7 +9958,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TestView"];
+                    "application/json": components["schemas"]["ModelTestView"];
                 };
             };
             /** @description The error object */
@@ -9943,11 +10078,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["Empty"];
-            };
-        };
+        requestBody?: never;
         responses: {
             /** @description Make a model the default */
             200: {
@@ -9978,11 +10109,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["Empty"];
-            };
-        };
+        requestBody?: never;
         responses: {
             /** @description One minimal call */
             200: {
@@ -9990,7 +10117,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TestView"];
+                    "application/json": components["schemas"]["ModelTestView"];
                 };
             };
             /** @description The error object */
@@ -10019,7 +10146,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AgentList"];
+                    "application/json": components["schemas"]["AgentList"] | components["schemas"]["AgentsSeen"];
                 };
             };
             /** @description The error object */
@@ -10047,7 +10174,7 @@ export interface operations {
         };
         responses: {
             /** @description Make an agent */
-            200: {
+            201: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10075,7 +10202,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["PreviewInput"];
+                "application/json": components["schemas"]["AgentPreview"];
             };
         };
         responses: {
@@ -10116,7 +10243,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AgentView"];
+                    "application/json": components["schemas"]["AgentView"] | components["schemas"]["AgentSeen"];
                 };
             };
             /** @description The error object */
@@ -10199,9 +10326,9 @@ export interface operations {
     getAgentsIdExplain: {
         parameters: {
             query?: {
-                /** @description main or sub; main when absent */
+                /** @description Main or sub; main when absent. */
                 role?: string;
-                /** @description only tools of this name or pattern */
+                /** @description Only tools of this name or pattern. */
                 tool?: string;
             };
             header?: never;
@@ -10275,7 +10402,7 @@ export interface operations {
         };
         responses: {
             /** @description Make a land_config */
-            200: {
+            201: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10470,7 +10597,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PromptList2"];
+                    "application/json": components["schemas"]["SystemPromptList"];
                 };
             };
             /** @description The error object */
@@ -10498,7 +10625,7 @@ export interface operations {
         };
         responses: {
             /** @description Make a text */
-            200: {
+            201: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10623,11 +10750,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["Empty"];
-            };
-        };
+        requestBody?: never;
         responses: {
             /** @description Give a built-in text back its own content */
             200: {
@@ -10658,7 +10781,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ImportBody"];
+                "application/json": components["schemas"]["StateImportBody"];
             };
         };
         responses: {
@@ -10763,7 +10886,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ImportList"];
+                    "application/json": components["schemas"]["StateImports"];
                 };
             };
             /** @description The error object */
@@ -10815,7 +10938,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Rotate"];
+                "application/json": components["schemas"]["RotateKey"];
             };
         };
         responses: {
@@ -10825,7 +10948,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RotatedView"];
+                    "application/json": components["schemas"]["KeyRotated"];
                 };
             };
             /** @description The error object */

@@ -11,6 +11,7 @@ use chatos_prompts::{
 };
 use chatos_store::{Store, now_ms};
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
+use chatos_wire::prompt::PromptQuery;
 use serde_json::{Map, Value, json};
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
@@ -25,23 +26,6 @@ use crate::instance::take_lock;
 
 /// Largest draft.
 const MAX_DRAFT: usize = 1 << 20;
-
-/// A list to be read, as texts from an address or a command line.
-#[derive(Debug, Clone, Default, serde::Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct PromptList {
-    pub view: Option<String>,
-    pub run_id: Option<String>,
-    pub source: Option<String>,
-    pub kind: Option<String>,
-    pub status: Option<String>,
-    pub auto: Option<bool>,
-    pub q: Option<String>,
-    pub since: Option<String>,
-    pub until: Option<String>,
-    pub cursor: Option<String>,
-    pub limit: Option<usize>,
-}
 
 /// An answer as a surface sends it.
 #[derive(Debug, Clone, Default)]
@@ -141,7 +125,7 @@ impl PromptDesk {
     }
 
     /// `GET /prompts`.
-    pub fn list(&self, wanted: &PromptList, lang: Lang) -> Result<Value, Fault> {
+    pub fn list(&self, wanted: &PromptQuery, lang: Lang) -> Result<Value, Fault> {
         let page = self.prompts.list(&query(wanted)?).map_err(|error| query_fault(&error))?;
         let items: Vec<Value> = page.items.iter().map(|item| item.to_list_json(prompt_lang(lang))).collect();
         Ok(json!({
@@ -620,7 +604,7 @@ fn origin(value: &Value) -> Result<Option<Origin>, Fault> {
     read().map(Some).ok_or_else(|| wrong("origin", &value.to_string(), "{pid, pidStart}", " {pid, pidStart}"))
 }
 
-fn query(wanted: &PromptList) -> Result<Query, Fault> {
+fn query(wanted: &PromptQuery) -> Result<Query, Fault> {
     let view = match wanted.view.as_deref() {
         None | Some("") => View::NeedsYou,
         Some(text) => View::parse(text).ok_or_else(|| {

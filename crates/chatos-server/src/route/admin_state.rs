@@ -1,8 +1,7 @@
 //! `host.admin.state()`: what apps may know of the settings, gathered from the routes people use
 //! (host-api §6.2). Secrets and credentials are masked whatever those routes say.
 
-use axum::Json;
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::Method;
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
@@ -10,6 +9,7 @@ use serde_json::{Value, json};
 use crate::api::ApiError;
 use crate::app::App;
 use crate::auth::HOST_SESSION;
+use crate::caller::Caller;
 use crate::route::plugins::blocking;
 
 /// One part is at most this large; a larger one is left out.
@@ -18,7 +18,7 @@ const MASK: &str = "********";
 /// Names of members that hold credentials, wherever they are.
 const MASKED: [&str; 6] = ["auth", "apiKey", "token", "password", "headers", "secret"];
 
-pub(crate) async fn read(State(app): State<App>) -> Result<Json<Value>, ApiError> {
+pub(crate) async fn read(app: App, _: Caller, (): ()) -> Result<Value, ApiError> {
     let models = part(&app, "/api/v1/models").await;
     let secrets = part(&app, "/api/v1/secrets").await.into_iter().map(secret).collect::<Vec<_>>();
     let servers = part(&app, "/api/v1/mcp-servers").await;
@@ -34,9 +34,9 @@ pub(crate) async fn read(State(app): State<App>) -> Result<Json<Value>, ApiError
     });
     mask(&mut data);
     data["secrets"] = json!(secrets);
-    Ok(Json(json!({
+    Ok(json!({
         "data": data, "dbPath": "", "uiFlags": { "developerMode": false, "exposeSubagents": true },
-    })))
+    }))
 }
 
 /// The list a route gives; empty where there is no such route or it fails.

@@ -1,157 +1,134 @@
 //! Agents and what they may do (agents §3, §4).
 
-use axum::extract::{Path, State};
-use axum::http::{HeaderMap, Method, StatusCode};
-use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
-use axum::{Extension, Json};
 use chatos_host::policy_api::Role;
 use chatos_host::{AgentRecord, ErrorCode, Fault, Host, Lang, Text, iso_from_ms, store_fault};
-use chatos_wire::agent::{AgentExplanation, AgentInput, AgentList, AgentPreview, AgentView};
+use chatos_wire::agent::{
+    AgentExplanation, AgentInput, AgentList, AgentName, AgentPreview, AgentSeen, AgentView, AgentsSeen,
+    ExplainQuery,
+};
 use chatos_wire::status::Done;
-use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use super::tasks::blocking;
-use crate::api::{ApiError, Body, Query, Routes, lang_of};
+use crate::answer::{Created, Seen};
+use crate::api::ApiError;
 use crate::app::App;
+use crate::caller::Caller;
+use crate::input::{Body, Members, Path, Query};
 use crate::narrow::AppCaller;
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Wanted {
-    role: Option<String>,
-    tool: Option<String>,
-}
+use crate::table::Routes;
 
 pub(crate) fn add(routes: &mut Routes) {
-    let path = "/api/v1/agents";
-    routes.read::<AgentList>(path, "Agents", &[], get(list).post(create));
-    routes.document::<AgentInput, AgentView>(Method::POST, path, "Make an agent");
-    routes.write::<AgentPreview, AgentExplanation>(
-        Method::POST,
+    routes.get("/api/v1/agents", "Agents", list);
+    routes.post("/api/v1/agents", "Make an agent", create);
+    routes.post(
         "/api/v1/agents/preview",
         "What an agent could do after a change, and what differs from now",
-        200,
-        post(preview),
+        preview,
     );
-    let one = "/api/v1/agents/{id}";
-    routes.read::<AgentView>(one, "One agent", &[], get(read).put(update).delete(remove));
-    routes.document::<AgentInput, AgentView>(Method::PUT, one, "Change an agent");
-    routes.document_act::<Done>(Method::DELETE, one, "Remove an agent");
-    routes.read::<AgentExplanation>(
+    routes.get("/api/v1/agents/{id}", "One agent", read);
+    routes.put("/api/v1/agents/{id}", "Change an agent", update);
+    routes.delete("/api/v1/agents/{id}", "Remove an agent", remove);
+    routes.get(
         "/api/v1/agents/{id}/explain",
         "Why an agent may or may not use each server, tool and prompt",
-        &[("role", "main or sub; main when absent"), ("tool", "only tools of this name or pattern")],
-        get(explain),
+        explain,
     );
 }
 
 /// An agent as an app sees it: its own in full, the default one by name; nothing of the others without
 /// the right to read.
-fn seen_by(host: &Host, caller: &AppCaller, agent: AgentRecord, lang: Lang) -> Result<Option<Value>, Fault> {
+fn seen_by(
+    host: &Host,
+    caller: &AppCaller,
+    agent: AgentRecord,
+    lang: Lang,
+) -> Result<Option<AgentSeen>, Fault> {
     if caller.has("chat.read") || host.is_own_agent(caller, &agent.id)? {
-        let view = serde_json::to_value(view(host, agent, lang)?);
-        return view
-            .map(Some)
-            .map_err(|error| Fault::new(ErrorCode::Internal, Text::same(error.to_string())));
+        return Ok(Some(AgentSeen::Full(Box::new(view(host, agent, lang)?))));
     }
     let standard = host.agents().first_agent()?.id == agent.id;
-    Ok(standard.then(|| json!({ "id": agent.id, "name": agent.name })))
+    Ok(standard.then(|| AgentSeen::Name(AgentName { id: agent.id, name: agent.name })))
 }
 
-async fn list(
-    State(app): State<App>,
-    headers: HeaderMap,
-    caller: Option<Extension<AppCaller>>,
-) -> Result<Response, ApiError> {
-    let lang = lang_of(&headers, app.host().lang());
+async fn list(app: App, cx: Caller, (): ()) -> Result<Seen<AgentList, AgentsSeen>, ApiError> {
+    let caller = cx.app;
+    let lang = cx.lang;
     let answer = blocking(&app, move |host| {
         let agents = host.agents().agents()?.into_iter();
-        let Some(Extension(caller)) = caller else {
+        let Some(caller) = caller else {
             let items = agents.map(|agent| view(host, agent, lang)).collect::<Result<_, _>>()?;
-            return Ok(Json(AgentList { items }).into_response());
+            return Ok(Seen::ByPerson(AgentList { items }));
         };
         let seen = agents.filter_map(|agent| seen_by(host, &caller, agent, lang).transpose());
-        let items: Vec<Value> = seen.collect::<Result<_, _>>()?;
-        Ok(Json(json!({ "items": items })).into_response())
+        Ok(Seen::ByApp(AgentsSeen { items: seen.collect::<Result<_, _>>()? }))
     });
     answer.await
 }
 
-async fn read(
-    State(app): State<App>,
-    Path(id): Path<String>,
-    headers: HeaderMap,
-    caller: Option<Extension<AppCaller>>,
-) -> Result<Response, ApiError> {
-    let lang = lang_of(&headers, app.host().lang());
+async fn read(app: App, cx: Caller, Path(id): Path<String>) -> Result<Seen<AgentView, AgentSeen>, ApiError> {
+    let caller = cx.app;
+    let lang = cx.lang;
     let answer = blocking(&app, move |host| {
         let agent = host.agents().agent(&id)?;
-        let Some(Extension(caller)) = caller else {
-            return Ok(Json(view(host, agent, lang)?).into_response());
+        let Some(caller) = caller else {
+            return Ok(Seen::ByPerson(view(host, agent, lang)?));
         };
         let seen = seen_by(host, &caller, agent, lang)?;
-        seen.map(|seen| Json(seen).into_response())
-            .ok_or_else(|| host.not_granted(&caller.plugin_id, "chat.read"))
+        seen.map(Seen::ByApp).ok_or_else(|| host.not_granted(&caller.plugin_id, "chat.read"))
     });
     answer.await
 }
 
 async fn create(
-    State(app): State<App>,
-    headers: HeaderMap,
-    caller: Option<Extension<AppCaller>>,
-    Body(body): Body<Map<String, Value>>,
-) -> Result<(StatusCode, Json<AgentView>), ApiError> {
-    let lang = lang_of(&headers, app.host().lang());
+    app: App,
+    cx: Caller,
+    Members(body, _): Members<AgentInput>,
+) -> Result<Created<AgentView>, ApiError> {
+    let caller = cx.app;
+    let lang = cx.lang;
     let (made, pending_root) = match caller {
-        Some(Extension(caller)) => app.host().create_app_agent(&caller, body).await?,
+        Some(caller) => app.host().create_app_agent(&caller, body).await?,
         None => (blocking(&app, move |host| host.agents().create(body)).await?, None),
     };
     let view = blocking(&app, move |host| view(host, made, lang)).await?;
-    Ok((StatusCode::CREATED, Json(AgentView { pending_root, ..view })))
+    Ok(Created(AgentView { pending_root, ..view }))
 }
 
 async fn update(
-    State(app): State<App>,
-    Path(id): Path<String>,
-    headers: HeaderMap,
-    caller: Option<Extension<AppCaller>>,
-    Body(body): Body<Map<String, Value>>,
-) -> Result<Json<AgentView>, ApiError> {
-    let lang = lang_of(&headers, app.host().lang());
+    app: App,
+    cx: Caller,
+    (Path(id), Members(body, _)): (Path<String>, Members<AgentInput>),
+) -> Result<AgentView, ApiError> {
+    let caller = cx.app;
+    let lang = cx.lang;
     let (changed, pending_root) = match caller {
-        Some(Extension(caller)) => app.host().update_app_agent(&caller, &id, body).await?,
+        Some(caller) => app.host().update_app_agent(&caller, &id, body).await?,
         None => (blocking(&app, move |host| host.agents().update(&id, body)).await?, None),
     };
     let view = blocking(&app, move |host| view(host, changed, lang)).await?;
-    Ok(Json(AgentView { pending_root, ..view }))
+    Ok(AgentView { pending_root, ..view })
 }
 
-async fn remove(
-    State(app): State<App>,
-    Path(id): Path<String>,
-    caller: Option<Extension<AppCaller>>,
-) -> Result<Json<Done>, ApiError> {
+async fn remove(app: App, cx: Caller, Path(id): Path<String>) -> Result<Done, ApiError> {
+    let caller = cx.app;
     blocking(&app, move |host| {
         let agents = host.agents();
         match caller {
-            Some(Extension(caller)) => agents.remove_for_app(&caller, &id),
+            Some(caller) => agents.remove_for_app(&caller, &id),
             None => agents.remove(&id),
         }
     })
     .await?;
-    Ok(Json(Done { ok: true }))
+    Ok(Done { ok: true })
 }
 
 async fn explain(
-    State(app): State<App>,
-    Path(id): Path<String>,
-    Query(wanted): Query<Wanted>,
-    headers: HeaderMap,
-) -> Result<Json<AgentExplanation>, ApiError> {
-    let lang = lang_of(&headers, app.host().lang());
+    app: App,
+    cx: Caller,
+    (Path(id), Query(wanted)): (Path<String>, Query<ExplainQuery>),
+) -> Result<AgentExplanation, ApiError> {
+    let lang = cx.lang;
     let role = match wanted.role.as_deref().unwrap_or("main") {
         "main" => Role::Main,
         "sub" => Role::Sub,
@@ -170,15 +147,11 @@ async fn explain(
         host.agents().explain(&agent, role, tool, lang)
     })
     .await?;
-    Ok(Json(explained))
+    Ok(explained)
 }
 
-async fn preview(
-    State(app): State<App>,
-    headers: HeaderMap,
-    Body(body): Body<AgentPreview>,
-) -> Result<Json<AgentExplanation>, ApiError> {
-    let lang = lang_of(&headers, app.host().lang());
+async fn preview(app: App, cx: Caller, Body(body): Body<AgentPreview>) -> Result<AgentExplanation, ApiError> {
+    let lang = cx.lang;
     let explained = blocking(&app, move |host| {
         let desk = host.agents();
         let id = body.agent.get("id").and_then(Value::as_str).filter(|id| !id.is_empty());
@@ -187,7 +160,7 @@ async fn preview(
         desk.preview(&agent, body.role.unwrap_or(Role::Main), lang)
     })
     .await?;
-    Ok(Json(explained))
+    Ok(explained)
 }
 
 fn view(host: &Host, agent: AgentRecord, lang: Lang) -> Result<AgentView, Fault> {

@@ -1,24 +1,23 @@
 //! Checking the audit log.
 
-use axum::Json;
-use axum::extract::State;
-use axum::routing::get;
 use chatos_host::{AuditVerdict, ErrorCode, Fault, Text};
 use chatos_wire::doctor::AuditCheck;
 
-use crate::api::{ApiError, Routes};
+use crate::api::ApiError;
 use crate::app::App;
+use crate::caller::Caller;
+use crate::table::Routes;
 
 pub(crate) fn add(routes: &mut Routes) {
-    routes.read::<AuditCheck>("/api/v1/audit/verify", "Check the chain of audit records", &[], get(verify));
+    routes.get("/api/v1/audit/verify", "Check the chain of audit records", verify);
 }
 
-async fn verify(State(app): State<App>) -> Result<Json<AuditCheck>, ApiError> {
+async fn verify(app: App, _: Caller, (): ()) -> Result<AuditCheck, ApiError> {
     let host = app.host().clone();
     let verdict = tokio::task::spawn_blocking(move || host.audit_log().verify()).await;
     let fail = |text: String| Fault::new(ErrorCode::Unavailable, Text::same(text)).code("audit_unreadable");
     let verdict = verdict.map_err(|e| fail(e.to_string()))?.map_err(|e| fail(e.to_string()))?;
-    Ok(Json(match verdict {
+    Ok(match verdict {
         AuditVerdict::Whole { records } => {
             AuditCheck { ok: true, records, file: None, line: None, reason: None }
         }
@@ -36,5 +35,5 @@ async fn verify(State(app): State<App>) -> Result<Json<AuditCheck>, ApiError> {
             line: None,
             reason: Some(format!("{expected} records were written")),
         },
-    }))
+    })
 }

@@ -1,41 +1,22 @@
 //! Signing in: a one-time code for a session token, and new codes for those who already are.
 
-use axum::extract::{Extension, State};
-use axum::routing::post;
-use axum::{Json, http::Method};
 use chatos_wire::auth::{SignIn, SignInLink, SignedIn};
 use chatos_wire::status::{Done, Empty};
 use serde_json::Map;
 
-use crate::api::{ApiError, Body, Routes};
+use crate::api::ApiError;
 use crate::app::App;
-use crate::auth::SessionId;
+use crate::caller::Caller;
+use crate::input::Body;
+use crate::table::Routes;
 
 pub(crate) fn add(routes: &mut Routes) {
-    routes.write::<SignIn, SignedIn>(
-        Method::POST,
-        "/api/v1/auth/exchange",
-        "Exchange a one-time code for a session token",
-        200,
-        post(exchange),
-    );
-    routes.write::<Empty, SignInLink>(
-        Method::POST,
-        "/api/v1/auth/link",
-        "Make a fresh one-time sign-in link",
-        200,
-        post(link),
-    );
-    routes.write::<Empty, Done>(
-        Method::POST,
-        "/api/v1/auth/sign-out",
-        "End this session",
-        200,
-        post(sign_out),
-    );
+    routes.post("/api/v1/auth/exchange", "Exchange a one-time code for a session token", exchange);
+    routes.post("/api/v1/auth/link", "Make a fresh one-time sign-in link", link);
+    routes.post("/api/v1/auth/sign-out", "End this session", sign_out);
 }
 
-async fn exchange(State(app): State<App>, Body(body): Body<SignIn>) -> Result<Json<SignedIn>, ApiError> {
+async fn exchange(app: App, _: Caller, Body(body): Body<SignIn>) -> Result<SignedIn, ApiError> {
     let token = app.auth().exchange(&body.code);
     let kind = if token.is_some() { "sign_in" } else { "sign_in_failed" };
     let host = app.host().clone();
@@ -44,20 +25,17 @@ async fn exchange(State(app): State<App>, Body(body): Body<SignIn>) -> Result<Js
         tracing::error!(%error, "the sign-in could not be recorded");
     }
     match token {
-        Some(token) => Ok(Json(SignedIn { token })),
+        Some(token) => Ok(SignedIn { token }),
         None => Err(ApiError::Status(axum::http::StatusCode::UNAUTHORIZED)),
     }
 }
 
-async fn link(State(app): State<App>, _body: Body<Empty>) -> Json<SignInLink> {
-    Json(SignInLink { sign_in_url: app.sign_in_url() })
+async fn link(app: App, _: Caller, _: Body<Empty>) -> Result<SignInLink, ApiError> {
+    Ok(SignInLink { sign_in_url: app.sign_in_url() })
 }
 
-async fn sign_out(
-    State(app): State<App>,
-    Extension(session): Extension<SessionId>,
-    _body: Body<Empty>,
-) -> Json<Done> {
+async fn sign_out(app: App, cx: Caller, _: Body<Empty>) -> Result<Done, ApiError> {
+    let session = cx.session()?;
     app.auth().sign_out(session);
-    Json(Done { ok: true })
+    Ok(Done { ok: true })
 }

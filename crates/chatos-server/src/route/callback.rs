@@ -4,7 +4,7 @@
 //! of a sign-in that a person began. The answer is one of four fixed pages; nothing of the request is in
 //! it, and nothing on it can load, run or be framed.
 
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use base64::Engine;
@@ -12,8 +12,9 @@ use base64::prelude::BASE64_STANDARD;
 use chatos_host::{ErrorCode, Fault, Lang, Returned, Text};
 use sha2::{Digest, Sha256};
 
-use crate::api::{bare, lang_of};
-use crate::app::{App, UiOrigin};
+use crate::api::ApiError;
+use crate::app::App;
+use crate::caller::{Caller, UiOrigin};
 
 /// The path.
 pub(crate) const PATH: &str = chatos_host::RETURN_PATH;
@@ -39,29 +40,28 @@ pub(crate) fn address(app: &App, origin: Option<&UiOrigin>) -> Result<String, Fa
 }
 
 /// Takes the browser's return.
-pub(crate) async fn returned(State(app): State<App>, request: Request) -> Response {
+pub(crate) async fn returned(app: App, cx: Caller, request: Request) -> Result<Response, ApiError> {
     if request.method() != Method::GET {
-        return bare(StatusCode::METHOD_NOT_ALLOWED);
+        return Err(ApiError::Status(StatusCode::METHOD_NOT_ALLOWED));
     }
     // A page that only looks ahead, or that wants it as a picture, a frame or a script, is no person.
     if !is_navigation(request.headers()) {
-        return bare(StatusCode::FORBIDDEN);
+        return Err(ApiError::Status(StatusCode::FORBIDDEN));
     }
-    let lang = lang_of(request.headers(), app.host().lang());
     let query = request.uri().query().unwrap_or_default().to_owned();
     // On its own: a browser that closes the connection now does not leave half a sign-in.
     let host = app.host().clone();
     let work = tokio::spawn(async move { host.servers().finish_sign_in(&query).await });
     let outcome = work.await.unwrap_or(Returned::Failed);
     let status = if outcome == Returned::SignedIn { StatusCode::OK } else { StatusCode::BAD_REQUEST };
-    let mut response = (status, page(outcome, lang)).into_response();
+    let mut response = (status, page(outcome, cx.lang)).into_response();
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     if let Ok(policy) = HeaderValue::from_str(&policy()) {
         headers.insert(header::CONTENT_SECURITY_POLICY, policy);
     }
-    response
+    Ok(response)
 }
 
 fn is_navigation(headers: &HeaderMap) -> bool {

@@ -1,78 +1,31 @@
 //! What tools changed in files: seen, downloaded and undone.
 
-use axum::Json;
-use axum::extract::{Path, State};
-use axum::http::{HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
 use chatos_host::{
     ChangeContent, ChangeFilter, ContentState, RecordedChange, Text, UndoOrder, UndoOutcome, iso_from_ms,
 };
 use chatos_wire::change::{
-    FileChangeDetail, FileChangeList, FileChangeView, FileContent, UndoAnswer, UndoRequest, UndoState,
-    UndoneFile,
+    ChangeQuery, FileChangeDetail, FileChangeList, FileChangeView, FileContent, UndoAnswer, UndoRequest,
+    UndoState, UndoneFile,
 };
 use chatos_wire::setting::TextPair;
-use serde::Deserialize;
 
-use crate::api::{ApiError, Body, Query, Routes};
+use crate::api::ApiError;
 use crate::app::App;
+use crate::caller::Caller;
+use crate::input::{Body, Path, Query};
 use crate::route::tasks::blocking;
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-struct Wanted {
-    root: String,
-    path: String,
-    run_id: String,
-    session_id: String,
-    server: String,
-    tool: String,
-    change: String,
-    limit: Option<usize>,
-    before: Option<String>,
-}
+use crate::table::Routes;
 
 pub(crate) fn add(routes: &mut Routes) {
-    let query = &[
-        ("root", "only in this root directory"),
-        ("path", "only with this text in the path"),
-        ("runId", "only this run"),
-        ("sessionId", "only this session"),
-        ("server", "only by this server"),
-        ("tool", "only by this tool"),
-        ("change", "created, modified, deleted or moved"),
-        ("limit", "1 to 200, else 50"),
-        ("before", "the `next` of the page before"),
-    ];
-    routes.read::<FileChangeList>(
-        "/api/v1/changes",
-        "What tools changed in files, newest first",
-        query,
-        get(list),
-    );
-    routes.read::<FileChangeDetail>(
-        "/api/v1/changes/{id}",
-        "One change with its diff, and whether it can be undone",
-        &[],
-        get(read),
-    );
-    routes.write::<UndoRequest, UndoAnswer>(
-        Method::POST,
-        "/api/v1/changes/undo",
-        "Undo changes of one root, all or none",
-        200,
-        post(undo),
-    );
-    // A download; it has no JSON to describe.
-    routes.router =
-        std::mem::take(&mut routes.router).route("/api/v1/changes/{id}/content/{side}", get(content));
+    routes.get("/api/v1/changes", "What tools changed in files, newest first", list);
+    routes.get("/api/v1/changes/{id}", "One change with its diff, and whether it can be undone", read);
+    routes.post("/api/v1/changes/undo", "Undo changes of one root, all or none", undo);
+    routes.bytes("/api/v1/changes/{id}/content/{side}", content);
 }
 
-async fn list(
-    State(app): State<App>,
-    Query(wanted): Query<Wanted>,
-) -> Result<Json<FileChangeList>, ApiError> {
+async fn list(app: App, _: Caller, Query(wanted): Query<ChangeQuery>) -> Result<FileChangeList, ApiError> {
     let limit = wanted.limit.unwrap_or(50);
     let filter = ChangeFilter {
         root: wanted.root,
@@ -85,10 +38,10 @@ async fn list(
         before: wanted.before.filter(|before| !before.is_empty()),
     };
     let (found, next) = blocking(&app, move |host| host.list_changes(&filter, limit)).await?;
-    Ok(Json(FileChangeList { changes: found.into_iter().map(view).collect(), next }))
+    Ok(FileChangeList { changes: found.into_iter().map(view).collect(), next })
 }
 
-async fn read(State(app): State<App>, Path(id): Path<String>) -> Result<Json<FileChangeDetail>, ApiError> {
+async fn read(app: App, _: Caller, Path(id): Path<String>) -> Result<FileChangeDetail, ApiError> {
     let detail = blocking(&app, move |host| host.get_change(&id)).await?;
     let undo = match detail.refusal {
         Some(fault) => UndoState {
@@ -99,17 +52,18 @@ async fn read(State(app): State<App>, Path(id): Path<String>) -> Result<Json<Fil
         },
         None => UndoState { possible: true, code: None, reason: None, hint: None },
     };
-    Ok(Json(FileChangeDetail {
+    Ok(FileChangeDetail {
         change: view(detail.change),
         diff: detail.diff,
         diff_truncated: detail.diff_truncated,
         undo,
-    }))
+    })
 }
 
 /// The bytes, never shown by a browser: they are whatever a tool wrote (security T3).
 async fn content(
-    State(app): State<App>,
+    app: App,
+    _: Caller,
     Path((id, side)): Path<(String, String)>,
 ) -> Result<Response, ApiError> {
     let before = match side.as_str() {
@@ -130,10 +84,7 @@ async fn content(
     Ok(response)
 }
 
-async fn undo(
-    State(app): State<App>,
-    Body(request): Body<UndoRequest>,
-) -> Result<Json<UndoAnswer>, ApiError> {
+async fn undo(app: App, _: Caller, Body(request): Body<UndoRequest>) -> Result<UndoAnswer, ApiError> {
     let order = UndoOrder { ids: request.ids, run_id: request.run_id, dry_run: request.dry_run };
     let UndoOutcome { root, steps, changes, warnings } =
         blocking(&app, move |host| host.undo_changes(&order)).await?;
@@ -143,11 +94,11 @@ async fn undo(
         action: step.action.as_str().to_owned(),
         changes: step.changes,
     };
-    Ok(Json(UndoAnswer {
+    Ok(UndoAnswer {
         steps: steps.into_iter().map(step).collect(),
         changes: changes.into_iter().map(view).collect(),
         warnings,
-    }))
+    })
 }
 
 fn both(text: Text) -> TextPair {

@@ -1,43 +1,28 @@
 //! The doctor over HTTP.
 
-use axum::Json;
-use axum::extract::State;
-use axum::http::{HeaderMap, Method};
-use axum::routing::{get, post};
 use chatos_host::{Finding, Lang, Severity, now_iso};
-use chatos_wire::doctor::{DoctorFinding, DoctorReport};
+use chatos_wire::doctor::{DoctorFinding, DoctorQuery, DoctorReport};
 use chatos_wire::status::Empty;
-use serde::Deserialize;
 
-use crate::api::{Body, Query, Routes, lang_of};
+use crate::api::ApiError;
 use crate::app::App;
-
-#[derive(Debug, Deserialize)]
-struct Depth {
-    #[serde(default)]
-    deep: bool,
-}
+use crate::caller::Caller;
+use crate::input::{Body, Query};
+use crate::table::Routes;
 
 pub(crate) fn add(routes: &mut Routes) {
-    let query = &[("deep", "true: check the whole database")];
-    routes.read::<DoctorReport>("/api/v1/doctor", "Look at everything ChatOS stands on", query, get(look));
-    routes.write::<Empty, DoctorReport>(
-        Method::POST,
-        "/api/v1/doctor/fix",
-        "Do the lossless repairs",
-        200,
-        post(fix),
-    );
+    routes.get("/api/v1/doctor", "Look at everything ChatOS stands on", look);
+    routes.post("/api/v1/doctor/fix", "Do the lossless repairs", fix);
 }
 
-async fn look(State(app): State<App>, headers: HeaderMap, Query(depth): Query<Depth>) -> Json<DoctorReport> {
+async fn look(app: App, cx: Caller, Query(depth): Query<DoctorQuery>) -> Result<DoctorReport, ApiError> {
     let findings = app.host().doctor(depth.deep).await;
-    Json(report(findings, lang_of(&headers, app.host().lang())))
+    Ok(report(findings, cx.lang))
 }
 
-async fn fix(State(app): State<App>, headers: HeaderMap, _body: Body<Empty>) -> Json<DoctorReport> {
+async fn fix(app: App, cx: Caller, _: Body<Empty>) -> Result<DoctorReport, ApiError> {
     let findings = app.host().doctor_fix().await;
-    Json(report(findings, lang_of(&headers, app.host().lang())))
+    Ok(report(findings, cx.lang))
 }
 
 fn report(findings: Vec<Finding>, lang: Lang) -> DoctorReport {

@@ -2,10 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::Json;
-use axum::extract::{Path, State};
-use axum::http::{HeaderMap, Method, StatusCode};
-use axum::routing::{get, post};
 use chatos_host::{
     ErrorCode, Fault, Host, Lang, ModelAnswer, ModelRecord, ModelState, PRESETS, Preset, Recognised, Text,
     iso_from_ms, recognise,
@@ -14,57 +10,33 @@ use chatos_wire::model::{
     DetectedModels, LastTest, ModelInput, ModelList, ModelProblem, ModelTestView, ModelView, Pasted,
     PresetList, PresetView, RecognisedView,
 };
-use chatos_wire::status::{Done, Empty};
+use chatos_wire::status::Done;
 use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 
-use crate::api::{ApiError, Body, Routes, lang_of};
+use crate::answer::Created;
+use crate::api::ApiError;
 use crate::app::App;
+use crate::caller::Caller;
+use crate::input::{Body, Members, Path};
+use crate::table::Routes;
 
 pub(crate) fn add(routes: &mut Routes) {
-    let path = "/api/v1/models";
-    routes.read::<ModelList>(path, "Models", &[], get(list).post(create));
-    routes.document::<ModelInput, ModelView>(Method::POST, path, "Add a model");
-    routes.read::<PresetList>("/api/v1/models/presets", "Vendors that are known", &[], get(presets));
-    routes.write::<Pasted, RecognisedView>(
-        Method::POST,
+    routes.get("/api/v1/models", "Models", list);
+    routes.post("/api/v1/models", "Add a model", create);
+    routes.get("/api/v1/models/presets", "Vendors that are known", presets);
+    routes.post(
         "/api/v1/models/recognise",
         "What a pasted key or address belongs to; it is not stored",
-        200,
-        post(recognised),
+        recognised,
     );
-    routes.write::<Empty, DetectedModels>(
-        Method::POST,
-        "/api/v1/models/detect",
-        "Look for model servers on this machine; nothing is added",
-        200,
-        post(detect),
-    );
-    routes.write::<ModelInput, ModelTestView>(
-        Method::POST,
-        "/api/v1/models/test",
-        "One minimal call to a model that is not saved",
-        200,
-        post(test_draft),
-    );
-    let one = "/api/v1/models/{id}";
-    routes.read::<ModelView>(one, "One model", &[], get(read).put(update).delete(remove));
-    routes.document::<ModelInput, ModelView>(Method::PUT, one, "Change a model");
-    routes.document_act::<Done>(Method::DELETE, one, "Remove a model");
-    routes.write::<Empty, ModelView>(
-        Method::POST,
-        "/api/v1/models/{id}/default",
-        "Make a model the default",
-        200,
-        post(set_default),
-    );
-    routes.write::<Empty, ModelTestView>(
-        Method::POST,
-        "/api/v1/models/{id}/test",
-        "One minimal call",
-        200,
-        post(test),
-    );
+    routes.post("/api/v1/models/detect", "Look for model servers on this machine; nothing is added", detect);
+    routes.post("/api/v1/models/test", "One minimal call to a model that is not saved", test_draft);
+    routes.get("/api/v1/models/{id}", "One model", read);
+    routes.put("/api/v1/models/{id}", "Change a model", update);
+    routes.delete("/api/v1/models/{id}", "Remove a model", remove);
+    routes.post("/api/v1/models/{id}/default", "Make a model the default", set_default);
+    routes.post("/api/v1/models/{id}/test", "One minimal call", test);
 }
 
 /// As `blocking`, with the host as models want it.
@@ -78,27 +50,23 @@ async fn work<T: Send + 'static>(
     Ok(result?)
 }
 
-async fn list(State(app): State<App>, headers: HeaderMap) -> Result<Json<ModelList>, ApiError> {
-    let lang = lang_of(&headers, app.host().lang());
+async fn list(app: App, cx: Caller, (): ()) -> Result<ModelList, ApiError> {
+    let lang = cx.lang;
     let items = work(&app, move |host| views(host, host.models().list()?, lang)).await?;
-    Ok(Json(ModelList { items }))
+    Ok(ModelList { items })
 }
 
-async fn read(
-    State(app): State<App>,
-    Path(id): Path<String>,
-    headers: HeaderMap,
-) -> Result<Json<ModelView>, ApiError> {
-    let lang = lang_of(&headers, app.host().lang());
-    Ok(Json(work(&app, move |host| view(host, host.models().get(&id)?, lang)).await?))
+async fn read(app: App, cx: Caller, Path(id): Path<String>) -> Result<ModelView, ApiError> {
+    let lang = cx.lang;
+    Ok(work(&app, move |host| view(host, host.models().get(&id)?, lang)).await?)
 }
 
 async fn create(
-    State(app): State<App>,
-    headers: HeaderMap,
-    Body(mut body): Body<Map<String, Value>>,
-) -> Result<(StatusCode, Json<ModelView>), ApiError> {
-    let lang = lang_of(&headers, app.host().lang());
+    app: App,
+    cx: Caller,
+    Members(mut body, _): Members<ModelInput>,
+) -> Result<Created<ModelView>, ApiError> {
+    let lang = cx.lang;
     let view = work(&app, move |host| {
         let key = take_key(&mut body)?;
         // Checked before the key is stored: a refused model leaves no secret behind.
@@ -107,16 +75,15 @@ async fn create(
         view(host, host.models().create(body)?, lang)
     })
     .await?;
-    Ok((StatusCode::CREATED, Json(view)))
+    Ok(Created(view))
 }
 
 async fn update(
-    State(app): State<App>,
-    Path(id): Path<String>,
-    headers: HeaderMap,
-    Body(mut body): Body<Map<String, Value>>,
-) -> Result<Json<ModelView>, ApiError> {
-    let lang = lang_of(&headers, app.host().lang());
+    app: App,
+    cx: Caller,
+    (Path(id), Members(mut body, _)): (Path<String>, Members<ModelInput>),
+) -> Result<ModelView, ApiError> {
+    let lang = cx.lang;
     let view = work(&app, move |host| {
         let key = take_key(&mut body)?;
         let before = host.models().get(&id)?;
@@ -125,49 +92,46 @@ async fn update(
         view(host, host.models().update(&before.id, body)?, lang)
     })
     .await?;
-    Ok(Json(view))
+    Ok(view)
 }
 
-async fn remove(State(app): State<App>, Path(id): Path<String>) -> Result<Json<Done>, ApiError> {
+async fn remove(app: App, _: Caller, Path(id): Path<String>) -> Result<Done, ApiError> {
     work(&app, move |host| host.models().remove(&id)).await?;
-    Ok(Json(Done { ok: true }))
+    Ok(Done { ok: true })
 }
 
-async fn set_default(
-    State(app): State<App>,
-    Path(id): Path<String>,
-    headers: HeaderMap,
-) -> Result<Json<ModelView>, ApiError> {
-    let lang = lang_of(&headers, app.host().lang());
-    Ok(Json(work(&app, move |host| view(host, host.models().set_default(&id)?, lang)).await?))
+async fn set_default(app: App, cx: Caller, Path(id): Path<String>) -> Result<ModelView, ApiError> {
+    let lang = cx.lang;
+    Ok(work(&app, move |host| view(host, host.models().set_default(&id)?, lang)).await?)
 }
 
-async fn test(State(app): State<App>, Path(id): Path<String>) -> Result<Json<ModelTestView>, ApiError> {
+async fn test(app: App, _: Caller, Path(id): Path<String>) -> Result<ModelTestView, ApiError> {
     let model = work(&app, move |host| host.models().get(&id)).await?;
-    Ok(Json(tested(app.host().models().test(&model).await?)))
+    Ok(tested(app.host().models().test(&model).await?))
 }
 
 async fn test_draft(
-    State(app): State<App>,
-    Body(mut body): Body<Map<String, Value>>,
-) -> Result<Json<ModelTestView>, ApiError> {
+    app: App,
+    _: Caller,
+    Members(mut body, _): Members<ModelInput>,
+) -> Result<ModelTestView, ApiError> {
     let (model, key) = work(&app, move |host| {
         let key = take_key(&mut body)?;
         Ok((host.models().drafted(None, body)?, key))
     })
     .await?;
-    Ok(Json(tested(app.host().models().test_with(&model, key).await?)))
+    Ok(tested(app.host().models().test_with(&model, key).await?))
 }
 
-async fn detect(State(app): State<App>) -> Result<Json<DetectedModels>, ApiError> {
-    Ok(Json(DetectedModels { found: app.host().models().detect().await? }))
+async fn detect(app: App, _: Caller, (): ()) -> Result<DetectedModels, ApiError> {
+    Ok(DetectedModels { found: app.host().models().detect().await? })
 }
 
-async fn presets() -> Json<PresetList> {
-    Json(PresetList { items: PRESETS.iter().map(preset_view).collect() })
+async fn presets(_: App, _: Caller, (): ()) -> Result<PresetList, ApiError> {
+    Ok(PresetList { items: PRESETS.iter().map(preset_view).collect() })
 }
 
-async fn recognised(Body(pasted): Body<Pasted>) -> Json<RecognisedView> {
+async fn recognised(_: App, _: Caller, Body(pasted): Body<Pasted>) -> Result<RecognisedView, ApiError> {
     let text = Zeroizing::new(pasted.text);
     let of = |kind: &str, preset: &Preset| RecognisedView {
         kind: kind.to_owned(),
@@ -178,7 +142,7 @@ async fn recognised(Body(pasted): Body<Pasted>) -> Json<RecognisedView> {
         models: preset.models.iter().map(|model| (*model).to_owned()).collect(),
         others: Vec::new(),
     };
-    Json(match recognise(&text) {
+    Ok(match recognise(&text) {
         Recognised::Key(presets) => match presets.split_first() {
             Some((first, others)) => RecognisedView {
                 others: others.iter().map(|preset| preset_view(preset)).collect(),

@@ -1,56 +1,44 @@
 //! Long work: how far it is, and stopping it.
 
-use axum::Json;
-use axum::extract::{Path, State};
-use axum::http::{HeaderMap, Method};
-use axum::routing::{get, post};
 use chatos_host::{ErrorCode, Fault, Text};
 use chatos_wire::operation::{OperationList, OperationView};
 use chatos_wire::status::Empty;
-use serde_json::Value;
 
-use crate::api::{ApiError, Body, Routes, lang_of};
+use crate::answer::typed;
+use crate::api::ApiError;
 use crate::app::App;
+use crate::caller::Caller;
+use crate::input::{Body, Path};
+use crate::table::Routes;
 
 pub(crate) fn add(routes: &mut Routes) {
-    routes.read::<OperationList>(
-        "/api/v1/operations",
-        "Long work of this start, newest first",
-        &[],
-        get(list),
-    );
-    routes.read::<OperationView>("/api/v1/operations/{id}", "How far long work is", &[], get(read));
-    let path = "/api/v1/operations/{id}/cancel";
-    routes.write::<Empty, OperationView>(Method::POST, path, "Ask long work to stop", 200, post(cancel));
+    routes.get("/api/v1/operations", "Long work of this start, newest first", list);
+    routes.get("/api/v1/operations/{id}", "How far long work is", read);
+    routes.post("/api/v1/operations/{id}/cancel", "Ask long work to stop", cancel);
 }
 
-async fn list(State(app): State<App>, headers: HeaderMap) -> Json<Value> {
-    let lang = lang_of(&headers, app.host().lang());
-    let items: Vec<Value> =
-        app.host().operations().list().iter().map(|operation| operation.view(lang)).collect();
-    Json(serde_json::json!({ "items": items }))
+async fn list(app: App, cx: Caller, (): ()) -> Result<OperationList, ApiError> {
+    let lang = cx.lang;
+    let operations = app.host().operations().list();
+    let items = operations.iter().map(|operation| typed(operation.view(lang)));
+    Ok(OperationList { items: items.collect::<Result<_, _>>()? })
 }
 
-async fn read(
-    State(app): State<App>,
-    headers: HeaderMap,
-    Path(id): Path<String>,
-) -> Result<Json<Value>, ApiError> {
-    let lang = lang_of(&headers, app.host().lang());
+async fn read(app: App, cx: Caller, Path(id): Path<String>) -> Result<OperationView, ApiError> {
+    let lang = cx.lang;
     let operation = app.host().operations().get(&id).ok_or_else(|| unknown(&id))?;
-    Ok(Json(operation.view(lang)))
+    typed(operation.view(lang))
 }
 
 async fn cancel(
-    State(app): State<App>,
-    headers: HeaderMap,
-    Path(id): Path<String>,
-    _body: Body<Empty>,
-) -> Result<Json<Value>, ApiError> {
-    let lang = lang_of(&headers, app.host().lang());
+    app: App,
+    cx: Caller,
+    (Path(id), _): (Path<String>, Body<Empty>),
+) -> Result<OperationView, ApiError> {
+    let lang = cx.lang;
     let operation = app.host().operations().get(&id).ok_or_else(|| unknown(&id))?;
     operation.cancel();
-    Ok(Json(operation.view(lang)))
+    typed(operation.view(lang))
 }
 
 fn unknown(id: &str) -> Fault {

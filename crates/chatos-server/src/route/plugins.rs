@@ -4,104 +4,50 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::{FromRequest, Path, Request, State};
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::extract::Request;
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
-use axum::{Extension, Json};
 use chatos_host::plugins_api::{DataChoice, Limits};
-use chatos_host::{ErrorCode, Fault, Host, InstallOrder, Text};
+use chatos_host::{ErrorCode, Fault, Host, InstallOrder, Lang, Text};
 use chatos_wire::operation::OperationView;
 use chatos_wire::plugin::{
-    AppAi, FileDiff, InstallBody, PluginDetails, PluginEntry, PluginFiles, PluginListing, PluginLog,
-    PluginRemoved, RefreshBody, TrustBody, TrustSheet,
+    AppAi, FileDiff, InstallBody, LogQuery, PluginDetails, PluginDiffQuery, PluginEntry, PluginFiles,
+    PluginListing, PluginLog, PluginRemoved, PreviewQuery, RefreshBody, RemoveQuery, TrustBody, TrustSheet,
+    UploadQuery,
 };
 use http_body_util::BodyExt;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use sha2::{Digest, Sha256};
 use tokio::io::AsyncWriteExt;
 
-use crate::api::{ApiError, Body, Query, Routes, lang_of};
+use crate::answer::{Accepted, Output, Tagged, typed};
+use crate::api::ApiError;
 use crate::app::App;
-use crate::narrow::AppCaller;
+use crate::caller::Caller;
+use crate::input::{Body, Path, Query, Upload};
+use crate::table::Routes;
 
 /// An upload that sends nothing for this long is given up.
 const UPLOAD_IDLE: Duration = Duration::from_secs(30);
 
-/// Options of an upload, in the query.
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct UploadQuery {
-    #[serde(default)]
-    allow_problems: bool,
-    #[serde(default)]
-    dry_run: bool,
-}
-
 pub(crate) fn add(routes: &mut Routes) {
-    routes.read::<PluginListing>("/api/v1/plugins", "All plugins, apps and problems", &[], get(list));
-    let one = get(read).delete(remove);
-    routes.read::<PluginDetails>("/api/v1/plugins/{id}", "One plugin in full", &[], one);
-    routes.document_act::<PluginRemoved>(
-        Method::DELETE,
-        "/api/v1/plugins/{id}",
-        "Remove a plugin (?data=keep|delete)",
-    );
-    routes.read::<PluginFiles>("/api/v1/plugins/{id}/files", "Files of a plugin", &[], get(files));
-    routes.read::<TrustSheet>(
-        "/api/v1/plugins/{id}/trust-sheet",
-        "Everything to decide by, with what changed",
-        &[],
-        get(trust_sheet),
-    );
-    routes.read::<FileDiff>(
-        "/api/v1/plugins/{id}/diff",
-        "One file as trusted and as it is",
-        &[("path", "Path of the file in the plugin")],
-        get(diff),
-    );
-    routes.read::<PluginLog>(
-        "/api/v1/plugins/{id}/log",
-        "Newest output of its processes",
-        &[("limit", "Lines at most, 500 by default")],
-        get(log),
-    );
-    routes.write::<TrustBody, PluginEntry>(
-        Method::POST,
-        "/api/v1/plugins/{id}/trust",
-        "Trust exactly these bytes",
-        200,
-        post(trust),
-    );
-    routes.write::<chatos_wire::status::Empty, PluginEntry>(
-        Method::POST,
-        "/api/v1/plugins/{id}/untrust",
-        "Take trust back",
-        200,
-        post(untrust),
-    );
-    routes.write::<InstallBody, OperationView>(
-        Method::POST,
+    routes.get("/api/v1/plugins", "All plugins, apps and problems", list);
+    routes.get("/api/v1/plugins/{id}", "One plugin in full", read);
+    routes.delete("/api/v1/plugins/{id}", "Remove a plugin (?data=keep|delete)", remove);
+    routes.get("/api/v1/plugins/{id}/files", "Files of a plugin", files);
+    routes.get("/api/v1/plugins/{id}/trust-sheet", "Everything to decide by, with what changed", trust_sheet);
+    routes.get("/api/v1/plugins/{id}/diff", "One file as trusted and as it is", diff);
+    routes.get("/api/v1/plugins/{id}/log", "Newest output of its processes", log);
+    routes.post("/api/v1/plugins/{id}/trust", "Trust exactly these bytes", trust);
+    routes.post("/api/v1/plugins/{id}/untrust", "Take trust back", untrust);
+    routes.post(
         "/api/v1/plugins/install",
         "Install a package by path, or by a body of type application/zip",
-        202,
-        post(install).get(|State(app), headers| details(app, headers, "install".to_owned())),
+        install,
     );
-    routes.write::<RefreshBody, PluginListing>(
-        Method::POST,
-        "/api/v1/plugins/refresh",
-        "Look at the plugin directories again",
-        200,
-        post(refresh).get(|State(app), headers| details(app, headers, "refresh".to_owned())),
-    );
-    routes.read::<Value>("/api/v1/plugins/{id}/apps/{app}/icon", "The image of an app", &[], get(icon));
-    routes.read::<AppAi>(
-        "/api/v1/apps/{app}/ai",
-        "What an app (PLUGIN.APP) contributes",
-        &[("preview", "true: also for an app nobody trusts")],
-        get(ai),
-    );
+    routes.post("/api/v1/plugins/refresh", "Look at the plugin directories again", refresh);
+    routes.bytes("/api/v1/plugins/{id}/apps/{app}/icon", icon);
+    routes.bytes("/api/v1/plugins/install", |app, cx, (): ()| named_as_a_route(app, cx, "install"));
+    routes.bytes("/api/v1/plugins/refresh", |app, cx, (): ()| named_as_a_route(app, cx, "refresh"));
+    routes.get("/api/v1/apps/{app}/ai", "What an app (PLUGIN.APP) contributes", ai);
 }
 
 /// Runs work that waits for disk or database.
@@ -115,84 +61,49 @@ pub(crate) async fn blocking<T: Send + 'static>(
     Ok(done?)
 }
 
-/// A snapshot with its ETag; 304 for a caller that has it already.
-fn tagged(headers: &HeaderMap, value: &impl Serialize) -> Result<Response, ApiError> {
-    let body = serde_json::to_vec(value)
-        .map_err(|error| Fault::new(ErrorCode::Internal, Text::same(error.to_string())))?;
-    let digest: String = Sha256::digest(&body)[..12].iter().map(|byte| format!("{byte:02x}")).collect();
-    let tag = format!("\"{digest}\"");
-    let known = headers.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let mut response = if known.split(',').any(|known| known.trim() == tag) {
-        StatusCode::NOT_MODIFIED.into_response()
-    } else {
-        ([(header::CONTENT_TYPE, "application/json")], body).into_response()
-    };
-    if let Ok(tag) = HeaderValue::from_str(&tag) {
-        response.headers_mut().insert(header::ETAG, tag);
-    }
-    Ok(response)
-}
-
-async fn list(
-    State(app): State<App>,
-    headers: HeaderMap,
-    caller: Option<Extension<AppCaller>>,
-) -> Result<Response, ApiError> {
-    let lang = lang_of(&headers, app.host().lang());
+async fn list(app: App, cx: Caller, (): ()) -> Result<Tagged<PluginListing>, ApiError> {
+    let caller = cx.app;
+    let lang = cx.lang;
     let listing = blocking(&app, move |host| {
         let desk = host.plugins()?;
         Ok(if caller.is_some() { desk.listing_for_app(lang) } else { desk.listing(lang) })
     })
     .await?;
-    tagged(&headers, &listing)
+    Ok(Tagged(listing))
 }
 
-async fn read(
-    State(app): State<App>,
-    headers: HeaderMap,
-    Path(id): Path<String>,
-) -> Result<Json<PluginDetails>, ApiError> {
-    details(app, headers, id).await
+async fn read(app: App, cx: Caller, Path(id): Path<String>) -> Result<PluginDetails, ApiError> {
+    details(&app, cx.lang, id).await
 }
 
-async fn details(app: App, headers: HeaderMap, id: String) -> Result<Json<PluginDetails>, ApiError> {
-    let lang = lang_of(&headers, app.host().lang());
-    blocking(&app, move |host| host.plugins()?.details(&id, lang)).await.map(Json)
+async fn details(app: &App, lang: Lang, id: String) -> Result<PluginDetails, ApiError> {
+    blocking(app, move |host| host.plugins()?.details(&id, lang)).await
 }
 
-async fn files(
-    State(app): State<App>,
-    headers: HeaderMap,
-    Path(id): Path<String>,
-) -> Result<Json<PluginFiles>, ApiError> {
-    let lang = lang_of(&headers, app.host().lang());
+/// A plugin whose id is the last word of another route.
+async fn named_as_a_route(app: App, cx: Caller, id: &str) -> Result<Response, ApiError> {
+    Ok(details(&app, cx.lang, id.to_owned()).await?.answer(&cx))
+}
+
+async fn files(app: App, cx: Caller, Path(id): Path<String>) -> Result<PluginFiles, ApiError> {
+    let lang = cx.lang;
     let details = blocking(&app, move |host| host.plugins()?.details(&id, lang)).await?;
-    Ok(Json(PluginFiles { files: details.files }))
+    Ok(PluginFiles { files: details.files })
 }
 
-async fn trust_sheet(
-    State(app): State<App>,
-    headers: HeaderMap,
-    Path(id): Path<String>,
-) -> Result<Json<TrustSheet>, ApiError> {
-    let lang = lang_of(&headers, app.host().lang());
-    blocking(&app, move |host| host.trust_sheet(&id, lang)).await.map(Json)
-}
-
-/// `?path=…`.
-#[derive(Debug, Deserialize)]
-struct PathQuery {
-    path: String,
+async fn trust_sheet(app: App, cx: Caller, Path(id): Path<String>) -> Result<TrustSheet, ApiError> {
+    let lang = cx.lang;
+    blocking(&app, move |host| host.trust_sheet(&id, lang)).await
 }
 
 async fn diff(
-    State(app): State<App>,
-    Path(id): Path<String>,
-    Query(query): Query<PathQuery>,
-) -> Result<Json<FileDiff>, ApiError> {
+    app: App,
+    _: Caller,
+    (Path(id), Query(query)): (Path<String>, Query<PluginDiffQuery>),
+) -> Result<FileDiff, ApiError> {
     let path = query.path.clone();
     let found = blocking(&app, move |host| host.plugins()?.diff(&id, &path)).await?;
-    found.map(Json).ok_or_else(|| {
+    found.ok_or_else(|| {
         Fault::new(
             ErrorCode::NotFound,
             Text::new(
@@ -204,60 +115,39 @@ async fn diff(
     })
 }
 
-/// `?limit=…`.
-#[derive(Debug, Deserialize)]
-struct LimitQuery {
-    #[serde(default = "LimitQuery::default_limit")]
-    limit: usize,
-}
-
-impl LimitQuery {
-    fn default_limit() -> usize {
-        500
-    }
-}
-
 async fn log(
-    State(app): State<App>,
-    Path(id): Path<String>,
-    Query(query): Query<LimitQuery>,
-) -> Result<Json<PluginLog>, ApiError> {
-    blocking(&app, move |host| host.plugins()?.log(&id, query.limit.min(10_000))).await.map(Json)
+    app: App,
+    _: Caller,
+    (Path(id), Query(query)): (Path<String>, Query<LogQuery>),
+) -> Result<PluginLog, ApiError> {
+    blocking(&app, move |host| host.plugins()?.log(&id, query.limit.unwrap_or(500).min(10_000))).await
 }
 
 async fn trust(
-    State(app): State<App>,
-    Path(id): Path<String>,
-    Body(body): Body<TrustBody>,
-) -> Result<Json<PluginEntry>, ApiError> {
+    app: App,
+    _: Caller,
+    (Path(id), Body(body)): (Path<String>, Body<TrustBody>),
+) -> Result<PluginEntry, ApiError> {
     blocking(&app, move |host| {
         host.trust_plugin(&id, &body.digest, body.allow_inside_network, body.allow.as_deref(), "person")
     })
     .await
-    .map(Json)
 }
 
 async fn untrust(
-    State(app): State<App>,
-    Path(id): Path<String>,
-    _body: Body<chatos_wire::status::Empty>,
-) -> Result<Json<PluginEntry>, ApiError> {
-    blocking(&app, move |host| host.untrust_plugin(&id, "person")).await.map(Json)
-}
-
-/// `?data=keep|delete`.
-#[derive(Debug, Default, Deserialize)]
-struct DataQuery {
-    data: Option<String>,
+    app: App,
+    _: Caller,
+    (Path(id), _body): (Path<String>, Body<chatos_wire::status::Empty>),
+) -> Result<PluginEntry, ApiError> {
+    blocking(&app, move |host| host.untrust_plugin(&id, "person")).await
 }
 
 async fn remove(
-    State(app): State<App>,
-    headers: HeaderMap,
-    Path(id): Path<String>,
-    Query(query): Query<DataQuery>,
-) -> Result<Json<Value>, ApiError> {
-    let lang = lang_of(&headers, app.host().lang());
+    app: App,
+    cx: Caller,
+    (Path(id), Query(query)): (Path<String>, Query<RemoveQuery>),
+) -> Result<PluginRemoved, ApiError> {
+    let lang = cx.lang;
     let data = match query.data.as_deref() {
         None | Some("keep") => DataChoice::Keep,
         Some("delete") => DataChoice::Delete,
@@ -269,34 +159,29 @@ async fn remove(
             .into());
         }
     };
-    blocking(&app, move |host| host.uninstall_plugin(&id, data, lang)).await.map(Json)
+    typed(blocking(&app, move |host| host.uninstall_plugin(&id, data, lang)).await?)
 }
 
-async fn refresh(
-    State(app): State<App>,
-    headers: HeaderMap,
-    Body(body): Body<RefreshBody>,
-) -> Result<Json<PluginListing>, ApiError> {
-    let lang = lang_of(&headers, app.host().lang());
+async fn refresh(app: App, cx: Caller, Body(body): Body<RefreshBody>) -> Result<PluginListing, ApiError> {
+    let lang = cx.lang;
     let listing = blocking(&app, move |host| {
         host.refresh_plugins(body.deep)?;
         Ok(host.plugins()?.listing(lang))
     });
-    listing.await.map(Json)
+    listing.await
 }
 
 /// Two forms, told apart by their type: JSON with a path, or the bytes of a zip file. A folder dropped
 /// on the page is sent as a zip file the page makes.
 async fn install(
-    State(app): State<App>,
-    Query(query): Query<UploadQuery>,
-    request: Request,
-) -> Result<(StatusCode, Json<Value>), ApiError> {
-    let lang = lang_of(request.headers(), app.host().lang());
-    let kind =
-        request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    app: App,
+    cx: Caller,
+    (Query(query), Upload(request, _)): (Query<UploadQuery>, Upload<InstallBody>),
+) -> Result<Accepted<OperationView>, ApiError> {
+    let lang = cx.lang;
+    let kind = cx.header(&header::CONTENT_TYPE).unwrap_or_default();
     let order = if kind.to_ascii_lowercase().starts_with("application/json") {
-        let Body(body) = Body::<InstallBody>::from_request(request, &app).await?;
+        let Body(body) = Body::<InstallBody>::of(request).await?;
         if !body.path.is_absolute() {
             return Err(Fault::new(
                 ErrorCode::InvalidArgument,
@@ -323,7 +208,7 @@ async fn install(
     };
     let host = app.host().clone();
     let operation = host.install_plugin(order)?;
-    Ok((StatusCode::ACCEPTED, Json(operation.view(lang))))
+    Ok(Accepted(typed(operation.view(lang))?))
 }
 
 /// Streams an upload into staging; what is cut off there is removed at the next start.
@@ -378,10 +263,7 @@ async fn write_body(request: Request, path: &std::path::Path, limit: u64) -> Res
     Ok(())
 }
 
-async fn icon(
-    State(app): State<App>,
-    Path((id, app_id)): Path<(String, String)>,
-) -> Result<Response, ApiError> {
+async fn icon(app: App, _: Caller, Path((id, app_id)): Path<(String, String)>) -> Result<Response, ApiError> {
     let found = blocking(&app, move |host| host.plugins()?.icon(&id, &app_id)).await?;
     match found {
         Some((bytes, kind)) => Ok(([(header::CONTENT_TYPE, kind)], bytes).into_response()),
@@ -389,18 +271,11 @@ async fn icon(
     }
 }
 
-/// `?preview=true`.
-#[derive(Debug, Default, Deserialize)]
-struct PreviewQuery {
-    #[serde(default)]
-    preview: bool,
-}
-
 async fn ai(
-    State(app): State<App>,
-    Path(key): Path<String>,
-    Query(query): Query<PreviewQuery>,
-) -> Result<Json<AppAi>, ApiError> {
+    app: App,
+    _: Caller,
+    (Path(key), Query(query)): (Path<String>, Query<PreviewQuery>),
+) -> Result<AppAi, ApiError> {
     let found = blocking(&app, move |host| {
         let desk = host.plugins()?;
         let key = desk.app_key(&key)?;
@@ -411,5 +286,5 @@ async fn ai(
             .map_err(|error| Fault::new(ErrorCode::Internal, Text::same(error.to_string())))?;
         Ok(AppAi { plugin_id: key.plugin.to_string(), app_id: key.app.to_string(), trusted, contribution })
     });
-    found.await.map(Json)
+    found.await
 }

@@ -2,25 +2,26 @@
 
 use std::time::Duration;
 
-use axum::extract::{Path, State};
-use axum::http::{HeaderMap, Method};
-use axum::routing::{get, post};
-use axum::{Extension, Json};
+use axum::http::header;
 use chatos_host::prompts_api::Surface;
-use chatos_host::{Fault, Lang, PromptDesk, PromptList as Wanted, PromptReply};
+use chatos_host::{Fault, Lang, PromptDesk, PromptReply};
 use chatos_wire::prompt::{
-    ArchiveOrder, PromptAnswer, PromptAsked, PromptAsker, PromptDraft, PromptEntries, PromptIds, PromptList,
-    PromptRecorded, PromptRequest, PromptText, PromptsArchived,
+    ArchiveOrder, PromptAnswer, PromptAsked, PromptAsker, PromptCheck, PromptClosed, PromptDraft,
+    PromptDraftQuery, PromptEntries, PromptFindQuery, PromptIds, PromptList, PromptLogQuery, PromptName,
+    PromptQuery, PromptRecorded, PromptRequest, PromptTaken, PromptText, PromptTextQuery, PromptView,
+    PromptWait, PromptWaitQuery, PromptsArchived,
 };
 use chatos_wire::status::Done;
-use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::api::{ApiError, Body, Query, Routes, lang_of};
+use crate::answer::typed;
+use crate::api::ApiError;
 use crate::app::App;
 use crate::auth::SessionId;
-use crate::narrow::AppCaller;
+use crate::caller::Caller;
+use crate::input::{Body, Members, Path, Query};
 use crate::route::tasks::blocking;
+use crate::table::Routes;
 
 /// security T2.8: questions and answers may carry results of this size.
 const PROMPT_BYTES: usize = 8 * 1024 * 1024;
@@ -28,138 +29,65 @@ const PROMPT_BYTES: usize = 8 * 1024 * 1024;
 const WAIT_MOST: Duration = Duration::from_secs(60);
 const WAIT_DEFAULT: Duration = Duration::from_secs(25);
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct Named {
-    /// Ids such as `..` cannot travel in a path; here they can.
-    id: Option<String>,
-    client: Option<String>,
-    timeout_ms: Option<u64>,
-    app: Option<String>,
-    read_all: bool,
-    prefix: Option<String>,
-    from: Option<usize>,
-    lines: Option<usize>,
-}
-
 pub(crate) fn add(routes: &mut Routes) {
-    let query = &[
-        ("view", "needs_you, results, history or all"),
-        ("runId", "only this run"),
-        ("source", "exact"),
-        ("kind", "exact"),
-        ("status", "of the answer"),
-        ("q", "in title, message and source"),
-        ("since", "ISO time"),
-        ("until", "ISO time"),
-        ("cursor", "from the page before"),
-        ("limit", "1 to 200"),
-        ("auto", "true or false: answered by the host itself or not"),
-    ];
-    let path = "/api/v1/prompts";
-    routes.read::<PromptList>(path, "Questions to the person", query, get(list).post(ask));
-    routes.document::<PromptRequest, PromptAsked>(Method::POST, path, "Ask the person");
-    let query = &[("id", "the id, where it cannot travel in the path")];
-    routes.read::<Value>("/api/v1/prompts/{id}", "One question with its answer", query, get(one));
-    let query = &[("from", "the first line, from 0"), ("lines", "how many, at most 5000")];
-    routes.read::<PromptText>(
+    routes.get("/api/v1/prompts", "Questions to the person", list);
+    routes.post("/api/v1/prompts", "Ask the person", ask);
+    routes.get("/api/v1/prompts/{id}", "One question with its answer", one);
+    routes.get(
         "/api/v1/prompts/{id}/diff",
         "The whole text of a question, in parts; what was not given cannot be approved",
-        query,
-        get(text),
+        text,
     );
-    let path = "/api/v1/prompts/{id}/response";
-    routes.write::<PromptAnswer, PromptRecorded>(
-        Method::POST,
-        path,
-        "Answer a question; the first answer wins",
-        200,
-        post(answer),
-    );
-    let query = &[("timeoutMs", "how long to wait, at most 60000")];
-    routes.read::<Value>("/api/v1/prompts/{id}/wait", "Wait for the verified answer", query, get(wait));
-    let path = "/api/v1/prompts/{id}/take";
-    routes.write::<PromptAsker, Value>(
-        Method::POST,
-        path,
-        "Take the private values, exactly once",
-        200,
-        post(take),
-    );
-    let path = "/api/v1/prompts/{id}/close";
-    routes.write::<PromptAsker, Value>(Method::POST, path, "Withdraw a question", 200, post(close));
-    let path = "/api/v1/prompts/{id}/consume";
-    routes.write::<PromptAsker, Done>(
-        Method::POST,
-        path,
-        "Erase the private values of an app's question",
-        200,
-        post(consume),
-    );
-    let path = "/api/v1/prompts/{id}/draft";
-    let query = &[("client", "an id the browser keeps")];
-    let drafts = get(read_draft).put(write_draft).delete(delete_draft);
-    routes.read::<PromptDraft>(path, "What this browser had typed", query, drafts);
-    routes.document::<PromptDraft, Done>(Method::PUT, path, "Keep what was typed");
-    routes.document_act::<Done>(Method::DELETE, path, "Forget what was typed");
-    let path = "/api/v1/prompts/archive";
-    routes.write::<ArchiveOrder, PromptsArchived>(
-        Method::POST,
-        path,
-        "Move old answered questions to the archive",
-        200,
-        post(archive),
-    );
-    let query =
-        &[("app", "pluginId/appId: as this app may see it"), ("readAll", "the app has prompts.readAll")];
-    routes.read::<PromptEntries>("/api/v1/prompts/log", "The log as entries", query, get(log));
-    let query = &[("prefix", "at least four characters")];
-    routes.read::<PromptIds>("/api/v1/prompts/find", "Ids that begin with a prefix", query, get(find));
-    routes.read::<Value>("/api/v1/prompts/check", "What is wrong with the log", &[], get(check));
+    routes.post("/api/v1/prompts/{id}/response", "Answer a question; the first answer wins", answer);
+    routes.get("/api/v1/prompts/{id}/wait", "Wait for the verified answer", wait);
+    routes.post("/api/v1/prompts/{id}/take", "Take the private values, exactly once", take);
+    routes.post("/api/v1/prompts/{id}/close", "Withdraw a question", close);
+    routes.post("/api/v1/prompts/{id}/consume", "Erase the private values of an app's question", consume);
+    routes.get("/api/v1/prompts/{id}/draft", "What this browser had typed", read_draft);
+    routes.put("/api/v1/prompts/{id}/draft", "Keep what was typed", write_draft);
+    routes.delete("/api/v1/prompts/{id}/draft", "Forget what was typed", delete_draft);
+    routes.post("/api/v1/prompts/archive", "Move old answered questions to the archive", archive);
+    routes.get("/api/v1/prompts/log", "The log as entries", log);
+    routes.get("/api/v1/prompts/find", "Ids that begin with a prefix", find);
+    routes.get("/api/v1/prompts/check", "What is wrong with the log", check);
 }
 
 /// Runs work at the desk off the async threads, in the caller's language.
 async fn at_desk<T: Send + 'static>(
     app: &App,
-    headers: &HeaderMap,
+    lang: Lang,
     work: impl FnOnce(&PromptDesk, Lang) -> Result<T, Fault> + Send + 'static,
 ) -> Result<T, ApiError> {
-    let lang = lang_of(headers, app.host().lang());
     blocking(app, move |host| work(host.prompts()?, lang)).await
 }
 
-fn id_of(path: String, named: &Named) -> String {
-    named.id.clone().unwrap_or(path)
+/// Ids such as `..` cannot travel in a path; in the query they can.
+fn id_of(path: String, named: Option<String>) -> String {
+    named.unwrap_or(path)
 }
 
-async fn list(
-    State(app): State<App>,
-    headers: HeaderMap,
-    Query(wanted): Query<Wanted>,
-) -> Result<Json<Value>, ApiError> {
-    Ok(Json(at_desk(&app, &headers, move |desk, lang| desk.list(&wanted, lang)).await?))
+async fn list(app: App, cx: Caller, Query(wanted): Query<PromptQuery>) -> Result<PromptList, ApiError> {
+    typed(at_desk(&app, cx.lang, move |desk, lang| desk.list(&wanted, lang)).await?)
 }
 
 async fn one(
-    State(app): State<App>,
-    headers: HeaderMap,
-    Path(path): Path<String>,
-    Query(named): Query<Named>,
-) -> Result<Json<Value>, ApiError> {
-    let id = id_of(path, &named);
-    Ok(Json(at_desk(&app, &headers, move |desk, lang| desk.show(&id, lang)).await?))
+    app: App,
+    cx: Caller,
+    (Path(path), Query(named)): (Path<String>, Query<PromptName>),
+) -> Result<PromptView, ApiError> {
+    let id = id_of(path, named.id);
+    typed(at_desk(&app, cx.lang, move |desk, lang| desk.show(&id, lang)).await?)
 }
 
 async fn text(
-    State(app): State<App>,
-    headers: HeaderMap,
-    Path(path): Path<String>,
-    Query(named): Query<Named>,
-    Extension(session): Extension<SessionId>,
-) -> Result<Json<Value>, ApiError> {
-    let id = id_of(path, &named);
+    app: App,
+    cx: Caller,
+    (Path(path), Query(named)): (Path<String>, Query<PromptTextQuery>),
+) -> Result<PromptText, ApiError> {
+    let session = cx.session()?;
+    let id = id_of(path, named.id);
     let (from, lines) = (named.from.unwrap_or_default(), named.lines.unwrap_or(usize::MAX));
-    Ok(Json(at_desk(&app, &headers, move |desk, _| desk.text(&id, from, lines, &viewer(session))).await?))
+    typed(at_desk(&app, cx.lang, move |desk, _| desk.text(&id, from, lines, &viewer(session))).await?)
 }
 
 /// Who looks: one signed-in browser, or the programs with the token of this start.
@@ -168,175 +96,160 @@ fn viewer(session: SessionId) -> String {
 }
 
 async fn ask(
-    State(app): State<App>,
-    headers: HeaderMap,
-    caller: Option<Extension<AppCaller>>,
-    Body(mut body): Body<Value, PROMPT_BYTES>,
-) -> Result<Json<Value>, ApiError> {
-    if let (Some(Extension(caller)), Some(body)) = (&caller, body.as_object_mut()) {
+    app: App,
+    cx: Caller,
+    Members(mut body, _): Members<PromptRequest, PROMPT_BYTES>,
+) -> Result<PromptAsked, ApiError> {
+    if let Some(caller) = &cx.app {
         // Who asks is known from the page; what the body says about it does not count (host-api §6.3).
         body.retain(|name, _| matches!(name.as_str(), "prompt" | "requestId" | "runId"));
         body.insert("owner".to_owned(), Value::from(caller.owner()));
     }
-    let source = if from_page(&headers) { "ui" } else { "api" };
-    Ok(Json(at_desk(&app, &headers, move |desk, lang| desk.request(&body, source, lang)).await?))
+    let source = if from_page(&cx) { "ui" } else { "api" };
+    typed(at_desk(&app, cx.lang, move |desk, lang| desk.request(&Value::Object(body), source, lang)).await?)
 }
 
 // A page names itself by its origin, which the guard has checked; everybody else is the API.
-fn from_page(headers: &HeaderMap) -> bool {
-    headers.contains_key("origin")
+fn from_page(cx: &Caller) -> bool {
+    cx.header(&header::ORIGIN).is_some()
 }
 
 async fn answer(
-    State(app): State<App>,
-    headers: HeaderMap,
-    Path(path): Path<String>,
-    Query(named): Query<Named>,
-    caller: Option<Extension<AppCaller>>,
-    Extension(session): Extension<SessionId>,
-    Body(mut body): Body<Value, PROMPT_BYTES>,
-) -> Result<Json<Value>, ApiError> {
-    if let (Some(Extension(caller)), Some(body)) = (&caller, body.as_object_mut()) {
+    app: App,
+    cx: Caller,
+    (Path(path), Query(named), Members(mut body, _)): (
+        Path<String>,
+        Query<PromptName>,
+        Members<PromptAnswer, PROMPT_BYTES>,
+    ),
+) -> Result<PromptRecorded, ApiError> {
+    let session = cx.session()?;
+    if let Some(caller) = &cx.app {
         body.retain(|name, _| matches!(name.as_str(), "response" | "runId" | "shown"));
         body.insert("app".to_owned(), Value::from(caller.key()));
     }
-    let id = id_of(path, &named);
-    let surface = if from_page(&headers) { Surface::Ui } else { Surface::Api };
-    let answered = at_desk(&app, &headers, move |desk, lang| {
-        let reply = PromptReply { viewer: viewer(session), ..PromptReply::from_payload(&body)? };
+    let id = id_of(path, named.id);
+    let surface = if from_page(&cx) { Surface::Ui } else { Surface::Api };
+    let answered = at_desk(&app, cx.lang, move |desk, lang| {
+        let reply =
+            PromptReply { viewer: viewer(session), ..PromptReply::from_payload(&Value::Object(body))? };
         desk.respond(&id, &reply, surface, lang)
     });
-    Ok(Json(answered.await?))
+    typed(answered.await?)
 }
 
 async fn wait(
-    State(app): State<App>,
-    headers: HeaderMap,
-    Path(path): Path<String>,
-    Query(named): Query<Named>,
-    caller: Option<Extension<AppCaller>>,
-) -> Result<Json<Value>, ApiError> {
-    let id = id_of(path, &named);
-    if let Some(Extension(caller)) = &caller {
+    app: App,
+    cx: Caller,
+    (Path(path), Query(named)): (Path<String>, Query<PromptWaitQuery>),
+) -> Result<PromptWait, ApiError> {
+    let id = id_of(path, named.id);
+    if let Some(caller) = &cx.app {
         let (own, asked) = (caller.owner(), id.clone());
-        at_desk(&app, &headers, move |desk, _| desk.owned_by(&asked, &own)).await?;
+        at_desk(&app, cx.lang, move |desk, _| desk.owned_by(&asked, &own)).await?;
     }
     let patience = named.timeout_ms.map_or(WAIT_DEFAULT, Duration::from_millis).min(WAIT_MOST);
     let cancel = app.host().shutdown().child_token();
     let mut waited = app.host().prompts()?.wait(&id, patience, &cancel).await?;
-    if let (Some(Extension(caller)), true) = (caller, waited["state"] == "closed") {
+    if let (Some(caller), true) = (cx.app, waited["state"] == "closed") {
         let private =
-            at_desk(&app, &headers, move |desk, _| desk.private_answer(&id, &caller.owner())).await?;
+            at_desk(&app, cx.lang, move |desk, _| desk.private_answer(&id, &caller.owner())).await?;
         if let Some(response) = private {
             waited["response"] = response;
         }
     }
-    Ok(Json(waited))
+    typed(waited)
 }
 
 async fn take(
-    State(app): State<App>,
-    headers: HeaderMap,
-    Path(path): Path<String>,
-    Query(named): Query<Named>,
-    Body(body): Body<PromptAsker>,
-) -> Result<Json<Value>, ApiError> {
-    let id = id_of(path, &named);
-    let taken = at_desk(&app, &headers, move |desk, _| {
+    app: App,
+    cx: Caller,
+    (Path(path), Query(named), Body(body)): (Path<String>, Query<PromptName>, Body<PromptAsker>),
+) -> Result<PromptTaken, ApiError> {
+    let id = id_of(path, named.id);
+    let taken = at_desk(&app, cx.lang, move |desk, _| {
         desk.take(&id, &Value::from(body.owner), body.secrets.unwrap_or(true))
     });
-    Ok(Json(taken.await?))
+    typed(taken.await?)
 }
 
 async fn consume(
-    State(app): State<App>,
-    headers: HeaderMap,
-    Path(path): Path<String>,
-    Query(named): Query<Named>,
-    caller: Option<Extension<AppCaller>>,
-    Body(body): Body<PromptAsker>,
-) -> Result<Json<Value>, ApiError> {
-    let id = id_of(path, &named);
-    let owner = caller.map_or(body.owner, |Extension(caller)| caller.owner());
-    let done = at_desk(&app, &headers, move |desk, _| desk.consume(&id, &Value::from(owner)));
-    Ok(Json(done.await?))
+    app: App,
+    cx: Caller,
+    (Path(path), Query(named), Body(body)): (Path<String>, Query<PromptName>, Body<PromptAsker>),
+) -> Result<Done, ApiError> {
+    let id = id_of(path, named.id);
+    let owner = cx.app.map_or(body.owner, |caller| caller.owner());
+    let done = at_desk(&app, cx.lang, move |desk, _| desk.consume(&id, &Value::from(owner)));
+    typed(done.await?)
 }
 
 async fn close(
-    State(app): State<App>,
-    headers: HeaderMap,
-    Path(path): Path<String>,
-    Query(named): Query<Named>,
-    Body(body): Body<PromptAsker>,
-) -> Result<Json<Value>, ApiError> {
-    let id = id_of(path, &named);
-    let closed = at_desk(&app, &headers, move |desk, _| {
+    app: App,
+    cx: Caller,
+    (Path(path), Query(named), Body(body)): (Path<String>, Query<PromptName>, Body<PromptAsker>),
+) -> Result<PromptClosed, ApiError> {
+    let id = id_of(path, named.id);
+    let closed = at_desk(&app, cx.lang, move |desk, _| {
         desk.withdraw(&id, &Value::from(body.owner), body.code.as_deref().unwrap_or("aborted"))
     });
-    Ok(Json(closed.await?))
+    typed(closed.await?)
 }
 
 async fn read_draft(
-    State(app): State<App>,
-    headers: HeaderMap,
-    Path(path): Path<String>,
-    Query(named): Query<Named>,
-) -> Result<Json<Value>, ApiError> {
-    let (id, client) = (id_of(path, &named), named.client.unwrap_or_default());
-    Ok(Json(at_desk(&app, &headers, move |desk, _| desk.draft(&id, &client)).await?))
+    app: App,
+    cx: Caller,
+    (Path(path), Query(named)): (Path<String>, Query<PromptDraftQuery>),
+) -> Result<PromptDraft, ApiError> {
+    let (id, client) = (id_of(path, named.id), named.client.unwrap_or_default());
+    typed(at_desk(&app, cx.lang, move |desk, _| desk.draft(&id, &client)).await?)
 }
 
 async fn write_draft(
-    State(app): State<App>,
-    headers: HeaderMap,
-    Path(path): Path<String>,
-    Query(named): Query<Named>,
-    Body(body): Body<Value>,
-) -> Result<Json<Value>, ApiError> {
-    let (id, client) = (id_of(path, &named), named.client.unwrap_or_default());
-    Ok(Json(at_desk(&app, &headers, move |desk, _| desk.save_draft(&id, &client, &body["draft"])).await?))
+    app: App,
+    cx: Caller,
+    (Path(path), Query(named), Members(body, _)): (
+        Path<String>,
+        Query<PromptDraftQuery>,
+        Members<PromptDraft>,
+    ),
+) -> Result<Done, ApiError> {
+    let (id, client) = (id_of(path, named.id), named.client.unwrap_or_default());
+    typed(
+        at_desk(&app, cx.lang, move |desk, _| {
+            desk.save_draft(&id, &client, body.get("draft").unwrap_or(&Value::Null))
+        })
+        .await?,
+    )
 }
 
 async fn delete_draft(
-    State(app): State<App>,
-    headers: HeaderMap,
-    Path(path): Path<String>,
-    Query(named): Query<Named>,
-) -> Result<Json<Value>, ApiError> {
-    let (id, client) = (id_of(path, &named), named.client.unwrap_or_default());
-    Ok(Json(at_desk(&app, &headers, move |desk, _| desk.delete_draft(&id, &client)).await?))
+    app: App,
+    cx: Caller,
+    (Path(path), Query(named)): (Path<String>, Query<PromptDraftQuery>),
+) -> Result<Done, ApiError> {
+    let (id, client) = (id_of(path, named.id), named.client.unwrap_or_default());
+    typed(at_desk(&app, cx.lang, move |desk, _| desk.delete_draft(&id, &client)).await?)
 }
 
-async fn archive(
-    State(app): State<App>,
-    headers: HeaderMap,
-    Body(body): Body<ArchiveOrder>,
-) -> Result<Json<Value>, ApiError> {
-    Ok(Json(at_desk(&app, &headers, move |desk, _| desk.archive(body.before.as_deref())).await?))
+async fn archive(app: App, cx: Caller, Body(body): Body<ArchiveOrder>) -> Result<PromptsArchived, ApiError> {
+    typed(at_desk(&app, cx.lang, move |desk, _| desk.archive(body.before.as_deref())).await?)
 }
 
-async fn log(
-    State(app): State<App>,
-    headers: HeaderMap,
-    caller: Option<Extension<AppCaller>>,
-    Query(named): Query<Named>,
-) -> Result<Json<Value>, ApiError> {
+async fn log(app: App, cx: Caller, Query(named): Query<PromptLogQuery>) -> Result<PromptEntries, ApiError> {
+    let caller = cx.app;
     let (as_app, read_all) = match caller {
-        Some(Extension(caller)) => (Some(caller.key()), caller.has("prompts.readAll")),
+        Some(caller) => (Some(caller.key()), caller.has("prompts.readAll")),
         None => (named.app, named.read_all),
     };
-    Ok(Json(at_desk(&app, &headers, move |desk, _| desk.log(as_app.as_deref(), read_all)).await?))
+    typed(at_desk(&app, cx.lang, move |desk, _| desk.log(as_app.as_deref(), read_all)).await?)
 }
 
-async fn check(State(app): State<App>, headers: HeaderMap) -> Result<Json<Value>, ApiError> {
-    Ok(Json(at_desk(&app, &headers, |desk, _| desk.check()).await?))
+async fn check(app: App, cx: Caller, (): ()) -> Result<PromptCheck, ApiError> {
+    typed(at_desk(&app, cx.lang, |desk, _| desk.check()).await?)
 }
 
-async fn find(
-    State(app): State<App>,
-    headers: HeaderMap,
-    Query(named): Query<Named>,
-) -> Result<Json<Value>, ApiError> {
+async fn find(app: App, cx: Caller, Query(named): Query<PromptFindQuery>) -> Result<PromptIds, ApiError> {
     let prefix = named.prefix.unwrap_or_default();
-    Ok(Json(at_desk(&app, &headers, move |desk, _| Ok(json!({ "ids": desk.find(&prefix)? }))).await?))
+    typed(at_desk(&app, cx.lang, move |desk, _| Ok(json!({ "ids": desk.find(&prefix)? }))).await?)
 }

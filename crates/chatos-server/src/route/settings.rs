@@ -1,69 +1,58 @@
 //! Settings with their effective values, where they come from, and what may be entered.
 
-use axum::Json;
-use axum::extract::{Path, State};
-use axum::http::{HeaderMap, Method};
-use axum::routing::get;
 use chatos_host::{
     Effective, ErrorCode, Fault, Lang, SETTINGS, SettingKind, SettingSource, SettingSpec, Text, find_setting,
     iso_from_ms,
 };
 use chatos_wire::setting::{Setting, SettingList, SettingType, SettingValue, TextPair, ValueSource};
 
-use crate::api::{ApiError, Body, Routes, lang_of};
+use crate::api::ApiError;
 use crate::app::App;
+use crate::caller::Caller;
+use crate::input::{Body, Path};
+use crate::table::Routes;
 
 pub(crate) fn add(routes: &mut Routes) {
-    routes.read::<SettingList>("/api/v1/settings", "Every setting with its effective value", &[], get(list));
-    let one = get(read).put(write).delete(reset);
-    routes.read::<Setting>("/api/v1/settings/{key}", "One setting", &[], one);
-    routes.document::<SettingValue, Setting>(Method::PUT, "/api/v1/settings/{key}", "Store a value");
-    routes.document_act::<Setting>(Method::DELETE, "/api/v1/settings/{key}", "Go back to the default");
+    routes.get("/api/v1/settings", "Every setting with its effective value", list);
+    routes.get("/api/v1/settings/{key}", "One setting", read);
+    routes.put("/api/v1/settings/{key}", "Store a value", write);
+    routes.delete("/api/v1/settings/{key}", "Go back to the default", reset);
 }
 
-async fn list(State(app): State<App>, headers: HeaderMap) -> Json<SettingList> {
-    let lang = lang_of(&headers, app.host().lang());
+async fn list(app: App, cx: Caller, (): ()) -> Result<SettingList, ApiError> {
+    let lang = cx.lang;
     let settings = app.host().settings();
     let fixed = SETTINGS.iter().map(|spec| spec.key.to_owned());
     let items = fixed.chain(settings.stored_family_keys()).filter_map(|key| view(&app, &key, lang)).collect();
-    Json(SettingList { items })
+    Ok(SettingList { items })
 }
 
-async fn read(
-    State(app): State<App>,
-    headers: HeaderMap,
-    Path(key): Path<String>,
-) -> Result<Json<Setting>, ApiError> {
-    let lang = lang_of(&headers, app.host().lang());
-    view(&app, &key, lang).map(Json).ok_or_else(|| app.host().unknown_setting(&key).into())
+async fn read(app: App, cx: Caller, Path(key): Path<String>) -> Result<Setting, ApiError> {
+    let lang = cx.lang;
+    view(&app, &key, lang).ok_or_else(|| app.host().unknown_setting(&key).into())
 }
 
 async fn write(
-    State(app): State<App>,
-    headers: HeaderMap,
-    Path(key): Path<String>,
-    Body(body): Body<SettingValue>,
-) -> Result<Json<Setting>, ApiError> {
-    let lang = lang_of(&headers, app.host().lang());
+    app: App,
+    cx: Caller,
+    (Path(key), Body(body)): (Path<String>, Body<SettingValue>),
+) -> Result<Setting, ApiError> {
+    let lang = cx.lang;
     refuse_decided(&app, &key)?;
     let host = app.host().clone();
     let name = key.clone();
     let stored = tokio::task::spawn_blocking(move || host.set_setting(&name, &body.value, "person")).await;
     stored.map_err(|error| bug(&error))??;
-    view(&app, &key, lang).map(Json).ok_or_else(|| app.host().unknown_setting(&key).into())
+    view(&app, &key, lang).ok_or_else(|| app.host().unknown_setting(&key).into())
 }
 
-async fn reset(
-    State(app): State<App>,
-    headers: HeaderMap,
-    Path(key): Path<String>,
-) -> Result<Json<Setting>, ApiError> {
-    let lang = lang_of(&headers, app.host().lang());
+async fn reset(app: App, cx: Caller, Path(key): Path<String>) -> Result<Setting, ApiError> {
+    let lang = cx.lang;
     let host = app.host().clone();
     let name = key.clone();
     let done = tokio::task::spawn_blocking(move || host.reset_setting(&name)).await;
     done.map_err(|error| bug(&error))??;
-    view(&app, &key, lang).map(Json).ok_or_else(|| app.host().unknown_setting(&key).into())
+    view(&app, &key, lang).ok_or_else(|| app.host().unknown_setting(&key).into())
 }
 
 /// Storing a value that a flag or variable overrides would look like success and change nothing.

@@ -1,24 +1,24 @@
 //! What the host is and how it does; and stopping it.
 
-use axum::extract::State;
-use axum::http::{HeaderMap, Method, StatusCode};
-use axum::routing::{get, post};
-use axum::{Json, response::IntoResponse, response::Response};
 use chatos_host::{Lang, iso_from_ms, now_ms, resident_bytes};
 use chatos_wire::status::{Done, Empty, NodeView, NoticeView, Status, StatusCounts};
 
-use crate::api::{Body, Routes, lang_of};
+use crate::answer::Accepted;
+use crate::api::ApiError;
 use crate::app::App;
+use crate::caller::Caller;
+use crate::input::Body;
+use crate::table::Routes;
 
 pub(crate) fn add(routes: &mut Routes) {
-    routes.read::<Status>("/api/v1/status", "The running host", &[], get(status));
-    routes.write::<Empty, Done>(Method::POST, "/api/v1/stop", "Stop the host", 202, post(stop));
+    routes.get("/api/v1/status", "The running host", status);
+    routes.post("/api/v1/stop", "Stop the host", stop);
 }
 
-async fn status(State(app): State<App>, headers: HeaderMap) -> Json<Status> {
+async fn status(app: App, cx: Caller, (): ()) -> Result<Status, ApiError> {
     let host = app.host();
-    let lang = lang_of(&headers, host.lang());
-    Json(Status {
+    let lang = cx.lang;
+    Ok(Status {
         running: true,
         version: chatos_host::VERSION.to_owned(),
         pid: std::process::id(),
@@ -66,7 +66,7 @@ fn notices(app: &App, lang: Lang) -> Vec<NoticeView> {
         .collect()
 }
 
-async fn stop(State(app): State<App>, _body: Body<Empty>) -> Response {
+async fn stop(app: App, _: Caller, _: Body<Empty>) -> Result<Accepted<Done>, ApiError> {
     app.host().shutdown().cancel();
-    (StatusCode::ACCEPTED, Json(Done { ok: true })).into_response()
+    Ok(Accepted(Done { ok: true }))
 }

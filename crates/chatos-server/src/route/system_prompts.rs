@@ -1,67 +1,59 @@
 //! Texts for models.
 
-use axum::Json;
-use axum::extract::{Path, State};
-use axum::http::{Method, StatusCode};
-use axum::routing::{get, post};
 use chatos_host::{SystemPrompt, iso_from_ms};
 use chatos_wire::agent::{SystemPromptInput, SystemPromptList, SystemPromptView};
-use chatos_wire::status::{Done, Empty};
-use serde_json::{Map, Value};
+use chatos_wire::status::Done;
 
 use super::tasks::blocking;
-use crate::api::{ApiError, Body, Routes};
+use crate::answer::Created;
+use crate::api::ApiError;
 use crate::app::App;
+use crate::caller::Caller;
+use crate::input::{Members, Path};
+use crate::table::Routes;
 
 pub(crate) fn add(routes: &mut Routes) {
-    let path = "/api/v1/system-prompts";
-    routes.read::<SystemPromptList>(path, "Texts for models", &[], get(list).post(create));
-    routes.document::<SystemPromptInput, SystemPromptView>(Method::POST, path, "Make a text");
-    let one = "/api/v1/system-prompts/{id}";
-    routes.read::<SystemPromptView>(one, "One text", &[], get(read).put(update).delete(remove));
-    routes.document::<SystemPromptInput, SystemPromptView>(Method::PUT, one, "Change a text");
-    routes.document_act::<Done>(Method::DELETE, one, "Remove a text");
-    routes.write::<Empty, SystemPromptView>(
-        Method::POST,
-        "/api/v1/system-prompts/{id}/reset",
-        "Give a built-in text back its own content",
-        200,
-        post(reset),
-    );
+    routes.get("/api/v1/system-prompts", "Texts for models", list);
+    routes.post("/api/v1/system-prompts", "Make a text", create);
+    routes.get("/api/v1/system-prompts/{id}", "One text", read);
+    routes.put("/api/v1/system-prompts/{id}", "Change a text", update);
+    routes.delete("/api/v1/system-prompts/{id}", "Remove a text", remove);
+    routes.post("/api/v1/system-prompts/{id}/reset", "Give a built-in text back its own content", reset);
 }
 
-async fn list(State(app): State<App>) -> Result<Json<SystemPromptList>, ApiError> {
+async fn list(app: App, _: Caller, (): ()) -> Result<SystemPromptList, ApiError> {
     let prompts = blocking(&app, |host| host.agents().system_prompts()).await?;
-    Ok(Json(SystemPromptList { items: prompts.into_iter().map(view).collect() }))
+    Ok(SystemPromptList { items: prompts.into_iter().map(view).collect() })
 }
 
-async fn read(State(app): State<App>, Path(id): Path<String>) -> Result<Json<SystemPromptView>, ApiError> {
-    Ok(Json(view(blocking(&app, move |host| host.agents().system_prompt(&id)).await?)))
+async fn read(app: App, _: Caller, Path(id): Path<String>) -> Result<SystemPromptView, ApiError> {
+    Ok(view(blocking(&app, move |host| host.agents().system_prompt(&id)).await?))
 }
 
 async fn create(
-    State(app): State<App>,
-    Body(body): Body<Map<String, Value>>,
-) -> Result<(StatusCode, Json<SystemPromptView>), ApiError> {
+    app: App,
+    _: Caller,
+    Members(body, _): Members<SystemPromptInput>,
+) -> Result<Created<SystemPromptView>, ApiError> {
     let prompt = blocking(&app, move |host| host.agents().create_prompt(body)).await?;
-    Ok((StatusCode::CREATED, Json(view(prompt))))
+    Ok(Created(view(prompt)))
 }
 
 async fn update(
-    State(app): State<App>,
-    Path(id): Path<String>,
-    Body(body): Body<Map<String, Value>>,
-) -> Result<Json<SystemPromptView>, ApiError> {
-    Ok(Json(view(blocking(&app, move |host| host.agents().update_prompt(&id, body)).await?)))
+    app: App,
+    _: Caller,
+    (Path(id), Members(body, _)): (Path<String>, Members<SystemPromptInput>),
+) -> Result<SystemPromptView, ApiError> {
+    Ok(view(blocking(&app, move |host| host.agents().update_prompt(&id, body)).await?))
 }
 
-async fn remove(State(app): State<App>, Path(id): Path<String>) -> Result<Json<Done>, ApiError> {
+async fn remove(app: App, _: Caller, Path(id): Path<String>) -> Result<Done, ApiError> {
     blocking(&app, move |host| host.agents().remove_prompt(&id)).await?;
-    Ok(Json(Done { ok: true }))
+    Ok(Done { ok: true })
 }
 
-async fn reset(State(app): State<App>, Path(id): Path<String>) -> Result<Json<SystemPromptView>, ApiError> {
-    Ok(Json(view(blocking(&app, move |host| host.agents().reset_prompt(&id)).await?)))
+async fn reset(app: App, _: Caller, Path(id): Path<String>) -> Result<SystemPromptView, ApiError> {
+    Ok(view(blocking(&app, move |host| host.agents().reset_prompt(&id)).await?))
 }
 
 fn view(prompt: SystemPrompt) -> SystemPromptView {

@@ -1,79 +1,32 @@
 //! Tasks for the page and the command line; the task server uses the same tables.
 
-use axum::Json;
-use axum::extract::{Path, State};
-use axum::http::{Method, StatusCode};
-use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
 use chatos_host::{
     AddedTasks, ErrorCode, Fault, Host, NewTask, Task, TaskContext, TaskFilter, TaskPatch, Text, iso_from_ms,
 };
 use chatos_wire::status::Done;
 use chatos_wire::task::{
-    TaskChange, TaskClearing, TaskCompletion, TaskInput, TaskList, TaskNote, TaskView, TasksCleared,
+    TaskChange, TaskClearing, TaskCompletion, TaskInput, TaskList, TaskNote, TaskQuery, TaskView,
+    TasksCleared,
 };
-use serde::Deserialize;
 
-use crate::api::{ApiError, Body, Query, Routes};
+use crate::answer::Kept;
+use crate::api::ApiError;
 use crate::app::App;
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct Wanted {
-    scope: String,
-    session_id: String,
-    run_id: String,
-    status: String,
-    priority: String,
-    tag: String,
-    q: String,
-    open: bool,
-    limit: Option<u32>,
-    cursor: Option<u32>,
-}
+use crate::caller::Caller;
+use crate::input::{Body, Path, Query};
+use crate::table::Routes;
 
 pub(crate) fn add(routes: &mut Routes) {
-    let query = &[
-        ("scope", "default, cli or chat"),
-        ("sessionId", "only this session"),
-        ("runId", "only this run"),
-        ("status", "todo, doing, blocked or done"),
-        ("priority", "high, medium or low"),
-        ("tag", "exact"),
-        ("q", "in title or details"),
-        ("open", "true: leave finished ones out"),
-        ("limit", "1 to 200"),
-        ("cursor", "from the page before"),
-    ];
-    routes.read::<TaskList>(
-        "/api/v1/tasks",
-        "Tasks, most recently updated first",
-        query,
-        get(list).post(create),
-    );
-    routes.document::<TaskInput, TaskView>(Method::POST, "/api/v1/tasks", "Make a task");
-    let one = get(read).patch(change).delete(remove);
-    routes.read::<TaskView>("/api/v1/tasks/{id}", "One task", &[], one);
-    routes.document::<TaskChange, TaskView>(Method::PATCH, "/api/v1/tasks/{id}", "Change a task");
-    routes.document_act::<Done>(Method::DELETE, "/api/v1/tasks/{id}", "Delete a task");
-    let path = "/api/v1/tasks/{id}/complete";
-    routes.write::<TaskCompletion, TaskView>(
-        Method::POST,
-        path,
-        "Mark a task done with a note",
-        200,
-        post(complete),
-    );
-    routes.write::<TaskClearing, TasksCleared>(
-        Method::POST,
-        "/api/v1/tasks/clear",
-        "Delete finished or all tasks",
-        200,
-        post(clear),
-    );
+    routes.get("/api/v1/tasks", "Tasks, most recently updated first", list);
+    routes.post("/api/v1/tasks", "Make a task", create);
+    routes.get("/api/v1/tasks/{id}", "One task", read);
+    routes.patch("/api/v1/tasks/{id}", "Change a task", change);
+    routes.delete("/api/v1/tasks/{id}", "Delete a task", remove);
+    routes.post("/api/v1/tasks/{id}/complete", "Mark a task done with a note", complete);
+    routes.post("/api/v1/tasks/clear", "Delete finished or all tasks", clear);
 }
 
-async fn list(State(app): State<App>, Query(wanted): Query<Wanted>) -> Result<Json<TaskList>, ApiError> {
+async fn list(app: App, _: Caller, Query(wanted): Query<TaskQuery>) -> Result<TaskList, ApiError> {
     let (limit, offset) = (wanted.limit.unwrap_or(50).clamp(1, 200), wanted.cursor.unwrap_or_default());
     let filter = TaskFilter {
         scope: wanted.scope,
@@ -88,15 +41,15 @@ async fn list(State(app): State<App>, Query(wanted): Query<Wanted>) -> Result<Js
     };
     let (tasks, total, open) = blocking(&app, move |host| host.list_tasks(&filter, limit, offset)).await?;
     let next = u64::from(offset) + tasks.len() as u64;
-    Ok(Json(TaskList {
+    Ok(TaskList {
         items: tasks.into_iter().map(view).collect(),
         total,
         open,
         next_cursor: (next < total).then(|| next.to_string()),
-    }))
+    })
 }
 
-async fn create(State(app): State<App>, Body(input): Body<TaskInput>) -> Result<Response, ApiError> {
+async fn create(app: App, _: Caller, Body(input): Body<TaskInput>) -> Result<Kept<TaskView>, ApiError> {
     if !["default", "cli", "chat"].contains(&input.scope.as_str()) {
         return Err(Fault::new(
             ErrorCode::InvalidArgument,
@@ -124,19 +77,18 @@ async fn create(State(app): State<App>, Body(input): Body<TaskInput>) -> Result<
     let was_there = created.is_empty();
     let task = created.into_iter().chain(deduped.into_iter().map(|(task, _)| task)).next();
     let task = task.ok_or_else(|| Fault::new(ErrorCode::Internal, Text::same("no task was made")))?;
-    let status = if was_there { StatusCode::OK } else { StatusCode::CREATED };
-    Ok((status, Json(view(task))).into_response())
+    Ok(Kept { new: !was_there, value: view(task) })
 }
 
-async fn read(State(app): State<App>, Path(id): Path<String>) -> Result<Json<TaskView>, ApiError> {
-    Ok(Json(view(blocking(&app, move |host| host.get_task(&id)).await?)))
+async fn read(app: App, _: Caller, Path(id): Path<String>) -> Result<TaskView, ApiError> {
+    Ok(view(blocking(&app, move |host| host.get_task(&id)).await?))
 }
 
 async fn change(
-    State(app): State<App>,
-    Path(id): Path<String>,
-    Body(change): Body<TaskChange>,
-) -> Result<Json<TaskView>, ApiError> {
+    app: App,
+    _: Caller,
+    (Path(id), Body(change)): (Path<String>, Body<TaskChange>),
+) -> Result<TaskView, ApiError> {
     let patch = TaskPatch {
         title: change.title,
         details: change.details,
@@ -147,26 +99,23 @@ async fn change(
         run_id: None,
         session_id: None,
     };
-    Ok(Json(view(blocking(&app, move |host| host.update_task(&id, patch)).await?.0)))
+    Ok(view(blocking(&app, move |host| host.update_task(&id, patch)).await?.0))
 }
 
-async fn remove(State(app): State<App>, Path(id): Path<String>) -> Result<Json<Done>, ApiError> {
+async fn remove(app: App, _: Caller, Path(id): Path<String>) -> Result<Done, ApiError> {
     blocking(&app, move |host| host.delete_task(&id)).await?;
-    Ok(Json(Done { ok: true }))
+    Ok(Done { ok: true })
 }
 
 async fn complete(
-    State(app): State<App>,
-    Path(id): Path<String>,
-    Body(body): Body<TaskCompletion>,
-) -> Result<Json<TaskView>, ApiError> {
-    Ok(Json(view(blocking(&app, move |host| host.complete_task(&id, &body.note)).await?)))
+    app: App,
+    _: Caller,
+    (Path(id), Body(body)): (Path<String>, Body<TaskCompletion>),
+) -> Result<TaskView, ApiError> {
+    Ok(view(blocking(&app, move |host| host.complete_task(&id, &body.note)).await?))
 }
 
-async fn clear(
-    State(app): State<App>,
-    Body(body): Body<TaskClearing>,
-) -> Result<Json<TasksCleared>, ApiError> {
+async fn clear(app: App, _: Caller, Body(body): Body<TaskClearing>) -> Result<TasksCleared, ApiError> {
     let status = match body.mode.as_str() {
         "done" => "done".to_owned(),
         "all" => String::new(),
@@ -186,7 +135,7 @@ async fn clear(
         ..TaskFilter::default()
     };
     let (cleared, remaining) = blocking(&app, move |host| host.clear_tasks(filter)).await?;
-    Ok(Json(TasksCleared { cleared, remaining }))
+    Ok(TasksCleared { cleared, remaining })
 }
 
 /// Runs work on the database off the async threads.

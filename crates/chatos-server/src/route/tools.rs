@@ -2,23 +2,22 @@
 
 use std::time::Duration;
 
-use axum::Json;
-use axum::extract::{Path, State};
-use axum::http::{HeaderMap, Method};
-use axum::routing::{get, post};
 use chatos_host::policy_api::Role;
-use chatos_host::{ErrorCode, Fault, Text, ToolCall, ToolLogFilter};
+use chatos_host::{ErrorCode, Fault, Lang, Text, ToolCall, ToolLogFilter};
 use chatos_wire::status::Empty;
 use chatos_wire::tool::{
-    CallInput, CallResult, CallStateView, CancelResult, NamedCallInput, ToolHints, ToolLogView, ToolServer,
-    ToolServers, ToolView, ToolsetProblem,
+    CallInput, CallNewsQuery, CallResult, CallStateView, CancelResult, NamedCallInput, ToolHints,
+    ToolLogQuery, ToolLogView, ToolQuery, ToolServer, ToolServers, ToolView, ToolsetProblem,
 };
-use serde::Deserialize;
 use serde_json::Value;
 
 use super::tasks::blocking;
-use crate::api::{ApiError, Body, Query, Routes, lang_of};
+use crate::answer::typed;
+use crate::api::ApiError;
 use crate::app::App;
+use crate::caller::Caller;
+use crate::input::{Body, Path, Query};
+use crate::table::Routes;
 
 /// security T2.8: as much as a message of the protocol may have.
 const CALL_BYTES: usize = 8 << 20;
@@ -26,107 +25,30 @@ const CALL_BYTES: usize = 8 << 20;
 /// The longest single wait for news of a call.
 const MAX_WAIT_MS: u64 = 25_000;
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct ListQuery {
-    agent: Option<String>,
-    role: Option<String>,
-}
-
-/// Which news of a call are waited for.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct CallNews {
-    #[serde(default)]
-    after: usize,
-    #[serde(default)]
-    wait_ms: u64,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct Wanted {
-    r#type: String,
-    server: String,
-    tool: String,
-    status: String,
-    code: String,
-    run_id: String,
-    session_id: String,
-    call_id: String,
-    is_error: Option<bool>,
-    q: String,
-    since: String,
-    until: String,
-    limit: Option<usize>,
-    cursor: Option<String>,
-}
-
 pub(crate) fn add(routes: &mut Routes) {
-    routes.read::<ToolServers>(
+    routes.get(
         "/api/v1/tools",
         "Built-in servers and their tools without schemas, or the tools of an agent",
-        &[("agent", "id or name of an agent"), ("role", "main or sub")],
-        get(list),
+        list,
     );
-    routes.read::<ToolServer>(
-        "/api/v1/tools/{server}",
-        "One server with the schemas of its tools",
-        &[],
-        get(show),
-    );
-    routes.write::<CallInput, CallResult>(
-        Method::POST,
+    routes.get("/api/v1/tools/{server}", "One server with the schemas of its tools", show);
+    routes.post(
         "/api/v1/tools/{server}/{tool}/call",
         "Call a tool and wait for its result; closing the connection cancels it",
-        200,
-        post(call),
+        call,
     );
-    routes.write::<NamedCallInput, CallResult>(
-        Method::POST,
-        "/api/v1/tools/call",
-        "Call a tool named in the body",
-        200,
-        post(call_named),
-    );
-    routes.read::<CallStateView>(
+    routes.post("/api/v1/tools/call", "Call a tool named in the body", call_named);
+    routes.get(
         "/api/v1/tools/calls/{callId}",
         "How a call by hand stands: whether it runs, and what it asked a person",
-        &[("after", "questions known already"), ("waitMs", "wait this long for another, at most 25000")],
-        get(call_state),
+        call_state,
     );
-    routes.write::<Empty, CancelResult>(
-        Method::POST,
-        "/api/v1/tools/calls/{callId}/cancel",
-        "Cancel a running call",
-        200,
-        post(cancel),
-    );
-    let query = &[
-        ("type", "tool_call, tool_result or tool_error"),
-        ("server", "exact"),
-        ("tool", "exact"),
-        ("status", "exact"),
-        ("code", "exact"),
-        ("runId", "exact"),
-        ("sessionId", "exact"),
-        ("callId", "exact"),
-        ("isError", "true or false"),
-        ("q", "anywhere in the record"),
-        ("since", "not before this time, ISO 8601"),
-        ("until", "not after this time, ISO 8601"),
-        ("limit", "1 to 500"),
-        ("cursor", "from the page before"),
-    ];
-    routes.read::<ToolLogView>("/api/v1/tool-log", "Calls of tools, newest first", query, get(log));
+    routes.post("/api/v1/tools/calls/{callId}/cancel", "Cancel a running call", cancel);
+    routes.get("/api/v1/tool-log", "Calls of tools, newest first", log);
 }
 
-async fn list(
-    State(app): State<App>,
-    headers: HeaderMap,
-    Query(query): Query<ListQuery>,
-) -> Result<Json<ToolServers>, ApiError> {
-    let lang = lang_of(&headers, app.host().lang());
+async fn list(app: App, cx: Caller, Query(query): Query<ToolQuery>) -> Result<ToolServers, ApiError> {
+    let lang = cx.lang;
     if let Some(agent) = query.agent.filter(|agent| !agent.trim().is_empty()) {
         let role = match query.role.as_deref() {
             None | Some("main") => Role::Main,
@@ -144,26 +66,22 @@ async fn list(
             message: problem.message.get(lang).to_owned(),
             stderr: problem.stderr,
         });
-        return Ok(Json(ToolServers {
+        return Ok(ToolServers {
             servers: Vec::new(),
             tools: Some(tools),
             problems: Some(problems.collect()),
-        }));
+        });
     }
     let servers = app.host().tools().list(lang, false)?;
     let servers = servers.into_iter().map(typed).collect::<Result<_, _>>()?;
-    Ok(Json(ToolServers { servers, tools: None, problems: None }))
+    Ok(ToolServers { servers, tools: None, problems: None })
 }
 
-async fn show(
-    State(app): State<App>,
-    headers: HeaderMap,
-    Path(server): Path<String>,
-) -> Result<Json<ToolServer>, ApiError> {
-    let lang = lang_of(&headers, app.host().lang());
+async fn show(app: App, cx: Caller, Path(server): Path<String>) -> Result<ToolServer, ApiError> {
+    let lang = cx.lang;
     let host = app.host();
     if let Ok(found) = host.tools().describe(&server, lang) {
-        return Ok(Json(typed(found)?));
+        return Ok(typed(found)?);
     }
     let view = host.servers().show(&server, lang).await?;
     let tools = host.servers().tools(&server, lang).await?;
@@ -184,44 +102,41 @@ async fn show(
         input_schema: Some(tool.input_schema),
         output_schema: None,
     });
-    Ok(Json(ToolServer {
+    Ok(ToolServer {
         name: view.name,
         id: view.id,
         title: view.description,
         instructions: String::new(),
         needs_root: false,
         tools: tools.collect(),
-    }))
+    })
 }
 
 async fn call(
-    State(app): State<App>,
-    headers: HeaderMap,
-    Path((server, tool)): Path<(String, String)>,
-    Body(input): Body<CallInput, CALL_BYTES>,
-) -> Result<Json<CallResult>, ApiError> {
-    run(&app, &headers, server, tool, input).await
+    app: App,
+    cx: Caller,
+    (Path((server, tool)), Body(input)): (Path<(String, String)>, Body<CallInput, CALL_BYTES>),
+) -> Result<CallResult, ApiError> {
+    run(&app, cx.lang, server, tool, input).await
 }
 
 async fn call_named(
-    State(app): State<App>,
-    headers: HeaderMap,
+    app: App,
+    cx: Caller,
     Body(input): Body<NamedCallInput, CALL_BYTES>,
-) -> Result<Json<CallResult>, ApiError> {
+) -> Result<CallResult, ApiError> {
     let NamedCallInput { server, tool, arguments, meta, session, root, for_client, call_id, agent } = input;
     let input = CallInput { arguments, meta, session, root, for_client, call_id, agent };
-    run(&app, &headers, server, tool, input).await
+    run(&app, cx.lang, server, tool, input).await
 }
 
 async fn run(
     app: &App,
-    headers: &HeaderMap,
+    lang: Lang,
     server: String,
     tool: String,
     input: CallInput,
-) -> Result<Json<CallResult>, ApiError> {
-    // Who calls by hand reads the answer; agents get the language of the settings.
-    let lang = lang_of(headers, app.host().lang());
+) -> Result<CallResult, ApiError> {
     let id = input.call_id.filter(|id| !id.trim().is_empty());
     if id.as_ref().is_some_and(|id| id.len() > 256 || id.contains('\0')) {
         return Err(Fault::new(
@@ -252,28 +167,28 @@ async fn run(
         agent: input.agent.filter(|agent| !agent.trim().is_empty()),
         lang,
     };
-    Ok(Json(typed(app.host().tools().call(call).await?)?))
+    typed(app.host().tools().call(call).await?)
 }
 
 async fn call_state(
-    State(app): State<App>,
-    Path(id): Path<String>,
-    Query(news): Query<CallNews>,
-) -> Json<CallStateView> {
+    app: App,
+    _: Caller,
+    (Path(id), Query(news)): (Path<String>, Query<CallNewsQuery>),
+) -> Result<CallStateView, ApiError> {
     let limit = Duration::from_millis(news.wait_ms.min(MAX_WAIT_MS));
     let state = app.host().tools().call_state(&id, news.after, limit).await;
-    Json(CallStateView { running: state.running, questions: state.questions })
+    Ok(CallStateView { running: state.running, questions: state.questions })
 }
 
 async fn cancel(
-    State(app): State<App>,
-    Path(id): Path<String>,
-    Body(Empty {}): Body<Empty>,
-) -> Result<Json<CancelResult>, ApiError> {
-    Ok(Json(CancelResult { canceled: app.host().tools().cancel(&id) }))
+    app: App,
+    _: Caller,
+    (Path(id), _): (Path<String>, Body<Empty>),
+) -> Result<CancelResult, ApiError> {
+    Ok(CancelResult { canceled: app.host().tools().cancel(&id) })
 }
 
-async fn log(State(app): State<App>, Query(wanted): Query<Wanted>) -> Result<Json<ToolLogView>, ApiError> {
+async fn log(app: App, _: Caller, Query(wanted): Query<ToolLogQuery>) -> Result<ToolLogView, ApiError> {
     let filter = ToolLogFilter {
         kind: wanted.r#type,
         server: wanted.server,
@@ -292,14 +207,5 @@ async fn log(State(app): State<App>, Query(wanted): Query<Wanted>) -> Result<Jso
     };
     let host = app.host().clone();
     let page = blocking(&app, move |_| host.tools().log(&filter)).await?;
-    Ok(Json(ToolLogView { items: page.items, next_cursor: page.next_cursor }))
-}
-
-/// The host speaks JSON here; the route promises a shape.
-fn typed<T: serde::de::DeserializeOwned>(value: Value) -> Result<T, ApiError> {
-    serde_json::from_value(value).map_err(|error| {
-        Fault::new(ErrorCode::Internal, Text::same("a tool description has another shape"))
-            .caused_by(&error)
-            .into()
-    })
+    Ok(ToolLogView { items: page.items, next_cursor: page.next_cursor })
 }

@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use chatos_host::prompts_api::Surface;
-use chatos_host::{
-    Announcement, Environment, Fault, Lang, PromptDesk, PromptList, PromptReply, Visit, visit_prompts,
-};
+use chatos_host::{Announcement, Environment, Fault, Lang, PromptDesk, PromptReply, Visit, visit_prompts};
+use chatos_wire::prompt::PromptQuery;
 use hyper::Method;
 use serde_json::{Value, json};
 
@@ -87,7 +86,7 @@ impl Desk {
                         ((*k).to_owned(), value)
                     })
                     .collect();
-                let wanted: PromptList = serde_json::from_value(map.into())
+                let wanted: PromptQuery = serde_json::from_value(map.into())
                     .map_err(|error| usage(error.to_string(), error.to_string()))?;
                 desk.prompts().ready().await;
                 desk.prompts().catch_up();
