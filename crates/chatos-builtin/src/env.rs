@@ -9,6 +9,7 @@ use chatos_store::{Store, StoreError, StoreErrorKind};
 use chatos_tool::{Needed, Reason, Resource, Text, ToolError};
 
 use crate::context::CallCx;
+use crate::subagent_runner::SubagentRunner;
 
 /// The surroundings of servers; given by whoever starts them.
 #[derive(Clone)]
@@ -32,7 +33,7 @@ pub struct ServerEnv {
     /// The session this process belongs to, where its environment says so.
     pub session_id: Option<String>,
     /// Who runs sub-agents: a host, where this process is one.
-    pub subagents: Option<Arc<dyn crate::subagent::SubagentRunner>>,
+    pub subagents: Option<Arc<dyn SubagentRunner>>,
 }
 
 impl Default for ServerEnv {

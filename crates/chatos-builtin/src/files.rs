@@ -1,12 +1,10 @@
 //! The servers `project_files`, `code_writer` and `code_maintainer`: one set of tools on the file
 //! engine, of which each server registers its part (servers §4, §5).
 
-mod explain;
 mod listing;
 mod patching;
 mod raw;
 mod reading;
-mod remember;
 mod searching;
 mod shelf;
 mod transferring;
@@ -15,14 +13,11 @@ mod writing;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use chatos_files::change::FileChange;
 use chatos_tool::Text;
 
 use crate::env::ServerEnv;
+use crate::file_changes::{ChangeStore, StoredChanges};
 use crate::server::{Server, ServerInfo};
-pub(crate) use explain::explain;
-use remember::StoredChanges;
-pub(crate) use remember::row;
 use shelf::Shelf;
 
 /// What file servers need besides a call's own root; given by whoever starts them.
@@ -44,39 +39,10 @@ impl FileHome {
         Self {
             state_dir: env.state_dir.clone(),
             protected: env.protected.clone(),
-            changes: Some(Arc::new(StoredChanges(env.store.clone()))),
+            changes: Some(Arc::new(StoredChanges::of(env))),
             write: env.write,
         }
     }
-}
-
-/// Who changed a file.
-#[derive(Debug, Clone, Default)]
-pub struct ChangeContext {
-    /// The run.
-    pub run_id: String,
-    /// The chat session.
-    pub session_id: String,
-    /// The message of the person that led to it.
-    pub user_message_id: String,
-    /// The server.
-    pub server: &'static str,
-    /// The tool.
-    pub tool: &'static str,
-    /// The root, absolute.
-    pub root: String,
-}
-
-/// Remembers changes (servers §2.7).
-pub trait ChangeStore: Send + Sync {
-    /// Stores one; an error becomes a warning of the call.
-    fn record(&self, context: &ChangeContext, change: FileChange) -> Result<(), String>;
-
-    /// Puts contents where the record will need them; see [`chatos_files::change::ChangeLog`].
-    fn keep_ahead(&self, _change: &FileChange) {}
-
-    /// The change was not made.
-    fn give_up(&self, _change: &FileChange) {}
 }
 
 /// `project_files`.

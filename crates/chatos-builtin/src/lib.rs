@@ -15,13 +15,17 @@ mod tool;
 mod clock;
 mod context;
 mod env;
+mod file_changes;
+mod file_errors;
 mod log;
 mod meta;
 mod observer;
 mod progress;
 mod root;
 mod settings;
+mod shell_settings;
 mod slots;
+mod subagent_runner;
 
 mod layer;
 
@@ -54,6 +58,7 @@ pub use feature::{
     Change, CompletionOf, Completions, Features, PromptArgument, PromptCall, PromptInfo, PromptMessage,
     PromptReply, Prompts, ResourceInfo, ResourceTemplate, Resources,
 };
+pub use file_changes::{ChangeContext, ChangeStore};
 pub use layer::{Batch, CallRequest, Layer, LayerParts, Reply, UnknownTool};
 pub use log::{ToolLog, Warn};
 pub use mcp::{
@@ -70,4 +75,6 @@ pub use server::{Server, ServerInfo};
 pub use settings::{
     FileSettings, FixedSettings, PromptBackend, Rotation, SettingsSource, StoreSettings, ToolSettings,
 };
+pub use shell_settings::{ConfirmUse, NetworkUse, SafetyMode, SandboxUse, ShellSettings};
+pub use subagent_runner::{SubDone, SubOrder, SubagentRunner};
 pub use tool::{Body, BoxFuture, NeedsInput, Outcome, Tool};

@@ -28,6 +28,9 @@ pub use form::Form;
 pub use no_queue::NoQueue;
 pub(crate) use road::ask;
 
+/// The server that asks people for values; secrets entered there are taken under its name.
+pub(crate) const UI_PROMPTER: &str = "ui_prompter";
+
 /// A question that can be asked.
 #[derive(Debug, Clone)]
 pub struct Question {

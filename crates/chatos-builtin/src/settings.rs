@@ -9,7 +9,7 @@ use chatos_store::{Settings, SettingsInput};
 use chatos_tool::{Lang, LogLevel, LogRules, TextLimits, limits};
 
 use crate::env::StoreHandle;
-use crate::shell::ShellSettings;
+use crate::shell_settings::ShellSettings;
 use crate::tool::BoxFuture;
 
 /// Who gives the settings in force: the host's own, or the database of a process beside it.

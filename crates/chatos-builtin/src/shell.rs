@@ -17,7 +17,6 @@ mod run;
 mod sandbox;
 mod secrets;
 mod sessions;
-mod settings;
 mod supervisor;
 mod wire;
 
@@ -29,12 +28,11 @@ use std::sync::Arc;
 use chatos_tool::Text;
 
 use crate::env::{ServerEnv, StoreHandle};
-use crate::files::{ChangeStore, FileHome};
+use crate::file_changes::{ChangeStore, StoredChanges};
 use crate::server::{Server, ServerInfo};
 use pool::Pool;
 pub use sandbox::{Kernel, Level};
 use secrets::Secrets;
-pub use settings::{ConfirmUse, NetworkUse, SafetyMode, SandboxUse, ShellSettings};
 pub use supervisor::supervise;
 
 /// The hidden command that makes this program a supervisor; see [`supervise`].
@@ -80,7 +78,7 @@ impl ShellHome {
         Self {
             state_dir: env.state_dir.clone(),
             protected: env.protected.clone(),
-            changes: FileHome::of(env).changes,
+            changes: Some(Arc::new(StoredChanges::of(env))),
             store: env.store.clone(),
             variables: (*env.variables).clone(),
             ..Self::default()

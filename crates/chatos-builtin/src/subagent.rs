@@ -1,6 +1,6 @@
 //! The server `subagent_router`: agents that an agent may start, found by what they are good at (servers §9).
 //!
-//! The catalogue is plain files; choosing is pure; running is the host's, behind [`SubagentRunner`].
+//! The catalogue is plain files; choosing is pure; running is the host's, behind [`crate::SubagentRunner`].
 
 mod asking;
 mod catalogue;
@@ -10,9 +10,8 @@ mod running;
 
 use std::sync::Arc;
 
-use chatos_tool::{Needed, Text, ToolError, Trace};
+use chatos_tool::{Needed, Text, ToolError};
 use chatos_wire::subagent::SubPlugin;
-use serde_json::Value;
 
 pub use catalogue::{built_in_subagents, read_subagents};
 pub use choose::{Choice, Wanted, choose};
@@ -20,7 +19,7 @@ pub use choose::{Choice, Wanted, choose};
 use crate::context::CallCx;
 use crate::env::ServerEnv;
 use crate::server::{Server, ServerInfo};
-use crate::tool::BoxFuture;
+use crate::subagent_runner::SubagentRunner;
 
 /// `subagent_router`.
 pub static INFO: ServerInfo = ServerInfo {
@@ -38,72 +37,6 @@ pub static INFO: ServerInfo = ServerInfo {
     slots: 8,
     waits_hold_slot: false,
 };
-
-/// What to run.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names are those of servers §9")]
-pub struct SubOrder {
-    pub task: String,
-    pub plugin: String,
-    pub agent_id: String,
-    pub agent_name: String,
-    pub command_id: Option<String>,
-    pub skills: Vec<String>,
-    /// In order; the first usable one is taken.
-    pub models: Vec<String>,
-    /// Where none of them and no setting names one.
-    pub caller_model: Option<String>,
-    /// Servers it is narrowed to; absent narrows nothing.
-    pub mcp_allow_prefixes: Option<Vec<String>>,
-    /// The same key makes one job.
-    pub dedupe_key: Option<String>,
-    /// Where it works: where its caller does.
-    pub root: Option<std::path::PathBuf>,
-}
-
-/// How it went: the object of servers §9, and whether it failed.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SubDone {
-    /// `data` of the result.
-    pub data: Value,
-    /// What the agent said last.
-    pub response: String,
-    /// The typed failure, with what was done until then in `data`.
-    pub failed: Option<(chatos_tool::ErrorCode, Text)>,
-}
-
-/// Who runs sub-agents: the host.
-pub trait SubagentRunner: Send + Sync {
-    /// What the agent behind a call may start.
-    fn catalogue(&self, trace: &Trace) -> BoxFuture<'_, Result<Vec<SubPlugin>, ToolError>>;
-    /// Runs one and waits. The same call asked again finds the run it began before.
-    fn run(
-        &self,
-        order: SubOrder,
-        trace: Trace,
-        call_id: String,
-        progress: tokio::sync::mpsc::UnboundedSender<Value>,
-    ) -> BoxFuture<'_, Result<SubDone, ToolError>>;
-    /// Which of these, by full id and description, fits a task: the id and how sure a model is. `None` when
-    /// no model can be asked.
-    fn prefer(
-        &self,
-        task: String,
-        candidates: Vec<(String, String)>,
-        trace: Trace,
-    ) -> BoxFuture<'_, Option<(String, f64)>>;
-    /// Starts one and does not wait; gives `{job_id, status, created_at}`.
-    fn start(
-        &self,
-        order: SubOrder,
-        trace: Trace,
-        call_id: String,
-    ) -> BoxFuture<'_, Result<Value, ToolError>>;
-    /// The state of a job; waits for a change up to `wait_ms`.
-    fn status(&self, job_id: String, wait_ms: u64) -> BoxFuture<'_, Result<Value, ToolError>>;
-    /// Stops a job; `true` when it was over already.
-    fn cancel(&self, job_id: String) -> BoxFuture<'_, Result<(Value, bool), ToolError>>;
-}
 
 /// `subagent_router` with its tools.
 pub fn server(env: &ServerEnv) -> Server {

@@ -12,7 +12,7 @@ use crate::server::{Server, ServerInfo};
 
 /// Identity, limits and texts.
 pub static INFO: ServerInfo = ServerInfo {
-    name: "ui_prompter",
+    name: person::UI_PROMPTER,
     id: "bdc91c89-b9d8-44d2-a572-5afa9c0cccb9",
     title: Text::fixed("Ask the person", "询问用户"),
     instructions: Text::fixed(

@@ -19,7 +19,7 @@ use chatos_files::{FileError, Root};
 use chatos_store::{NewFileChange, RecordedChange, Store};
 use chatos_tool::Fault;
 
-use crate::files::{ChangeContext, row};
+use crate::file_changes::{ChangeContext, row};
 
 /// The name under which an undo is recorded.
 pub const UNDO_SERVER: &str = "chatos";

@@ -21,8 +21,8 @@ use crate::env::StoreHandle;
 use crate::layer::Reply;
 use crate::root::Root;
 use crate::settings::ToolSettings;
-use crate::shell::{ConfirmUse, ShellSettings};
-use crate::subagent::{SubDone, SubOrder, SubagentRunner};
+use crate::shell_settings::{ConfirmUse, ShellSettings};
+use crate::subagent_runner::{SubDone, SubOrder, SubagentRunner};
 use crate::testing::{self, call};
 use crate::tool::BoxFuture;
 

@@ -153,7 +153,7 @@ impl Tool for ApplyPatch {
         if payload.bytes.len() as u64 > max_bytes {
             let actual = Some(payload.bytes.len() as u64);
             let path = "patch".to_owned();
-            return Err(super::explain::explain(FileError::Exhausted {
+            return Err(crate::file_errors::explain(FileError::Exhausted {
                 resource: Resource::WriteBytes,
                 limit: max_bytes,
                 actual,

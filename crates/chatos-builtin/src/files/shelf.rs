@@ -17,11 +17,12 @@ use chatos_files::{FileError, Protected, Root, Stopped, SymlinkPolicy};
 use chatos_prompts::{Approval, Unasked};
 use chatos_tool::{DenyRule, Text, TextLimits, ToolError};
 
-use super::explain::explain;
-use super::{ChangeContext, ChangeStore, FileHome};
+use super::FileHome;
 use crate::clock::Stop as CallStop;
 use crate::consent::{self, Change, Consent, Matter};
 use crate::context::CallCx;
+use crate::file_changes::{ChangeContext, ChangeStore};
+use crate::file_errors::explain;
 use crate::settings::FileSettings;
 
 /// Shared by the tools of one server.

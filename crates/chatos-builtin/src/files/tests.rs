@@ -5,6 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use chatos_files::change::FileChange;
 use chatos_prompts::response::Status;
 use chatos_prompts::{Approval, Effect, Object, Owner, RequestId, Unasked};
 use chatos_tool::{Lang, Redactor, Transport, schema};
@@ -14,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use super::*;
 use crate::access::Access;
 use crate::context::Caller;
+use crate::file_changes::ChangeContext;
 use crate::layer::{CallRequest, Layer, LayerParts, Reply};
 use crate::observer::Nobody;
 use crate::person::{AskRequest, PromptQueue, QueueError, Reach, Verdict, Withdraw};

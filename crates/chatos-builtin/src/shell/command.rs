@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::context::CallCx;
-use crate::files::explain;
+use crate::file_errors::explain;
 
 /// Most variables of a call.
 const MAX_VARIABLES: usize = 64;

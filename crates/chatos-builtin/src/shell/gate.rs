@@ -5,8 +5,8 @@ use chatos_tool::{DenyRule, Lang, Needed, Text, ToolError};
 
 use super::check::{Checked, Grade};
 use super::sandbox::{Kernel, Level};
-use super::settings::{ConfirmUse, NetworkUse, SafetyMode, SandboxUse};
 use crate::context::CallCx;
+use crate::shell_settings::{ConfirmUse, NetworkUse, SafetyMode, SandboxUse};
 
 /// How a command may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::Shop;
 use super::command::open_root;
 use crate::context::CallCx;
-use crate::files::explain;
+use crate::file_errors::explain;
 use crate::tool::{Body, Outcome, Tool};
 
 const MAX_NAMES: usize = 100;

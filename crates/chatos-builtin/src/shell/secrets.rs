@@ -9,7 +9,7 @@ use chatos_tool::{Reason, Text, ToolError};
 use serde_json::Value;
 
 use crate::context::CallCx;
-use crate::ui_prompt;
+use crate::person::UI_PROMPTER;
 
 /// Secrets resolved so far. Values are delivered once by the queue, so they are kept while the server runs.
 #[derive(Default)]
@@ -38,7 +38,7 @@ impl Secrets {
             }
         }
         let request = RequestId::parse(id).map_err(|_| unknown(text))?;
-        let owner = Owner::host_server(ui_prompt::INFO.name);
+        let owner = Owner::host_server(UI_PROMPTER);
         let taken = cx.unless_stopped(cx.queue.take(&request, &owner, true)).await?;
         let response = taken.ok().flatten().ok_or_else(|| unknown(text))?;
         let values = response.get("values").and_then(Value::as_object).ok_or_else(|| unknown(text))?;

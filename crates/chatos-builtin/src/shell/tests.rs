@@ -22,10 +22,11 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::access::Access;
-use crate::files::ChangeContext;
+use crate::file_changes::ChangeContext;
 use crate::layer::{CallRequest, Layer, Reply};
 use crate::root::Root;
 use crate::settings::ToolSettings;
+use crate::shell_settings::{ConfirmUse, NetworkUse, SafetyMode, SandboxUse, ShellSettings};
 use crate::testing::{self, TestQueue};
 
 /// Nothing a test waits for takes this long on a healthy machine.

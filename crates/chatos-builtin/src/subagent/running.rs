@@ -7,10 +7,11 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::Home;
 use super::asking::unknown;
 use super::choose::{Wanted, choose};
-use super::{Home, SubOrder};
 use crate::context::CallCx;
+use crate::subagent_runner::SubOrder;
 use crate::tool::{Body, Outcome, Tool};
 
 static RUN: ToolSpec = ToolSpec {

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::{Boundary, Kernel};
-use crate::shell::settings::{SafetyMode, ShellSettings};
+use crate::shell_settings::{SafetyMode, ShellSettings};
 
 /// Read and executed by everything.
 const SYSTEM: [&str; 9] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/etc"];

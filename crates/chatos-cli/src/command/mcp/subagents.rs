@@ -4,8 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use chatos_host::builtin_api::subagent::{SubDone, SubOrder, SubagentRunner};
-use chatos_host::builtin_api::{BoxFuture, Needed, ToolError, Trace};
+use chatos_host::builtin_api::{BoxFuture, Needed, SubDone, SubOrder, SubagentRunner, ToolError, Trace};
 use chatos_host::prompts_api::RequestId;
 use chatos_host::{Beside, ErrorCode, Fault, Lang, Text};
 use chatos_wire::subagent::SubPlugin;

@@ -4,11 +4,46 @@ use chatos_files::change::{Content, FileChange};
 use chatos_files::held::Held;
 use chatos_store::{ChangedContent, NewFileChange};
 
-use super::{ChangeContext, ChangeStore};
-use crate::env::StoreHandle;
+use crate::env::{ServerEnv, StoreHandle};
+
+/// Who changed a file.
+#[derive(Debug, Clone, Default)]
+pub struct ChangeContext {
+    /// The run.
+    pub run_id: String,
+    /// The chat session.
+    pub session_id: String,
+    /// The message of the person that led to it.
+    pub user_message_id: String,
+    /// The server.
+    pub server: &'static str,
+    /// The tool.
+    pub tool: &'static str,
+    /// The root, absolute.
+    pub root: String,
+}
+
+/// Remembers changes (servers §2.7).
+pub trait ChangeStore: Send + Sync {
+    /// Stores one; an error becomes a warning of the call.
+    fn record(&self, context: &ChangeContext, change: FileChange) -> Result<(), String>;
+
+    /// Puts contents where the record will need them; see [`chatos_files::change::ChangeLog`].
+    fn keep_ahead(&self, _change: &FileChange) {}
+
+    /// The change was not made.
+    fn give_up(&self, _change: &FileChange) {}
+}
 
 /// The table `file_changes` of the database.
-pub(super) struct StoredChanges(pub(super) StoreHandle);
+pub(crate) struct StoredChanges(StoreHandle);
+
+impl StoredChanges {
+    /// The table of the database that an environment gives.
+    pub(crate) fn of(env: &ServerEnv) -> Self {
+        Self(env.store.clone())
+    }
+}
 
 impl ChangeStore for StoredChanges {
     fn record(&self, context: &ChangeContext, change: FileChange) -> Result<(), String> {
