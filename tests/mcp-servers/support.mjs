@@ -32,7 +32,7 @@ export function recentNode() {
 /** Starts our own server and gives its address; it ends when its input is closed. */
 export async function ownServer(t) {
   if (!existsSync(server)) {
-    throw new Error(`no server at ${server}; build it with: cargo build -p chatos-builtin`);
+    throw new Error(`no server at ${server}; build it with: cargo build -p chatos-layer`);
   }
   const child = spawn(server, [], { stdio: ['pipe', 'pipe', 'inherit'] });
   t.after(async () => {

@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
-use chatos_builtin::{
+use chatos_builtin::find_server;
+use chatos_layer::{
     Access, CallRequest, Caller, FixedSettings, Layer, LayerParts, NoQueue, Nobody, Redactor, Reply, Root,
-    ServerEnv, ToolLog, ToolSettings, find_server,
+    ServerEnv, ToolLog, ToolSettings,
 };
 use chatos_tool::{Lang, Transport};
 use serde_json::json;

@@ -1,10 +1,9 @@
 //! Every built-in server, by name. A server is built when somebody asks for it, not before.
 
+use chatos_layer::{Server, ServerEnv, ServerInfo};
 use chatos_tool::validation;
 
-use crate::env::ServerEnv;
 use crate::files::{self, FileHome};
-use crate::server::{Server, ServerInfo};
 use crate::shell::{self, ShellHome};
 use crate::{journal, subagent, tasks, ui_prompt};
 

@@ -13,11 +13,9 @@ mod writing;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use chatos_layer::{ChangeStore, Server, ServerEnv, ServerInfo, StoredChanges};
 use chatos_tool::Text;
 
-use crate::env::ServerEnv;
-use crate::file_changes::{ChangeStore, StoredChanges};
-use crate::server::{Server, ServerInfo};
 use shelf::Shelf;
 
 /// What file servers need besides a call's own root; given by whoever starts them.

@@ -8,13 +8,9 @@ mod project;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use chatos_layer::{CallCx, Root, Server, ServerEnv, ServerInfo, store_error};
 use chatos_store::{Store, StoreError};
 use chatos_tool::{DenyRule, Text, ToolError};
-
-use crate::context::CallCx;
-use crate::env::{ServerEnv, store_error};
-use crate::root::Root;
-use crate::server::{Server, ServerInfo};
 
 /// `project_journal`.
 pub static INFO: ServerInfo = ServerInfo {

@@ -25,11 +25,9 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use chatos_layer::{ChangeStore, Server, ServerEnv, ServerInfo, StoreHandle, StoredChanges};
 use chatos_tool::Text;
 
-use crate::env::{ServerEnv, StoreHandle};
-use crate::file_changes::{ChangeStore, StoredChanges};
-use crate::server::{Server, ServerInfo};
 use pool::Pool;
 pub use sandbox::{Kernel, Level};
 use secrets::Secrets;

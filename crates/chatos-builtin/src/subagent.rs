@@ -1,6 +1,6 @@
 //! The server `subagent_router`: agents that an agent may start, found by what they are good at (servers §9).
 //!
-//! The catalogue is plain files; choosing is pure; running is the host's, behind [`crate::SubagentRunner`].
+//! The catalogue is plain files; choosing is pure; running is the host's, behind [`chatos_layer::SubagentRunner`].
 
 mod asking;
 mod catalogue;
@@ -10,16 +10,12 @@ mod running;
 
 use std::sync::Arc;
 
+use chatos_layer::{CallCx, Server, ServerEnv, ServerInfo, SubagentRunner};
 use chatos_tool::{Needed, Text, ToolError};
 use chatos_wire::subagent::SubPlugin;
 
 pub use catalogue::{built_in_subagents, read_subagents};
 pub use choose::{Choice, Wanted, choose};
-
-use crate::context::CallCx;
-use crate::env::ServerEnv;
-use crate::server::{Server, ServerInfo};
-use crate::subagent_runner::SubagentRunner;
 
 /// `subagent_router`.
 pub static INFO: ServerInfo = ServerInfo {

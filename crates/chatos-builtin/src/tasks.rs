@@ -5,14 +5,11 @@ mod changing;
 mod draft;
 mod reading;
 
+use chatos_layer::{CallCx, Caller, Server, ServerEnv, ServerInfo, TaskScope};
 use chatos_store::{Task, TaskContext, iso_from_ms};
 use chatos_tool::{Lang, Reason, Text, ToolError, Transport};
 use schemars::JsonSchema;
 use serde::Serialize;
-
-use crate::context::{CallCx, Caller};
-use crate::env::{ServerEnv, TaskScope};
-use crate::server::{Server, ServerInfo};
 
 /// `task_manager`.
 pub static INFO: ServerInfo = ServerInfo {

@@ -3,12 +3,11 @@
 mod choices;
 mod key_values;
 
+use chatos_layer::person::{self, Question};
+use chatos_layer::{Server, ServerInfo};
 use chatos_prompts::RequestId;
 use chatos_tool::{Issue, Lang, Text};
 use serde_json::{Map, Value, json};
-
-use crate::person::{self, Question};
-use crate::server::{Server, ServerInfo};
 
 /// Identity, limits and texts.
 pub static INFO: ServerInfo = ServerInfo {

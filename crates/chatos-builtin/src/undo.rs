@@ -16,10 +16,9 @@ use chatos_files::commit::{Engine, Journals, Step};
 use chatos_files::fs::RealFs;
 use chatos_files::stop::Never;
 use chatos_files::{FileError, Root};
+use chatos_layer::{ChangeContext, row};
 use chatos_store::{NewFileChange, RecordedChange, Store};
 use chatos_tool::Fault;
-
-use crate::file_changes::{ChangeContext, row};
 
 /// The name under which an undo is recorded.
 pub const UNDO_SERVER: &str = "chatos";

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use chatos_builtin::{AskRequest, BoxFuture, PromptQueue, QueueError, Reach, Verdict, Withdraw};
+use chatos_layer::{AskRequest, BoxFuture, PromptQueue, QueueError, Reach, Verdict, Withdraw};
 use chatos_prompts::{Approval, Effect, Object, Origin, Owner, RequestId, Status, Surface};
 use chatos_tool::{ErrorCode, Fault, Issue, IssueCode, Lang, Text};
 use serde_json::{Value, json};

@@ -14,9 +14,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use chatos_agent::{BuiltInCall, Toolset};
-use chatos_builtin::{
+use chatos_builtin::{find_server, nearest_server, server_names};
+use chatos_layer::{
     Access, CallRequest, Caller, Layer, LayerParts, ProgressReport, ProgressSink, Reach, Reply, Root, Server,
-    ServerEnv, SettingsSource, StoreHandle, ToolLog, ToolSettings, find_server, nearest_server, server_names,
+    ServerEnv, SettingsSource, StoreHandle, ToolLog, ToolSettings,
 };
 use chatos_mcp::Progress;
 use chatos_policy::Role;
@@ -31,7 +32,6 @@ use crate::events::EventHub;
 use crate::host::{Host, Notice};
 use crate::prompts::PromptDesk;
 use crate::whole::whole;
-
 pub use log_pages::{ToolLogFilter, ToolLogPage};
 pub use running::CallState;
 use running::{Registered, Running};

@@ -9,6 +9,11 @@ use std::ffi::OsString;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use chatos_layer::testing::{self, call};
+use chatos_layer::{
+    Access, BoxFuture, ConfirmUse, Reply, Root, ShellSettings, StoreHandle, SubDone, SubOrder,
+    SubagentRunner, ToolSettings,
+};
 use chatos_store::{OpenOptions, Store};
 use chatos_tool::truncate::compact_len;
 use chatos_tool::{Lang, ToolError, Trace, schema};
@@ -16,15 +21,6 @@ use chatos_wire::subagent::{SubAgent, SubCommand, SubPlugin};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::access::Access;
-use crate::env::StoreHandle;
-use crate::layer::Reply;
-use crate::root::Root;
-use crate::settings::ToolSettings;
-use crate::shell_settings::{ConfirmUse, ShellSettings};
-use crate::subagent_runner::{SubDone, SubOrder, SubagentRunner};
-use crate::testing::{self, call};
-use crate::tool::BoxFuture;
 
 /// What success may cost beside `data`, in bytes.
 const ENVELOPE_BYTES: usize = 60;

@@ -7,6 +7,8 @@ use chatos_files::Digest;
 use chatos_files::patch::Relaxed;
 use chatos_files::plan::{self, PatchRequest, PatchSummary};
 use chatos_files::{FileError, Resource};
+use chatos_layer::consent::Consent;
+use chatos_layer::{Body, CallCx, Outcome, Tool};
 use chatos_tool::{Annotations, Confirm, Issue, IssueCode, Lang, Text, ToolError, ToolSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,9 +16,6 @@ use serde::{Deserialize, Serialize};
 use super::listing::here;
 use super::shelf::{Job, Performed, Shelf};
 use super::writing::{Chunk, DiffStat, EncodingArg, Payload, Sha256Text, payload, warning_lines};
-use crate::consent::Consent;
-use crate::context::CallCx;
-use crate::tool::{Body, Outcome, Tool};
 
 /// Longest patch of one argument; the settings decide below it.
 const MAX_PAYLOAD: usize = 140 << 20;
@@ -153,7 +152,7 @@ impl Tool for ApplyPatch {
         if payload.bytes.len() as u64 > max_bytes {
             let actual = Some(payload.bytes.len() as u64);
             let path = "patch".to_owned();
-            return Err(crate::file_errors::explain(FileError::Exhausted {
+            return Err(chatos_layer::explain(FileError::Exhausted {
                 resource: Resource::WriteBytes,
                 limit: max_bytes,
                 actual,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use chatos_files::entry::human_size;
 use chatos_files::read::{self, LineRange, Lines, RangeLimits, ReadText, Scan};
 use chatos_files::text::{Encoding, Eol};
+use chatos_layer::{Body, CallCx, Outcome, Tool};
 use chatos_tool::truncate::omitted_notice;
 use chatos_tool::{Annotations, Confirm, Cut, Issue, IssueCode, Keep, Lang, Text, ToolError, ToolSpec, Unit};
 use schemars::JsonSchema;
@@ -14,8 +15,6 @@ use serde_json::json;
 
 use super::listing::yes;
 use super::shelf::{Job, Shelf};
-use crate::context::CallCx;
-use crate::tool::{Body, Outcome, Tool};
 
 static SPEC: ToolSpec = ToolSpec {
     name: "read_file",

@@ -6,6 +6,7 @@ use chatos_files::error::Stopped;
 use chatos_files::list;
 use chatos_files::search::{self, Ended, Hit, Mode, Query, Request};
 use chatos_files::walk::WalkOptions;
+use chatos_layer::{Body, CallCx, Outcome, Tool};
 use chatos_tool::{Annotations, Confirm, Phase, Reason, Resource, Text, ToolError, ToolSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,8 +14,6 @@ use serde_json::json;
 
 use super::listing::{LeftOutData, here, items_cut, more_line, two_hundred, yes};
 use super::shelf::Shelf;
-use crate::context::CallCx;
-use crate::tool::{Body, Outcome, Tool};
 
 static SEARCH: ToolSpec = ToolSpec {
     name: "search_text",

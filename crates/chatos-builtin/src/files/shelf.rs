@@ -14,16 +14,12 @@ use chatos_files::plan::{Plan, Planned, Sensitive};
 use chatos_files::read::ScanCache;
 use chatos_files::stop::Stop;
 use chatos_files::{FileError, Protected, Root, Stopped, SymlinkPolicy};
+use chatos_layer::consent::{self, Change, Consent, Matter};
+use chatos_layer::{CallCx, ChangeContext, ChangeStore, FileSettings, Stop as CallStop, explain};
 use chatos_prompts::{Approval, Unasked};
 use chatos_tool::{DenyRule, Text, TextLimits, ToolError};
 
 use super::FileHome;
-use crate::clock::Stop as CallStop;
-use crate::consent::{self, Change, Consent, Matter};
-use crate::context::CallCx;
-use crate::file_changes::{ChangeContext, ChangeStore};
-use crate::file_errors::explain;
-use crate::settings::FileSettings;
 
 /// Shared by the tools of one server.
 pub(super) struct Shelf {

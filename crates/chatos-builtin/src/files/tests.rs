@@ -6,6 +6,11 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use chatos_files::change::FileChange;
+use chatos_layer::person::{AskRequest, PromptQueue, QueueError, Reach, Verdict, Withdraw};
+use chatos_layer::{
+    Access, BoxFuture, CallRequest, Caller, ChangeContext, FixedSettings, Layer, LayerParts, Nobody, Reply,
+    Root, ToolSettings,
+};
 use chatos_prompts::response::Status;
 use chatos_prompts::{Approval, Effect, Object, Owner, RequestId, Unasked};
 use chatos_tool::{Lang, Redactor, Transport, schema};
@@ -13,15 +18,6 @@ use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::*;
-use crate::access::Access;
-use crate::context::Caller;
-use crate::file_changes::ChangeContext;
-use crate::layer::{CallRequest, Layer, LayerParts, Reply};
-use crate::observer::Nobody;
-use crate::person::{AskRequest, PromptQueue, QueueError, Reach, Verdict, Withdraw};
-use crate::root::Root;
-use crate::settings::{FixedSettings, ToolSettings};
-use crate::tool::BoxFuture;
 
 /// A person who always says the same, and what they were asked.
 struct Person {

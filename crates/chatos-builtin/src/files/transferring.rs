@@ -3,15 +3,14 @@
 use std::sync::Arc;
 
 use chatos_files::plan::{self, TransferRequest};
+use chatos_layer::consent::Consent;
+use chatos_layer::{Body, CallCx, Outcome, Tool};
 use chatos_tool::{Annotations, Confirm, Text, ToolError, ToolSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::shelf::{Job, Performed, Shelf};
 use super::writing::warning_lines;
-use crate::consent::Consent;
-use crate::context::CallCx;
-use crate::tool::{Body, Outcome, Tool};
 
 static MOVE: ToolSpec = ToolSpec {
     name: "move_path",

@@ -8,6 +8,8 @@ use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 use chatos_files::Digest;
 use chatos_files::diff::Diff;
 use chatos_files::plan::{self, EditRequest, WriteMode, WriteRequest};
+use chatos_layer::consent::Consent;
+use chatos_layer::{Body, CallCx, Outcome, Tool};
 use chatos_tool::{Annotations, Confirm, Issue, IssueCode, Lang, Text, ToolError, ToolSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,9 +17,6 @@ use serde::{Deserialize, Serialize};
 use super::listing::yes;
 use super::reading::eol_word;
 use super::shelf::{Job, Performed, Shelf};
-use crate::consent::Consent;
-use crate::context::CallCx;
-use crate::tool::{Body, Outcome, Tool};
 
 /// Longest payload of one argument; the settings decide below it.
 const MAX_PAYLOAD: usize = 140 << 20;

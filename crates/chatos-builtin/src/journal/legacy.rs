@@ -4,14 +4,13 @@
 use std::fs::File;
 use std::io::{self, Read as _};
 
+use chatos_layer::Root;
 use chatos_store::{
     JournalEntry, JournalImport, ProjectInfo, ProjectIteration, Store, StoreError, StoreErrorKind,
 };
 use rustix::fs::{Mode, OFlags};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-
-use crate::root::Root;
 
 /// Larger files are no journal.
 const MAX_BYTES: u64 = 64 << 20;

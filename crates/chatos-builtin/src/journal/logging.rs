@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use chatos_layer::{Body, CallCx, Outcome, Tool};
 use chatos_store::{JournalEntry, NewJournalEntry, Store, iso_from_ms, now_iso};
 use chatos_tool::{
     Annotations, Confirm, Cut, Issue, IssueCode, Keep, Lang, Reason, Text, ToolError, ToolSpec, Unit,
@@ -11,8 +12,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::Book;
-use crate::context::CallCx;
-use crate::tool::{Body, Outcome, Tool};
 
 /// Characters of one tag, one path, one line of a list.
 const TAG_CHARS: usize = 64;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use chatos_layer::{Body, CallCx, Outcome, Tool};
 use chatos_store::{ProjectInfo, ProjectIteration, ProjectPatch, iso_from_ms};
 use chatos_tool::{Annotations, Confirm, Cut, Issue, IssueCode, Keep, Lang, Text, ToolError, ToolSpec, Unit};
 use schemars::JsonSchema;
@@ -10,8 +11,6 @@ use serde_json::json;
 
 use super::Book;
 use super::logging::tidy_tags;
-use crate::context::CallCx;
-use crate::tool::{Body, Outcome, Tool};
 
 /// Iterations a call shows at most.
 const ITERATIONS: u32 = 50;

@@ -2,17 +2,13 @@
 
 use std::sync::Arc;
 
+use chatos_layer::testing::{self, call};
+use chatos_layer::{Access, Reply, Root, StoreHandle, ToolSettings};
 use chatos_store::{OpenOptions, Store};
 use chatos_tool::{Lang, schema};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::access::Access;
-use crate::env::StoreHandle;
-use crate::layer::Reply;
-use crate::root::Root;
-use crate::settings::ToolSettings;
-use crate::testing::{self, call};
 
 struct Place {
     dir: tempfile::TempDir,

@@ -8,12 +8,10 @@ use std::path::{Path, PathBuf};
 use chatos_files::entry::Kind;
 use chatos_files::resolve::Last;
 use chatos_files::{FileError, Protected, Root, SymlinkPolicy};
+use chatos_layer::{CallCx, explain};
 use chatos_tool::{DenyRule, Issue, IssueCode, Needed, Text, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-use crate::context::CallCx;
-use crate::file_errors::explain;
 
 /// Most variables of a call.
 const MAX_VARIABLES: usize = 64;

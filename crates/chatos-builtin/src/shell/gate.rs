@@ -1,12 +1,11 @@
 //! What is decided before a command runs: refused, asked, or run, and inside which boundary
 //! (servers §3.1, §3.3; tools §15).
 
+use chatos_layer::{CallCx, ConfirmUse, NetworkUse, SafetyMode, SandboxUse};
 use chatos_tool::{DenyRule, Lang, Needed, Text, ToolError};
 
 use super::check::{Checked, Grade};
 use super::sandbox::{Kernel, Level};
-use crate::context::CallCx;
-use crate::shell_settings::{ConfirmUse, NetworkUse, SafetyMode, SandboxUse};
 
 /// How a command may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,15 +6,13 @@ use chatos_files::entry::Kind;
 use chatos_files::list;
 use chatos_files::stop::Never;
 use chatos_files::walk::WalkOptions;
+use chatos_layer::{Body, CallCx, Outcome, Tool, explain};
 use chatos_tool::{Annotations, Confirm, Cut, Keep, Text, ToolError, ToolSpec, Unit};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Shop;
 use super::command::open_root;
-use crate::context::CallCx;
-use crate::file_errors::explain;
-use crate::tool::{Body, Outcome, Tool};
 
 const MAX_NAMES: usize = 100;
 

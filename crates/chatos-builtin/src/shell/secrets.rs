@@ -4,12 +4,11 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
+use chatos_layer::CallCx;
+use chatos_layer::person::UI_PROMPTER;
 use chatos_prompts::{Owner, RequestId};
 use chatos_tool::{Reason, Text, ToolError};
 use serde_json::Value;
-
-use crate::context::CallCx;
-use crate::person::UI_PROMPTER;
 
 /// Secrets resolved so far. Values are delivered once by the queue, so they are kept while the server runs.
 #[derive(Default)]

@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use chatos_layer::StoreHandle;
 use chatos_store::ShellSessionRow;
 use chatos_tool::{Needed, Reason, Text, ToolError, validation};
 use rustix::process::Signal;
@@ -31,7 +32,6 @@ use super::Shop;
 use super::sandbox::Level;
 use super::supervisor::ring::{Lines, Marks};
 use super::supervisor::tree::{self, ProcessId};
-use crate::env::StoreHandle;
 
 /// Files of a session.
 pub(super) const CTL: &str = "ctl.sock";

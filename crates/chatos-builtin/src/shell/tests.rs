@@ -17,17 +17,15 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use chatos_files::change::FileChange;
+use chatos_layer::testing::{self, TestQueue};
+use chatos_layer::{
+    Access, CallRequest, ChangeContext, ConfirmUse, Layer, NetworkUse, Reply, Root, SafetyMode, SandboxUse,
+    ShellSettings, ToolSettings,
+};
 use chatos_tool::{Lang, schema};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::access::Access;
-use crate::file_changes::ChangeContext;
-use crate::layer::{CallRequest, Layer, Reply};
-use crate::root::Root;
-use crate::settings::ToolSettings;
-use crate::shell_settings::{ConfirmUse, NetworkUse, SafetyMode, SandboxUse, ShellSettings};
-use crate::testing::{self, TestQueue};
 
 /// Nothing a test waits for takes this long on a healthy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -147,7 +145,7 @@ fn home(dir: &Path, kept: Option<Arc<Kept>>, kernel: Option<Kernel>) -> ShellHom
         state_dir: Some(dir.join("state")),
         protected: vec![dir.join("keys")],
         changes: kept.map(|kept| kept as Arc<dyn ChangeStore>),
-        store: crate::env::StoreHandle::default(),
+        store: chatos_layer::StoreHandle::default(),
         variables,
         launcher: launcher(),
         kernel,

@@ -1,5 +1,6 @@
 //! `get_sub_agent` and `suggest_sub_agent`.
 
+use chatos_layer::{Body, CallCx, Outcome, Tool};
 use chatos_tool::{Annotations, Confirm, Lang, Reason, Text, ToolError, ToolSpec, validation};
 use chatos_wire::subagent::{SubAgent, SubPlugin};
 use schemars::JsonSchema;
@@ -8,8 +9,6 @@ use serde_json::{Value, json};
 
 use super::Home;
 use super::choose::{Wanted, choose};
-use crate::context::CallCx;
-use crate::tool::{Body, Outcome, Tool};
 
 static GET: ToolSpec = ToolSpec {
     name: "get_sub_agent",

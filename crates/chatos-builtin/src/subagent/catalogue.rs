@@ -1,8 +1,9 @@
 //! The catalogue: plugins of sub-agents as plain files, over the built-in ones (agents §10.1).
 
-use chatos_wire::subagent::{SubAgent, SubPlugin};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+
+use chatos_wire::subagent::{SubAgent, SubPlugin};
 
 /// Largest file of a plugin.
 const FILE_BYTES: u64 = 128 * 1024;

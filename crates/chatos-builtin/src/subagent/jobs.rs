@@ -1,5 +1,6 @@
 //! `start_sub_agent_async`, `get_sub_agent_status`, `cancel_sub_agent_job`: for programs, not for models.
 
+use chatos_layer::{Body, CallCx, Outcome, Tool};
 use chatos_tool::{Annotations, Confirm, Text, ToolError, ToolSpec};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -7,8 +8,6 @@ use serde_json::Value;
 
 use super::Home;
 use super::running::RunArgs;
-use crate::context::CallCx;
-use crate::tool::{Body, Outcome, Tool};
 
 static START: ToolSpec = ToolSpec {
     name: "start_sub_agent_async",

@@ -1,5 +1,6 @@
 //! Gives a task to a sub-agent and waits for its report: the tool `run_sub_agent`.
 
+use chatos_layer::{Body, CallCx, Outcome, SubOrder, Tool};
 use chatos_tool::{
     Annotations, CanceledBy, Confirm, ErrorCode, Needed, Reason, Resource, Text, ToolError, ToolSpec,
 };
@@ -10,9 +11,6 @@ use serde_json::Value;
 use super::Home;
 use super::asking::unknown;
 use super::choose::{Wanted, choose};
-use crate::context::CallCx;
-use crate::subagent_runner::SubOrder;
-use crate::tool::{Body, Outcome, Tool};
 
 static RUN: ToolSpec = ToolSpec {
     name: "run_sub_agent",

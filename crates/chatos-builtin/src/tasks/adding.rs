@@ -2,6 +2,8 @@
 
 use std::sync::LazyLock;
 
+use chatos_layer::consent::Consent;
+use chatos_layer::{Body, CallCx, Caller, Outcome, ServerEnv, Tool, arguments_schema};
 use chatos_store::{AddedTasks, NewTask, Task};
 use chatos_tool::{Annotations, Confirm, Issue, IssueCode, Lang, Text, ToolError, ToolSpec, validation};
 use schemars::JsonSchema;
@@ -10,10 +12,6 @@ use serde_json::{Value, json};
 
 use super::draft::{self, UserChanges};
 use super::{DETAILS_CHARS, ID_CHARS, TAG_CHARS, TAGS, TITLE_CHARS, caller, context};
-use crate::consent::Consent;
-use crate::context::{CallCx, Caller};
-use crate::env::ServerEnv;
-use crate::tool::{Body, Outcome, Tool, arguments_schema};
 
 /// Details shorter than this get a hint.
 const SHORT_DETAILS: usize = 15;

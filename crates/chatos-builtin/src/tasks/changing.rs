@@ -1,5 +1,6 @@
 //! `update_task`, `complete_task`, `clear_tasks` and `delete_task`.
 
+use chatos_layer::{Body, CallCx, Outcome, ServerEnv, Tool};
 use chatos_store::{StoreErrorKind, TaskFilter, TaskPatch};
 use chatos_tool::{Annotations, Confirm, Issue, IssueCode, Lang, Text, ToolError, ToolSpec};
 use schemars::JsonSchema;
@@ -8,9 +9,6 @@ use serde::{Deserialize, Serialize};
 use super::adding::{Priority, Status};
 use super::reading::filter;
 use super::{DETAILS_CHARS, ID_CHARS, TAG_CHARS, TAGS, TITLE_CHARS, TaskData, no_task};
-use crate::context::CallCx;
-use crate::env::ServerEnv;
-use crate::tool::{Body, Outcome, Tool};
 
 /// Details of an existing task may have any length; this only bounds a message.
 const ANY_DETAILS_BYTES: usize = 4 << 20;

@@ -1,15 +1,14 @@
 //! Proposed tasks, the question about them, and what the person made of them (tools §15).
 
+use chatos_layer::consent::Consent;
+use chatos_layer::person::{self, Question};
+use chatos_layer::{CallCx, Caller};
 use chatos_store::NewTask;
 use chatos_tool::{Lang, Text, ToolError};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-
-use crate::consent::Consent;
-use crate::context::{CallCx, Caller};
-use crate::person::{self, Question};
 
 /// What the person changed.
 #[derive(Debug, Default, PartialEq, Serialize, JsonSchema)]

@@ -1,5 +1,6 @@
 //! `list_tasks` and `get_task`.
 
+use chatos_layer::{Body, CallCx, Outcome, ServerEnv, Tool};
 use chatos_store::TaskFilter;
 use chatos_tool::{Annotations, Confirm, Cut, Keep, Lang, Text, ToolError, ToolSpec, Unit};
 use schemars::JsonSchema;
@@ -8,9 +9,6 @@ use serde_json::json;
 
 use super::adding::Status;
 use super::{ID_CHARS, TAG_CHARS, TaskData, context, no_task, scope};
-use crate::context::CallCx;
-use crate::env::ServerEnv;
-use crate::tool::{Body, Outcome, Tool};
 
 static LIST: ToolSpec = ToolSpec {
     name: "list_tasks",

@@ -3,16 +3,13 @@
 
 use std::sync::Arc;
 
+use chatos_layer::testing::{self, call};
+use chatos_layer::{Access, Reply, StoreHandle, ToolSettings};
 use chatos_store::{OpenOptions, Store};
 use chatos_tool::{Transport, schema};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::access::Access;
-use crate::env::StoreHandle;
-use crate::layer::Reply;
-use crate::settings::ToolSettings;
-use crate::testing::{self, call};
 
 struct Place {
     dir: tempfile::TempDir,
@@ -265,7 +262,7 @@ async fn one_key_makes_one_task_also_from_two_processes_at_once() {
     assert_eq!(made, 20);
 }
 
-async fn layer_call(place: &Place, request: crate::layer::CallRequest) -> Value {
+async fn layer_call(place: &Place, request: chatos_layer::CallRequest) -> Value {
     match place.bench.layer.call(&place.server, request).await.unwrap() {
         Reply::Done(envelope) => envelope.structured().unwrap(),
         _ => panic!("no envelope"),

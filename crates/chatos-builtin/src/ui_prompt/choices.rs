@@ -1,14 +1,12 @@
 //! `prompt_choices`: one or several of up to 60 options.
 
+use chatos_layer::{Body, CallCx, Outcome, Tool, person};
 use chatos_tool::{Annotations, Confirm, Issue, Text, ToolError, ToolSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::{MESSAGE_CHARS, TITLE_CHARS, head, prompt, put_text, question, remark_line};
-use crate::context::CallCx;
-use crate::person;
-use crate::tool::{Body, Outcome, Tool};
 
 static SPEC: ToolSpec = ToolSpec {
     name: "prompt_choices",

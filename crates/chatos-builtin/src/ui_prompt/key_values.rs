@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use chatos_layer::{Body, CallCx, Outcome, Tool, person};
 use chatos_prompts::Object;
 use chatos_prompts::response::MASK;
 use chatos_tool::{Annotations, Confirm, Issue, Text, ToolError, ToolSpec};
@@ -10,9 +11,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::{MESSAGE_CHARS, TITLE_CHARS, entry, head, prompt, put_text, question, remark_line};
-use crate::context::CallCx;
-use crate::person;
-use crate::tool::{Body, Outcome, Tool};
 
 static SPEC: ToolSpec = ToolSpec {
     name: "prompt_key_values",

@@ -3,16 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use chatos_layer::person::{Elicited, Elicitor, Era, Form, Reach, Resume, Withdraw};
+use chatos_layer::testing::{Bench, bench, call, nobody};
+use chatos_layer::{Access, BoxFuture, CallRequest, PromptBackend, Reply, ToolSettings};
 use chatos_tool::{Envelope, LogLevel, LogRules, Status};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::access::Access;
-use crate::layer::{CallRequest, Reply};
-use crate::person::{Elicited, Elicitor, Era, Form, Reach, Resume, Withdraw};
-use crate::settings::{PromptBackend, ToolSettings};
-use crate::testing::{Bench, bench, call, nobody};
-use crate::tool::BoxFuture;
 
 fn english() -> ToolSettings {
     ToolSettings { lang: Lang::En, ..ToolSettings::default() }

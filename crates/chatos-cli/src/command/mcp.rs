@@ -16,11 +16,11 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use chatos_host::builtin_api::{
-    self as builtin, Access, Endpoint, EndpointOptions, Layer, LayerParts, Nobody, Root, Server, ServerInfo,
-    TaskScope,
-};
+use chatos_host::builtin_api as builtin;
 use chatos_host::{Beside, BesideSettings, Environment, ErrorCode, Fault, Lang, Text};
+use chatos_layer::{
+    Access, Endpoint, EndpointOptions, Layer, LayerParts, Nobody, Root, Server, ServerInfo, TaskScope,
+};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -82,7 +82,7 @@ async fn serve(
     beside: &Arc<Beside>,
 ) -> Result<ExitCode, Fault> {
     let stop = watch_signals()?;
-    let redactor = Arc::new(builtin::Redactor::new());
+    let redactor = Arc::new(chatos_layer::Redactor::new());
     let layer = Layer::new(LayerParts {
         settings: Arc::new(BesideSettings::new(beside)),
         log: Some(beside.tool_log()),
@@ -105,7 +105,7 @@ async fn serve(
     }
     let name = endpoint.name().to_owned();
     ready(output, &Text::new(format!("{name} is ready (stdio)"), format!("{name} 已就绪（stdio）")));
-    Box::pin(builtin::serve_stdio(endpoint, stop)).await.map_err(|error| {
+    Box::pin(chatos_layer::serve_stdio(endpoint, stop)).await.map_err(|error| {
         Fault::new(
             ErrorCode::Unavailable,
             Text::fixed("cannot use standard input and output", "无法使用标准输入输出"),

@@ -44,10 +44,10 @@ impl AgentDesk<'_> {
             }
             server.names.push(pin.tool);
         }
-        let env = chatos_builtin::ServerEnv {
+        let env = chatos_layer::ServerEnv {
             state_dir: Some(self.host.dir().path().to_owned()),
             write: true,
-            ..chatos_builtin::ServerEnv::default()
+            ..chatos_layer::ServerEnv::default()
         };
         let pool = self.host.server_cell().get().map(|desk| desk.pool());
         for server in world.servers() {

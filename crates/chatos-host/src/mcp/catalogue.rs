@@ -200,7 +200,7 @@ impl Making<'_> {
         given.unwrap_or_else(|| normalize_server(name))
     }
 
-    fn built_in(&self, info: &'static chatos_builtin::ServerInfo, row: Option<&ServerRow>) -> Known {
+    fn built_in(&self, info: &'static chatos_layer::ServerInfo, row: Option<&ServerRow>) -> Known {
         let identity = ServerIdentity::admin(info.id);
         let is_router = info.id == chatos_policy::ROUTER_SERVER;
         let route = ServerRoute {

@@ -9,8 +9,8 @@ use chatos_agent::{
     AppPlace, Asker, BuiltInCall, CallContext, CallSettings, OpenAsk, Ports, Question, Standing, TaskRow,
     TaskTime, ToolEvent, Verdict,
 };
-use chatos_builtin::{Layer, PromptBackend, ToolSettings};
 use chatos_contribution::ServerIdentity;
+use chatos_layer::{Layer, PromptBackend, ToolSettings};
 use chatos_manifest::{AppId, PluginId};
 use chatos_mcp::{Later, Pool};
 use chatos_prompts::{Approval, Ask, Effect, Origin, Owner, Prompts};

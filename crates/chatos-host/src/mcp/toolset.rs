@@ -6,8 +6,8 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use chatos_agent::{OfferedTool, ServerOffer, SetProblem, Toolset, Word};
-use chatos_builtin::Access;
 use chatos_contribution::ServerIdentity;
+use chatos_layer::Access;
 use chatos_mcp::{ConnectError, Failure, ServerKey, ToolList};
 use chatos_policy::{Code, Grant, Outcome, Refusal, Role, ToolDecision};
 use chatos_store::PinState;

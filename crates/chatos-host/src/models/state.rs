@@ -80,11 +80,11 @@ impl ModelDesk<'_> {
     /// offered to a run so far.
     fn lost_keywords(&self) -> Option<Text> {
         let mut schemas: Vec<(String, serde_json::Value)> = Vec::new();
-        let env = chatos_builtin::ServerEnv { write: true, ..chatos_builtin::ServerEnv::default() };
+        let env = chatos_layer::ServerEnv { write: true, ..chatos_layer::ServerEnv::default() };
         for server in
             chatos_builtin::server_names().filter_map(|name| chatos_builtin::find_server(name, &env))
         {
-            for mut tool in server.definitions(&chatos_builtin::Access::All, Lang::En) {
+            for mut tool in server.definitions(&chatos_layer::Access::All, Lang::En) {
                 let name = tool["name"].as_str().unwrap_or_default().to_owned();
                 schemas.push((name, tool["inputSchema"].take()));
             }

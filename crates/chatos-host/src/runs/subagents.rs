@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use chatos_builtin::subagent::{built_in_subagents, read_subagents};
-use chatos_builtin::{SubDone, SubOrder};
+use chatos_layer::{SubDone, SubOrder};
 use chatos_model::Message;
 use chatos_policy::Role;
 use chatos_store::{

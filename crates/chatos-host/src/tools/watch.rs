@@ -4,7 +4,7 @@
 use std::sync::Weak;
 use std::time::Duration;
 
-use chatos_builtin::{CallEvent, Observer};
+use chatos_layer::{CallEvent, Observer};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 

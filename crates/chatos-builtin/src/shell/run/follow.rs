@@ -5,6 +5,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use chatos_layer::{CallCx, Stop};
 use chatos_tool::{Needed, Text, ToolError};
 use serde_json::json;
 use tokio::io::AsyncReadExt;
@@ -12,8 +13,6 @@ use tokio::net::unix::pipe::Receiver;
 use tokio::time::sleep_until;
 
 use super::{Prepared, not_started};
-use crate::clock::Stop;
-use crate::context::CallCx;
 use crate::shell::Shop;
 use crate::shell::check::{Finding, Grade};
 use crate::shell::output::{Capture, Printed, clean};

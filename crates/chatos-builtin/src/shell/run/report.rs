@@ -1,18 +1,16 @@
 //! The result of a command: within the limits, with everything a model needs in its text.
 
+use chatos_layer::consent::Consent;
+use chatos_layer::{Body, CallCx, Outcome, Stop};
 use chatos_tool::truncate::{Keep, Unit};
 use chatos_tool::{Cut, Lang, Phase, ToolError};
 use serde_json::{Value, json};
 
 use super::{Data, Denied, Followed, Prepared, Ran};
-use crate::clock::Stop;
-use crate::consent::Consent;
-use crate::context::CallCx;
 use crate::shell::changes::Changed;
 use crate::shell::check::{Finding, Grade};
 use crate::shell::output::{self, Printed, Stream, share};
 use crate::shell::signal_name;
-use crate::tool::{Body, Outcome};
 
 /// The command as the first line shows it.
 const SHOWN_COMMAND: usize = 300;

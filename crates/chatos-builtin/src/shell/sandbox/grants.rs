@@ -7,8 +7,9 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use chatos_layer::{SafetyMode, ShellSettings};
+
 use super::{Boundary, Kernel};
-use crate::shell_settings::{SafetyMode, ShellSettings};
 
 /// Read and executed by everything.
 const SYSTEM: [&str; 9] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/etc"];

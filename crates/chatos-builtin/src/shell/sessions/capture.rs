@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use chatos_layer::{Body, CallCx, Outcome, Tool};
 use chatos_tool::{Annotations, Confirm, Cut, Keep, Text, ToolError, ToolSpec, Unit};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,10 +11,8 @@ use serde_json::json;
 
 use super::client::{self, Client};
 use super::{Session, State};
-use crate::context::CallCx;
 use crate::shell::Shop;
 use crate::shell::output::clean;
-use crate::tool::{Body, Outcome, Tool};
 
 static SPEC: ToolSpec = ToolSpec {
     name: "session_capture_output",

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
+use chatos_layer::StoreHandle;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::env::StoreHandle;
 use crate::shell::pool::Link;
 use crate::shell::wire::{Order, Report};
 

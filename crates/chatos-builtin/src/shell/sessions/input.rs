@@ -3,6 +3,8 @@
 use std::io;
 use std::sync::Arc;
 
+use chatos_layer::consent::{self, Consent, Matter};
+use chatos_layer::{Body, CallCx, Outcome, Tool};
 use chatos_prompts::Approval;
 use chatos_tool::{Annotations, Confirm, ConflictKind, Needed, Reason, Resource, Text, ToolError, ToolSpec};
 use schemars::JsonSchema;
@@ -12,13 +14,10 @@ use serde_json::{Value, json};
 use super::capture::SessionName;
 use super::client::Client;
 use super::{Answer, Ask, Found, signals};
-use crate::consent::{self, Consent, Matter};
-use crate::context::CallCx;
 use crate::shell::Shop;
 use crate::shell::check::{self, Surroundings};
 use crate::shell::gate::{self, Request, Terms};
 use crate::shell::sandbox::Level;
-use crate::tool::{Body, Outcome, Tool};
 
 static INPUT: ToolSpec = ToolSpec {
     name: "session_send_input",

@@ -4,16 +4,15 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use chatos_layer::{CallCx, Outcome};
 use chatos_tool::{Text, ToolError};
 
 use super::client::{self, Client};
 use super::run::{cols, made_up_name, rows, waiting};
 use super::{Found, Record, State};
-use crate::context::CallCx;
 use crate::shell::Shop;
 use crate::shell::output::{Printed, clean};
 use crate::shell::run::{self as command_run, GRACE_MS, Prepared};
-use crate::tool::Outcome;
 
 /// `run_shell_command` on a terminal: waits for the end, or hands over a session that waits for input.
 pub(in crate::shell) async fn interactive(

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use chatos_layer::{Body, CallCx, Outcome, Tool};
 use chatos_tool::{Annotations, Confirm, Text, ToolError, ToolSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,10 +11,8 @@ use serde::{Deserialize, Serialize};
 use super::capture::SessionName;
 use super::client::{self, Client};
 use super::{Session, State};
-use crate::context::CallCx;
 use crate::shell::Shop;
 use crate::shell::run::GRACE_MS;
-use crate::tool::{Body, Outcome, Tool};
 
 static LIST: ToolSpec = ToolSpec {
     name: "session_list",

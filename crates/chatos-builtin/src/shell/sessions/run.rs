@@ -4,6 +4,8 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use chatos_layer::consent::Consent;
+use chatos_layer::{Body, CallCx, NeedsInput, Outcome, Tool};
 use chatos_tool::{
     Annotations, Confirm, ConflictKind, Issue, Lang, OsOpening, Reason, Resource, Text, ToolError, ToolSpec,
 };
@@ -15,8 +17,6 @@ use super::capture::SessionName;
 use super::client::{self, Client, Status};
 use super::holding::Holding;
 use super::{Found, MAX_LIVE, Record, Session, State, boot_id};
-use crate::consent::Consent;
-use crate::context::CallCx;
 use crate::shell::Shop;
 use crate::shell::check::Finding;
 use crate::shell::command;
@@ -26,7 +26,6 @@ use crate::shell::prompting;
 use crate::shell::run::{self as command_run, Prepared, Wanted};
 use crate::shell::supervisor::ring::Marks;
 use crate::shell::wire::{Order, Report, SessionJob};
-use crate::tool::{Body, NeedsInput, Outcome, Tool};
 
 /// Output that pauses this long is a preview.
 const PAUSE: Duration = Duration::from_millis(100);

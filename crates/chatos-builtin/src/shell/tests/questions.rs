@@ -1,7 +1,8 @@
 //! When a person is asked, what they see, and what happens without one.
 
+use chatos_layer::testing::nobody;
+
 use super::*;
-use crate::testing::nobody;
 
 /// Runs a command and says what the person was asked; `None` when nobody was.
 async fn asked(bench: &Bench, command: &str) -> Option<String> {
@@ -157,14 +158,14 @@ async fn a_canceled_call_withdraws_its_question() {
 
 #[tokio::test]
 async fn a_secret_of_the_person_is_used_by_reference_and_shown_to_nobody() {
-    use crate::person::{AskRequest, PromptQueue};
+    use chatos_layer::person::{AskRequest, PromptQueue};
     let bench = Bench::new(quiet());
     let prompt = json!({ "kind": "kv", "fields": [{ "key": "pw", "secret": true }] });
     let request = AskRequest {
         owner: chatos_prompts::Owner::host_server("ui_prompter"),
         source: "ui_prompter/prompt_key_values".to_owned(),
         prompt: prompt.as_object().unwrap().clone(),
-        trace: crate::meta::CallMeta::read(&serde_json::Map::new(), "t").trace,
+        trace: chatos_layer::testing::trace(),
         id: None,
         effect: None,
         whole: None,

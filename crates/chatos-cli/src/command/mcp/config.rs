@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use chatos_host::Text;
-use chatos_host::builtin_api::Root;
+use chatos_layer::Root;
 use serde_json::{Value, json};
 
 use crate::args::{ConfigClient, Global, Mcp};

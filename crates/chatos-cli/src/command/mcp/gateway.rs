@@ -8,11 +8,11 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use chatos_host::builtin_api::{
-    self as builtin, Access, BoxFuture, Endpoint, EndpointOptions, Layer, LayerParts, Nobody, Relay,
-    RelayedCall, Server, ServerInfo,
-};
 use chatos_host::{Beside, BesideSettings, Environment, ErrorCode, Fault, Lang, Text};
+use chatos_layer::{
+    Access, BoxFuture, Endpoint, EndpointOptions, Layer, LayerParts, Nobody, Relay, RelayedCall, Server,
+    ServerInfo,
+};
 use hyper::Method;
 use serde_json::{Map, Value, json};
 
@@ -82,7 +82,7 @@ async fn serve(
     // Found out now, so that a wrong agent is an error of the command and not of the first client.
     relay.tools(output.lang).await?;
     let stop = watch_signals()?;
-    let redactor = Arc::new(builtin::Redactor::new());
+    let redactor = Arc::new(chatos_layer::Redactor::new());
     let layer = Layer::new(LayerParts {
         settings: Arc::new(BesideSettings::new(beside)),
         log: None,
@@ -105,7 +105,7 @@ async fn serve(
         return http::serve(output, options, endpoint, address, beside, stop).await;
     }
     ready(output, &Text::fixed("the gateway is ready (stdio)", "网关已就绪（stdio）"));
-    Box::pin(builtin::serve_stdio(endpoint, stop)).await.map_err(|error| {
+    Box::pin(chatos_layer::serve_stdio(endpoint, stop)).await.map_err(|error| {
         Fault::new(
             ErrorCode::Unavailable,
             Text::fixed("cannot use standard input and output", "无法使用标准输入输出"),

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use chatos_host::builtin_api::{self as builtin, Endpoint, Gate, HttpListener};
 use chatos_host::{Beside, ErrorCode, Fault, Text};
+use chatos_layer::{Endpoint, Gate, HttpListener};
 use tokio_util::sync::CancellationToken;
 
 use super::ready;
@@ -146,6 +146,6 @@ pub(super) async fn serve(
             ),
         );
     }
-    Box::pin(builtin::serve_http(endpoint, listener, gate, stop)).await;
+    Box::pin(chatos_layer::serve_http(endpoint, listener, gate, stop)).await;
     Ok(ExitCode::SUCCESS)
 }

@@ -3,7 +3,8 @@
 use std::process::ExitCode;
 
 use chatos_host::Environment;
-use chatos_host::builtin_api::{self as builtin, Access, ServerEnv};
+use chatos_host::builtin_api as builtin;
+use chatos_layer::{Access, ServerEnv};
 use serde_json::{Value, json};
 
 use super::listing_lang;

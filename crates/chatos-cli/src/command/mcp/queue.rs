@@ -7,14 +7,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use chatos_host::builtin_api::{
-    AskRequest, BoxFuture, PromptQueue, QueueError, Reach, Redactor, Verdict, Withdraw,
-};
 use chatos_host::prompts_api::{Approval, Effect, Object, Owner, RequestId};
 use chatos_host::{
     Announcement, Beside, DeskOwner, DeskQueue, ErrorCode, Fault, Lang, asked_id, question_payload,
     queue_error, taken_part, verdict, withdraw_code,
 };
+use chatos_layer::{AskRequest, BoxFuture, PromptQueue, QueueError, Reach, Redactor, Verdict, Withdraw};
 use hyper::Method;
 use serde_json::{Value, json};
 

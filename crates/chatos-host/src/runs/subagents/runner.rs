@@ -3,7 +3,7 @@
 use std::sync::{Arc, PoisonError, Weak};
 use std::time::Duration;
 
-use chatos_builtin::{BoxFuture, SubDone, SubOrder, SubagentRunner};
+use chatos_layer::{BoxFuture, SubDone, SubOrder, SubagentRunner};
 use chatos_store::{iso_from_ms, now_ms};
 use chatos_tool::{ErrorCode, Fault, Needed, Reason, Text, ToolError, Trace};
 use chatos_wire::RunState;

@@ -9,7 +9,7 @@ mod tools;
 use std::io::{Error, Read, Write};
 use std::sync::{Arc, OnceLock};
 
-use chatos_builtin::{
+use chatos_layer::{
     Access, Endpoint, EndpointOptions, FixedSettings, Gate, HttpListener, Layer, LayerParts, NoQueue, Nobody,
     Redactor, ServerInfo, ToolSettings, serve_http,
 };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use chatos_builtin::{
+use chatos_layer::{
     BoxFuture, ClientAsk, ClientRound, CompletionOf, Completions, Features, Form, PromptArgument, PromptCall,
     PromptInfo, PromptReply, Prompts, ResourceInfo, ResourceTemplate, Resources,
 };

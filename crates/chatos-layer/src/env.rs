@@ -9,7 +9,7 @@ use chatos_store::{Store, StoreError, StoreErrorKind};
 use chatos_tool::{Needed, Reason, Resource, Text, ToolError};
 
 use crate::context::CallCx;
-use crate::subagent_runner::SubagentRunner;
+use crate::subagent::SubagentRunner;
 
 /// The surroundings of servers; given by whoever starts them.
 #[derive(Clone)]
@@ -135,7 +135,7 @@ impl StoreHandle {
     }
 
     /// The database, if it is open and looking at it waits for no writer.
-    pub(crate) fn at_hand(&self) -> Option<Store> {
+    pub fn at_hand(&self) -> Option<Store> {
         let kept = self.kept.try_lock().ok()?;
         kept.clone().filter(Store::never_waits_to_read)
     }
@@ -160,7 +160,7 @@ impl StoreHandle {
 }
 
 /// What a failure of the database means for a call (tools §6).
-pub(crate) fn store_error(error: &StoreError) -> ToolError {
+pub fn store_error(error: &StoreError) -> ToolError {
     match error.kind {
         StoreErrorKind::Full => ToolError::new(
             Reason::ResourceExhausted { resource: Resource::Disk, limit: None, actual: None },

@@ -36,11 +36,11 @@ pub trait ChangeStore: Send + Sync {
 }
 
 /// The table `file_changes` of the database.
-pub(crate) struct StoredChanges(StoreHandle);
+pub struct StoredChanges(StoreHandle);
 
 impl StoredChanges {
     /// The table of the database that an environment gives.
-    pub(crate) fn of(env: &ServerEnv) -> Self {
+    pub fn of(env: &ServerEnv) -> Self {
         Self(env.store.clone())
     }
 }
@@ -72,7 +72,7 @@ impl ChangeStore for StoredChanges {
 }
 
 /// A change as the table has it.
-pub(crate) fn row<'a>(context: &'a ChangeContext, change: &'a FileChange) -> NewFileChange<'a> {
+pub fn row<'a>(context: &'a ChangeContext, change: &'a FileChange) -> NewFileChange<'a> {
     NewFileChange {
         run_id: &context.run_id,
         session_id: &context.session_id,

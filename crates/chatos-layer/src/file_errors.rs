@@ -8,7 +8,7 @@ use chatos_tool::{
 use serde_json::json;
 
 /// The error of a call.
-pub(crate) fn explain(error: FileError) -> ToolError {
+pub fn explain(error: FileError) -> ToolError {
     match error {
         FileError::Invalid { key, message, zh } => {
             ToolError::invalid(vec![Issue::new(key, IssueCode::Format, Text::new(message, zh))])

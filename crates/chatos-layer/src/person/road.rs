@@ -22,7 +22,7 @@ use crate::settings::PromptBackend;
 const LATE: Duration = Duration::from_secs(2);
 
 /// Asks and waits. Anything but a yes is an error of the right kind, and nothing has happened then.
-pub(crate) async fn ask(cx: &CallCx, mut question: Question) -> Result<Agreed, ToolError> {
+pub async fn ask(cx: &CallCx, mut question: Question) -> Result<Agreed, ToolError> {
     redact_message(cx, &mut question);
     let owner = Owner::host_server(cx.server);
     let shown = question.shown();

@@ -1,7 +1,7 @@
 //! The tools that `docs/protocols/tools.md` uses as its examples: a small one with every kind of ending, and one
 //! that makes text.
 
-use chatos_builtin::{Body, CallCx, NeedsInput, Outcome, Server, ServerInfo, Tool};
+use chatos_layer::{Body, CallCx, NeedsInput, Outcome, Server, ServerInfo, Tool};
 use chatos_tool::{
     Annotations, Confirm, Cut, Keep, Needed, Reason, Resource, Text, ToolError, ToolSpec, Unit,
 };

@@ -9,7 +9,7 @@ mod sample;
 use std::path::Path;
 use std::sync::Arc;
 
-use chatos_builtin::{
+use chatos_layer::{
     Access, CallRequest, Caller, FixedSettings, Layer, LayerParts, NoQueue, Nobody, Reply, ToolLog,
     ToolSettings,
 };

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use chatos_builtin::{
+use chatos_layer::{
     Body, BoxFuture, CallCx, Capability, Change, ClientAsk, ClientRound, Outcome, Server, ServerInfo,
     Severity, Tool,
 };

@@ -77,7 +77,7 @@ pub struct CallCx {
     // As they came, for the same.
     pub(crate) arguments: Value,
     pub(crate) redactor: Arc<Redactor>,
-    pub(crate) queue: Arc<dyn PromptQueue>,
+    pub queue: Arc<dyn PromptQueue>,
     pub(crate) elicitor: Option<Arc<dyn Elicitor>>,
     pub(crate) resume: Option<Resume>,
     // Where an interrupted call stopped; its first question is that one.
@@ -89,11 +89,11 @@ pub struct CallCx {
     pub(crate) progress: Progress,
     pub(crate) observer: Arc<dyn Observer>,
     // Work that outlives the call, such as withdrawing its question; joined when the layer closes.
-    pub(crate) tracker: TaskTracker,
+    pub tracker: TaskTracker,
     // The caller's connection is gone, which is more than a withdrawn call.
     pub(crate) closed: CancellationToken,
     /// The whole server ends: what outlives a call has to end, too.
-    pub(crate) shutdown: CancellationToken,
+    pub shutdown: CancellationToken,
     pub(crate) slot: Mutex<Option<Slot>>,
     pub(crate) slot_limits: SlotLimits,
     pub(crate) waits_hold_slot: bool,

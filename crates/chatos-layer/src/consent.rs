@@ -19,7 +19,7 @@ const ATTEMPTS: usize = 3;
 
 /// What a person is asked to agree to, as the world is at one moment.
 #[derive(Debug, Clone)]
-pub(crate) struct Matter {
+pub struct Matter {
     /// `path` and `diff`, or `command` and `cwd`.
     what: Object,
     /// Totals and reasons, one line each.
@@ -31,24 +31,24 @@ pub(crate) struct Matter {
 }
 
 /// A change of files to agree to.
-pub(crate) struct Change<'a> {
+pub struct Change<'a> {
     /// The path, or the first of several.
-    pub(crate) path: &'a str,
+    pub path: &'a str,
     /// Everything that changes.
-    pub(crate) diff: &'a str,
+    pub diff: &'a str,
     /// How many files that are.
-    pub(crate) count: usize,
+    pub count: usize,
     /// Which, with what is there and what will be.
-    pub(crate) files: Value,
+    pub files: Value,
     /// What of it cannot be shown.
-    pub(crate) hidden: Vec<Hidden>,
+    pub hidden: Vec<Hidden>,
     /// Totals and reasons, one line each.
-    pub(crate) message: Text,
+    pub message: Text,
 }
 
 impl Matter {
     /// A change of files. One that is too large for a question is not asked.
-    pub(crate) fn change(cx: &CallCx, change: Change<'_>) -> Result<Self, ToolError> {
+    pub fn change(cx: &CallCx, change: Change<'_>) -> Result<Self, ToolError> {
         too_large(Resource::Entries, change.count, whole::MAX_FILES)?;
         too_large(Resource::Output, change.diff.len(), whole::MAX_BYTES)?;
         let text = Whole::of(change.diff, whole::SHOWN_CHARS);
@@ -74,7 +74,7 @@ impl Matter {
     }
 
     /// A command, shown exactly as it would run; `facts` are those of the material.
-    pub(crate) fn command(cx: &CallCx, command: &str, cwd: &str, message: Text, facts: Value) -> Self {
+    pub fn command(cx: &CallCx, command: &str, cwd: &str, message: Text, facts: Value) -> Self {
         let mut what = Object::new();
         what.insert("command".into(), command.into());
         what.insert("cwd".into(), cwd.into());
@@ -100,7 +100,7 @@ fn too_large(resource: Resource, actual: usize, limit: usize) -> Result<(), Tool
 impl CallCx {
     /// What this call is about to do, for the material of its question (security T24): the tool of this build,
     /// its exact arguments, and the directory it works in.
-    pub(crate) fn effect(&self, kind: &str) -> Effect {
+    pub fn effect(&self, kind: &str) -> Effect {
         let root = self.root.as_ref().map_or(Value::Null, |root| effect::directory(root.path()));
         Effect::new(kind, Object::new())
             .with("identity", json!(format!("builtin:{}", self.server)))
@@ -113,20 +113,20 @@ impl CallCx {
 
 /// The part of `data` that says what the person said.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
-pub(crate) struct Consent {
+pub struct Consent {
     /// A person agreed to this call
-    pub(crate) confirmed: bool,
+    pub confirmed: bool,
     /// The question in the queue
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) request_id: Option<String>,
+    pub request_id: Option<String>,
     /// What the person remarked
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) remark: Option<String>,
+    pub remark: Option<String>,
 }
 
 impl Consent {
     /// What an answer says.
-    pub(crate) fn of(agreed: &person::Agreed) -> Self {
+    pub fn of(agreed: &person::Agreed) -> Self {
         let remark =
             agreed.response.get("remark").and_then(Value::as_str).filter(|text| !text.trim().is_empty());
         Self {
@@ -137,7 +137,7 @@ impl Consent {
     }
 
     /// The remark as a line of the text.
-    pub(crate) fn line(&self, lang: Lang) -> String {
+    pub fn line(&self, lang: Lang) -> String {
         match (&self.remark, lang) {
             (None, _) => String::new(),
             (Some(remark), Lang::En) => format!("\nUser remark: {remark}"),
@@ -149,10 +149,7 @@ impl Consent {
 /// Asks until the person agrees to what would really happen, or says no. `look` looks at the world: what there
 /// is to agree to, nothing where nobody has to be asked, and what is needed to do it. Without a yes it is an
 /// error, and nothing has happened then.
-pub(crate) async fn agree<T, F>(
-    cx: &CallCx,
-    look: impl Fn() -> F,
-) -> Result<(Consent, Approval, T), ToolError>
+pub async fn agree<T, F>(cx: &CallCx, look: impl Fn() -> F) -> Result<(Consent, Approval, T), ToolError>
 where
     F: Future<Output = Result<(Option<Matter>, T), ToolError>>,
 {

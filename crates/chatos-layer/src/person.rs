@@ -26,10 +26,10 @@ use crate::tool::BoxFuture;
 
 pub use form::Form;
 pub use no_queue::NoQueue;
-pub(crate) use road::ask;
+pub use road::ask;
 
 /// The server that asks people for values; secrets entered there are taken under its name.
-pub(crate) const UI_PROMPTER: &str = "ui_prompter";
+pub const UI_PROMPTER: &str = "ui_prompter";
 
 /// A question that can be asked.
 #[derive(Debug, Clone)]
@@ -66,7 +66,7 @@ impl Question {
 }
 
 /// A problem of a prompt as a problem of a tool's argument; `place` turns the pointer around.
-pub(crate) fn issue(problem: &Problem, place: impl Fn(&str) -> String) -> Issue {
+pub fn issue(problem: &Problem, place: impl Fn(&str) -> String) -> Issue {
     use chatos_prompts::Lang::{En, Zh};
     let code = problem.code.as_str();
     let kind = if code.ends_with("_duplicate") {
@@ -286,7 +286,7 @@ pub struct Agreed {
 
 /// Uses a person's yes for what would happen `now`, when that is what was `asked`. `None`: it is another thing
 /// by now, and the approval stays unused.
-pub(crate) async fn use_approval(
+pub async fn use_approval(
     cx: &CallCx,
     agreed: &Agreed,
     asked: &Effect,
@@ -341,7 +341,7 @@ fn no_person(reason: Option<&Text>) -> ToolError {
 }
 
 /// What a person agreed to is not what would happen now (tools §15): nothing happens.
-pub(crate) fn changed_meanwhile() -> ToolError {
+pub fn changed_meanwhile() -> ToolError {
     let kind = chatos_tool::ConflictKind::ChangedOnDisk;
     ToolError::new(
         Reason::Conflict { kind, expected: None, found: None, path: None },

@@ -211,7 +211,7 @@ impl<T: Tool> Registered<T> {
 }
 
 /// The schema of arguments, for a tool that checks a part of them by itself.
-pub(crate) fn arguments_schema<T: JsonSchema>() -> Value {
+pub fn arguments_schema<T: JsonSchema>() -> Value {
     schema::arguments(schema_of::<T>())
 }
 

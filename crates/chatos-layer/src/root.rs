@@ -33,7 +33,7 @@ impl Root {
     }
 
     /// The open directory.
-    pub(crate) fn anchor(&self) -> &Anchor {
+    pub fn anchor(&self) -> &Anchor {
         &self.anchor
     }
 

@@ -1,4 +1,4 @@
-//! Doubles for the tests of this crate: a queue in memory that a test answers, and a layer around it.
+//! Doubles for the tests of the layer and of the servers on it: a queue in memory that a test answers, and a layer around it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use chatos_prompts::response::Status;
 use chatos_prompts::{Approval, Effect, Object, Owner, RequestId, Unasked};
-use chatos_tool::{Redactor, Text, Transport};
+use chatos_tool::{Redactor, Text, Trace, Transport};
 use serde_json::{Map, Value, json};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -15,33 +15,34 @@ use crate::access::Access;
 use crate::context::Caller;
 use crate::layer::{CallRequest, Layer, LayerParts};
 use crate::log::ToolLog;
+use crate::meta::CallMeta;
 use crate::observer::{CallEvent, Observer};
 use crate::person::{AskRequest, PromptQueue, QueueError, Reach, Verdict, Withdraw};
 use crate::settings::{FixedSettings, ToolSettings};
 use crate::tool::BoxFuture;
 
 /// A queue whose person is the test.
-pub(crate) struct TestQueue {
-    pub(crate) reach: Mutex<Reach>,
+pub struct TestQueue {
+    pub reach: Mutex<Reach>,
     questions: watch::Sender<BTreeMap<String, Entry>>,
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Entry {
-    pub(crate) request: AskRequest,
-    pub(crate) verdict: Option<Verdict>,
-    pub(crate) private: Option<Object>,
-    pub(crate) withdrawn: Option<Withdraw>,
-    pub(crate) used: bool,
+pub struct Entry {
+    pub request: AskRequest,
+    pub verdict: Option<Verdict>,
+    pub private: Option<Object>,
+    pub withdrawn: Option<Withdraw>,
+    pub used: bool,
 }
 
 impl TestQueue {
-    pub(crate) fn new(reach: Reach) -> Arc<Self> {
+    pub fn new(reach: Reach) -> Arc<Self> {
         Arc::new(Self { reach: Mutex::new(reach), questions: watch::channel(BTreeMap::new()).0 })
     }
 
     /// Waits until a question is there.
-    pub(crate) async fn asked(&self) -> (RequestId, Entry) {
+    pub async fn asked(&self) -> (RequestId, Entry) {
         let mut questions = self.questions.subscribe();
         let questions =
             questions.wait_for(|all| all.values().any(|entry| entry.verdict.is_none())).await.unwrap();
@@ -50,19 +51,19 @@ impl TestQueue {
     }
 
     /// Waits until a question was withdrawn.
-    pub(crate) async fn withdrawn(&self) -> Withdraw {
+    pub async fn withdrawn(&self) -> Withdraw {
         let mut questions = self.questions.subscribe();
         let all =
             questions.wait_for(|all| all.values().any(|entry| entry.withdrawn.is_some())).await.unwrap();
         all.values().find_map(|entry| entry.withdrawn).unwrap()
     }
 
-    pub(crate) fn count(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.questions.borrow().len()
     }
 
     /// Answers as a person would; `private` is what the private store holds.
-    pub(crate) fn reply(&self, id: &RequestId, response: Value, by: &str, private: Option<Value>) {
+    pub fn reply(&self, id: &RequestId, response: Value, by: &str, private: Option<Value>) {
         let response = response.as_object().unwrap().clone();
         let status = Status::read(response["status"].as_str().unwrap());
         self.questions.send_modify(|all| {
@@ -186,7 +187,7 @@ impl PromptQueue for TestQueue {
 
 /// Keeps the names of what it hears.
 #[derive(Default)]
-pub(crate) struct Heard(pub(crate) Mutex<Vec<String>>);
+pub struct Heard(pub Mutex<Vec<String>>);
 
 impl Observer for Heard {
     fn event(&self, event: CallEvent) {
@@ -201,14 +202,14 @@ impl Observer for Heard {
 }
 
 /// A layer with its queue and what was heard.
-pub(crate) struct Bench {
-    pub(crate) layer: Arc<Layer>,
-    pub(crate) queue: Arc<TestQueue>,
-    pub(crate) heard: Arc<Heard>,
-    pub(crate) redactor: Arc<Redactor>,
+pub struct Bench {
+    pub layer: Arc<Layer>,
+    pub queue: Arc<TestQueue>,
+    pub heard: Arc<Heard>,
+    pub redactor: Arc<Redactor>,
 }
 
-pub(crate) fn bench(settings: ToolSettings, log: Option<&Path>) -> Bench {
+pub fn bench(settings: ToolSettings, log: Option<&Path>) -> Bench {
     let queue = TestQueue::new(Reach::Host);
     let heard = Arc::new(Heard::default());
     let redactor = Arc::new(Redactor::new());
@@ -225,7 +226,7 @@ pub(crate) fn bench(settings: ToolSettings, log: Option<&Path>) -> Bench {
 }
 
 /// A call of a tool with nothing special about it.
-pub(crate) fn call(tool: &str, arguments: Value) -> CallRequest {
+pub fn call(tool: &str, arguments: Value) -> CallRequest {
     CallRequest {
         tool: tool.to_owned(),
         arguments: Some(arguments),
@@ -246,7 +247,12 @@ pub(crate) fn call(tool: &str, arguments: Value) -> CallRequest {
     }
 }
 
+/// The trace of a call that brings none.
+pub fn trace() -> Trace {
+    CallMeta::read(&Map::new(), "t").trace
+}
+
 /// Nobody is reachable.
-pub(crate) fn nobody() -> Reach {
+pub fn nobody() -> Reach {
     Reach::None(Text::fixed("no state directory", "没有状态目录"))
 }
