@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::run::UsageView;
-use crate::{MessageKind, MessageRole, RunState};
+use crate::{MessageKind, MessageRole, RunEnd, RunState};
 
 /// A page of chats.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -163,11 +163,19 @@ pub struct SessionView {
     pub usage: Option<Vec<UsageView>>,
 }
 
-/// A run in a word.
+/// A run as its chat shows it.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct RunBrief {
     pub id: String,
     pub state: RunState,
+    /// Absent while it waits for its turn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub started_at: Option<String>,
+    pub trace_id: String,
+    /// Why it is not under way any more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<RunEnd>,
 }
 
 /// A message.

@@ -264,7 +264,13 @@ impl RunDesk {
 fn with_run(store: &Store, row: SessionRow, usage: bool) -> Result<SessionView, StoreError> {
     let open = store.open_runs(&row.id)?;
     let run = open.iter().find(|run| run.state != RunState::Queued).or_else(|| open.first());
-    let run = run.map(|run| RunBrief { id: run.id.clone(), state: run.state });
+    let run = run.map(|run| RunBrief {
+        id: run.id.clone(),
+        state: run.state,
+        started_at: run.started_at.map(chatos_store::iso_from_ms),
+        trace_id: run.trace_id.clone(),
+        reason: run.stop_reason,
+    });
     let used = if usage {
         Some(store.usage(UsageBy::Session, 0, Some(&row.id))?.into_iter().map(usage_view).collect())
     } else {

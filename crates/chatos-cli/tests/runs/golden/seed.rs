@@ -53,7 +53,7 @@ impl Seeded {
         let listener = Listener::start(&host);
         let mut say = |method: &str, route: &str, path: &str, body: Value| {
             let answer =
-                host.ask(method, &format!("/api/v1/{path}"), Some(&body).filter(|_| method != "DELETE"));
+                host.ask(method, &format!("/api/v1/{path}"), Some(&body).filter(|_| method != "GET"));
             assert!(answer.status < 300, "{method} {path}: {} {}", answer.status, answer.text());
             record.keep(method, &format!("/api/v1/{route}"), answer.status, plain.value(&answer.json()));
             answer.json()
@@ -110,6 +110,7 @@ impl Seeded {
             list["items"][0]["requestId"].as_str().map(str::to_owned)
         });
         let asked = host.ask("GET", &format!("/api/v1/prompts/{prompt}"), None).json();
+        say("GET", "sessions/{id} (with a run)", &format!("sessions/{chat}"), json!(null));
         let draft = json!({ "draft": { "remark": "perhaps" } });
         say("PUT", "prompts/{id}/draft", &format!("prompts/{prompt}/draft?client=one"), draft);
         let answer = json!({ "response": { "status": "ok", "selection": "once" }, "shown": asked["shown"] });
