@@ -63,7 +63,7 @@ const LAYERS = [
 ];
 
 export default ts.config(
-  { ignores: ['dist/', 'node_modules/', 'test-results/', 'src/protocol/openapi.d.ts'] },
+  { ignores: ['dist/', 'node_modules/', 'test-results/', 'src/protocol/wire.d.ts'] },
   js.configs.recommended,
   ...ts.configs.strict,
   ...svelte.configs.recommended,

@@ -12,7 +12,7 @@ use crate::workspace::Workspace;
 use crate::{npm, process};
 
 const OPENAPI: &str = "docs/protocols/openapi.json";
-const UI_TYPES: &str = "ui/src/protocol/openapi.d.ts";
+const UI_TYPES: &str = "ui/src/protocol/wire.d.ts";
 
 /// What the person asked for.
 #[derive(Debug, Default)]

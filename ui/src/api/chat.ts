@@ -1,17 +1,7 @@
 // The routes of sessions, runs and traces as functions.
 
-import type {
-  SendInput,
-  SendReceipt,
-  WireAgentRef,
-  WireMessagePage,
-  WireModelRef,
-  WireRun,
-  WireRunDetail,
-  WireSearchHit,
-  WireSession,
-  WireTrace,
-} from '../protocol/chat';
+import type { WireAgentRef, WireModelRef } from '../protocol/chat';
+import type { MessagePage, RunView, SearchHit, SendOrder, Sent, SessionView, TraceView } from '../protocol/wire';
 import type { Http } from './http';
 
 const V1 = '/api/v1';
@@ -19,7 +9,7 @@ const V1 = '/api/v1';
 const SEND_TIMEOUT_MS = 120_000;
 
 export interface SessionPage {
-  items: WireSession[];
+  items: SessionView[];
   nextCursor?: string | null;
 }
 
@@ -46,19 +36,19 @@ export class ChatApi {
     return this.http.get(`${V1}/sessions`, { query, ...(signal ? { signal } : {}) });
   }
 
-  search(q: string, signal?: AbortSignal): Promise<{ items: WireSearchHit[] }> {
+  search(q: string, signal?: AbortSignal): Promise<{ items: SearchHit[] }> {
     return this.http.get(`${V1}/sessions/search`, { query: { q }, ...(signal ? { signal } : {}) });
   }
 
-  session(id: string): Promise<WireSession> {
+  session(id: string): Promise<SessionView> {
     return this.http.get(at(id));
   }
 
-  create(input: SessionChange): Promise<WireSession> {
+  create(input: SessionChange): Promise<SessionView> {
     return this.http.post(`${V1}/sessions`, input);
   }
 
-  change(id: string, change: SessionChange): Promise<WireSession> {
+  change(id: string, change: SessionChange): Promise<SessionView> {
     return this.http.patch(at(id), change);
   }
 
@@ -66,20 +56,20 @@ export class ChatApi {
     return this.http.delete(at(id));
   }
 
-  messages(id: string, query: { limit: number; beforeId?: string | null }): Promise<WireMessagePage> {
+  messages(id: string, query: { limit: number; beforeId?: string | null }): Promise<MessagePage> {
     return this.http.get(`${at(id)}/messages`, { query });
   }
 
   /** The newest runs of a chat, those of its sub agents among them. */
-  lastRuns(id: string): Promise<{ items: WireRun[] }> {
+  lastRuns(id: string): Promise<{ items: RunView[] }> {
     return this.http.get(`${V1}/runs`, { query: { sessionId: id, kind: 'chat', limit: 1 } });
   }
 
-  run(id: string): Promise<WireRunDetail> {
+  run(id: string): Promise<RunView> {
     return this.http.get(runAt(id));
   }
 
-  send(id: string, input: SendInput): Promise<SendReceipt> {
+  send(id: string, input: SendOrder): Promise<Sent> {
     return this.http.post(`${at(id)}/send`, input, { timeoutMs: SEND_TIMEOUT_MS });
   }
 
@@ -87,7 +77,7 @@ export class ChatApi {
     return this.http.post(`${at(id)}/abort`, {});
   }
 
-  retry(id: string): Promise<SendReceipt> {
+  retry(id: string): Promise<Sent> {
     return this.http.post(`${at(id)}/retry`, {});
   }
 
@@ -111,11 +101,11 @@ export class ChatApi {
 export class RunsApi {
   constructor(private readonly http: Http) {}
 
-  list(query: RunQuery, signal?: AbortSignal): Promise<{ items: WireRun[]; nextCursor?: string | null }> {
+  list(query: RunQuery, signal?: AbortSignal): Promise<{ items: RunView[]; nextCursor?: string | null }> {
     return this.http.get(`${V1}/runs`, { query: { ...query }, ...(signal ? { signal } : {}) });
   }
 
-  get(id: string): Promise<WireRunDetail> {
+  get(id: string): Promise<RunView> {
     return this.http.get(runAt(id));
   }
 
@@ -125,7 +115,7 @@ export class RunsApi {
     return page.changes.length > 0;
   }
 
-  trace(id: string): Promise<WireTrace> {
+  trace(id: string): Promise<TraceView> {
     return this.http.get(`${V1}/traces/${encodeURIComponent(id)}`);
   }
 

@@ -2,7 +2,7 @@
 // (agents §1–§6, §10.1, §15; mcp.md; security T18).
 
 import type { JsonValue, Moment } from './index';
-import type { components } from './openapi';
+import type { components } from './wire';
 import type { JsonObject } from './tools';
 
 // ---- servers ----
@@ -117,7 +117,6 @@ export interface ServerTool {
   title?: string | null;
   description?: string | null;
   inputSchema?: JsonObject | null;
-  outputSchema?: JsonObject | null;
   annotations?: JsonObject | null;
   /** `changed` and `new` are off until a person approves them (security T18). */
   state?: string | null;
@@ -172,7 +171,6 @@ export interface ModelTest {
   ok: boolean;
   class?: string | null;
   message?: string | null;
-  hint?: string | null;
   latencyMs?: number | null;
   at?: Moment | null;
 }

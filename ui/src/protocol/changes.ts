@@ -1,6 +1,6 @@
 // What the host says about changes that tools made in files (servers §2.7).
 
-import type { components } from './openapi';
+import type { components } from './wire';
 
 type Schemas = components['schemas'];
 type Narrow<T, Known> = Omit<T, keyof Known> & Known;

@@ -1,7 +1,7 @@
 // The shapes the host speaks, under the names the page uses. Everything below `api` and `state`
 // takes its wire types from here and from nowhere else.
 
-import type { components } from './openapi';
+import type { components } from './wire';
 
 type Schemas = components['schemas'];
 

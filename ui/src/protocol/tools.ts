@@ -1,7 +1,7 @@
 // What the host says about tools, their calls and the log of calls (tools §5, §6, §8).
 
 import type { JsonValue, Moment } from './index';
-import type { components } from './openapi';
+import type { components } from './wire';
 
 type Schemas = components['schemas'];
 

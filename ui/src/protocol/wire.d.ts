@@ -2735,7 +2735,7 @@ export interface components {
              * @description As it was given when asking; not needed in calls for an app.
              * @default
              */
-            owner: string;
+            owner?: string;
             /** @description `aborted` or `asker_gone`. */
             code?: string | null;
             /** @description False: values of secret fields stay sealed and come masked. */
@@ -2913,7 +2913,7 @@ export interface components {
              * @description Also ends the tool call that runs.
              * @default false
              */
-            abortCall: boolean;
+            abortCall?: boolean;
         };
         /** @description The message of a correction. */
         Corrected: {
@@ -2949,10 +2949,15 @@ export interface components {
             /** @description What it used, where that was asked for. */
             usage?: components["schemas"]["UsageView"][] | null;
         };
-        /** @description A run in a word. */
+        /** @description A run as its chat shows it. */
         RunBrief: {
             id: string;
             state: components["schemas"]["RunState"];
+            /** @description Absent while it waits for its turn. */
+            startedAt?: string | null;
+            traceId: string;
+            /** @description Why it is not under way any more. */
+            reason?: components["schemas"]["RunEnd"] | null;
         };
         /** @description A trace: all spans of all its runs. */
         TraceView: {
@@ -2996,16 +3001,16 @@ export interface components {
         /** @description A chat to make. */
         SessionOrder: {
             /** @default null */
-            title: string | null;
+            title?: string | null;
             /**
              * @description The first agent when absent.
              * @default null
              */
-            agentId: string | null;
+            agentId?: string | null;
             /** @default null */
-            modelId: string | null;
+            modelId?: string | null;
             /** @default null */
-            workspaceRoot: string | null;
+            workspaceRoot?: string | null;
         };
         /** @description Places where a text occurs. */
         SearchResults: {
@@ -3027,20 +3032,20 @@ export interface components {
         /** @description What may change in a chat. */
         SessionChange: {
             /** @default null */
-            title: string | null;
+            title?: string | null;
             /** @default null */
-            agentId: string | null;
+            agentId?: string | null;
             /**
              * @description Empty: as the agent says.
              * @default null
              */
-            modelId: string | null;
+            modelId?: string | null;
             /** @default null */
-            workspaceRoot: string | null;
+            workspaceRoot?: string | null;
             /** @default null */
-            pinned: boolean | null;
+            pinned?: boolean | null;
             /** @default null */
-            archived: boolean | null;
+            archived?: boolean | null;
         };
         /** @description A page of messages. */
         MessagePage: {
@@ -3117,32 +3122,32 @@ export interface components {
         /** @description A message to send. */
         SendOrder: {
             /** @default  */
-            text: string;
+            text?: string;
             /** @default [] */
-            attachments: components["schemas"]["Attachment"][];
+            attachments?: components["schemas"]["Attachment"][];
             /** @default null */
-            agentId: string | null;
+            agentId?: string | null;
             /** @default null */
-            modelId: string | null;
+            modelId?: string | null;
             /** @default null */
-            mode: components["schemas"]["SendMode"] | null;
+            mode?: components["schemas"]["SendMode"] | null;
         };
         /** @description A file of a message. */
         Attachment: {
             /** @default  */
-            name: string;
+            name?: string;
             /** @default  */
-            mime: string;
+            mime?: string;
             /**
              * @description Base64.
              * @default null
              */
-            data: string | null;
+            data?: string | null;
             /**
              * @description `data:<mime>;base64,…`.
              * @default null
              */
-            dataUrl: string | null;
+            dataUrl?: string | null;
         };
         /** @description What to do when a run is under way. */
         SendMode: "queue" | "steer" | "replace";
@@ -3169,76 +3174,76 @@ export interface components {
         /** @description A plugin of sub-agents. */
         SubPlugin: {
             /** @default  */
-            id: string;
+            id?: string;
             /** @default  */
-            name: string;
+            name?: string;
             /** @default  */
-            description: string;
+            description?: string;
             /** @default  */
-            category: string;
+            category?: string;
             /** @default true */
-            enabled: boolean;
+            enabled?: boolean;
             /**
              * @description `builtin` or `user`.
              * @default
              */
-            source: string;
+            source?: string;
             /** @default [] */
-            agents: components["schemas"]["SubAgent"][];
+            agents?: components["schemas"]["SubAgent"][];
             /** @default [] */
-            skills: components["schemas"]["SubSkill"][];
+            skills?: components["schemas"]["SubSkill"][];
             /** @default [] */
-            commands: components["schemas"]["SubCommand"][];
+            commands?: components["schemas"]["SubCommand"][];
         };
         /** @description One agent of it. */
         SubAgent: {
             /** @default  */
-            id: string;
+            id?: string;
             /** @default  */
-            name: string;
+            name?: string;
             /** @default  */
-            description: string;
+            description?: string;
             /** @default null */
-            model: string | null;
+            model?: string | null;
             /** @default null */
-            reasoning: boolean | null;
+            reasoning?: boolean | null;
             /** @default  */
-            system: string;
+            system?: string;
             systemPromptPath?: string;
             /** @default [] */
-            skills: string[];
+            skills?: string[];
             /** @default [] */
-            defaultSkills: string[];
+            defaultSkills?: string[];
             /** @default null */
-            defaultCommand: string | null;
+            defaultCommand?: string | null;
         };
         /** @description A text an agent works by. */
         SubSkill: {
             /** @default  */
-            id: string;
+            id?: string;
             /** @default  */
-            name: string;
+            name?: string;
             /** @default  */
-            description: string;
+            description?: string;
             /** @default  */
-            instructions: string;
+            instructions?: string;
             instructionsPath?: string;
         };
         /** @description A way to ask an agent for one thing. */
         SubCommand: {
             /** @default  */
-            id: string;
+            id?: string;
             /** @default  */
-            name: string;
+            name?: string;
             /** @default  */
-            description: string;
+            description?: string;
             /** @default  */
-            instructions: string;
+            instructions?: string;
             instructionsPath?: string;
             /** @default null */
-            model: string | null;
+            model?: string | null;
             /** @default null */
-            reasoning: boolean | null;
+            reasoning?: boolean | null;
         };
         /** @description A folder to take sub agents from. */
         SubImportOrder: {
@@ -3247,7 +3252,7 @@ export interface components {
              * @description Write it into the catalogue.
              * @default false
              */
-            apply: boolean;
+            apply?: boolean;
             /** @description What was shown; a folder that changed since is refused. */
             digest?: string | null;
         };
@@ -3301,19 +3306,19 @@ export interface components {
         TaskInput: {
             title: string;
             /** @default  */
-            details: string;
+            details?: string;
             /** @default medium */
-            priority: string;
+            priority?: string;
             /** @default todo */
-            status: string;
+            status?: string;
             /** @default [] */
-            tags: string[];
+            tags?: string[];
             /** @default default */
-            scope: string;
+            scope?: string;
             /** @default  */
-            sessionId: string;
+            sessionId?: string;
             /** @default  */
-            runId: string;
+            runId?: string;
             /** @description The same key makes one task. */
             dedupeKey?: string | null;
         };
@@ -3335,11 +3340,11 @@ export interface components {
             /** @description `done` or `all`. */
             mode: string;
             /** @default  */
-            scope: string;
+            scope?: string;
             /** @default  */
-            sessionId: string;
+            sessionId?: string;
             /** @default  */
-            runId: string;
+            runId?: string;
         };
         /** @description What clearing did. */
         TasksCleared: {
@@ -3411,14 +3416,14 @@ export interface components {
         /** @description What to undo: `ids`, or every change of a run. */
         UndoRequest: {
             /** @default [] */
-            ids: string[];
+            ids?: string[];
             /** @default null */
-            runId: string | null;
+            runId?: string | null;
             /**
              * @description Only say what would happen.
              * @default false
              */
-            dryRun: boolean;
+            dryRun?: boolean;
         };
         /** @description What an undo did. */
         UndoAnswer: {
@@ -3509,40 +3514,40 @@ export interface components {
              * @description Arguments as the schema of the tool has them.
              * @default null
              */
-            arguments: unknown;
+            arguments?: unknown;
             /**
              * @description `_meta` of the call: runId, sessionId, workdir and so on.
              * @default {}
              */
-            meta: {
+            meta?: {
                 [key: string]: unknown;
             };
             /**
              * @description Names the chat the call belongs to, for fair queueing.
              * @default
              */
-            session: string;
+            session?: string;
             /**
              * @description The directory the tool works in; the host's project when absent.
              * @default null
              */
-            root: string | null;
+            root?: string | null;
             /**
              * @description The call is made for another program: `root` is its folder, and without one tools that work in a
              *     folder are refused.
              * @default false
              */
-            forClient: boolean;
+            forClient?: boolean;
             /**
              * @description Names the call for cancelling and in the log; made up when absent.
              * @default null
              */
-            callId: string | null;
+            callId?: string | null;
             /**
              * @description Call as this agent would (its grants, its questions); id or name.
              * @default null
              */
-            agent: string | null;
+            agent?: string | null;
         };
         /** @description The result of a call as MCP clients get it, with its id. */
         CallResult: {
@@ -3564,40 +3569,40 @@ export interface components {
              * @description Arguments as the schema of the tool has them.
              * @default null
              */
-            arguments: unknown;
+            arguments?: unknown;
             /**
              * @description `_meta` of the call.
              * @default {}
              */
-            meta: {
+            meta?: {
                 [key: string]: unknown;
             };
             /**
              * @description Names the chat the call belongs to, for fair queueing.
              * @default
              */
-            session: string;
+            session?: string;
             /**
              * @description The directory the tool works in; the host's project when absent.
              * @default null
              */
-            root: string | null;
+            root?: string | null;
             /**
              * @description The call is made for another program: `root` is its folder, and without one tools that work in a
              *     folder are refused.
              * @default false
              */
-            forClient: boolean;
+            forClient?: boolean;
             /**
              * @description Names the call for cancelling and in the log; made up when absent.
              * @default null
              */
-            callId: string | null;
+            callId?: string | null;
             /**
              * @description Call as this agent would (its grants, its questions); id or name.
              * @default null
              */
-            agent: string | null;
+            agent?: string | null;
         };
         /** @description How a call by hand stands. */
         CallStateView: {
@@ -3733,66 +3738,66 @@ export interface components {
              * @description Unique among all servers.
              * @default null
              */
-            name: string | null;
+            name?: string | null;
             /**
              * @description `cmd://program words…`, `http(s)://…` or `ws(s)://…`.
              * @default null
              */
-            url: string | null;
+            url?: string | null;
             /**
              * @description Instead of `url`: the program and its words, each for itself.
              * @default null
              */
-            argv: string[] | null;
+            argv?: string[] | null;
             /** @default null */
-            description: string | null;
+            description?: string | null;
             /** @default null */
-            enabled: boolean | null;
+            enabled?: boolean | null;
             /** @default null */
-            allowMain: boolean | null;
+            allowMain?: boolean | null;
             /** @default null */
-            allowSub: boolean | null;
+            allowSub?: boolean | null;
             /**
              * @description Without a sign of life, 1,000 to 86,400,000; null = the setting.
              * @default null
              */
-            timeoutMs: number | null;
+            timeoutMs?: number | null;
             /**
              * @description In all.
              * @default null
              */
-            maxTimeoutMs: number | null;
+            maxTimeoutMs?: number | null;
             /**
              * @description Added to `_meta` of every call; null removes it.
              * @default null
              */
-            callMeta: {
+            callMeta?: {
                 [key: string]: unknown;
             } | null;
             /**
              * @description Where a program runs.
              * @default null
              */
-            cwd: string | null;
+            cwd?: string | null;
             /**
              * @description Allow addresses of this machine and its network.
              * @default null
              */
-            allowPrivate: boolean | null;
+            allowPrivate?: boolean | null;
             /**
              * @description Folders the server is told about when it asks (`roots/list`), as absolute paths; none by default.
              * @default null
              */
-            roots: string[] | null;
+            roots?: string[] | null;
             /** @default null */
-            tags: string[] | null;
+            tags?: string[] | null;
             /** @description Credentials of a remote server. */
             auth?: components["schemas"]["AuthInput"] | null;
             /**
              * @description Variables of a program; a value of null keeps the stored one, names left out are removed.
              * @default null
              */
-            env: {
+            env?: {
                 [key: string]: string | null;
             } | null;
             /** @description How to sign in where the server wants that and does not say all of it itself; null removes it. */
@@ -3804,24 +3809,24 @@ export interface components {
              * @description `none`, `token`, `basic` or `headers`.
              * @default
              */
-            kind: string;
+            kind?: string;
             /**
              * @description Sent as `Authorization: Bearer`; absent keeps the stored one.
              * @default null
              */
-            token: string | null;
+            token?: string | null;
             /**
              * @description Sent as `Authorization: Basic`.
              * @default null
              */
-            username: string | null;
+            username?: string | null;
             /** @default null */
-            password: string | null;
+            password?: string | null;
             /**
              * @description Further headers; a value of null keeps the stored one.
              * @default null
              */
-            headers: {
+            headers?: {
                 [key: string]: string | null;
             } | null;
         };
@@ -3831,17 +3836,17 @@ export interface components {
              * @description Absent keeps the stored one, an empty one removes it.
              * @default null
              */
-            clientId: string | null;
+            clientId?: string | null;
             /**
              * @description Stored sealed, never shown again; absent keeps the stored one, an empty one removes it.
              * @default null
              */
-            clientSecret: string | null;
+            clientSecret?: string | null;
             /**
              * @description Asked for instead of what the server asks for; absent keeps them.
              * @default null
              */
-            scopes: string[] | null;
+            scopes?: string[] | null;
         };
         /** @description A file of another client. */
         ServerImportInput: {
@@ -3849,17 +3854,17 @@ export interface components {
              * @description The text of the file.
              * @default null
              */
-            text: string | null;
+            text?: string | null;
             /**
              * @description The same, as JSON.
              * @default null
              */
-            json: unknown;
+            json?: unknown;
             /**
              * @description Take the servers over; without it they are only listed.
              * @default false
              */
-            apply: boolean;
+            apply?: boolean;
         };
         /** @description What an import found and did. */
         ServerImport: {
@@ -3883,7 +3888,7 @@ export interface components {
              * @description One of the places the server names; absent: the one of the last sign-in, or the first.
              * @default null
              */
-            issuer: string | null;
+            issuer?: string | null;
         };
         /** @description A sign-in that was begun. */
         SignInStart: {
@@ -4297,13 +4302,13 @@ export interface components {
              * @description The person ticked that it may connect to addresses inside this computer or network.
              * @default false
              */
-            allowInsideNetwork: boolean;
+            allowInsideNetwork?: boolean;
             /**
              * @description What the person ticked of the lines that reach beyond the plugin (`chat.read`, `network:<host>`, …); the
              *     others are off. Absent: the ticks of before stay.
              * @default null
              */
-            allow: string[] | null;
+            allow?: string[] | null;
         };
         /** @description A package on this machine. */
         InstallBody: {
@@ -4313,12 +4318,12 @@ export interface components {
              * @description Tolerate errors of apps, compact entries, backends and `ai` parts.
              * @default false
              */
-            allowProblems: boolean;
+            allowProblems?: boolean;
             /**
              * @description Only say what would change.
              * @default false
              */
-            dryRun: boolean;
+            dryRun?: boolean;
         };
         /** @description One piece of long work. */
         OperationView: {
@@ -4349,7 +4354,7 @@ export interface components {
              * @description Forget the cache first.
              * @default false
              */
-            deep: boolean;
+            deep?: boolean;
         };
         /** @description What an app contributes. */
         AppAi: {
@@ -4366,14 +4371,14 @@ export interface components {
              * @description `full` or `compact`.
              * @default full
              */
-            surface: components["schemas"]["Surface"];
+            surface?: components["schemas"]["Surface"];
             /**
              * @description The page's colours, so that the frame begins with them.
              * @default null
              */
-            theme: components["schemas"]["FrameTheme"] | null;
+            theme?: components["schemas"]["FrameTheme"] | null;
             /** @default null */
-            lang: components["schemas"]["FrameLang"] | null;
+            lang?: components["schemas"]["FrameLang"] | null;
         };
         /** @description Where an app is shown (host-api §1). */
         Surface: "full" | "compact";
@@ -4403,19 +4408,19 @@ export interface components {
         /** @description A call of an app's own backend. */
         BackendCallBody: {
             /** @default null */
-            method: string | null;
+            method?: string | null;
             /** @default null */
-            params: unknown;
+            params?: unknown;
             /**
              * @description 1,000 to 7,200,000; ten minutes when absent.
              * @default null
              */
-            timeoutMs: number | null;
+            timeoutMs?: number | null;
             /**
              * @description To cancel it by; made by the caller, unique among its calls.
              * @default null
              */
-            callId: string | null;
+            callId?: string | null;
         };
         /** @description What a backend answered. */
         BackendResult: {
@@ -4513,13 +4518,13 @@ export interface components {
              * @description One app; all when absent.
              * @default
              */
-            appId: string;
+            appId?: string;
             capability: string;
             /**
              * @description A host for `network`.
              * @default
              */
-            value: string;
+            value?: string;
             /** @description `granted`, `withdrawn`, or `default` to forget the decision. */
             state: string;
         };
@@ -4544,12 +4549,12 @@ export interface components {
              * @description The agent whose grants count for what the view calls; a person by hand when absent.
              * @default null
              */
-            agent: string | null;
+            agent?: string | null;
             /**
              * @description A person allowed the hosts the view asks for.
              * @default false
              */
-            allowHosts: boolean;
+            allowHosts?: boolean;
         };
         /** @description Where a view is, and what the page needs to talk to it. */
         OpenedView: {
@@ -4592,12 +4597,12 @@ export interface components {
              * @description Its arguments.
              * @default null
              */
-            arguments: unknown;
+            arguments?: unknown;
             /**
              * @description The chat the view is shown in.
              * @default null
              */
-            session: string | null;
+            session?: string | null;
         };
         /** @description A resource a view wants. */
         ViewRead: {
@@ -4633,18 +4638,18 @@ export interface components {
             /** @description The host's project when absent. */
             projectRoot?: string | null;
             /** @default  */
-            title: string;
+            title?: string;
             summary: string;
             /** @default  */
-            details: string;
+            details?: string;
             /** @default [] */
-            tags: string[];
+            tags?: string[];
             /** @default [] */
-            files: string[];
+            files?: string[];
             /** @default [] */
-            highlights: string[];
+            highlights?: string[];
             /** @default [] */
-            nextSteps: string[];
+            nextSteps?: string[];
             dedupeKey?: string | null;
         };
         /** @description Projects that have a journal, most recent first. */
@@ -4929,15 +4934,15 @@ export interface components {
             pluginId: string;
             appId: string;
             /** @default true */
-            mcp: boolean;
+            mcp?: boolean;
             /** @default true */
-            prompt: boolean;
+            prompt?: boolean;
             /** @default auto */
-            promptLang: components["schemas"]["PromptLang"];
+            promptLang?: components["schemas"]["PromptLang"];
             /** @default [] */
-            mcpServerIds: string[];
+            mcpServerIds?: string[];
             /** @default [] */
-            promptIds: string[];
+            promptIds?: string[];
         };
         /** @description A code for programs, a sentence for people, the page that fixes it. */
         Reason: {
@@ -5055,12 +5060,12 @@ export interface components {
              * @description What it is for.
              * @default
              */
-            description: string;
+            description?: string;
             /**
              * @description Can be copied, not edited or deleted.
              * @default false
              */
-            locked: boolean;
+            locked?: boolean;
             /** @description What main agents may use. */
             main: components["schemas"]["Flow"];
             /** @description What sub agents may use. */
@@ -5069,7 +5074,7 @@ export interface components {
              * @description Caps of a run.
              * @default {}
              */
-            limits: components["schemas"]["Limits"];
+            limits?: components["schemas"]["Limits"];
             /** @description Agents that name it. */
             usedBy: components["schemas"]["LandName"][];
             /** @description It came with the program. */
@@ -5083,27 +5088,27 @@ export interface components {
              * @description Servers by row id.
              * @default []
              */
-            mcpServers: components["schemas"]["ServerEntry"][];
+            mcpServers?: components["schemas"]["ServerEntry"][];
             /**
              * @description Apps with a server of their own.
              * @default []
              */
-            apps: components["schemas"]["AppEntry2"][];
+            apps?: components["schemas"]["AppEntry2"][];
             /**
              * @description Whether a custom agent may add trusted apps it chose.
              * @default none
              */
-            agentApps: components["schemas"]["AgentApps"];
+            agentApps?: components["schemas"]["AgentApps"];
             /**
              * @description Whether a custom agent may use any prompt it chose.
              * @default listed
              */
-            agentPrompts: components["schemas"]["AgentPrompts"];
+            agentPrompts?: components["schemas"]["AgentPrompts"];
             /**
              * @description Prompts by key.
              * @default []
              */
-            prompts: components["schemas"]["PromptEntry"][];
+            prompts?: components["schemas"]["PromptEntry"][];
         };
         /** @description One server of a flow. */
         ServerEntry: {
@@ -5115,22 +5120,22 @@ export interface components {
              * @description Language of its prompt.
              * @default auto
              */
-            promptLang: components["schemas"]["PromptLang"];
+            promptLang?: components["schemas"]["PromptLang"];
             /**
              * @description Whether its prompt joins the system prompt.
              * @default true
              */
-            prompt: boolean;
+            prompt?: boolean;
             /**
              * @description Whether it may ask for model answers.
              * @default false
              */
-            sampling: boolean;
+            sampling?: boolean;
             /**
              * @description Which of its tools.
              * @default {}
              */
-            tools: components["schemas"]["ToolFilter"];
+            tools?: components["schemas"]["ToolFilter"];
         };
         /** @description Which tools of a server, by patterns over raw names. */
         ToolFilter: {
@@ -5152,13 +5157,13 @@ export interface components {
             appId: string;
             name?: string;
             /** @default auto */
-            promptLang: components["schemas"]["PromptLang"];
+            promptLang?: components["schemas"]["PromptLang"];
             /** @default true */
-            prompt: boolean;
+            prompt?: boolean;
             /** @default false */
-            sampling: boolean;
+            sampling?: boolean;
             /** @default {} */
-            tools: components["schemas"]["ToolFilter"];
+            tools?: components["schemas"]["ToolFilter"];
         };
         /** @description Whether a custom agent may add apps that the flow does not list. */
         AgentApps: "none" | "trusted";
@@ -5168,7 +5173,7 @@ export interface components {
         PromptEntry: {
             key: string;
             /** @default auto */
-            lang: components["schemas"]["PromptLang"];
+            lang?: components["schemas"]["PromptLang"];
         };
         /** @description Caps of a run; absent ones come from the settings. */
         Limits: {
@@ -5187,12 +5192,12 @@ export interface components {
              * @description What it is for.
              * @default
              */
-            description: string;
+            description?: string;
             /**
              * @description Can be copied, not edited or deleted.
              * @default false
              */
-            locked: boolean;
+            locked?: boolean;
             /** @description What main agents may use. */
             main: components["schemas"]["Flow"];
             /** @description What sub agents may use. */
@@ -5201,7 +5206,7 @@ export interface components {
              * @description Caps of a run.
              * @default {}
              */
-            limits: components["schemas"]["Limits"];
+            limits?: components["schemas"]["Limits"];
         };
         /** @description The name of a copy. */
         CopyInput: {
@@ -5233,7 +5238,7 @@ export interface components {
              * @description A built-in text that a person changed.
              * @default false
              */
-            edited: boolean;
+            edited?: boolean;
             createdAt: string;
             updatedAt: string;
         };
@@ -5260,7 +5265,7 @@ export interface components {
              * @description Leave out the content of changed files, attachments and tool results.
              * @default false
              */
-            noBlobs: boolean;
+            noBlobs?: boolean;
             /** @description Add the state key, locked with this. */
             passphrase?: string | null;
         };
@@ -5272,7 +5277,7 @@ export interface components {
              * @description Only say what would go.
              * @default false
              */
-            dryRun: boolean;
+            dryRun?: boolean;
         };
         /** @description What went, or would go. */
         PruneView: {
@@ -5358,6 +5363,290 @@ export interface components {
     headers: never;
     pathItems: never;
 }
+export type SignIn = components['schemas']['SignIn'];
+export type SignedIn = components['schemas']['SignedIn'];
+export type Empty = components['schemas']['Empty'];
+export type SignInLink = components['schemas']['SignInLink'];
+export type Done = components['schemas']['Done'];
+export type Status = components['schemas']['Status'];
+export type NodeView = components['schemas']['NodeView'];
+export type StatusCounts = components['schemas']['StatusCounts'];
+export type NoticeView = components['schemas']['NoticeView'];
+export type DoctorReport = components['schemas']['DoctorReport'];
+export type DoctorFinding = components['schemas']['DoctorFinding'];
+export type SettingList = components['schemas']['SettingList'];
+export type Setting = components['schemas']['Setting'];
+export type ValueSource = components['schemas']['ValueSource'];
+export type SettingType = components['schemas']['SettingType'];
+export type TextPair = components['schemas']['TextPair'];
+export type SettingValue = components['schemas']['SettingValue'];
+export type AuditCheck = components['schemas']['AuditCheck'];
+export type PromptList = components['schemas']['PromptList'];
+export type PromptView = components['schemas']['PromptView'];
+export type PromptClass = components['schemas']['PromptClass'];
+export type PromptState = components['schemas']['PromptState'];
+export type FieldProblem = components['schemas']['FieldProblem'];
+export type PromptAnswered = components['schemas']['PromptAnswered'];
+export type PromptPositions = components['schemas']['PromptPositions'];
+export type PromptLine = components['schemas']['PromptLine'];
+export type PromptCounts = components['schemas']['PromptCounts'];
+export type PromptHealth = components['schemas']['PromptHealth'];
+export type PromptFaults = components['schemas']['PromptFaults'];
+export type PromptRequest = components['schemas']['PromptRequest'];
+export type AskerProcess = components['schemas']['AskerProcess'];
+export type StarterProcess = components['schemas']['StarterProcess'];
+export type PromptAsked = components['schemas']['PromptAsked'];
+export type PromptText = components['schemas']['PromptText'];
+export type PromptAnswer = components['schemas']['PromptAnswer'];
+export type PromptRecorded = components['schemas']['PromptRecorded'];
+export type PromptWait = components['schemas']['PromptWait'];
+export type PromptAsker = components['schemas']['PromptAsker'];
+export type PromptTaken = components['schemas']['PromptTaken'];
+export type PromptClosed = components['schemas']['PromptClosed'];
+export type PromptDraft = components['schemas']['PromptDraft'];
+export type ArchiveOrder = components['schemas']['ArchiveOrder'];
+export type PromptsArchived = components['schemas']['PromptsArchived'];
+export type PromptEntries = components['schemas']['PromptEntries'];
+export type PromptIds = components['schemas']['PromptIds'];
+export type PromptCheck = components['schemas']['PromptCheck'];
+export type RunPage = components['schemas']['RunPage'];
+export type RunView = components['schemas']['RunView'];
+export type RunKind = components['schemas']['RunKind'];
+export type Role = components['schemas']['Role'];
+export type RunState = components['schemas']['RunState'];
+export type RunEnd = components['schemas']['RunEnd'];
+export type RunError = components['schemas']['RunError'];
+export type UsageView = components['schemas']['UsageView'];
+export type StepView = components['schemas']['StepView'];
+export type StepKind = components['schemas']['StepKind'];
+export type StepState = components['schemas']['StepState'];
+export type Sizes = components['schemas']['Sizes'];
+export type Correction = components['schemas']['Correction'];
+export type Corrected = components['schemas']['Corrected'];
+export type BranchOrder = components['schemas']['BranchOrder'];
+export type SessionView = components['schemas']['SessionView'];
+export type RunBrief = components['schemas']['RunBrief'];
+export type TraceView = components['schemas']['TraceView'];
+export type SpanView = components['schemas']['SpanView'];
+export type UsageList = components['schemas']['UsageList'];
+export type SessionList = components['schemas']['SessionList'];
+export type SessionOrder = components['schemas']['SessionOrder'];
+export type SearchResults = components['schemas']['SearchResults'];
+export type SearchHit = components['schemas']['SearchHit'];
+export type MessageRole = components['schemas']['MessageRole'];
+export type SessionChange = components['schemas']['SessionChange'];
+export type MessagePage = components['schemas']['MessagePage'];
+export type MessageView = components['schemas']['MessageView'];
+export type MessageKind = components['schemas']['MessageKind'];
+export type AttachmentView = components['schemas']['AttachmentView'];
+export type ToolCallView = components['schemas']['ToolCallView'];
+export type SummaryView = components['schemas']['SummaryView'];
+export type EventBatch = components['schemas']['EventBatch'];
+export type SendOrder = components['schemas']['SendOrder'];
+export type Attachment = components['schemas']['Attachment'];
+export type SendMode = components['schemas']['SendMode'];
+export type Sent = components['schemas']['Sent'];
+export type Compacted = components['schemas']['Compacted'];
+export type SubagentCatalogue = components['schemas']['SubagentCatalogue'];
+export type SubPlugin = components['schemas']['SubPlugin'];
+export type SubAgent = components['schemas']['SubAgent'];
+export type SubSkill = components['schemas']['SubSkill'];
+export type SubCommand = components['schemas']['SubCommand'];
+export type SubImportOrder = components['schemas']['SubImportOrder'];
+export type SubImport = components['schemas']['SubImport'];
+export type TaskList = components['schemas']['TaskList'];
+export type TaskView = components['schemas']['TaskView'];
+export type TaskNote = components['schemas']['TaskNote'];
+export type TaskInput = components['schemas']['TaskInput'];
+export type TaskChange = components['schemas']['TaskChange'];
+export type TaskCompletion = components['schemas']['TaskCompletion'];
+export type TaskClearing = components['schemas']['TaskClearing'];
+export type TasksCleared = components['schemas']['TasksCleared'];
+export type FileChangeList = components['schemas']['FileChangeList'];
+export type FileChangeView = components['schemas']['FileChangeView'];
+export type FileContent = components['schemas']['FileContent'];
+export type FileChangeDetail = components['schemas']['FileChangeDetail'];
+export type UndoState = components['schemas']['UndoState'];
+export type UndoRequest = components['schemas']['UndoRequest'];
+export type UndoAnswer = components['schemas']['UndoAnswer'];
+export type UndoneFile = components['schemas']['UndoneFile'];
+export type ToolServers = components['schemas']['ToolServers'];
+export type ToolServer = components['schemas']['ToolServer'];
+export type ToolView = components['schemas']['ToolView'];
+export type ToolHints = components['schemas']['ToolHints'];
+export type ToolsetView = components['schemas']['ToolsetView'];
+export type ToolsetProblem = components['schemas']['ToolsetProblem'];
+export type CallInput = components['schemas']['CallInput'];
+export type CallResult = components['schemas']['CallResult'];
+export type NamedCallInput = components['schemas']['NamedCallInput'];
+export type CallStateView = components['schemas']['CallStateView'];
+export type CancelResult = components['schemas']['CancelResult'];
+export type ToolLogView = components['schemas']['ToolLogView'];
+export type ServerList = components['schemas']['ServerList'];
+export type ServerView = components['schemas']['ServerView'];
+export type AuthView = components['schemas']['AuthView'];
+export type OauthView = components['schemas']['OauthView'];
+export type SignInView = components['schemas']['SignInView'];
+export type ServerFailure = components['schemas']['ServerFailure'];
+export type ServerStateView = components['schemas']['ServerStateView'];
+export type ServerInput = components['schemas']['ServerInput'];
+export type AuthInput = components['schemas']['AuthInput'];
+export type OauthInput = components['schemas']['OauthInput'];
+export type ServerImportInput = components['schemas']['ServerImportInput'];
+export type ServerImport = components['schemas']['ServerImport'];
+export type FoundServer = components['schemas']['FoundServer'];
+export type SignInBody = components['schemas']['SignInBody'];
+export type SignInStart = components['schemas']['SignInStart'];
+export type SignedOut = components['schemas']['SignedOut'];
+export type ServerTools = components['schemas']['ServerTools'];
+export type ServerToolView = components['schemas']['ServerToolView'];
+export type ServerLogView = components['schemas']['ServerLogView'];
+export type PinList = components['schemas']['PinList'];
+export type PinView = components['schemas']['PinView'];
+export type ApproveInput = components['schemas']['ApproveInput'];
+export type ApprovedTool = components['schemas']['ApprovedTool'];
+export type Approved = components['schemas']['Approved'];
+export type PluginListing = components['schemas']['PluginListing'];
+export type PluginDirs = components['schemas']['PluginDirs'];
+export type PluginEntry = components['schemas']['PluginEntry'];
+export type PublisherEntry = components['schemas']['PublisherEntry'];
+export type TrustEntry = components['schemas']['TrustEntry'];
+export type BackendEntry = components['schemas']['BackendEntry'];
+export type AppEntry = components['schemas']['AppEntry'];
+export type IconEntry = components['schemas']['IconEntry'];
+export type ModuleEntry = components['schemas']['ModuleEntry'];
+export type AiEntry = components['schemas']['AiEntry'];
+export type AppServerEntry = components['schemas']['AppServerEntry'];
+export type AppPromptEntry = components['schemas']['AppPromptEntry'];
+export type PromptPlace = components['schemas']['PromptPlace'];
+export type PromptNameEntry = components['schemas']['PromptNameEntry'];
+export type AppPlugin = components['schemas']['AppPlugin'];
+export type ProblemEntry = components['schemas']['ProblemEntry'];
+export type PluginDetails = components['schemas']['PluginDetails'];
+export type PluginServer = components['schemas']['PluginServer'];
+export type PluginExposure = components['schemas']['PluginExposure'];
+export type PluginPrompt = components['schemas']['PluginPrompt'];
+export type PluginFile = components['schemas']['PluginFile'];
+export type PluginChanges = components['schemas']['PluginChanges'];
+export type ChangedFile = components['schemas']['ChangedFile'];
+export type PluginData = components['schemas']['PluginData'];
+export type PluginRemoved = components['schemas']['PluginRemoved'];
+export type KeptFolder = components['schemas']['KeptFolder'];
+export type PluginFiles = components['schemas']['PluginFiles'];
+export type TrustSheet = components['schemas']['TrustSheet'];
+export type FileDiff = components['schemas']['FileDiff'];
+export type CapabilityView = components['schemas']['CapabilityView'];
+export type CapabilityLevel = components['schemas']['CapabilityLevel'];
+export type CapabilityState = components['schemas']['CapabilityState'];
+export type PluginLog = components['schemas']['PluginLog'];
+export type TrustBody = components['schemas']['TrustBody'];
+export type InstallBody = components['schemas']['InstallBody'];
+export type OperationView = components['schemas']['OperationView'];
+export type OperationProgress = components['schemas']['OperationProgress'];
+export type RefreshBody = components['schemas']['RefreshBody'];
+export type AppAi = components['schemas']['AppAi'];
+export type OpenBody = components['schemas']['OpenBody'];
+export type Surface = components['schemas']['Surface'];
+export type FrameTheme = components['schemas']['FrameTheme'];
+export type FrameLang = components['schemas']['FrameLang'];
+export type OpenedApp = components['schemas']['OpenedApp'];
+export type BackendCallBody = components['schemas']['BackendCallBody'];
+export type BackendResult = components['schemas']['BackendResult'];
+export type WantedBody = components['schemas']['WantedBody'];
+export type RootBody = components['schemas']['RootBody'];
+export type NeededApps = components['schemas']['NeededApps'];
+export type NeededApp = components['schemas']['NeededApp'];
+export type MeasuredBody = components['schemas']['MeasuredBody'];
+export type Confinement = components['schemas']['Confinement'];
+export type BackendStatus = components['schemas']['BackendStatus'];
+export type BackendPhase = components['schemas']['BackendPhase'];
+export type BackendFailure = components['schemas']['BackendFailure'];
+export type CapabilityList = components['schemas']['CapabilityList'];
+export type AppRootView = components['schemas']['AppRootView'];
+export type GrantList = components['schemas']['GrantList'];
+export type GrantView = components['schemas']['GrantView'];
+export type GrantChange = components['schemas']['GrantChange'];
+export type ViewList = components['schemas']['ViewList'];
+export type ToolWithView = components['schemas']['ToolWithView'];
+export type OpenView = components['schemas']['OpenView'];
+export type OpenedView = components['schemas']['OpenedView'];
+export type ViewHosts = components['schemas']['ViewHosts'];
+export type ViewCall = components['schemas']['ViewCall'];
+export type ViewRead = components['schemas']['ViewRead'];
+export type OperationList = components['schemas']['OperationList'];
+export type JournalList = components['schemas']['JournalList'];
+export type JournalEntryView = components['schemas']['JournalEntryView'];
+export type JournalInput = components['schemas']['JournalInput'];
+export type JournalProjects = components['schemas']['JournalProjects'];
+export type JournalProject = components['schemas']['JournalProject'];
+export type SecretList = components['schemas']['SecretList'];
+export type SecretView = components['schemas']['SecretView'];
+export type NewSecret = components['schemas']['NewSecret'];
+export type SecretSet = components['schemas']['SecretSet'];
+export type ClientList = components['schemas']['ClientList'];
+export type ClientView = components['schemas']['ClientView'];
+export type AllowClient = components['schemas']['AllowClient'];
+export type ForgetClient = components['schemas']['ForgetClient'];
+export type ClientsForgotten = components['schemas']['ClientsForgotten'];
+export type ModelList = components['schemas']['ModelList'];
+export type ModelView = components['schemas']['ModelView'];
+export type ModelProblem = components['schemas']['ModelProblem'];
+export type LastTest = components['schemas']['LastTest'];
+export type ModelInput = components['schemas']['ModelInput'];
+export type PresetList = components['schemas']['PresetList'];
+export type PresetView = components['schemas']['PresetView'];
+export type Pasted = components['schemas']['Pasted'];
+export type RecognisedView = components['schemas']['RecognisedView'];
+export type DetectedModels = components['schemas']['DetectedModels'];
+export type DetectedModel = components['schemas']['DetectedModel'];
+export type ModelTestView = components['schemas']['ModelTestView'];
+export type AgentList = components['schemas']['AgentList'];
+export type AgentView = components['schemas']['AgentView'];
+export type Mode = components['schemas']['Mode'];
+export type PromptLang = components['schemas']['PromptLang'];
+export type UiApp = components['schemas']['UiApp'];
+export type Reason = components['schemas']['Reason'];
+export type AgentsSeen = components['schemas']['AgentsSeen'];
+export type AgentSeen = components['schemas']['AgentSeen'];
+export type AgentName = components['schemas']['AgentName'];
+export type AgentInput = components['schemas']['AgentInput'];
+export type AgentPreview = components['schemas']['AgentPreview'];
+export type AgentExplanation = components['schemas']['AgentExplanation'];
+export type LandName = components['schemas']['LandName'];
+export type ServerExplanation = components['schemas']['ServerExplanation'];
+export type ToolExplanation = components['schemas']['ToolExplanation'];
+export type PromptExplanation = components['schemas']['PromptExplanation'];
+export type GrantDifference = components['schemas']['GrantDifference'];
+export type LandList = components['schemas']['LandList'];
+export type LandView = components['schemas']['LandView'];
+export type Flow = components['schemas']['Flow'];
+export type ServerEntry = components['schemas']['ServerEntry'];
+export type ToolFilter = components['schemas']['ToolFilter'];
+export type Glob = components['schemas']['Glob'];
+export type AppEntry2 = components['schemas']['AppEntry2'];
+export type AgentApps = components['schemas']['AgentApps'];
+export type AgentPrompts = components['schemas']['AgentPrompts'];
+export type PromptEntry = components['schemas']['PromptEntry'];
+export type Limits = components['schemas']['Limits'];
+export type LandConfig = components['schemas']['LandConfig'];
+export type CopyInput = components['schemas']['CopyInput'];
+export type SystemPromptList = components['schemas']['SystemPromptList'];
+export type SystemPromptView = components['schemas']['SystemPromptView'];
+export type SystemPromptInput = components['schemas']['SystemPromptInput'];
+export type StateImportBody = components['schemas']['StateImportBody'];
+export type BackupBody = components['schemas']['BackupBody'];
+export type PruneBody = components['schemas']['PruneBody'];
+export type PruneView = components['schemas']['PruneView'];
+export type StateImports = components['schemas']['StateImports'];
+export type StateImportView = components['schemas']['StateImportView'];
+export type StateKeyView = components['schemas']['StateKeyView'];
+export type RotateKey = components['schemas']['RotateKey'];
+export type KeyRotated = components['schemas']['KeyRotated'];
+export type MoveKey = components['schemas']['MoveKey'];
+export type KeyPlace = components['schemas']['KeyPlace'];
+export type MovedKey = components['schemas']['MovedKey'];
+export type Ticket = components['schemas']['Ticket'];
+export type Error = components['schemas']['Error'];
 export type $defs = Record<string, never>;
 export interface operations {
     postAuthExchange: {

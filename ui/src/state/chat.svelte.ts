@@ -4,7 +4,8 @@
 
 import type { ChatApi, SessionChange } from '../api/chat';
 import type { EventFrame } from '../protocol';
-import type { ChatEvent, WireAgentRef, WireModelRef, WireNewAttachment, WireSession } from '../protocol/chat';
+import type { ChatEvent, WireAgentRef, WireModelRef } from '../protocol/chat';
+import type { Attachment, SessionView } from '../protocol/wire';
 import type { Picture } from './chat/attachments';
 import { isRemoved, Sessions } from './chat/sessions.svelte';
 import { Transcript } from './chat/transcript.svelte';
@@ -30,7 +31,7 @@ export interface DraftNote {
   server: string;
   text: string;
   /** As files of a message, with and without its pictures. */
-  files: (images: boolean) => WireNewAttachment[];
+  files: (images: boolean) => Attachment[];
 }
 
 /** Views that may add something to one message. */
@@ -69,12 +70,12 @@ export class Draft {
   }
 
   /** What goes with the next message besides its pictures; said once. */
-  takeNotes(vision: boolean): WireNewAttachment[] {
+  takeNotes(vision: boolean): Attachment[] {
     const pictures = this.pictures.length;
-    const files: WireNewAttachment[] = [];
+    const files: Attachment[] = [];
     for (const note of this.notes) {
       const wanted = note.files(vision);
-      const images = (all: WireNewAttachment[]) => all.filter(({ mime }) => mime.startsWith('image/')).length;
+      const images = (all: Attachment[]) => all.filter(({ mime }) => mime?.startsWith('image/')).length;
       files.push(...(pictures + images(files) + images(wanted) > MAX_PICTURES ? note.files(false) : wanted));
     }
     this.notes = [];
@@ -132,7 +133,7 @@ export class Chat {
   }
 
   /** Makes a session; it is in the list at once. */
-  async create(input: SessionChange): Promise<WireSession> {
+  async create(input: SessionChange): Promise<SessionView> {
     const mark = this.sessions.mark();
     const session = await this.api.create(input);
     this.sessions.put(session, mark);

@@ -3,7 +3,7 @@
 import { type ApiError, toApiError } from '../api/error';
 import type { RunsApi } from '../api/chat';
 import type { EventFrame } from '../protocol';
-import type { WireRun, WireRunDetail, WireTrace } from '../protocol/chat';
+import type { RunView, TraceView } from '../protocol/wire';
 import { Resource } from './resource.svelte';
 
 const PAGE = 50;
@@ -17,8 +17,8 @@ export function isOpen(state: string): boolean {
 
 export class RunDetail {
   readonly id: string;
-  readonly run: Resource<WireRunDetail>;
-  readonly trace: Resource<WireTrace | null>;
+  readonly run: Resource<RunView>;
+  readonly trace: Resource<TraceView | null>;
   /** It changed files. */
   readonly changed: Resource<boolean>;
 
@@ -39,14 +39,14 @@ export class RunDetail {
 }
 
 export class Runs {
-  items: WireRun[] = $state.raw([]);
+  items: RunView[] = $state.raw([]);
   state = $state('');
   loading = $state(false);
   started = $state(false);
   complete = $state(false);
   error: ApiError | null = $state.raw(null);
   /** How many wait for a word of the person. */
-  interrupted: WireRun[] = $state.raw([]);
+  interrupted: RunView[] = $state.raw([]);
   current: RunDetail | null = $state.raw(null);
   readonly api: RunsApi;
   #cursor: string | null = null;
@@ -102,7 +102,7 @@ export class Runs {
   /** The runs that a stopped host left behind; shown on every page as a count (agents §8). */
   async loadInterrupted(): Promise<void> {
     const asked = (this.#asked += 1);
-    let found: WireRun[] = [];
+    let found: RunView[] = [];
     try {
       found = (await this.api.list({ state: 'interrupted', limit: PAGE })).items.filter((run) => run.kind !== 'sub');
     } catch {

@@ -1,10 +1,10 @@
 import { expect, test, vi } from 'vitest';
 import type { RunsApi } from '../api/chat';
-import type { WireRun } from '../protocol/chat';
+import type { RunView } from '../protocol/wire';
 import { Runs } from './runs.svelte';
 
 function setup() {
-  const asked: { state: string; answer: (items: WireRun[]) => void }[] = [];
+  const asked: { state: string; answer: (items: RunView[]) => void }[] = [];
   const api = {
     list: ({ state }: { state: string }) => new Promise((resolve) => asked.push({ state, answer: (items) => resolve({ items, nextCursor: null }) })),
   };
@@ -13,7 +13,7 @@ function setup() {
   return { runs, of, changed: () => runs.onEvent({ seq: 1, topic: 'runs', type: 'run_changed', data: {} }) };
 }
 
-const run = (id: string) => ({ id, kind: 'chat', state: 'running' }) as unknown as WireRun;
+const run = (id: string) => ({ id, kind: 'chat', state: 'running' }) as unknown as RunView;
 const settle = () => new Promise((resolve) => setTimeout(resolve, 0));
 
 test('a run that changes while the first page is on its way has it read once more', async () => {

@@ -1,7 +1,7 @@
 // How states of runs and steps look.
 
 import type { IconName } from '../../components/Icon.svelte';
-import type { WireRun } from '../../protocol/chat';
+import type { RunView } from '../../protocol/wire';
 
 export type Tone = 'neutral' | 'accent' | 'success' | 'warning' | 'danger';
 
@@ -45,7 +45,7 @@ export function iconOfKind(kind: string): IconName {
 }
 
 /** How long a run took, or has taken so far; null before it began. */
-export function durationOf(run: WireRun): number | null {
+export function durationOf(run: RunView): number | null {
   if (!run.startedAt) return null;
   const end = run.finishedAt ? Date.parse(run.finishedAt) : Date.now();
   return run.finishedAt || run.state === 'running' ? end - Date.parse(run.startedAt) : null;

@@ -1,6 +1,6 @@
 // Pictures a person adds to a message: at most four, ten MiB each (agents §7), as base64 for the host.
 
-import type { WireNewAttachment } from '../../protocol/chat';
+import type { Attachment } from '../../protocol/wire';
 
 export const MAX_IMAGES = 4;
 export const MAX_IMAGE_BYTES = 10 * 1024 * 1024;
@@ -10,7 +10,7 @@ export interface Picture {
   key: string;
   name: string;
   size: number;
-  wire: WireNewAttachment;
+  wire: Attachment;
   /** For the preview. */
   url: string;
 }

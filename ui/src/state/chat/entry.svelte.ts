@@ -1,7 +1,8 @@
 // One message and one tool call as the page shows them. Streamed text grows here: each piece says where it
 // begins, so a repeated piece adds nothing and a missing one is noticed (agents §11).
 
-import type { WireAttachment, WireMessage, WireSubStep, WireToolCall } from '../../protocol/chat';
+import type { WireSubStep } from '../../protocol/chat';
+import type { AttachmentView, MessageView, ToolCallView } from '../../protocol/wire';
 import { readUsage, type Usage } from './usage';
 
 export interface EntryError {
@@ -84,7 +85,7 @@ export class Entry {
   error: EntryError | null = $state.raw(null);
   usage: Usage | null = $state.raw(null);
   elapsedMs: number | null = $state(null);
-  attachments: WireAttachment[] = $state.raw([]);
+  attachments: AttachmentView[] = $state.raw([]);
   callIds: string[] = $state.raw([]);
   // Of a tool result.
   toolCallId: string | null = null;
@@ -103,7 +104,7 @@ export class Entry {
   }
 
   /** Takes a message as the host has it. `gently`: it may be older than what events told meanwhile. */
-  take(wire: WireMessage, gently: boolean): void {
+  take(wire: MessageView, gently: boolean): void {
     this.seq = wire.seq;
     this.kind = wire.kind ?? '';
     this.runId = wire.runId ?? null;
@@ -121,7 +122,7 @@ export class Entry {
       this.partial = partial;
       this.status = wire.status ?? null;
       this.code = wire.code ?? null;
-      this.error = wire.error ? { code: wire.error.code, message: wire.error.message, hint: wire.error.hint ?? null } : null;
+      this.error = null;
       this.usage = readUsage(wire.usage) ?? this.usage;
     }
     this.attachments = wire.attachments ?? [];
@@ -183,7 +184,7 @@ export class ToolCall {
     this.callId = callId;
   }
 
-  take(wire: WireToolCall): void {
+  take(wire: Partial<Omit<ToolCallView, 'args'>> & { args?: unknown }): void {
     if (wire.name) this.name = wire.name;
     if (wire.server) this.server = wire.server;
     if (wire.tool) this.tool = wire.tool;

@@ -1,8 +1,8 @@
 // Reading fields of events, whose types only the host knows for sure.
 
-import type { WireMessage } from '../../protocol/chat';
+import type { MessageView } from '../../protocol/wire';
 
-export function isMessage(value: WireMessage | undefined): value is WireMessage {
+export function isMessage(value: MessageView | undefined): value is MessageView {
   return typeof value?.id === 'string' && typeof value.content === 'string' && typeof value.seq === 'number';
 }
 

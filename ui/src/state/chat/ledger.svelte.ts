@@ -1,7 +1,8 @@
 // What a chat consists of as far as this page knows: messages, tool calls and sub agents at work, put together
 // from stored pages and from events. Events may come twice, late, or before what they belong to.
 
-import type { ChatEvent, WireMessage, WireMessagePage, WireSubStep, WireSummary } from '../../protocol/chat';
+import type { ChatEvent, WireSubStep } from '../../protocol/chat';
+import type { MessagePage, MessageView, SummaryView } from '../../protocol/wire';
 import { Entry, SubJob, ToolCall } from './entry.svelte';
 import { moment, number, string, text } from './fields';
 import { buildRows, type Row } from './rows';
@@ -18,7 +19,7 @@ export class Ledger {
   readonly #jobs = new Map<string, SubJob>();
   /** Pieces of messages whose start has not been seen. */
   readonly #strays = new Map<string, ChatEvent[]>();
-  #summaries: WireSummary[] = [];
+  #summaries: SummaryView[] = [];
   #clock = 0;
   /** Text that was streamed before this moment is taken from the host as it is there. */
   #doubt = -1;
@@ -82,7 +83,7 @@ export class Ledger {
   }
 
   /** A message that begins. A start that comes late does not take back what was streamed since. */
-  start(message: WireMessage, stamp: number): boolean {
+  start(message: MessageView, stamp: number): boolean {
     const fresh = !this.#entries.has(message.id);
     const entry = this.tell(message, stamp);
     if (fresh) entry.partial = true;
@@ -90,7 +91,7 @@ export class Ledger {
   }
 
   /** A message of an event, which is as new as can be. */
-  tell(message: WireMessage, stamp: number): Entry {
+  tell(message: MessageView, stamp: number): Entry {
     const entry = this.#put(message, null);
     entry.touched = stamp;
     return entry;
@@ -110,7 +111,7 @@ export class Ledger {
 
   called(event: ChatEvent, stamp: number): void {
     const call = this.#callOf(string(event['callId']));
-    call.take({ callId: call.callId, server: text(event['server']), tool: text(event['tool']), args: event['args'], ...(text(event['name']) ? { name: string(event['name']) } : {}) });
+    call.take({ server: string(event['server']), tool: string(event['tool']), args: event['args'], name: string(event['name']) });
     call.runId = event.runId ?? call.runId;
     call.startedAt ??= moment(event.ts);
     const entry = this.#entries.get(string(event.messageId));
@@ -153,14 +154,14 @@ export class Ledger {
   }
 
   /** An older page, read because somebody scrolled there. */
-  takeOlder(page: WireMessagePage): void {
+  takeOlder(page: MessagePage): void {
     for (const message of page.messages) this.#put(message, this.#clock);
     this.#takeSummaries(page.summaries);
     this.rebuild();
   }
 
   /** The newest page, asked for at `mark`. Says whether it holds the oldest message known, and whether all of it is whole. */
-  takeNewest(page: WireMessagePage, mark: number, streaming: boolean): { oldest: boolean; whole: boolean } {
+  takeNewest(page: MessagePage, mark: number, streaming: boolean): { oldest: boolean; whole: boolean } {
     const ids = new Set(page.messages.map((message) => message.id));
     const first = page.messages[0]?.seq ?? 0;
     const joins = !page.hasMore || [...this.#entries.values()].some((entry) => ids.has(entry.id));
@@ -216,7 +217,7 @@ export class Ledger {
   }
 
   /** `mark`: when it was asked for; null for a message of an event. */
-  #put(message: WireMessage, mark: number | null): Entry {
+  #put(message: MessageView, mark: number | null): Entry {
     const known = this.#entries.get(message.id);
     const entry = known ?? new Entry(message.id, message.role);
     const gently = known !== undefined && (mark === null || known.touched > mark);
@@ -236,7 +237,7 @@ export class Ledger {
     }
     if (entry.role === 'tool' && entry.toolCallId) {
       const call = this.#callOf(entry.toolCallId);
-      call.take({ callId: call.callId, ...(entry.server ? { server: entry.server } : {}), ...(entry.toolName && !call.tool ? { tool: entry.toolName } : {}) });
+      call.take({ ...(entry.server ? { server: entry.server } : {}), ...(entry.toolName && !call.tool ? { tool: entry.toolName } : {}) });
       call.result = entry;
       call.requestId = null;
     }
@@ -251,7 +252,7 @@ export class Ledger {
     return call;
   }
 
-  #takeSummaries(summaries: WireSummary[] | undefined): void {
+  #takeSummaries(summaries: SummaryView[] | undefined): void {
     const known = new Map(this.#summaries.map((summary) => [summary.id, summary]));
     for (const summary of summaries ?? []) known.set(summary.id, summary);
     this.#summaries = [...known.values()];

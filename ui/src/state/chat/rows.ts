@@ -1,7 +1,7 @@
 // What the transcript draws, in order: messages with their tool calls, results whose call is on an older
 // page, and a line where older messages were summarised for the model (agents §9).
 
-import type { WireSummary } from '../../protocol/chat';
+import type { SummaryView } from '../../protocol/wire';
 import type { Entry, ToolCall } from './entry.svelte';
 
 export type Row =
@@ -9,9 +9,9 @@ export type Row =
   | { kind: 'assistant'; key: string; entry: Entry; calls: ToolCall[]; first: boolean; last: boolean }
   | { kind: 'system'; key: string; entry: Entry }
   | { kind: 'orphan'; key: string; call: ToolCall }
-  | { kind: 'summary'; key: string; summary: WireSummary };
+  | { kind: 'summary'; key: string; summary: SummaryView };
 
-export function buildRows(entries: readonly Entry[], calls: ReadonlyMap<string, ToolCall>, summaries: readonly WireSummary[]): Row[] {
+export function buildRows(entries: readonly Entry[], calls: ReadonlyMap<string, ToolCall>, summaries: readonly SummaryView[]): Row[] {
   const rows: Row[] = [];
   const named = new Set(entries.flatMap((entry) => entry.callIds));
   const waiting = [...summaries].sort((a, b) => a.toSeq - b.toSeq);

@@ -3,15 +3,15 @@
 import { type ApiError, toApiError } from '../../api/error';
 import type { ChatApi, SessionChange } from '../../api/chat';
 import type { EventFrame } from '../../protocol';
-import type { WireSearchHit, WireSession } from '../../protocol/chat';
+import type { SearchHit, SessionView } from '../../protocol/wire';
 
 const PAGE = 60;
 const SEARCH_AFTER_MS = 200;
 const ACTIVE: readonly string[] = ['queued', 'running', 'waiting_prompt', 'waiting_async'];
 
 /** Pinned first, then the newest (agents §11 tells nothing of order; a list that jumps would be worse). */
-export function inOrder(sessions: readonly WireSession[]): WireSession[] {
-  const time = (session: WireSession) => session.lastMessageAt ?? session.updatedAt;
+export function inOrder(sessions: readonly SessionView[]): SessionView[] {
+  const time = (session: SessionView) => session.lastMessageAt ?? session.updatedAt;
   return [...sessions].sort((a, b) => Number(b.pinned) - Number(a.pinned) || time(b).localeCompare(time(a)) || a.id.localeCompare(b.id));
 }
 
@@ -21,14 +21,14 @@ export function isRemoved(frame: EventFrame): boolean {
 }
 
 export class Sessions {
-  items: WireSession[] = $state.raw([]);
+  items: SessionView[] = $state.raw([]);
   archived = $state(false);
   loading = $state(false);
   started = $state(false);
   complete = $state(false);
   error: ApiError | null = $state.raw(null);
   query = $state('');
-  hits: WireSearchHit[] = $state.raw([]);
+  hits: SearchHit[] = $state.raw([]);
   searching = $state(false);
   /** Chats that ended a run while nobody looked. */
   unseen: ReadonlySet<string> = $state.raw(new Set());
@@ -44,7 +44,7 @@ export class Sessions {
   /** When the page that is shown was asked for. */
   #pageMark = 0;
   /** What was last said of a session, and when that was asked for; null: it is gone. */
-  readonly #told = new Map<string, { mark: number; session: WireSession | null }>();
+  readonly #told = new Map<string, { mark: number; session: SessionView | null }>();
   #searchTimer: ReturnType<typeof setTimeout> | undefined;
   #search: AbortController | null = null;
   readonly #wanted = new Set<string>();
@@ -55,15 +55,15 @@ export class Sessions {
     this.#api = api;
   }
 
-  get running(): WireSession[] {
+  get running(): SessionView[] {
     return this.items.filter((session) => session.running);
   }
 
-  get interrupted(): WireSession[] {
+  get interrupted(): SessionView[] {
     return this.items.filter((session) => session.run?.state === 'interrupted');
   }
 
-  get(id: string): WireSession | null {
+  get(id: string): SessionView | null {
     return this.items.find((session) => session.id === id) ?? null;
   }
 
@@ -124,7 +124,7 @@ export class Sessions {
   }
 
   /** Takes a session that was asked for at `mark`; it leaves a list it no longer belongs to. */
-  put(session: WireSession, mark = this.mark()): void {
+  put(session: SessionView, mark = this.mark()): void {
     const told = this.#told.get(session.id)?.mark ?? (this.get(session.id) ? this.#pageMark : 0);
     // Something newer is known; pages and single answers overtake each other.
     if (told > mark) return;
@@ -138,7 +138,7 @@ export class Sessions {
     this.hits = this.hits.filter((hit) => hit.sessionId !== id);
   }
 
-  async change(id: string, change: SessionChange): Promise<WireSession> {
+  async change(id: string, change: SessionChange): Promise<SessionView> {
     const mark = this.mark();
     const session = await this.#api.change(id, change);
     this.put(session, mark);
@@ -202,7 +202,7 @@ export class Sessions {
   }
 
   /** What was read, with what was told since it was asked for. */
-  #withNews(sessions: readonly WireSession[], mark: number): WireSession[] {
+  #withNews(sessions: readonly SessionView[], mark: number): SessionView[] {
     const all = new Map(sessions.map((session) => [session.id, session]));
     for (const [id, told] of this.#told) {
       if (told.mark <= mark) continue;

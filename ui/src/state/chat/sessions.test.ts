@@ -1,17 +1,17 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { ChatApi } from '../../api/chat';
-import type { WireSession } from '../../protocol/chat';
+import type { SessionView } from '../../protocol/wire';
 import { Sessions } from './sessions.svelte';
 import { session } from './testing';
 
 /** Every answer waits until it is let go, in whatever order; what it says is said then. */
 function setup() {
-  const pages: ((items: WireSession[]) => void)[] = [];
-  const single: ((one: WireSession) => void)[] = [];
+  const pages: ((items: SessionView[]) => void)[] = [];
+  const single: ((one: SessionView) => void)[] = [];
   const api = {
     sessions: () => new Promise((resolve) => pages.push((items) => resolve({ items, nextCursor: null }))),
     session: () => new Promise((resolve) => single.push(resolve)),
-    change: (id: string, change: Partial<WireSession>) => Promise.resolve(session({ id, ...change })),
+    change: (id: string, change: Partial<SessionView>) => Promise.resolve(session({ id, ...change })),
     remove: () => Promise.resolve({ ok: true }),
   };
   const sessions = new Sessions(api as unknown as ChatApi);
@@ -20,7 +20,7 @@ function setup() {
 }
 
 const settle = () => new Promise((resolve) => setTimeout(resolve, 0));
-const a = (title: string, more: Partial<WireSession> = {}) => session({ id: 'a', title, ...more });
+const a = (title: string, more: Partial<SessionView> = {}) => session({ id: 'a', title, ...more });
 const b = session({ id: 'b', title: 'B' });
 
 describe('the list of chats', () => {

@@ -2,26 +2,34 @@
 // wait until a test lets them go.
 
 import type { ChatApi } from '../../api/chat';
-import type { ChatEvent, SendInput, SendReceipt, WireMessage, WireMessagePage, WireRun, WireSession } from '../../protocol/chat';
+import type { ChatEvent } from '../../protocol/chat';
+import type { MessagePage, MessageView, RunView, SendOrder, Sent, SessionView } from '../../protocol/wire';
 
 export const AT = '2026-01-01T00:00:00.000Z';
 
-export function message(id: string, seq: number, role: string, content: string, more: Partial<WireMessage> = {}): WireMessage {
-  return { id, sessionId: 's', runId: 'r', seq, role, content, createdAt: AT, partial: false, ...more };
+export function message(id: string, seq: number, role: MessageView['role'], content: string, more: Partial<MessageView> = {}): MessageView {
+  return { id, sessionId: 's', runId: 'r', seq, role, kind: 'normal', content, createdAt: AT, partial: false, ...more };
 }
 
-export function session(more: Partial<WireSession> = {}): WireSession {
-  return { id: 's', title: 'A chat', pinned: false, createdAt: AT, updatedAt: AT, running: false, ...more };
+export function session(more: Partial<SessionView> = {}): SessionView {
+  return { id: 's', title: 'A chat', agentId: 'agent', workspaceRoot: '', pinned: false, createdAt: AT, updatedAt: AT, running: false, ...more };
+}
+
+export function run(state: RunView['state'], more: Partial<RunView> = {}): RunView {
+  return {
+    id: 'r', kind: 'chat', sessionId: 's', agentId: 'agent', landConfigId: 'land', rootRunId: 'r', role: 'main', modelId: 'model', task: '', state,
+    traceId: 'trace', spanId: 'span', passes: 1, createdAt: AT, updatedAt: AT, ...more,
+  };
 }
 
 export class FakeHost {
-  session: WireSession = session();
-  messages: WireMessage[] = [];
-  runs: WireRun[] = [];
+  session: SessionView = session();
+  messages: MessageView[] = [];
+  runs: RunView[] = [];
   reads = 0;
-  sent: SendInput[] = [];
+  sent: SendOrder[] = [];
   /** What `send` answers, or throws. */
-  onSend: (input: SendInput) => SendReceipt = () => ({ runId: 'r', userMessageId: 'u', queued: false });
+  onSend: (input: SendOrder) => Sent = () => ({ runId: 'r', userMessageId: 'u', queued: false });
   #gate: Promise<void> = Promise.resolve();
   #release: () => void = () => undefined;
 
@@ -41,7 +49,7 @@ export class FakeHost {
         await this.#gate;
         return copy;
       },
-      messages: async (_id: string, query: { limit: number; beforeId?: string | null }): Promise<WireMessagePage> => {
+      messages: async (_id: string, query: { limit: number; beforeId?: string | null }): Promise<MessagePage> => {
         this.reads += 1;
         const all = [...this.messages].sort((one, other) => one.seq - other.seq);
         const end = query.beforeId ? all.findIndex((one) => one.id === query.beforeId) : all.length;
@@ -55,7 +63,7 @@ export class FakeHost {
         await this.#gate;
         return { items };
       },
-      send: async (_id: string, input: SendInput) => {
+      send: async (_id: string, input: SendOrder) => {
         this.sent.push(input);
         await this.#gate;
         return this.onSend(input);

@@ -1,11 +1,15 @@
 import { expect, test } from 'vitest';
-import type { WireSpan } from '../../protocol/chat';
+import type { SpanView } from '../../protocol/wire';
 import { waterfall } from './trace';
 
-const span = (spanId: string, parentSpanId: string | null, from: number, ms: number | null, more: Partial<WireSpan> = {}): WireSpan => ({
+const span = (spanId: string, parentSpanId: string | null, from: number, ms: number | null, more: Partial<SpanView> = {}): SpanView => ({
   spanId,
   parentSpanId,
   kind: 'tool',
+  name: '',
+  runId: 'r',
+  status: 'ok',
+  trace: null,
   startedAt: new Date(1_000_000 + from).toISOString(),
   durationMs: ms,
   ...more,

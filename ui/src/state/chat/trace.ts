@@ -1,10 +1,10 @@
 // A trace as rows of a waterfall: parents before children, by start; spans whose parent is missing are
 // roots; nothing is lost and nothing loops, whatever the list says.
 
-import type { WireSpan } from '../../protocol/chat';
+import type { SpanView } from '../../protocol/wire';
 
 export interface SpanRow {
-  span: WireSpan;
+  span: SpanView;
   depth: number;
   children: number;
   /** Ids of all spans above it. */
@@ -25,10 +25,10 @@ export interface Waterfall {
   errors: number;
 }
 
-export function waterfall(spans: readonly WireSpan[], now: number): Waterfall {
+export function waterfall(spans: readonly SpanView[], now: number): Waterfall {
   const all = flatten(spans);
   const known = new Set(all.map((span) => span.spanId));
-  const children = new Map<string | null, WireSpan[]>();
+  const children = new Map<string | null, SpanView[]>();
   for (const span of all) {
     const parent = span.parentSpanId && span.parentSpanId !== span.spanId && known.has(span.parentSpanId) ? span.parentSpanId : null;
     children.set(parent, [...(children.get(parent) ?? []), span]);
@@ -42,7 +42,7 @@ export function waterfall(spans: readonly WireSpan[], now: number): Waterfall {
   const rows: SpanRow[] = [];
   const seen = new Set<string>();
 
-  const visit = (span: WireSpan, path: string[]): void => {
+  const visit = (span: SpanView, path: string[]): void => {
     if (seen.has(span.spanId)) return;
     seen.add(span.spanId);
     // A step that was never begun has no start; it is drawn where its run begins.
@@ -68,11 +68,11 @@ export function waterfall(spans: readonly WireSpan[], now: number): Waterfall {
   return { rows, start: rows.length > 0 ? start : now, end: rows.length > 0 ? end : now, errors: rows.filter((row) => row.failed).length };
 }
 
-export function isFailed(span: WireSpan): boolean {
+export function isFailed(span: SpanView): boolean {
   return ['error', 'failed', 'denied', 'timeout', 'invalid', 'not_found', 'uncertain'].includes(span.status ?? '');
 }
 
-function flatten(spans: readonly WireSpan[]): WireSpan[] {
+function flatten(spans: readonly SpanView[]): SpanView[] {
   const known = new Map(spans.map((span) => [span.spanId, span]));
   return [...known.values()];
 }
@@ -82,7 +82,7 @@ function at(moment: string | null | undefined): number {
   return Number.isNaN(time) ? 0 : time;
 }
 
-function endOf(span: WireSpan): number | null {
+function endOf(span: SpanView): number | null {
   if (typeof span.durationMs === 'number') return at(span.startedAt) + span.durationMs;
   return span.finishedAt ? at(span.finishedAt) : null;
 }

@@ -3,7 +3,8 @@
 
 import { ApiError, toApiError } from '../../api/error';
 import type { ChatApi } from '../../api/chat';
-import type { ChatEvent, SendMode, WireMessage, WireNewAttachment, WireRun, WireRunRef, WireSession } from '../../protocol/chat';
+import type { ChatEvent } from '../../protocol/chat';
+import type { Attachment, MessageView, RunBrief, RunView, SendMode, SessionView } from '../../protocol/wire';
 import { type Entry, type EntryError, SubJob, type ToolCall } from './entry.svelte';
 import { isMessage, moment, number, string, text } from './fields';
 import { Ledger } from './ledger.svelte';
@@ -18,7 +19,8 @@ const GAP_WAIT_MS = 400;
 const ACTIVE = new Set(['queued', 'running', 'waiting_prompt', 'waiting_async']);
 const ENDS = new Set(['assistant_done', 'assistant_error', 'assistant_aborted']);
 
-export interface RunView {
+/** The run the chat shows now, as far as this page knows it. */
+export interface CurrentRun {
   id: string;
   state: string;
   reason: string | null;
@@ -46,7 +48,7 @@ export interface Retry {
 export interface Outgoing {
   key: number;
   text: string;
-  attachments: WireNewAttachment[];
+  attachments: Attachment[];
   mode: SendMode;
   error: ApiError | null;
 }
@@ -58,13 +60,13 @@ export interface TranscriptOptions {
   /** Notes when a session is asked for. */
   mark?: () => number;
   /** The session was read again, asked for at `mark`. */
-  onSession?: (session: WireSession, mark?: number) => void;
+  onSession?: (session: SessionView, mark?: number) => void;
 }
 
 export class Transcript {
   readonly id: string;
-  session: WireSession | null = $state.raw(null);
-  run: RunView | null = $state.raw(null);
+  session: SessionView | null = $state.raw(null);
+  run: CurrentRun | null = $state.raw(null);
   usage: Usage | null = $state.raw(null);
   notices: Notice[] = $state.raw([]);
   retry: Retry | null = $state.raw(null);
@@ -174,7 +176,7 @@ export class Transcript {
   }
 
   /** Sends a message; it is shown at once and stays with its error when the host refuses it. */
-  async send(text: string, attachments: WireNewAttachment[], mode: SendMode): Promise<boolean> {
+  async send(text: string, attachments: Attachment[], mode: SendMode): Promise<boolean> {
     const item: Outgoing = { key: (this.#keys += 1), text, attachments, mode, error: null };
     this.outgoing = [...this.outgoing, item];
     return this.#deliver(item);
@@ -239,7 +241,7 @@ export class Transcript {
       case 'user_message':
       case 'assistant_start':
       case 'tool_result': {
-        const message = event['message'] as WireMessage | undefined;
+        const message = event['message'] as MessageView | undefined;
         if (!isMessage(message)) return 'reread';
         // A correction of a sub agent is a message of that one.
         if (message.sessionId !== this.id) return 'same';
@@ -356,14 +358,14 @@ export class Transcript {
     return true;
   }
 
-  #runOf(event: ChatEvent): RunView {
+  #runOf(event: ChatEvent): CurrentRun {
     const id = string(event.runId);
     if (this.run && (id === '' || this.run.id === id)) return this.run;
     const trace = event['trace'] as { traceId?: unknown } | undefined;
     return { id, state: 'running', reason: null, startedAt: moment(event.ts), traceId: text(trace?.traceId), error: null };
   }
 
-  #setRun(run: RunView): void {
+  #setRun(run: CurrentRun): void {
     this.#runMark += 1;
     if (this.run?.id !== run.id) {
       this.notices = [];
@@ -392,7 +394,7 @@ export class Transcript {
   }
 
   /** A message that this page sent came back as an event, perhaps before its answer. */
-  #arrived(message: WireMessage): void {
+  #arrived(message: MessageView): void {
     const match = this.outgoing.find((item) => item.error === null && item.text.trim() === message.content.trim());
     if (match) this.withdraw(match.key);
   }
@@ -444,7 +446,7 @@ export class Transcript {
   }
 
   /** How the last run ended; a session only names one that is under way or interrupted. */
-  async #lastRun(): Promise<WireRun | null> {
+  async #lastRun(): Promise<RunView | null> {
     const { items } = await this.#api.lastRuns(this.id);
     return items.find((run) => run.kind !== 'sub') ?? null;
   }
@@ -468,17 +470,17 @@ export class Transcript {
     }
   }
 
-  #takeRun(current: WireRunRef | null, last: WireRun | null, runMark: number): void {
+  #takeRun(current: RunBrief | null, last: RunView | null, runMark: number): void {
     // An event told of the run while this was on its way: it knows better.
     if (runMark !== this.#runMark) return;
-    const run: WireRunRef | WireRun | null = current ?? last;
+    const run: RunBrief | RunView | null = current ?? last;
     if (run) {
       const known = this.run?.id === run.id ? this.run : null;
-      const failed = last?.error ? { code: last.error.code ?? '', message: last.error.message, hint: last.error.hint ?? null } : null;
+      const failed = last?.error ? { ...last.error, hint: null } : null;
       this.#setRun({
         id: run.id,
         state: run.state,
-        reason: last?.stopReason ?? known?.reason ?? null,
+        reason: last?.stopReason ?? current?.reason ?? known?.reason ?? null,
         startedAt: moment(run.startedAt) ?? known?.startedAt ?? null,
         traceId: run.traceId ?? known?.traceId ?? null,
         error: failed ?? known?.error ?? null,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ApiError } from '../../api/error';
 import type { ChatEvent } from '../../protocol/chat';
-import { delta, event, FakeHost, message, session } from './testing';
+import { delta, event, FakeHost, message, session, run } from './testing';
 import { PAGE, Transcript } from './transcript.svelte';
 
 async function opened(host: FakeHost): Promise<{ transcript: Transcript; wait: (() => void)[] }> {
@@ -47,12 +47,12 @@ const WHOLE = ['user: hello', 'assistant: I look it up 🙂. [list_directory don
 function stored(host: FakeHost): void {
   host.messages = [
     message('u', 1, 'user', 'hello'),
-    message('a', 2, 'assistant', 'I look it up 🙂.', { reasoning: 'hm', toolCalls: [{ callId: 'c', server: 'project_files', tool: 'list_directory', args: {} }] }),
+    message('a', 2, 'assistant', 'I look it up 🙂.', { reasoning: 'hm', toolCalls: [{ callId: 'c', name: 'list_directory', server: 'project_files', tool: 'list_directory', args: '{}' }] }),
     message('t', 3, 'tool', '✓ two', { toolCallId: 'c', toolName: 'list_directory', status: 'ok' }),
     message('b', 4, 'assistant', 'Two files.', { usage: { input: 10, output: 5 } }),
   ];
-  host.session = session({ usage: [{ input: 10, output: 5, cost: 0.5, currency: 'USD' }] });
-  host.runs = [{ id: 'r', kind: 'chat', state: 'done' }];
+  host.session = session({ usage: [{ key: 's', calls: 1, input: 10, output: 5, cacheRead: 0, cacheWrite: 0, estimated: false, cost: 0.5, currency: 'USD', unknownCost: 0 }] });
+  host.runs = [run('done')];
 }
 
 describe('folding', () => {
@@ -120,7 +120,7 @@ describe('folding', () => {
     expect(shown(transcript)).toEqual(['assistant: one ']);
     expect(wait).toHaveLength(1);
     host.messages = [message('a', 2, 'assistant', 'one two ', { partial: true })];
-    host.session = session({ running: true, run: { id: 'r', state: 'running' } });
+    host.session = session({ running: true, run: { id: 'r', state: 'running', traceId: 'trace' } });
     wait.splice(0).forEach((run) => run());
     await transcript.refresh();
     expect(shown(transcript)).toEqual(['assistant: one two three four']);
@@ -129,7 +129,7 @@ describe('folding', () => {
   test('opened in the middle of a stream', async () => {
     const host = new FakeHost();
     host.messages = [message('u', 1, 'user', 'hi'), message('a', 2, 'assistant', 'The sto', { partial: true })];
-    host.session = session({ running: true, run: { id: 'r', state: 'running' } });
+    host.session = session({ running: true, run: { id: 'r', state: 'running', traceId: 'trace' } });
     const release = host.hold();
     const transcript = new Transcript('s', { api: host.api, later: () => undefined });
     const open = transcript.open();
@@ -148,13 +148,13 @@ describe('folding', () => {
     const { transcript } = await opened(host);
     transcript.apply([started(), delta('a', 0, 'abc')]);
     host.messages = [message('a', 2, 'assistant', 'ab', { partial: true })];
-    host.session = session({ running: true, run: { id: 'r', state: 'running' } });
+    host.session = session({ running: true, run: { id: 'r', state: 'running', traceId: 'trace' } });
     const release = host.hold();
     const read = transcript.refresh();
     transcript.apply([delta('a', 3, 'def'), event('assistant_done', { messageId: 'a' })]);
     host.messages = [message('a', 2, 'assistant', 'abcdef')];
     host.session = session();
-    host.runs = [{ id: 'r', kind: 'chat', state: 'done' }];
+    host.runs = [run('done')];
     release();
     await read;
     expect(shown(transcript)).toEqual(['assistant: abcdef']);
@@ -167,7 +167,7 @@ describe('folding', () => {
     const { transcript } = await opened(host);
     transcript.apply([started(), event('assistant_reasoning_delta', { messageId: 'a', offset: 0, delta: 'thinking' }), delta('a', 0, 'wrong text')]);
     host.messages = [message('a', 2, 'assistant', 'wrong text', { partial: true })];
-    host.session = session({ running: true, run: { id: 'r', state: 'running' } });
+    host.session = session({ running: true, run: { id: 'r', state: 'running', traceId: 'trace' } });
     const release = host.hold();
     const read = transcript.refresh();
     transcript.apply([event('assistant_retry', { messageId: 'a', attempt: 2, class: 'rate_limited', delayMs: 2000, keep: 0 }), event('messages_refresh')]);
@@ -187,7 +187,7 @@ describe('folding', () => {
     const { transcript, wait } = await opened(host);
     transcript.apply([started(), delta('a', 0, 'wrong text')]);
     host.messages = [message('a', 2, 'assistant', 'ri', { partial: true })];
-    host.session = session({ running: true, run: { id: 'r', state: 'running' } });
+    host.session = session({ running: true, run: { id: 'r', state: 'running', traceId: 'trace' } });
     transcript.resync();
     await transcript.refresh();
     transcript.apply([delta('a', 5, '!')]);
@@ -236,7 +236,7 @@ describe('folding', () => {
     const { transcript } = await opened(host);
     transcript.apply([started(), delta('a', 0, 'half'), event('run_state', { state: 'failed' }), event('assistant_error', { messageId: 'a', code: 'rate_limited', message: 'slow down' })]);
     expect(transcript.run).toMatchObject({ state: 'failed', error: { code: 'rate_limited', message: 'slow down' } });
-    host.runs = [{ id: 'r', kind: 'chat', state: 'failed', error: { code: 'rate_limited', message: 'slow down' } }];
+    host.runs = [run('failed', { error: { code: 'rate_limited', message: 'slow down' } })];
     const { transcript: later } = await opened(host);
     expect(later.run).toMatchObject({ state: 'failed', error: { code: 'rate_limited', message: 'slow down' } });
     expect(later.active).toBe(false);
@@ -305,7 +305,7 @@ describe('pages', () => {
 
   test('a result whose call is on an older page finds it when that page comes', async () => {
     const host = new FakeHost();
-    host.messages = [message('a', 0, 'assistant', 'look', { toolCalls: [{ callId: 'c', server: 'x', tool: 'read' }] }), message('t', 1, 'tool', 'ok', { toolCallId: 'c', toolName: 'read' }), ...many(PAGE - 1).map((one) => ({ ...one, seq: one.seq + 2 }))];
+    host.messages = [message('a', 0, 'assistant', 'look', { toolCalls: [{ callId: 'c', name: 'read', server: 'x', tool: 'read', args: '{}' }] }), message('t', 1, 'tool', 'ok', { toolCallId: 'c', toolName: 'read' }), ...many(PAGE - 1).map((one) => ({ ...one, seq: one.seq + 2 }))];
     const { transcript } = await opened(host);
     expect(shown(transcript)[0]).toBe('result of read');
     await transcript.loadOlder();
@@ -370,7 +370,7 @@ describe('sending', () => {
     expect(transcript.outgoing[0]?.error?.code).toBe('conflict');
     host.onSend = () => {
       host.messages = [message('u', 1, 'user', 'hello')];
-      return { runId: 'r', userMessageId: 'u' };
+      return { runId: 'r', userMessageId: 'u', queued: false };
     };
     expect(await transcript.resend(key)).toBe(true);
     expect(transcript.outgoing).toEqual([]);

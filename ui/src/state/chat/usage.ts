@@ -1,6 +1,6 @@
 // Sums of tokens and cost. An unknown cost stays unknown in a sum, and currencies are not mixed (agents §15).
 
-import type { WireUsage, WireUsageSum } from '../../protocol/chat';
+import type { UsageView } from '../../protocol/wire';
 
 export interface Usage {
   input: number;
@@ -16,13 +16,14 @@ export interface Usage {
 }
 
 /** Reads the tokens of a call, or a sum that is told per currency. */
-export function readUsage(wire: WireUsageSum | null | undefined): Usage | null {
+export function readUsage(wire: unknown): Usage | null {
   if (Array.isArray(wire)) return wire.map(readOne).reduce((sum, one) => addUsage(sum, one), null);
   return readOne(wire);
 }
 
-function readOne(wire: WireUsage | null | undefined): Usage | null {
-  if (!wire || typeof wire !== 'object') return null;
+function readOne(value: unknown): Usage | null {
+  if (!value || typeof value !== 'object') return null;
+  const wire = value as Partial<UsageView>;
   const number = (value: unknown) => (typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : 0);
   const priced = typeof wire.cost === 'number' && Number.isFinite(wire.cost);
   return {
