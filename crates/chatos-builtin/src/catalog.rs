@@ -1,10 +1,10 @@
 //! Every built-in server, by name. A server is built when somebody asks for it, not before.
 
 use chatos_layer::{Server, ServerEnv, ServerInfo};
+use chatos_shell::{self as shell, ShellHome};
 use chatos_tool::validation;
 
 use crate::files::{self, FileHome};
-use crate::shell::{self, ShellHome};
 use crate::{journal, subagent, tasks, ui_prompt};
 
 /// A server and how to build it from its surroundings. Building opens nothing.

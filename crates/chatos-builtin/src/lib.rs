@@ -1,12 +1,12 @@
 //! Our servers on the tool layer, and the list of all of them.
 //!
-//! File tools, undo of what they changed, tasks, the journal, forms for the person, sub-agents, commands.
+//! File tools, undo of what they changed, tasks, the journal, forms for the person, sub-agents; commands are
+//! `chatos-shell`.
 //! What a tool is and how it is run is `chatos-layer`; `docs/protocols/tools.md` is what all of them promise.
 
 mod catalog;
 pub mod files;
 pub mod journal;
-pub mod shell;
 pub mod subagent;
 pub mod tasks;
 pub mod ui_prompt;

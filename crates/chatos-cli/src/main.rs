@@ -10,8 +10,8 @@ mod output;
 
 use std::process::ExitCode;
 
-use chatos_host::builtin_api::shell;
 use chatos_host::{LAUNCH_COMMAND, WARDEN_COMMAND, child_api};
+use chatos_shell as shell;
 
 use crate::args::{Cli, Command, Known, Servers};
 use crate::output::Output;

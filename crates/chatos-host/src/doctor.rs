@@ -92,7 +92,7 @@ pub fn failed_to_open(fault: &Fault) -> Finding {
 
 /// What confines shell commands on this system (servers §3.1).
 fn shell_sandbox() -> Finding {
-    use chatos_builtin::shell::{Kernel, Level};
+    use chatos_shell::{Kernel, Level};
     let kernel = Kernel::here();
     let title = Text::fixed("Shell sandbox", "Shell 沙箱");
     let parts =

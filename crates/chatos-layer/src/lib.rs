@@ -3,7 +3,7 @@
 //! Every tool of every server of ours is registered in one way and answers through one path: checked,
 //! logged, limited, timed, enveloped (`docs/protocols/tools.md`). A server is a folder of tools; the
 //! rest is the same for all. The host calls the layer directly, `chatos mcp <server>` puts it behind
-//! MCP on standard input and output. The servers themselves are in `chatos-builtin`.
+//! MCP on standard input and output. The servers themselves are in `chatos-shell` and `chatos-builtin`.
 //!
 //! Reading order below: what a tool is, what surrounds a call, the layer that runs it, asking people and
 //! clients, MCP.

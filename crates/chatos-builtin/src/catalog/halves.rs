@@ -22,6 +22,14 @@ use serde_json::{Value, json};
 
 use super::*;
 
+/// A supervisor, when started as one; nothing in an ordinary run of the tests.
+#[test]
+fn supervisor_entry() {
+    if std::env::args().any(|arg| arg == "as-supervisor") {
+        chatos_shell::supervise();
+    }
+}
+
 /// What success may cost beside `data`, in bytes.
 const ENVELOPE_BYTES: usize = 60;
 
@@ -72,7 +80,7 @@ impl Walk {
             // A supervisor is this test program again.
             let entry = [
                 "/proc/self/exe",
-                "shell::tests::supervisor_entry",
+                "catalog::halves::supervisor_entry",
                 "as-supervisor",
                 "--exact",
                 "--nocapture",

@@ -1,0 +1,209 @@
+//! From the safety mode and the settings to what a command may touch: the table of servers §3.1.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use chatos_layer::{SafetyMode, ShellSettings};
+
+use super::{Boundary, Kernel};
+
+/// Read and executed by everything.
+const SYSTEM: [&str; 9] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/etc"];
+/// Devices that programs take for granted.
+///
+/// Not `/dev/pts`: the user's other terminals are there, to be read and typed into.
+const DEVICES: [&str; 7] =
+    ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx"];
+/// Caches in the home directory besides `~/.cache`.
+const CACHES: [&str; 7] = [
+    ".npm",
+    ".cargo/registry",
+    ".cargo/git",
+    "go/pkg",
+    ".gradle/caches",
+    ".m2/repository",
+    ".yarn/berry/cache",
+];
+
+/// Where things are for a command.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Places<'a> {
+    /// The root of the call.
+    pub(crate) root: &'a Path,
+    /// The private temporary directory.
+    pub(crate) temp: &'a Path,
+    /// The environment the command gets.
+    pub(crate) variables: &'a BTreeMap<String, String>,
+    /// Never, wherever they lie.
+    pub(crate) protected: &'a [PathBuf],
+    /// Where programs lie.
+    pub(crate) programs: &'a Programs,
+}
+
+/// Where programs and what they need lie. Known for a moment: finding it takes a hundred looks at links that
+/// hardly ever change, before every command.
+#[derive(Debug, Default)]
+pub(crate) struct Programs(Mutex<Option<Found>>);
+
+#[derive(Debug)]
+struct Found {
+    at: Instant,
+    writable: Vec<PathBuf>,
+    read: Vec<PathBuf>,
+}
+
+impl Programs {
+    /// How long it is known.
+    const FRESH: Duration = Duration::from_secs(1);
+
+    fn found(
+        &self,
+        variables: &BTreeMap<String, String>,
+        home: Option<&Path>,
+        writable: &[PathBuf],
+    ) -> Vec<PathBuf> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*known {
+            Some(found) if found.at.elapsed() < Self::FRESH && found.writable == writable => {
+                found.read.clone()
+            }
+            _ => {
+                let read = find_programs(variables, home, writable);
+                let writable = writable.to_vec();
+                *known = Some(Found { at: Instant::now(), writable, read: read.clone() });
+                read
+            }
+        }
+    }
+}
+
+fn find_programs(
+    variables: &BTreeMap<String, String>,
+    home: Option<&Path>,
+    writable: &[PathBuf],
+) -> Vec<PathBuf> {
+    // Where they really lie, each once: `/bin` is often in `/usr`, and search paths repeat themselves. Every
+    // grant is made anew for every command.
+    let mut read: Vec<PathBuf> = Vec::new();
+    let mut add = |path: PathBuf| {
+        if !read.iter().any(|known| path.starts_with(known)) {
+            read.push(path);
+        }
+    };
+    SYSTEM.iter().filter_map(|path| std::fs::canonicalize(path).ok()).for_each(&mut add);
+    let path = variables.get("PATH").map(String::as_str).unwrap_or_default();
+    let named = path.split(':').map(Path::new).filter(|path| path.is_absolute());
+    // A search path that is the home directory, or holds it, would open all of it.
+    named
+        .filter_map(|path| leads_to(path, writable).ok())
+        .filter(|path| path != Path::new("/") && home.is_none_or(|home| !home.starts_with(path)))
+        .for_each(&mut add);
+    add(PathBuf::from("/proc"));
+    // Name lookup reads a file that often lies in /run; the link itself is in /etc.
+    std::fs::canonicalize("/etc/resolv.conf").into_iter().for_each(&mut add);
+    read
+}
+
+/// Why a path leads nowhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Astray {
+    Missing,
+    /// Over a link that lies where commands write.
+    OwnLink,
+}
+
+/// Where a path really leads. Not over links that lie where commands write: with such a link, as in a search
+/// path `node_modules/.bin`, one command would choose what the next one may touch.
+fn leads_to(path: &Path, writable: &[PathBuf]) -> Result<PathBuf, Astray> {
+    const MAX_LINKS: usize = 40;
+    let mut place = PathBuf::from("/");
+    let mut left: Vec<OsString> = path.iter().rev().map(OsStr::to_owned).collect();
+    let mut links = 0;
+    while let Some(part) = left.pop() {
+        match Path::new(&part).components().next() {
+            Some(Component::Normal(name)) => {
+                let next = place.join(name);
+                match std::fs::read_link(&next) {
+                    Ok(_) if writable.iter().any(|own| next.starts_with(own)) => return Err(Astray::OwnLink),
+                    Ok(target) => {
+                        links += 1;
+                        if links > MAX_LINKS {
+                            return Err(Astray::Missing);
+                        }
+                        left.extend(target.iter().rev().map(OsStr::to_owned));
+                    }
+                    // What it says of everything that is no link.
+                    Err(error) if error.kind() == io::ErrorKind::InvalidInput => place = next,
+                    Err(_) => return Err(Astray::Missing),
+                }
+            }
+            Some(Component::ParentDir) => drop(place.pop()),
+            Some(Component::RootDir) => place = PathBuf::from("/"),
+            _ => {}
+        }
+    }
+    Ok(place)
+}
+
+/// The boundary of one command.
+pub(crate) fn boundary(
+    settings: &ShellSettings,
+    kernel: Kernel,
+    places: Places<'_>,
+    network: bool,
+) -> Boundary {
+    let home = places.variables.get("HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let root = real(places.root);
+    // What a person named; a link that a command may have made leads it nowhere.
+    let named = |paths: &[PathBuf], writable: &[PathBuf]| -> Vec<PathBuf> {
+        let own = |path: &&PathBuf| leads_to(path, writable) != Err(Astray::OwnLink);
+        paths.iter().filter(own).map(|path| real(path)).collect()
+    };
+    let mut write = named(&settings.write_paths, std::slice::from_ref(&root));
+    write.insert(0, root);
+    let read = match settings.mode {
+        SafetyMode::Relaxed => {
+            if let Some(home) = &home {
+                let own = places.variables.get("XDG_CACHE_HOME").map(PathBuf::from);
+                let own = own.filter(|path| path.is_absolute() && path.starts_with(home) && path != home);
+                let caches = CACHES.iter().map(|cache| home.join(cache));
+                let caches = caches.chain([own.unwrap_or_else(|| home.join(".cache"))]);
+                write.extend(caches.map(|path| real(&path)));
+            }
+            vec![PathBuf::from("/")]
+        }
+        SafetyMode::Strict => places.programs.found(places.variables, home.as_deref(), &write),
+    };
+    let read = read.into_iter().chain(named(&settings.read_paths, &write)).collect();
+    write.push(real(places.temp));
+    Boundary {
+        kernel,
+        read,
+        write,
+        devices: DEVICES.iter().map(PathBuf::from).collect(),
+        protected: places.protected.iter().map(|path| real(path)).collect(),
+        network,
+    }
+}
+
+/// The path without links as far as it exists.
+fn real(path: &Path) -> PathBuf {
+    let mut existing = path;
+    let mut rest = Vec::new();
+    loop {
+        if let Ok(found) = std::fs::canonicalize(existing) {
+            return rest.iter().rev().fold(found, |path: PathBuf, name: &&OsStr| path.join(name));
+        }
+        match (existing.parent(), existing.file_name()) {
+            (Some(parent), Some(name)) => {
+                rest.push(name);
+                existing = parent;
+            }
+            _ => return path.to_owned(),
+        }
+    }
+}
