@@ -1,7 +1,24 @@
 // The prompt routes as functions (ui-prompts §12.2).
 
-import type { AnswerReceipt, ArchiveResult, PromptPage, PromptQuery, WireObject, WirePrompt } from '../protocol/prompts';
+import type { WireObject } from '../protocol';
+import type { PromptList, PromptRecorded, PromptView, PromptsArchived } from '../protocol/wire';
 import type { Http, Query } from './http';
+
+export type PromptsShown = 'needs_you' | 'results' | 'history' | 'all';
+
+export interface PromptQuery {
+  view: PromptsShown;
+  runId?: string;
+  source?: string;
+  kind?: string;
+  status?: string;
+  q?: string;
+  since?: string;
+  until?: string;
+  auto?: boolean;
+  cursor?: string | null;
+  limit?: number;
+}
 
 const BASE = '/api/v1/prompts';
 const CLIENT_KEY = 'chatos.client';
@@ -9,15 +26,15 @@ const CLIENT_KEY = 'chatos.client';
 export class PromptsApi {
   constructor(private readonly http: Http) {}
 
-  list(query: PromptQuery, signal?: AbortSignal): Promise<PromptPage> {
+  list(query: PromptQuery, signal?: AbortSignal): Promise<PromptList> {
     return this.http.get(BASE, { query: { ...query }, ...(signal ? { signal } : {}) });
   }
 
-  get(id: string): Promise<WirePrompt> {
+  get(id: string): Promise<PromptView> {
     return this.http.get(...at(id));
   }
 
-  respond(id: string, response: WireObject, shown: string | null): Promise<AnswerReceipt> {
+  respond(id: string, response: WireObject, shown: string | null): Promise<PromptRecorded> {
     const [path, options] = at(id, '/response');
     return this.http.post(path, shown === null ? { response } : { response, shown }, options);
   }
@@ -41,7 +58,7 @@ export class PromptsApi {
     return this.http.delete(...at(id, '/draft', { client: clientId() }));
   }
 
-  archive(before: string): Promise<ArchiveResult> {
+  archive(before: string): Promise<PromptsArchived> {
     return this.http.post(`${BASE}/archive`, { before }, { timeoutMs: 600_000 });
   }
 }

@@ -10,16 +10,14 @@ export type Moment = string;
 
 export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
 
+/** An object anybody may have written; whoever reads it looks at each member. */
+export type WireObject = Record<string, unknown>;
+
 /** The error object of every failed call (cli-and-api, HTTP API). */
 export type ErrorBody = Schemas['Error'];
 
 /** One entry of `details.errors` of a 422. */
-export interface FieldError {
-  path: string;
-  code: string;
-  message: string;
-  hint?: string;
-}
+export type FieldError = Schemas['FieldProblem'];
 
 export type Severity = 'error' | 'warning' | 'info' | 'ok';
 

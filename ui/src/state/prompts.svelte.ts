@@ -3,7 +3,8 @@
 
 import type { PromptsApi } from '../api/prompts';
 import type { EventFrame } from '../protocol';
-import type { ArchiveResult, PromptHealth, PromptPage, PromptView, WirePrompt } from '../protocol/prompts';
+import type { PromptsShown } from '../api/prompts';
+import type { PromptHealth, PromptList, PromptView, PromptsArchived } from '../protocol/wire';
 import { PromptForm } from './prompts/form.svelte';
 import { History } from './prompts/history.svelte';
 import { type PromptItem, readItem } from './prompts/item';
@@ -159,7 +160,7 @@ export class Prompts {
         if (page.items.length === 0) return count;
         for (const item of page.items) {
           try {
-            await this.#api.respond(item.requestId, { status: 'ok' }, item.shown);
+            await this.#api.respond(item.requestId, { status: 'ok' }, item.shown ?? null);
           } catch (error) {
             // Consumed by a waiting call meanwhile: that is what was wanted.
             if ((error as { code?: string }).code !== 'already_answered') throw error;
@@ -173,7 +174,7 @@ export class Prompts {
     }
   }
 
-  async archive(before: string): Promise<ArchiveResult> {
+  async archive(before: string): Promise<PromptsArchived> {
     const result = await this.#api.archive(before);
     if (this.history.started) await this.history.search();
     return result;
@@ -210,7 +211,7 @@ export class Prompts {
     this.history.clear();
   }
 
-  async #page(view: PromptView, cursor: string | null): Promise<PromptPage> {
+  async #page(view: PromptsShown, cursor: string | null): Promise<PromptList> {
     const mark = this.#countsTold;
     const page = await this.#api.list({ view, cursor, limit: PAGE });
     this.setCounts(page.counts, mark);
@@ -282,8 +283,8 @@ export class Prompts {
 
 /** The item of an event; `prompt_forged` wraps it. */
 function itemOf(data: unknown): PromptItem | null {
-  const wrapped = data as { item?: WirePrompt } | null;
-  return readItem(wrapped?.item ?? (data as WirePrompt | null));
+  const wrapped = data as { item?: PromptView } | null;
+  return readItem(wrapped?.item ?? (data as PromptView | null));
 }
 
 /** Once per frame; a page that is hidden draws no frames, so time counts as well. */

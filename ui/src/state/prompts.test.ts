@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { PromptsApi } from '../api/prompts';
-import type { PromptPage, PromptQuery, WirePrompt } from '../protocol/prompts';
+import type { PromptQuery } from '../api/prompts';
+import type { PromptList, PromptView } from '../protocol/wire';
 import { badgeText, Prompts } from './prompts.svelte';
 import { History, NO_FILTERS, toQuery, toRows } from './prompts/history.svelte';
 import type { PromptItem } from './prompts/item';
@@ -8,16 +9,16 @@ import { type Note, Notifier, SEVERAL_ID } from './prompts/notifier';
 import { item, wire } from './prompts/testing';
 
 const OPTIONS = { kind: 'choice', options: [{ value: 'a' }] };
-const asked = (id: string, more: Partial<WirePrompt> = {}) => wire(OPTIONS, { requestId: id, ...more });
-const closed = (id: string, auto = false): Partial<WirePrompt> => ({
+const asked = (id: string, more: Partial<PromptView> = {}) => wire(OPTIONS, { requestId: id, ...more });
+const closed = (id: string, auto = false): Partial<PromptView> => ({
   requestId: id,
   state: 'closed',
   answer: { status: 'ok', ts: '2026-01-11T00:00:02Z', by: 'person:ui', verified: true, auto, response: { status: 'ok' } },
 });
 
-function setup(pages: Partial<Record<string, WirePrompt[]>> = {}) {
+function setup(pages: Partial<Record<string, PromptView[]>> = {}) {
   const api = {
-    list: vi.fn((query: PromptQuery): Promise<PromptPage> =>
+    list: vi.fn((query: PromptQuery): Promise<PromptList> =>
       Promise.resolve({ items: pages[query.view] ?? [], nextCursor: null, counts: { needsYou: pages['needs_you']?.length ?? 0, results: pages['results']?.length ?? 0 }, problems: null as never }),
     ),
     respond: vi.fn(() => Promise.resolve({ ok: true, mirrored: true })),
@@ -151,7 +152,7 @@ describe('history', () => {
 });
 
 describe('history, searched while answers are on their way', () => {
-  const page = (ids: string[], nextCursor: string | null = null): PromptPage => ({
+  const page = (ids: string[], nextCursor: string | null = null): PromptList => ({
     items: ids.map((id) => wire(OPTIONS, closed(id))),
     nextCursor,
     counts: { needsYou: 0, results: 0 },
@@ -159,9 +160,9 @@ describe('history, searched while answers are on their way', () => {
   });
   /** A host that answers when told to, and does not care whether somebody still listens. */
   function slowHost() {
-    const calls: { query: PromptQuery; answer: (answer: PromptPage) => Promise<void>; fail: () => Promise<void> }[] = [];
+    const calls: { query: PromptQuery; answer: (answer: PromptList) => Promise<void>; fail: () => Promise<void> }[] = [];
     const list = (query: PromptQuery) =>
-      new Promise<PromptPage>((resolve, reject) => {
+      new Promise<PromptList>((resolve, reject) => {
         const settled = () => new Promise<void>((done) => setTimeout(done, 0));
         calls.push({
           query,

@@ -2,7 +2,7 @@
 // saved (never a secret), what it is sent as, and what is still wrong with it. No DOM, no calls.
 
 import type { FieldError } from '../../protocol';
-import type { WireObject } from '../../protocol/prompts';
+import type { WireObject } from '../../protocol';
 import { type PromptItem, type Task, readTasks } from './item';
 import { type Issue, checkText, controlOf, initialText, isEmpty } from './schema';
 

@@ -4,7 +4,8 @@
 import type { ApiError } from '../../api/error';
 import { toApiError } from '../../api/error';
 import type { PromptsApi } from '../../api/prompts';
-import type { AnswerReceipt, WireObject } from '../../protocol/prompts';
+import type { WireObject } from '../../protocol';
+import type { PromptRecorded } from '../../protocol/wire';
 import { type Draft, type DraftTask, cancelResponse, checkDraft, hostIssues, initialDraft, isPristine, keptTasks, mergeDraft, okResponse, storedDraft } from './draft';
 import { type PromptItem, readItem } from './item';
 import type { Issue } from './schema';
@@ -19,7 +20,7 @@ const REFUSALS = ['no', 'deny', 'decline', 'stop'];
 export type Verdict = 'ok' | 'canceled' | 'declined';
 
 /** How sending ended: recorded; refused and said why in the form; or the prompt is closed already. */
-export type Outcome = { kind: 'answered'; receipt: AnswerReceipt } | { kind: 'refused' } | { kind: 'closed' };
+export type Outcome = { kind: 'answered'; receipt: PromptRecorded } | { kind: 'refused' } | { kind: 'closed' };
 
 export class PromptForm {
   item: PromptItem | null = $state.raw(null);

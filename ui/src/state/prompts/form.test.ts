@@ -1,14 +1,15 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { ApiError } from '../../api/error';
 import type { PromptsApi } from '../../api/prompts';
-import type { WireObject, WirePrompt } from '../../protocol/prompts';
+import type { WireObject } from '../../protocol';
+import type { PromptView } from '../../protocol/wire';
 import { PromptForm } from './form.svelte';
 import { item, wire } from './testing';
 
 const KV = { kind: 'kv', fields: [{ key: 'name', required: true }, { key: 'pin', secret: true }] };
 
 /** A host with one prompt, of which each call can be looked at. */
-function hostOf(prompt: WirePrompt, saved: WireObject | null = null) {
+function hostOf(prompt: PromptView, saved: WireObject | null = null) {
   const host = {
     prompt,
     saved,
@@ -27,10 +28,10 @@ function hostOf(prompt: WirePrompt, saved: WireObject | null = null) {
   return { host, api: host as unknown as PromptsApi };
 }
 
-const answered = (prompt: WirePrompt, by: string): WirePrompt => ({
+const answered = (prompt: PromptView, by: string): PromptView => ({
   ...prompt,
   state: 'closed',
-  answer: { status: 'ok', ts: '2026-01-11T00:00:02Z', by, verified: true, response: { status: 'ok' } },
+  answer: { status: 'ok', ts: '2026-01-11T00:00:02Z', by, verified: true, auto: false, response: { status: 'ok' } },
 });
 
 beforeEach(() => void vi.useRealTimers());
@@ -223,7 +224,7 @@ describe('events', () => {
     const form = new PromptForm('r1', api, null);
     await form.load();
     form.secrets['pin'] = 'secret';
-    form.take(item(KV, { state: 'closed', answer: { status: 'canceled', ts: '2026-01-11T00:00:02Z', by: 'host:abort', verified: true, response: {} } }));
+    form.take(item(KV, { state: 'closed', answer: { status: 'canceled', ts: '2026-01-11T00:00:02Z', by: 'host:abort', verified: true, auto: false, response: {} } }));
     expect([form.closed, form.secrets['pin']]).toEqual([true, '']);
   });
 

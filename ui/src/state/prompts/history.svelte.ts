@@ -2,7 +2,7 @@
 
 import { type ApiError, toApiError } from '../../api/error';
 import type { PromptsApi } from '../../api/prompts';
-import type { PromptQuery } from '../../protocol/prompts';
+import type { PromptQuery } from '../../api/prompts';
 import { type PromptItem, readItem } from './item';
 import { type Reading, readingOf } from './live.svelte';
 
@@ -155,7 +155,7 @@ export class History {
         const page = await this.#page({ ...query, cursor: this.#cursor, limit: PAGE }, abort);
         if (!page) return;
         items.push(...page.items.map(readItem).filter((item) => item !== null));
-        this.#cursor = page.nextCursor;
+        this.#cursor = page.nextCursor ?? null;
       } while (items.length === 0 && this.#cursor !== null);
       const known = first ? this.#news : this.#items;
       const ids = new Set(known.map((item) => item.id));

@@ -2,7 +2,8 @@
 // content was written by anybody, so a part of the wrong type counts as absent.
 
 import type { FieldError } from '../../protocol';
-import type { WireAnswer, WireLine, WireObject, WirePrompt } from '../../protocol/prompts';
+import type { WireObject } from '../../protocol';
+import type { PromptAnswered, PromptLine, PromptView } from '../../protocol/wire';
 import { type Schema, readSchema } from './schema';
 
 export const KINDS = ['kv', 'choice', 'task_confirm', 'file_change_confirm', 'result'] as const;
@@ -117,12 +118,12 @@ export interface PromptItem {
   warnings: FieldError[];
   ignored: number;
   forged: number;
-  ignoredLines: WireLine[];
-  forgedLines: WireLine[];
+  ignoredLines: PromptLine[];
+  forgedLines: PromptLine[];
 }
 
 /** Reads an item; null when it is none (no id), which only a broken host would send. */
-export function readItem(wire: WirePrompt | null | undefined): PromptItem | null {
+export function readItem(wire: PromptView | null | undefined): PromptItem | null {
   if (typeof wire?.requestId !== 'string' || wire.requestId === '') return null;
   const prompt = object(wire.prompt);
   const kindText = text(wire.kind);
@@ -273,7 +274,7 @@ function resultText(prompt: WireObject): { form: ResultForm; text: string } {
   return data === undefined ? { form: 'empty', text: '' } : { form: 'json', text: JSON.stringify(data, null, 2) };
 }
 
-function readAnswer(wire: WireAnswer): Answer {
+function readAnswer(wire: PromptAnswered): Answer {
   const response = object(wire.response);
   const { values, selection } = response;
   const counted = number(response['valueCount']) ?? number(response['selectionCount']) ?? number(response['taskCount']);
@@ -320,7 +321,7 @@ function readChain(value: unknown): PromptItem['chain'] {
   return id === null || step === null ? null : { id, step, of: number(value['of']) };
 }
 
-function lines(value: unknown): WireLine[] {
+function lines(value: unknown): PromptLine[] {
   return list(value)
     .map(object)
     .map((line) => ({ offset: number(line['offset']) ?? 0, line: text(line['line']) }));

@@ -2,7 +2,7 @@
 // events. It never shrinks or jumps because a page is being read again.
 
 import { type ApiError, toApiError } from '../../api/error';
-import type { PromptPage } from '../../protocol/prompts';
+import type { PromptList } from '../../protocol/wire';
 import { type PromptItem, readItem } from './item';
 import { type Direction, compare, indexIn, placeOf } from './order';
 
@@ -41,10 +41,10 @@ export class LiveList {
   #gone = new Set<string>();
   /** Told while a page was on its way; that page may not list them, or list them as they were. */
   #news = new Map<string, PromptItem>();
-  readonly #read: (cursor: string | null) => Promise<PromptPage>;
+  readonly #read: (cursor: string | null) => Promise<PromptList>;
   readonly #direction: Direction;
 
-  constructor(direction: Direction, read: (cursor: string | null) => Promise<PromptPage>) {
+  constructor(direction: Direction, read: (cursor: string | null) => Promise<PromptList>) {
     this.#direction = direction;
     this.#read = read;
   }
@@ -175,7 +175,7 @@ export class LiveList {
     }
   }
 
-  async #page(cursor: string | null, generation: number): Promise<PromptPage | null> {
+  async #page(cursor: string | null, generation: number): Promise<PromptList | null> {
     for (;;) {
       try {
         const page = await this.#read(cursor);
@@ -195,7 +195,7 @@ export class LiveList {
     }
   }
 
-  #take(page: PromptPage, first: boolean): void {
+  #take(page: PromptList, first: boolean): void {
     if (first) {
       this.#items = [];
       this.#byId.clear();
@@ -206,8 +206,8 @@ export class LiveList {
       this.#items.push(item);
       this.#byId.set(item.id, item);
     }
-    this.#cursor = page.nextCursor;
-    this.complete = page.nextCursor === null;
+    this.#cursor = page.nextCursor ?? null;
+    this.complete = this.#cursor === null;
     for (const item of this.#news.values()) {
       const known = this.#byId.get(item.id);
       if (known) this.#remove(known);

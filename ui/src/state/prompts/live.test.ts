@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { ApiError } from '../../api/error';
-import type { PromptPage, WirePrompt } from '../../protocol/prompts';
+import type { PromptList, PromptView } from '../../protocol/wire';
 import { LiveList } from './live.svelte';
 import { item, wire } from './testing';
 
@@ -10,7 +10,7 @@ const asked = (id: string, second: number, position = second) =>
 const arrived = (id: string, second: number, position = second) =>
   item({ kind: 'choice', options: [{ value: 'a' }] }, { requestId: id, ts: at(second), positions: { request: position, response: null } });
 
-function page(items: WirePrompt[], nextCursor: string | null): PromptPage {
+function page(items: PromptView[], nextCursor: string | null): PromptList {
   return { items, nextCursor, counts: { needsYou: 0, results: 0 }, problems: { unreadableLines: 0, lines: {}, lockMissed: 0, modeNarrowed: 0, replaced: 0, missing: false, unreadable: null, unwritable: null, lost: 0, previous: null } };
 }
 
@@ -49,7 +49,7 @@ describe('LiveList', () => {
   });
 
   test('what is told while a page is on its way is not missed, and is newer than the page', async () => {
-    let answer: (value: PromptPage) => void = () => undefined;
+    let answer: (value: PromptList) => void = () => undefined;
     const list = new LiveList('oldest', () => new Promise((resolve) => (answer = resolve)));
     const reading = list.ensure(0);
     list.put(arrived('b', 2));
@@ -83,7 +83,7 @@ describe('LiveList', () => {
   });
 
   test('what is closed while a page is on its way does not come back with it', async () => {
-    let deliver: (page: PromptPage) => void = () => undefined;
+    let deliver: (page: PromptList) => void = () => undefined;
     const list = new LiveList('oldest', () => new Promise((resolve) => (deliver = resolve)));
     const reading = list.ensure(0);
     list.drop('a');
@@ -161,7 +161,7 @@ describe('LiveList', () => {
 });
 
 test('a gap in the stream during the first page has it read once more, and one that failed as well', async () => {
-  const waiting: { resolve: (value: PromptPage) => void; reject: (error: unknown) => void }[] = [];
+  const waiting: { resolve: (value: PromptList) => void; reject: (error: unknown) => void }[] = [];
   const list = new LiveList('oldest', () => new Promise((resolve, reject) => waiting.push({ resolve, reject })));
   await list.reload();
   expect(waiting).toHaveLength(0);

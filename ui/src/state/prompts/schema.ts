@@ -1,7 +1,7 @@
 // Form schemas of MCP elicitations (ui-prompts §10.1): which input a field gets, and whether a text
 // fits it. Answers stay strings; the host turns them into values with the same rules.
 
-import type { WireObject } from '../../protocol/prompts';
+import type { WireObject } from '../../protocol';
 import type { KvField } from './item';
 
 export interface SchemaOption {

@@ -1,9 +1,10 @@
 // Prompts for unit tests, as the host would send them.
 
-import type { WireObject, WirePrompt } from '../../protocol/prompts';
+import type { WireObject } from '../../protocol';
+import type { PromptView } from '../../protocol/wire';
 import { type PromptItem, readItem } from './item';
 
-export function wire(prompt: WireObject, more: Partial<WirePrompt> = {}): WirePrompt {
+export function wire(prompt: WireObject, more: Partial<PromptView> = {}): PromptView {
   const kind = typeof prompt['kind'] === 'string' ? prompt['kind'] : null;
   return {
     requestId: 'r1',
@@ -18,6 +19,7 @@ export function wire(prompt: WireObject, more: Partial<WirePrompt> = {}): WirePr
     state: 'pending',
     needsYou: kind !== 'result',
     prompt,
+    partial: false,
     metadataOnly: false,
     problem: null,
     raw: null,
@@ -36,7 +38,7 @@ export function wire(prompt: WireObject, more: Partial<WirePrompt> = {}): WirePr
   };
 }
 
-export function item(prompt: WireObject, more: Partial<WirePrompt> = {}): PromptItem {
+export function item(prompt: WireObject, more: Partial<PromptView> = {}): PromptItem {
   const read = readItem(wire(prompt, more));
   if (!read) throw new Error('not an item');
   return read;
