@@ -15,7 +15,8 @@ use chatos_layer::{
 };
 use chatos_paths::{Locations, StateDir};
 use chatos_prompts::Role;
-use chatos_store::{OpenOptions, Settings, SettingsInput, StateKey, Store, StoreError};
+use chatos_settings::SettingsInput;
+use chatos_store::{OpenOptions, StateKey, Store, StoreError};
 use chatos_tool::{ErrorCode, Fault, Text};
 use serde_json::Value;
 
@@ -234,7 +235,7 @@ impl Beside {
         let dir = StateDir::existing(&self.places.state_dir).map_err(|error| path_fault(&error))?;
         let place = self.environment.key_place(&self.places);
         let key = StateKey::of(&place, &store).map_err(|error| key_fault(&error))?;
-        let settings = Settings::load(&store, self.input()).map_err(|error| store_fault(&error))?;
+        let settings = store.load_settings(self.input()).map_err(|error| store_fault(&error))?;
         let mode = log_mode(&settings.text("uiPromptLogMode"));
         let (prompts, _) = open_queue(&store, &key, dir.path(), Role::Asker, mode)?;
         Ok(self.desk.get_or_init(|| PromptDesk::of_asker(prompts, store, dir)))

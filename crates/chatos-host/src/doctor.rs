@@ -347,7 +347,7 @@ impl Host {
     }
 
     fn examine_settings(&self) -> Vec<Finding> {
-        chatos_store::SETTINGS
+        chatos_settings::SETTINGS
             .iter()
             .filter_map(|spec| {
                 let warning = self.settings().effective(spec.key)?.warning?;

@@ -1,7 +1,8 @@
 //! From the errors of the crates below to the one error object people and scripts see.
 
 use chatos_paths::PathError;
-use chatos_store::{KeyProblem, SettingError, SettingIssue, StoreError, StoreErrorKind, nearest_setting};
+use chatos_settings::{SettingIssue, nearest_setting};
+use chatos_store::{KeyProblem, SettingError, StoreError, StoreErrorKind};
 use chatos_tool::{ErrorCode, Fault, Text};
 use serde_json::json;
 

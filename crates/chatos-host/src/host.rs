@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use chatos_paths::{FileLock, Locations, StateDir, move_legacy};
 use chatos_prompts::Role;
-use chatos_store::{OpenOptions, Settings, SettingsInput, StateKey, Store, now_iso, now_ms};
+use chatos_settings::{Settings, SettingsInput, find_setting};
+use chatos_store::{OpenOptions, StateKey, Store, now_iso, now_ms};
 use chatos_tool::{ErrorCode, Fault, Lang, Redactor, Text};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
@@ -153,7 +154,7 @@ impl Host {
         .map_err(|e| store_fault(&e))?;
         let input =
             SettingsInput { flags: config.flags.clone(), env: config.environment.variables().clone() };
-        let settings = Settings::load(&store, input).map_err(|e| store_fault(&e))?;
+        let settings = store.load_settings(input).map_err(|e| store_fault(&e))?;
         crate::mcp::seed(&store).map_err(|e| store_fault(&e))?;
         crate::agents::seed(&store).map_err(|e| store_fault(&e))?;
         host_log::start(&dir.host_log(), &settings.text("logLevel"), config.log_to_stderr);
@@ -330,8 +331,8 @@ impl Host {
 
     /// Stores a setting, audits it where it weakens safety, tells everybody.
     pub fn set_setting(&self, key: &str, value: &Value, by: &str) -> Result<(), Fault> {
-        let spec = chatos_store::find_setting(key).ok_or_else(|| unknown_setting(key))?;
-        self.settings.set(&self.store, key, value, by).map_err(|e| setting_fault(key, &e))?;
+        let spec = find_setting(key).ok_or_else(|| unknown_setting(key))?;
+        self.store.set_setting(&self.settings, key, value, by).map_err(|e| setting_fault(key, &e))?;
         if spec.weakens_with(value) {
             let mut fields = Map::new();
             fields.insert("key".to_owned(), Value::from(key));
@@ -351,8 +352,8 @@ impl Host {
 
     /// Goes back to the default of a setting.
     pub fn reset_setting(&self, key: &str) -> Result<(), Fault> {
-        chatos_store::find_setting(key).ok_or_else(|| unknown_setting(key))?;
-        self.settings.reset(&self.store, key).map_err(|e| store_fault(&e))?;
+        find_setting(key).ok_or_else(|| unknown_setting(key))?;
+        self.store.reset_setting(&self.settings, key).map_err(|e| store_fault(&e))?;
         self.setting_changed(key);
         Ok(())
     }

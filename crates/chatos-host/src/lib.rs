@@ -60,11 +60,10 @@ pub use chatos_plugins as plugins_api;
 pub use chatos_policy as policy_api;
 pub use chatos_prompts as prompts_api;
 pub use chatos_store::{
-    AddedTasks, AgentRecord, ChangeContent, ChangeFilter, ContentState, DEMO_MODEL, Effective, JournalEntry,
-    KeyMove, KeyTo, KeyWhere, ModelRecord, ModelTest, NewJournalEntry, NewTask, RecordedChange, SETTINGS,
-    SecretKind, Section, SettingError, SettingIssue, SettingKind, SettingSource, SettingSpec, StoreError,
-    StoreErrorKind, SystemPrompt, Task, TaskContext, TaskFilter, TaskPatch, find_setting, iso_from_ms,
-    nearest_setting, now_iso, now_ms,
+    AddedTasks, AgentRecord, ChangeContent, ChangeFilter, ContentState, DEMO_MODEL, JournalEntry, KeyMove,
+    KeyTo, KeyWhere, ModelRecord, ModelTest, NewJournalEntry, NewTask, RecordedChange, SecretKind,
+    SettingError, StoreError, StoreErrorKind, SystemPrompt, Task, TaskContext, TaskFilter, TaskPatch,
+    iso_from_ms, now_iso, now_ms,
 };
 pub use chatos_tool::{ErrorCode, Fault, Lang, Text};
 pub use children::{LAUNCH_COMMAND, WARDEN_COMMAND};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use chatos_store::{Settings, SettingsInput};
+use chatos_settings::{Settings, SettingsInput};
 use chatos_tool::{Lang, LogLevel, LogRules, TextLimits, limits};
 
 use crate::env::StoreHandle;
@@ -265,7 +265,7 @@ impl StoreSettings {
         };
         let read = store.data_version().and_then(|version| {
             if known != Some(version) {
-                self.settings.reload(&store)?;
+                store.reload_settings(&self.settings)?;
             }
             Ok(version)
         });
@@ -331,10 +331,10 @@ mod tests {
         assert_eq!((first.queue, first.concurrent, first.confirm_file_changes), (5, 7, true));
         assert!(!dir.path().join("state.db").exists(), "looking creates nothing");
         let other = Store::open(options).unwrap();
-        let person = Settings::load(&other, SettingsInput::default()).unwrap();
+        let person = other.load_settings(SettingsInput::default()).unwrap();
         assert!(source.current().confirm_file_changes);
-        person.set(&other, "confirmFileChanges", &json!(false), "test").unwrap();
-        person.set(&other, "toolQueueMax", &json!(9), "test").unwrap();
+        other.set_setting(&person, "confirmFileChanges", &json!(false), "test").unwrap();
+        other.set_setting(&person, "toolQueueMax", &json!(9), "test").unwrap();
         let second = source.current();
         assert_eq!((second.queue, second.confirm_file_changes), (5, false), "a flag wins over the database");
         assert!(Arc::ptr_eq(&second, &source.current()), "nothing changed, nothing is read");
@@ -342,11 +342,11 @@ mod tests {
         assert!(Arc::ptr_eq(&second, &source.current()), "another change is no change of settings");
         let arrived = Instant::now();
         assert!(!source.current_for(arrived).confirm_file_changes);
-        person.reset(&other, "confirmFileChanges").unwrap();
+        other.reset_setting(&person, "confirmFileChanges").unwrap();
         assert!(!source.current_for(arrived).confirm_file_changes, "it was here before the switch");
         assert!(source.current_for(Instant::now()).confirm_file_changes);
         assert!(source.current_for(arrived).confirm_file_changes, "the newest look counts");
-        person.set(&other, "confirmFileChanges", &json!(false), "test").unwrap();
+        other.set_setting(&person, "confirmFileChanges", &json!(false), "test").unwrap();
         assert!(!source.current().confirm_file_changes);
     }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use chatos_store::Settings;
+use chatos_settings::Settings;
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -81,10 +81,7 @@ pub use secrets::{SecretInfo, SecretKind, SecretValue, is_secret_name};
 pub use server_facts::ServerFact;
 pub use server_work::{AsyncTaskRow, OpenAskRow};
 pub use sessions::{MessageHit, SessionPatch, SessionRow};
-pub use settings::{
-    Effective, SETTINGS, Section, SettingError, SettingIssue, SettingKind, SettingSource, SettingSpec,
-    Settings, SettingsInput, find_setting, nearest_setting,
-};
+pub use settings::SettingError;
 pub use shell_sessions::ShellSessionRow;
 pub use system_prompts::SystemPrompt;
 pub use tasks::{AddedTasks, NewTask, Task, TaskContext, TaskFilter, TaskNote, TaskPatch};

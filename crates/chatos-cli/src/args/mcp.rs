@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use chatos_host::{Fault, SETTINGS, SettingKind, SettingSpec, Text};
+use chatos_host::{Fault, Text};
+use chatos_settings::{SETTINGS, SettingKind, SettingSpec};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand, ValueEnum};
 use serde_json::Value;
 

@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-use chatos_host::{Environment, Fault, Lang, SettingError, find_setting, setting_fault};
+use chatos_host::{Environment, Fault, Lang, SettingError, setting_fault};
+use chatos_settings::find_setting;
 use hyper::Method;
 use serde_json::{Value, json};
 

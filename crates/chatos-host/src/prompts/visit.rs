@@ -9,7 +9,8 @@ use chatos_prompts::{
     Answered, Config, DiskFs, Inserted, KeySigner, NewAnswer, NewRecord, Object, OutboxRow, Paths, Private,
     Prompts, RawRecord, Record, Records, RecordsError, RequestId, Role, SystemClock,
 };
-use chatos_store::{OpenOptions, Settings, SettingsInput, StateKey, Store};
+use chatos_settings::SettingsInput;
+use chatos_store::{OpenOptions, StateKey, Store};
 use chatos_tool::{ErrorCode, Fault, Text};
 use serde_json::Value;
 
@@ -57,7 +58,7 @@ pub fn visit_prompts(
     let key = StateKey::of(&environment.key_place(&places), &store).map_err(|error| key_fault(&error))?;
     let input =
         SettingsInput { flags: std::collections::BTreeMap::new(), env: environment.variables().clone() };
-    let settings = Settings::load(&store, input).map_err(|error| store_fault(&error))?;
+    let settings = store.load_settings(input).map_err(|error| store_fault(&error))?;
     let mode = log_mode(&settings.text("uiPromptLogMode"));
     let (prompts, _) = open_queue(&store, &key, dir.path(), Role::Visitor, mode)?;
     Ok(PromptDesk::new(prompts, Some(store), Some(dir)))

@@ -181,7 +181,7 @@ fn lines(store: &Store, redactor: &Redactor, family: &[RunRow]) -> Result<Vec<u8
 
 /// Settings that differ from their defaults, without anything secret.
 fn public_settings(host: &crate::host::Host) -> Value {
-    let changed: serde_json::Map<String, Value> = chatos_store::SETTINGS
+    let changed: serde_json::Map<String, Value> = chatos_settings::SETTINGS
         .iter()
         .filter_map(|spec| Some((spec.key.to_owned(), host.settings().effective(spec.key)?.value)))
         .map(|(key, value)| (key, host.redactor().value(&value, 2000)))

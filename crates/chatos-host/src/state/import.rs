@@ -101,7 +101,7 @@ impl Host {
             Fault::new(fault.class, Text::new(en, zh)).code(import_code(&fault)).hint(hint)
         })?;
         if let ImportOutcome::Done(imported) = &outcome {
-            self.settings().reload(self.store()).map_err(|error| store_fault(&error))?;
+            self.store().reload_settings(self.settings()).map_err(|error| store_fault(&error))?;
             let mut fields = Map::new();
             fields.insert("source".to_owned(), json!(imported.source));
             fields.insert("counts".to_owned(), imported.report.counts_json());

@@ -84,7 +84,7 @@ fn look(host: &Host, known: &Known) -> Result<Known, chatos_store::StoreError> {
     if known.0 == Some(now) {
         return Ok(known.clone());
     }
-    if host.settings().reload(host.store())? {
+    if host.store().reload_settings(host.settings())? {
         host.events().publish("admin", "settings_changed", &json!({ "key": Value::Null }));
     }
     let found = Stamps {

@@ -1,9 +1,7 @@
 //! Settings with their effective values, where they come from, and what may be entered.
 
-use chatos_host::{
-    Effective, ErrorCode, Fault, Lang, SETTINGS, SettingKind, SettingSource, SettingSpec, Text, find_setting,
-    iso_from_ms,
-};
+use chatos_host::{ErrorCode, Fault, Lang, Text, iso_from_ms};
+use chatos_settings::{Effective, SETTINGS, SettingKind, SettingSource, SettingSpec, find_setting};
 use chatos_wire::setting::{Setting, SettingList, SettingType, SettingValue, TextPair, ValueSource};
 
 use crate::api::ApiError;

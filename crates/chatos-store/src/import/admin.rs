@@ -1,5 +1,6 @@
 //! Models, secrets, servers, prompts, settings and the state of sub-agents.
 
+use chatos_settings::{check_value, find_setting};
 use chatos_tool::Text;
 use rusqlite::OptionalExtension;
 use rusqlite::types::Value as Sql;
@@ -11,7 +12,6 @@ use super::merge::{Taken, Unfit, decide, flag, free_name, imported, maybe, put};
 use super::record::{Record, as_text, take};
 use super::report::Reason;
 use crate::secrets::{is_secret_name, secret_place, unsealable};
-use crate::settings::{check_value, find_setting};
 
 /// Built-in servers and their fixed ids (servers §1).
 pub(super) const BUILT_IN_SERVERS: [(&str, &str); 10] = [

@@ -1,7 +1,9 @@
 //! Precedence, ranges, families, what survives a restart.
 
-use super::*;
+use chatos_settings::{SettingSource, nearest_setting};
 use serde_json::json;
+
+use super::*;
 
 fn store(dir: &std::path::Path) -> Store {
     Store::open(crate::OpenOptions {
@@ -21,45 +23,27 @@ fn env(pairs: &[(&str, &str)]) -> SettingsInput {
 }
 
 #[test]
-fn the_table_is_sound() {
-    let mut seen = std::collections::BTreeSet::new();
-    for spec in SETTINGS {
-        assert!(seen.insert(spec.key), "{} twice", spec.key);
-        assert!(value::check(spec, &spec.default_value()).is_ok(), "default of {}", spec.key);
-        for text in [spec.label.0, spec.label.1, spec.description.0, spec.description.1] {
-            assert!(!text.is_empty(), "{}", spec.key);
-        }
-    }
-    assert_eq!(find_setting("shellTimeoutMs").unwrap().env_name(), "CHATOS_SET_SHELL_TIMEOUT_MS");
-    assert_eq!(
-        find_setting("uiApps.syncAiContributes").unwrap().env_name(),
-        "CHATOS_SET_UI_APPS_SYNC_AI_CONTRIBUTES"
-    );
-}
-
-#[test]
 fn flag_beats_environment_beats_setting_beats_default() {
     let dir = tempfile::tempdir().unwrap();
     let store = store(dir.path());
-    let settings = Settings::load(&store, SettingsInput::default()).unwrap();
+    let settings = store.load_settings(SettingsInput::default()).unwrap();
     assert_eq!(settings.effective("retry").unwrap().source, SettingSource::Default);
-    settings.set(&store, "retry", &json!(5), "test").unwrap();
+    store.set_setting(&settings, "retry", &json!(5), "test").unwrap();
     assert_eq!(settings.int("retry"), 5);
-    let settings = Settings::load(&store, env(&[("CHATOS_SET_RETRY", "7")])).unwrap();
+    let settings = store.load_settings(env(&[("CHATOS_SET_RETRY", "7")])).unwrap();
     assert_eq!(settings.effective("retry").unwrap().source, SettingSource::Env("CHATOS_SET_RETRY".into()));
     assert_eq!(settings.int("retry"), 7);
     let mut input = env(&[("CHATOS_SET_RETRY", "7")]);
     input.flags.insert("retry".into(), json!(9));
-    assert_eq!(Settings::load(&store, input).unwrap().int("retry"), 9);
+    assert_eq!(store.load_settings(input).unwrap().int("retry"), 9);
 }
 
 #[test]
 fn older_environment_names_lose_to_the_new_one_and_garbage_is_ignored_with_a_warning() {
     let dir = tempfile::tempdir().unwrap();
     let store = store(dir.path());
-    let read = |pairs: &[(&str, &str)], key: &str| {
-        Settings::load(&store, env(pairs)).unwrap().effective(key).unwrap()
-    };
+    let read =
+        |pairs: &[(&str, &str)], key: &str| store.load_settings(env(pairs)).unwrap().effective(key).unwrap();
     assert_eq!(read(&[("MODEL_CLI_ALLOW_UNSAFE_SHELL", "1")], "shellSafetyMode").value, json!("relaxed"));
     assert_eq!(read(&[("MODEL_CLI_ALLOW_UNSAFE_SHELL", "0")], "shellSafetyMode").value, json!("strict"));
     assert_eq!(
@@ -80,7 +64,7 @@ fn older_environment_names_lose_to_the_new_one_and_garbage_is_ignored_with_a_war
 fn what_is_out_of_range_is_refused_with_the_range_and_changes_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let store = store(dir.path());
-    let settings = Settings::load(&store, SettingsInput::default()).unwrap();
+    let settings = store.load_settings(SettingsInput::default()).unwrap();
     for (key, value, code) in [
         ("retry", json!(11), "range"),
         ("retry", json!("3"), "type"),
@@ -93,13 +77,14 @@ fn what_is_out_of_range_is_refused_with_the_range_and_changes_nothing() {
         ("mcpTimeoutMs", json!(14_000_000), "exclusive"),
         ("toolServerConcurrency", json!({ "a/b": 0 }), "range"),
     ] {
-        let SettingError::Refused(issues) = settings.set(&store, key, &value, "test").unwrap_err() else {
+        let SettingError::Refused(issues) = store.set_setting(&settings, key, &value, "test").unwrap_err()
+        else {
             panic!("{key} {value}")
         };
         assert_eq!(issues[0].code, code, "{key} {value}");
         assert_eq!(settings.effective(key).unwrap().source, SettingSource::Default);
     }
-    let unknown = settings.set(&store, "nope", &json!(1), "test").unwrap_err();
+    let unknown = store.set_setting(&settings, "nope", &json!(1), "test").unwrap_err();
     assert!(matches!(unknown, SettingError::Store(StoreError { kind: StoreErrorKind::NotFound, .. })));
     assert_eq!(nearest_setting("shell_timeout_ms"), Some("shellTimeoutMs"));
     assert_eq!(nearest_setting("completely different"), None);
@@ -109,17 +94,17 @@ fn what_is_out_of_range_is_refused_with_the_range_and_changes_nothing() {
 fn aliases_units_and_families_are_stored_in_normal_form() {
     let dir = tempfile::tempdir().unwrap();
     let store = store(dir.path());
-    let settings = Settings::load(&store, SettingsInput::default()).unwrap();
-    settings.set(&store, "shellSafetyMode", &json!("unsafe"), "test").unwrap();
+    let settings = store.load_settings(SettingsInput::default()).unwrap();
+    store.set_setting(&settings, "shellSafetyMode", &json!("unsafe"), "test").unwrap();
     assert_eq!(settings.text("shellSafetyMode"), "relaxed");
     let spec = find_setting("shellMaxBufferBytes").unwrap();
     assert_eq!(spec.parse("4MiB").unwrap(), json!(4 * 1024 * 1024));
     assert_eq!(find_setting("shellReadPaths").unwrap().parse("/a:/b").unwrap(), json!(["/a", "/b"]));
-    settings.set(&store, "pluginEnv.com.example.a", &json!(["PATH_X"]), "test").unwrap();
+    store.set_setting(&settings, "pluginEnv.com.example.a", &json!(["PATH_X"]), "test").unwrap();
     assert_eq!(settings.stored_family_keys(), ["pluginEnv.com.example.a"]);
-    settings.set(&store, "shellSafetyMode", &json!("strict"), "test").unwrap();
+    store.set_setting(&settings, "shellSafetyMode", &json!("strict"), "test").unwrap();
     assert_eq!(settings.effective("shellSafetyMode").unwrap().source, SettingSource::Default);
-    let again = Settings::load(&store, SettingsInput::default()).unwrap();
+    let again = store.load_settings(SettingsInput::default()).unwrap();
     assert_eq!(again.effective("pluginEnv.com.example.a").unwrap().value, json!(["PATH_X"]));
 }
 
@@ -136,7 +121,7 @@ fn a_stored_value_that_no_longer_fits_is_clamped_or_ignored() {
             Ok(())
         })
         .unwrap();
-    let settings = Settings::load(&store, SettingsInput::default()).unwrap();
+    let settings = store.load_settings(SettingsInput::default()).unwrap();
     assert_eq!(settings.int("retry"), 10);
     assert_eq!(settings.text("toolLogLevel"), "info");
     assert!(settings.effective("toolLogLevel").unwrap().warning.is_some());

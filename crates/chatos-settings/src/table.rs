@@ -2,7 +2,7 @@
 //!
 //! A new setting is one row here; the command line, the API and the Settings page follow from it.
 
-use super::{EnvRule, Fallback, Section, SettingKind, SettingSpec, Weakens};
+use crate::spec::{EnvRule, Fallback, Section, SettingKind, SettingSpec, Weakens};
 
 /// Every setting with a fixed name, grouped as the Settings page shows them.
 pub const SETTINGS: &[SettingSpec] = &[

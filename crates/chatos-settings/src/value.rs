@@ -3,7 +3,7 @@
 use chatos_tool::Text;
 use serde_json::{Map, Value};
 
-use super::{EnvRule, SettingKind, SettingSpec};
+use crate::spec::{EnvRule, SettingKind, SettingSpec};
 
 /// One reason why a value is refused, with a JSON pointer into it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -105,7 +105,7 @@ impl SettingSpec {
 }
 
 /// Checks a value strictly and returns its normal form, or every reason against it.
-pub(super) fn check(spec: &SettingSpec, value: &Value) -> Result<Value, Vec<SettingIssue>> {
+pub(crate) fn check(spec: &SettingSpec, value: &Value) -> Result<Value, Vec<SettingIssue>> {
     let one = |path: &str, code| Err(vec![spec.issue(path, code)]);
     match spec.kind {
         SettingKind::Bool if value.is_boolean() => Ok(value.clone()),
@@ -191,7 +191,7 @@ fn is_proxy(text: &str) -> bool {
 }
 
 /// Fits a stored value into the range, telling whether it had to be changed; `None` = unusable.
-pub(super) fn fit(spec: &SettingSpec, value: &Value) -> Option<(Value, bool)> {
+pub(crate) fn fit(spec: &SettingSpec, value: &Value) -> Option<(Value, bool)> {
     if let Ok(value) = check(spec, value) {
         return Some((value, false));
     }
@@ -224,7 +224,7 @@ pub(super) fn fit(spec: &SettingSpec, value: &Value) -> Option<(Value, bool)> {
 
 /// Reads an environment value: clamped when out of range, an error when unusable, `None` when the
 /// variable says nothing about this setting.
-pub(super) fn from_env(spec: &SettingSpec, rule: EnvRule, text: &str) -> Result<Option<(Value, bool)>, ()> {
+pub(crate) fn from_env(spec: &SettingSpec, rule: EnvRule, text: &str) -> Result<Option<(Value, bool)>, ()> {
     let text = text.trim();
     if text.is_empty() {
         return Ok(None);
@@ -248,21 +248,21 @@ pub(super) fn from_env(spec: &SettingSpec, rule: EnvRule, text: &str) -> Result<
     number.and_then(|number| fit(spec, &Value::from(number))).map(Some).ok_or(())
 }
 
-pub(super) fn clamped(name: &str) -> Text {
+pub(crate) fn clamped(name: &str) -> Text {
     Text::new(
         format!("the value of `{name}` is out of range and was brought into it"),
         format!("`{name}` 的值超出范围，已调整到范围之内"),
     )
 }
 
-pub(super) fn ignored(name: &str) -> Text {
+pub(crate) fn ignored(name: &str) -> Text {
     Text::new(
         format!("the value of `{name}` cannot be used and is ignored"),
         format!("`{name}` 的值无法使用，已忽略"),
     )
 }
 
-pub(super) fn pair_issue() -> SettingIssue {
+pub(crate) fn pair_issue() -> SettingIssue {
     SettingIssue {
         path: "/value".to_owned(),
         code: "exclusive",
@@ -299,7 +299,7 @@ fn split_list(text: &str) -> Value {
 }
 
 /// Levenshtein distance, for "did you mean".
-pub(super) fn edit_distance(left: &str, right: &str) -> usize {
+pub(crate) fn edit_distance(left: &str, right: &str) -> usize {
     let right: Vec<char> = right.chars().collect();
     let mut row: Vec<usize> = (0..=right.len()).collect();
     for (i, l) in left.chars().enumerate() {

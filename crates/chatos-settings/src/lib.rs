@@ -1,0 +1,15 @@
+//! A setting: the table of all of them, their ranges and texts, and the layers of values one of which is in force.
+//!
+//! No I/O: flags and environment are given by the host, stored values by `chatos-store`.
+
+mod settings;
+mod spec;
+mod table;
+mod value;
+
+pub use settings::{Effective, SettingSource, Settings, SettingsInput};
+pub use spec::{
+    EnvRule, Fallback, Section, SettingKind, SettingSpec, Weakens, check_value, find_setting, nearest_setting,
+};
+pub use table::SETTINGS;
+pub use value::SettingIssue;
