@@ -171,14 +171,14 @@ async fn log(
     (Path(plugin), Query(query)): (Path<String>, Query<LogQuery>),
 ) -> Result<PluginLog, ApiError> {
     let limit = query.limit.unwrap_or(500).min(10_000);
-    Ok(blocking(&app, move |host| host.plugins()?.log(&plugin, limit)).await?)
+    blocking(&app, move |host| host.plugins()?.log(&plugin, limit)).await
 }
 
 async fn capabilities(app: App, _: Caller, Path(plugin): Path<String>) -> Result<CapabilityList, ApiError> {
     let read = move |host: &std::sync::Arc<chatos_host::Host>| {
         Ok(CapabilityList { items: host.capabilities(&plugin)?, roots: host.app_roots(&plugin)? })
     };
-    Ok(blocking(&app, read).await?)
+    blocking(&app, read).await
 }
 
 async fn wanted(

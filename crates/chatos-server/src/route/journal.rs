@@ -80,7 +80,7 @@ async fn read(
     let found =
         blocking(&app, move |host| host.store().get_journal_entry(&root, &name).map_err(|e| store_fault(&e)))
             .await?;
-    found.map(|entry| view(entry)).ok_or_else(|| {
+    found.map(view).ok_or_else(|| {
         Fault::new(
             ErrorCode::NotFound,
             Text::new(format!("there is no journal entry `{id}`"), format!("没有日志条目 `{id}`")),

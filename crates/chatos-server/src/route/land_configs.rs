@@ -37,7 +37,7 @@ async fn described(_: App, _: Caller, (): ()) -> Result<Value, ApiError> {
 }
 
 async fn read(app: App, _: Caller, Path(id): Path<String>) -> Result<LandView, ApiError> {
-    Ok(blocking(&app, move |host| view(host, host.agents().land_config(&id)?, Vec::new())).await?)
+    blocking(&app, move |host| view(host, host.agents().land_config(&id)?, Vec::new())).await
 }
 
 async fn create(

@@ -58,7 +58,7 @@ async fn list(app: App, cx: Caller, (): ()) -> Result<ModelList, ApiError> {
 
 async fn read(app: App, cx: Caller, Path(id): Path<String>) -> Result<ModelView, ApiError> {
     let lang = cx.lang;
-    Ok(work(&app, move |host| view(host, host.models().get(&id)?, lang)).await?)
+    work(&app, move |host| view(host, host.models().get(&id)?, lang)).await
 }
 
 async fn create(
@@ -102,7 +102,7 @@ async fn remove(app: App, _: Caller, Path(id): Path<String>) -> Result<Done, Api
 
 async fn set_default(app: App, cx: Caller, Path(id): Path<String>) -> Result<ModelView, ApiError> {
     let lang = cx.lang;
-    Ok(work(&app, move |host| view(host, host.models().set_default(&id)?, lang)).await?)
+    work(&app, move |host| view(host, host.models().set_default(&id)?, lang)).await
 }
 
 async fn test(app: App, _: Caller, Path(id): Path<String>) -> Result<ModelTestView, ApiError> {
