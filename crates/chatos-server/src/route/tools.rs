@@ -81,7 +81,7 @@ async fn show(app: App, cx: Caller, Path(server): Path<String>) -> Result<ToolSe
     let lang = cx.lang;
     let host = app.host();
     if let Ok(found) = host.tools().describe(&server, lang) {
-        return Ok(typed(found)?);
+        return typed(found);
     }
     let view = host.servers().show(&server, lang).await?;
     let tools = host.servers().tools(&server, lang).await?;

@@ -169,8 +169,8 @@ fn told_by_look(text: &str, before: Option<char>) -> Option<(&'static str, usize
     if before.is_some_and(|before| before.is_ascii_alphanumeric()) {
         return None;
     }
-    if text.starts_with("127.0.0.1:") {
-        let digits = text[10..].bytes().take_while(u8::is_ascii_digit).count();
+    if let Some(port) = text.strip_prefix("127.0.0.1:") {
+        let digits = port.bytes().take_while(u8::is_ascii_digit).count();
         return (digits > 0).then_some(("127.0.0.1:<port>", 10 + digits));
     }
     if let Some(length) = matches(text, "0000-00-00T00:00:00") {
