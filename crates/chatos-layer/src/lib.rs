@@ -37,7 +37,7 @@ mod feature;
 mod mcp;
 
 #[cfg(any(test, feature = "testing"))]
-#[cfg_attr(not(test), expect(clippy::unwrap_used, reason = "doubles of tests: a wrong test has to stop"))]
+#[expect(clippy::unwrap_used, reason = "doubles of tests: a wrong test has to stop")]
 pub mod testing;
 
 pub use access::Access;
