@@ -17,7 +17,7 @@ impl Copy {
     fn of_this_workspace() -> Self {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         let copy = Self { dir: tempfile::tempdir().unwrap() };
-        for file in ["Cargo.toml", "xtask/layers.toml", "xtask/tidy.toml"] {
+        for file in ["ARCHITECTURE.md", "Cargo.toml", "xtask/layers.toml", "xtask/tidy.toml"] {
             copy.write(file, &fs::read_to_string(root.join(file)).unwrap());
         }
         // The exceptions name files that this copy does not have.

@@ -18,9 +18,9 @@ const ASKERS: &[(&str, &str, usize, &str)] = &[
         1,
         "effect of the payload; required for host and mcp owners",
     ),
-    ("chatos-builtin/src/person/road.rs", "AskRequest {", 2, "effect of the question"),
+    ("chatos-layer/src/person/road.rs", "AskRequest {", 2, "effect of the question"),
     // Our own tools.
-    ("chatos-builtin/src/consent.rs", "person::ask(", 1, "file_change, command"),
+    ("chatos-layer/src/consent.rs", "person::ask(", 1, "file_change, command"),
     ("chatos-builtin/src/tasks/draft.rs", "person::ask(", 1, "tasks"),
     ("chatos-builtin/src/ui_prompt/choices.rs", "person::ask(", 1, "nothing"),
     ("chatos-builtin/src/ui_prompt/key_values.rs", "person::ask(", 1, "nothing"),

@@ -88,9 +88,18 @@ impl Plain {
             }
             let mut plain = self.value(frame);
             match frame["type"].as_str() {
+                // What comes before is told by what comes soon after it.
+                Some("server_state") if frame["data"]["state"]["phase"] != "ready" => continue,
                 // Ready and the list of its tools come one after the other, or are told together.
                 Some("server_state") => {
                     plain["data"]["state"].as_object_mut().map(|state| state.remove("tools"));
+                    plain["data"]["state"]["inFlight"] = json!(0);
+                }
+                // Steps that come close together are told by one; which of them is for the clock to say.
+                Some("tool_progress") => {
+                    plain["data"].as_object_mut().map(|data| data.remove("detail"));
+                    plain["data"]["progress"] = json!(0);
+                    plain["data"]["message"] = json!("<step>");
                 }
                 Some("assistant_delta") => plain["data"]["delta"] = json!("<piece>"),
                 Some("operation_changed") if frame["data"]["state"] == "running" => continue,
@@ -111,6 +120,7 @@ impl Plain {
 /// The types of a chat's events in their order; repetitions count once.
 pub(crate) fn order(frames: &[Value], chat: &str) -> Value {
     let of_chat = frames.iter().filter(|frame| frame["topic"] == format!("chat:{chat}"));
+    let of_chat = of_chat.filter(|frame| frame["type"] != "tool_progress");
     let mut kinds: Vec<&str> = of_chat.filter_map(|frame| frame["type"].as_str()).collect();
     kinds.dedup();
     json!(kinds)
