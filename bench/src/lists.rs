@@ -2,7 +2,7 @@
 //! last column stays near 1.
 //!
 //! The program is the built one (`target/release/chatos`, or the path given). The rows are put into a stopped host's
-//! database by SQL; nothing else would be done with them before the night is over.
+//! database by SQL: the store adds them one by one, each with its wait for the disk.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use crate::measure::{Times, human, ratio};
 const SIZES: [usize; 3] = [100, 10_000, 100_000];
 const ROUNDS: usize = 60;
 
-/// What is read: name, path, and how many rows a page has.
+/// What is read: name and path.
 const LISTS: [(&str, &str); 7] = [
     ("runs", "runs?limit=50"),
     ("runs that failed", "runs?state=failed&limit=50"),

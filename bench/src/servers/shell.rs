@@ -34,7 +34,7 @@ pub(crate) fn run(place: &Place) -> Result<()> {
         || timed(&["bash", "-c", "true"]),
     )?;
     let (own, limit) = (quick.ours.median(), quick.limit.median());
-    let (must, aim) = (Bar::times(own, limit, 1.6), Bar::times(own, limit, 1.2));
+    let (must, aim) = (Bar::times(own, limit, 1.8), Bar::times(own, limit, 1.2));
     row("shell: `true`", own, &quick.peers, Some(("bash", limit)), Some(must), Some(aim));
 
     let before = contest.ours()?.peak()?;

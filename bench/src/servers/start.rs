@@ -36,7 +36,7 @@ pub(crate) fn run(place: &Place) -> Result<()> {
         peers.iter().map(|peer| peer.kind).zip(medians[1..].iter().copied().map(Some)).collect();
     let rust = named.iter().find(|(kind, _)| *kind == Kind::Rust).and_then(|(_, time)| *time);
     let (own, limit) = (medians[0], Times::new(bare).median());
-    let must = Bar::times(own, limit, 6.0).and(Bar::rust(own, rust, 1.5));
+    let must = Bar::times(own, limit, 6.0).and(Bar::rust(own, rust, 2.0));
     let aim = Bar::times(own, limit, 3.0);
     row("cold start → first reply", own, &named, Some(("/bin/true", limit)), Some(must), Some(aim));
     memory(place, &ours, &peers)?;
@@ -65,7 +65,7 @@ fn memory(place: &Place, ours: &Peer, peers: &[Peer]) -> Result<()> {
         .collect::<Result<_>>()?;
     let own = resident(ours)?;
     let bar = |most: u64| Some(Bar::new(format!("≤ {most} MB"), own <= most * 1_000_000));
-    words("resident memory of one server", &megabytes(own), &others.join(", "), "", "", bar(14), bar(10));
+    words("resident memory of one server", &megabytes(own), &others.join(", "), "", "", bar(20), bar(14));
     let (_, host) = crate::start::serve(&place.chatos, &place.dir.path().join("home"))?;
     let bar = |most: u64| Some(Bar::new(format!("≤ {most} MB"), host <= most * 1_000_000));
     words("resident memory of an idle host", &megabytes(host), "", "", "", bar(60), bar(40));

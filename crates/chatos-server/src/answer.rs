@@ -10,6 +10,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::api::{ApiError, bare, json_bytes};
+use crate::assets::hex;
 use crate::caller::Caller;
 
 /// An answer with its type.
@@ -106,8 +107,7 @@ impl<T: Serialize + JsonSchema + Send + 'static> Output for Tagged<T> {
 
     fn answer(self, caller: &Caller) -> Response {
         let Ok(body) = serde_json::to_vec(&self.0) else { return bare(StatusCode::INTERNAL_SERVER_ERROR) };
-        let digest: String = Sha256::digest(&body)[..12].iter().map(|byte| format!("{byte:02x}")).collect();
-        let tag = format!("\"{digest}\"");
+        let tag = format!("\"{}\"", hex(&Sha256::digest(&body)[..12]));
         let known = caller.header(&header::IF_NONE_MATCH).unwrap_or_default();
         let mut response = if known.split(',').any(|known| known.trim() == tag) {
             StatusCode::NOT_MODIFIED.into_response()

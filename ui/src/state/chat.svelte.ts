@@ -23,7 +23,6 @@ export interface ChatOptions {
   schedule?: (run: () => void) => void;
 }
 
-/** What a person is writing, per chat; the empty id is the chat that does not exist yet. */
 /** What a view on the page adds to the next message; gone with the view. */
 export interface DraftNote {
   /** The view. */
@@ -39,6 +38,7 @@ const MAX_NOTES = 6;
 /** Pictures of one message (agents §7). */
 const MAX_PICTURES = 4;
 
+/** What a person is writing, per chat; the empty id is the chat that does not exist yet. */
 export class Draft {
   text = $state('');
   pictures: Picture[] = $state.raw([]);

@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 
+use crate::tidy::sizes::is_test;
 use crate::workspace::{Workspace, extension};
 
 /// One Rust file below the `src` of a crate.
@@ -37,10 +38,6 @@ fn module(inside: &str) -> Vec<String> {
         top if matches!(top.as_slice(), [only] if only == "lib" || only == "main") => Vec::new(),
         names => names,
     }
-}
-
-fn is_test(file: &str) -> bool {
-    file.ends_with("/tests.rs") || file.contains("/tests/") || file.ends_with("_tests.rs")
 }
 
 /// A file ends with its tests, so everything from their attribute on is left out.
