@@ -69,3 +69,45 @@ declare module '*/common/ui/tree.mjs' {
   }
   export function createTree(options: TreeOptions): Tree;
 }
+
+declare module '*/common/ui/ds-tree-view.mjs' {
+  export interface DsPathNode {
+    /** The path, `''` for the root. */
+    readonly key: string;
+    readonly name: string;
+    readonly children: readonly DsPathNode[];
+  }
+  export interface DsPathTreeOptions {
+    /** Becomes the tree itself. */
+    container: HTMLElement;
+    /** Default `'/'`. */
+    separator?: string;
+    /** Default true. */
+    includeRoot?: boolean;
+    /** Default `['']`: the root is open. */
+    initialExpandedKeys?: string[];
+    getLabel?: (key: string) => string;
+    getTitle?: (key: string) => string;
+    /** Such as `ds-tree-icon-note`; `''` for no picture. */
+    getIconClass?: (key: string) => string;
+    getSortMeta?: (key: string, node: DsPathNode) => { group?: number | string; label?: string } | string | null | undefined;
+    onSelect?: (key: string) => unknown;
+    onContextMenu?: (event: MouseEvent, key: string) => unknown;
+  }
+  export interface DsPathTree {
+    /** What is left out stays as it was. */
+    render(state?: { paths?: Iterable<string>; selectedKey?: string | null }): void;
+    expandAll(): void;
+    collapseAll(): void;
+    toggleExpanded(key: string): void;
+    setExpandedKeys(keys: Iterable<string>): void;
+    getExpandedKeys(): string[];
+  }
+  /** A tree of paths: every folder on the way to a path exists by itself. */
+  export function createDsPathTreeView(options: DsPathTreeOptions): DsPathTree;
+}
+
+declare module '*/common/ui/ds-tree-styles.mjs' {
+  /** Styles below `.ds-tree`, as text. The tree view brings them by itself. */
+  export const DS_TREE_STYLES: string;
+}

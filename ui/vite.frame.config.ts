@@ -2,7 +2,7 @@
 // stable, because they are part of the Host API; the revision in a frame's path makes them fresh (host-api §2.2).
 import { defineConfig } from 'vite';
 
-const SHARED = ['dom', 'dialog', 'host', 'markdown', 'toast', 'tree'];
+const SHARED = ['dom', 'dialog', 'ds-tree-styles', 'ds-tree-view', 'host', 'markdown', 'toast', 'tree'];
 
 export default defineConfig({
   publicDir: false,

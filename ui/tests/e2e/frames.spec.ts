@@ -66,6 +66,40 @@ describe('plugins written from the documentation alone', () => {
     await page.getByRole('complementary', { name: '旁边的应用' }).getByRole('heading', { name: 'Sync members' }).waitFor();
   });
 
+  test('the path tree of the host, from every place apps import it', async ({ host, open }) => {
+    await install(host, oneApp('com.test.tree', `
+      import { createDsPathTreeView } from '../../common/ui/ds-tree-view.mjs';
+      import { DS_TREE_STYLES } from '../common/ui/ds-tree-styles.mjs';
+      import * as above from '../../../common/ui/ds-tree-view.mjs';
+      export function mount({ container }) {
+        const style = document.head.appendChild(document.createElement('style'));
+        style.textContent = DS_TREE_STYLES;
+        const [box, said] = ['div', 'output'].map((tag) => container.appendChild(document.createElement(tag)));
+        const tree = createDsPathTreeView({
+          container: box,
+          onSelect: (key) => { said.textContent = 'chosen ' + key; },
+          onContextMenu: (event, key) => { said.textContent = 'menu of ' + key + ' at ' + (event.clientX > 0); },
+        });
+        tree.render({ paths: ['work/june', 'home'] });
+        said.textContent = typeof above.createDsPathTreeView;
+      }`));
+    const page = await open({ at: '#/apps', lasting: true });
+    const frame = await openApp(page, 'com.test.tree');
+    const said = frame.locator('output');
+    expect(await said.textContent()).toBe('function');
+    const item = (name: string) => frame.getByRole('treeitem', { name, exact: true });
+    await item('work').locator('.ds-tree-toggle').click();
+    await item('june').click();
+    expect(await said.textContent()).toBe('chosen work/june');
+    await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('Space');
+    await expect.poll(() => item('june').count()).toBe(0);
+    await item('home').click({ button: 'right' });
+    expect(await said.textContent()).toBe('menu of home at true');
+    expect(await item('home').evaluate((row) => getComputedStyle(row).display)).toBe('flex');
+    expect(await violations(page)).toEqual([]);
+  });
+
   test('styles, overlays, downloads, clipboard, dialogs and storage', async ({ host, open }) => {
     await install(host, appFiles('page'));
     const page = await open({ at: '#/apps', lasting: true, permissions: ['clipboard-read', 'clipboard-write'] });

@@ -2,6 +2,7 @@
 // End, Enter, letters), and its own styles.
 
 import { addStyle, h } from './dom';
+import { treeAct } from './tree-keys';
 
 const CSS = `
 .chatos-tree, .chatos-tree ul { margin: 0; padding: 0; list-style: none; }
@@ -126,28 +127,19 @@ export function createTree(options: TreeOptions): Tree {
     const row = rows[at];
     const item = row && itemOf(row.dataset['id'] ?? '');
     if (!row || !item) return;
-    const open = expanded.has(item.id);
-    const keys: Record<string, () => void> = {
-      ArrowDown: () => move(rows[at + 1]),
-      ArrowUp: () => move(rows[at - 1]),
-      Home: () => move(rows[0]),
-      End: () => move(rows.at(-1)),
-      ArrowRight: () => (item.children && !open ? toggle(item.id, true) : move(item.children ? rows[at + 1] : undefined)),
-      ArrowLeft: () => (item.children && open ? toggle(item.id, false) : move(row.parentElement?.closest<HTMLElement>('[role="treeitem"]') ?? undefined)),
-      Enter: () => press(item),
-      ' ': () => choose(item.id),
-    };
-    const known = keys[event.key];
-    if (known) {
-      event.preventDefault();
-      focused = item.id;
-      known();
-      return;
-    }
-    if (event.key.length !== 1 || event.ctrlKey || event.metaKey || event.altKey) return;
-    const letter = event.key.toLowerCase();
-    const next = [...rows.slice(at + 1), ...rows.slice(0, at + 1)].find((other) => itemOf(other.dataset['id'] ?? '')?.label.toLowerCase().startsWith(letter));
-    move(next);
+    const act = treeAct(event, {
+      at, count: rows.length, branch: item.children !== undefined, open: expanded.has(item.id),
+      levelOf: (other) => Number(rows[other]?.getAttribute('aria-level')),
+      labelOf: (other) => itemOf(rows[other]?.dataset['id'] ?? '')?.label ?? '',
+    });
+    if (!act) return;
+    event.preventDefault();
+    focused = item.id;
+    if (act.kind === 'move') move(rows[act.to]);
+    else if (act.kind === 'open') toggle(item.id, true);
+    else if (act.kind === 'close') toggle(item.id, false);
+    else if (act.kind === 'enter') press(item);
+    else if (act.kind === 'space') choose(item.id);
   }
 
   draw();
