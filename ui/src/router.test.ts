@@ -12,8 +12,9 @@ describe('parseHash', () => {
     ['#/apps/a%2Fb', { page: 'apps', rest: ['a/b'], query: {} }],
     ['#/apps/100%', { page: 'apps', rest: ['100%'], query: {} }],
     ['#//apps//', { page: 'apps', rest: [], query: {} }],
-    ['#/nowhere', { page: 'chat', rest: [], query: {} }],
-    ['#/__proto__', { page: 'chat', rest: [], query: {} }],
+    // Said, not guessed: there is no such page.
+    ['#/nowhere/else', { page: null, rest: ['else'], query: {} }],
+    ['#/__proto__', { page: null, rest: [], query: {} }],
     ['#code=abc', { page: 'chat', rest: [], query: {} }],
   ])('%s', (hash, route) => {
     expect(parseHash(hash)).toEqual(route);

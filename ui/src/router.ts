@@ -7,7 +7,8 @@ export const PAGES = ['chat', 'queue', 'apps', 'agents', 'tasks', 'runs', 'chang
 export type PageName = (typeof PAGES)[number];
 
 export interface Route {
-  page: PageName;
+  /** Null: the address names no page there is. */
+  page: PageName | null;
   /** Decoded path parts after the page name. */
   rest: string[];
   query: Record<string, string>;
@@ -15,14 +16,14 @@ export interface Route {
 
 const HOME: Route = { page: 'chat', rest: [], query: {} };
 
-/** Reads a hash such as `#/settings/doctor?q=node`. What it does not know leads home. */
+/** Reads a hash such as `#/settings/doctor?q=node`. An empty one leads home. */
 export function parseHash(hash: string): Route {
   const text = hash.replace(/^#\/?/, '');
   const cut = text.indexOf('?');
   const path = cut < 0 ? text : text.slice(0, cut);
   const [name, ...rest] = path.split('/').filter((part) => part !== '').map(decodePart);
-  const page = PAGES.find((known) => known === name);
-  if (!page) return HOME;
+  if (name === undefined || !hash.startsWith('#/')) return HOME;
+  const page = PAGES.find((known) => known === name) ?? null;
   const query = Object.fromEntries(new URLSearchParams(cut < 0 ? '' : text.slice(cut + 1)));
   return { page, rest, query };
 }

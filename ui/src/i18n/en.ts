@@ -1,7 +1,9 @@
 // English texts. This file gives the dictionary its type; zh.ts must match it.
 
 import { apps } from './en/apps';
+import { around } from './en/around';
 import { chat } from './en/chat';
+import { deeds } from './en/deeds';
 import { prompts } from './en/prompts';
 import { runs } from './en/runs';
 import { tasks } from './en/tasks';
@@ -212,6 +214,8 @@ export const en = {
     },
   },
   apps,
+  around,
+  deeds,
   prompts,
   tools,
 };

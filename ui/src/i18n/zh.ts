@@ -2,7 +2,9 @@
 
 import type { en } from './en';
 import { apps } from './zh/apps';
+import { around } from './zh/around';
 import { chat } from './zh/chat';
+import { deeds } from './zh/deeds';
 import { prompts } from './zh/prompts';
 import { runs } from './zh/runs';
 import { tasks } from './zh/tasks';
@@ -206,6 +208,8 @@ export const zh: typeof en = {
     },
   },
   apps,
+  around,
+  deeds,
   prompts,
   tools,
 };

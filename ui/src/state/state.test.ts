@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { ApiError } from '../api/error';
 import { i18n } from '../i18n/index.svelte';
 import type { Plugin, Setting } from '../protocol';
@@ -161,6 +161,32 @@ describe('words for errors', () => {
     expect(toasts.items.map((item) => item.message)).toEqual(['boom']);
     toasts.dismiss(toasts.items[0]?.id ?? 0);
     expect(toasts.items).toEqual([]);
+  });
+
+  test('three at a time, the others in turn; each has five seconds, more while somebody reads', () => {
+    vi.useFakeTimers();
+    try {
+      const toasts = new Toasts();
+      const shown = () => toasts.items.map((item) => item.message);
+      for (const name of ['a', 'b', 'c', 'd']) toasts.success(name);
+      expect(shown()).toEqual(['a', 'b', 'c']);
+      vi.advanceTimersByTime(4_999);
+      expect(shown()).toEqual(['a', 'b', 'c']);
+      vi.advanceTimersByTime(1);
+      expect(shown()).toEqual(['d']);
+      toasts.hold(true);
+      vi.advanceTimersByTime(60_000);
+      expect(shown()).toEqual(['d']);
+      toasts.hold(false);
+      vi.advanceTimersByTime(5_000);
+      expect(shown()).toEqual([]);
+      // Errors stay, and do not keep what comes later from being said.
+      for (const name of ['x', 'y', 'z', 'news']) toasts.error(name);
+      vi.advanceTimersByTime(60_000);
+      expect(shown()).toEqual(['y', 'z', 'news']);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 });
 

@@ -20,15 +20,21 @@ export interface ToastAction {
   run: () => void;
 }
 
-const LEAVES_AFTER_MS = 4_000;
+const LEAVES_AFTER_MS = 5_000;
 /** A message with something to press has to be read, decided on and reached. */
-const ACTION_LEAVES_AFTER_MS = 15_000;
-/** More than this hides the page; the oldest go first. */
-const MAX_TOASTS = 4;
+const ACTION_LEAVES_AFTER_MS = 10_000;
+/** More at once hide the page; the others wait their turn. */
+const MAX_SHOWN = 3;
+/** More than this in the line is a loop that went wrong; the oldest of them are dropped. */
+const MAX_WAITING = 20;
 
 export class Toasts {
+  /** On the page now, oldest first. */
   items: Toast[] = $state([]);
+  #waiting: Toast[] = [];
   #nextId = 1;
+  #held = false;
+  readonly #timers = new Map<number, ReturnType<typeof setTimeout>>();
 
   success(message: string, action: ToastAction | null = null): void {
     this.#push({ kind: 'success', message, hint: null, action });
@@ -40,7 +46,7 @@ export class Toasts {
 
   error(message: string, hint: string | null = null): void {
     // The same failure repeated by a loop is one message.
-    if (this.items.some((item) => item.kind === 'error' && item.message === message)) return;
+    if ([...this.items, ...this.#waiting].some((item) => item.kind === 'error' && item.message === message)) return;
     this.#push({ kind: 'error', message, hint, action: null });
   }
 
@@ -53,13 +59,43 @@ export class Toasts {
   }
 
   dismiss(id: number): void {
+    clearTimeout(this.#timers.get(id));
+    this.#timers.delete(id);
     this.items = this.items.filter((item) => item.id !== id);
+    this.#next();
+  }
+
+  /** While somebody points at the messages or is inside them, none leaves; afterwards each has its whole time again. */
+  hold(held: boolean): void {
+    if (this.#held === held) return;
+    this.#held = held;
+    for (const timer of this.#timers.values()) clearTimeout(timer);
+    this.#timers.clear();
+    if (!held) for (const item of this.items) this.#count(item);
   }
 
   #push(toast: Omit<Toast, 'id'>): void {
-    const id = this.#nextId;
+    this.#waiting = [...this.#waiting, { ...toast, id: this.#nextId }].slice(-MAX_WAITING);
     this.#nextId += 1;
-    this.items = [...this.items, { ...toast, id }].slice(-MAX_TOASTS);
-    if (toast.kind !== 'error') setTimeout(() => this.dismiss(id), toast.action ? ACTION_LEAVES_AFTER_MS : LEAVES_AFTER_MS);
+    this.#next();
+  }
+
+  #next(): void {
+    for (;;) {
+      // Errors that nobody dismisses do not keep the rest from being said: the oldest gives way.
+      const full = this.items.length >= MAX_SHOWN;
+      if (full && this.items.some((item) => item.kind !== 'error')) return;
+      const next = this.#waiting.shift();
+      if (!next) return;
+      if (full) this.items = this.items.slice(1);
+      this.items = [...this.items, next];
+      if (!this.#held) this.#count(next);
+    }
+  }
+
+  /** An error stays until it is dismissed. */
+  #count(item: Toast): void {
+    if (item.kind === 'error') return;
+    this.#timers.set(item.id, setTimeout(() => this.dismiss(item.id), item.action ? ACTION_LEAVES_AFTER_MS : LEAVES_AFTER_MS));
   }
 }

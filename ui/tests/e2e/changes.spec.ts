@@ -82,7 +82,7 @@ describe('changes', () => {
     await dialog.locator('[data-action="restored"]').getByText('src/poem.txt').waitFor();
     expect(read(host, 'src/poem.txt')).toContain('violets are violet');
     await dialog.getByRole('button', { name: 'Undo 1 file' }).click();
-    await toast(page).getByText('1 file brought back as before').waitFor();
+    await toast(page).getByText('Undone: poem.txt is as it was before').waitFor();
     expect(read(host, 'src/poem.txt')).toBe('roses are red\nviolets are blue\n');
     await page.locator('li[data-undone]').filter({ hasText: 'edit_file' }).waitFor();
     await row(page, 'poem.txt', 'modified').getByText('You, with Undo').waitFor();
@@ -165,7 +165,7 @@ describe('changes', () => {
     await dialog.locator('[data-action="moved_back"]').getByText('many/file-52.txt').waitFor();
     await dialog.locator('[data-action="removed"]').getByText('many/file-50.txt').waitFor();
     await dialog.getByRole('button', { name: 'Undo 3 files' }).click();
-    await toast(page).getByText('3 files brought back').waitFor();
+    await toast(page).getByText('Undone: 1 file back · 1 file removed · 1 file moved back').waitFor();
     expect([51, 52, 50].map((number) => existsSync(join(host.home, `many/file-${number}.txt`)))).toEqual([true, true, false]);
     expect(existsSync(join(host.home, 'many/moved.txt'))).toBe(false);
     expect(await page.getByText('2 chosen').count()).toBe(0);

@@ -122,10 +122,22 @@ describe('runs', () => {
       await page.locator('[data-class="auth"]').waitFor();
       expect(await page.locator('[data-class]').count()).toBe(1);
       model.upTo = 3;
-      await page.getByRole('button', { name: 'Answer again' }).click();
+      // The chat goes on; what failed keeps its card and its actions, also after a reload.
+      await say(page, 'Count anyway');
       await page.locator('[data-row="assistant"]').getByText('1 2 3').waitFor();
       await idle(page);
-      expect(await page.locator('[data-class]').count()).toBe(0);
+      await page.locator('[data-class="auth"]').getByRole('link', { name: 'Open models' }).waitFor();
+      await page.reload();
+      await page.locator('[data-class="auth"]').getByRole('link', { name: 'Open models' }).waitFor();
+      expect(await page.getByText('Stopped here.').count()).toBe(0);
+      model.failures.push({ status: 401, body: { error: { type: 'invalid_request_error', code: 'invalid_api_key', message: 'no such key' } } });
+      await say(page, 'Count once more');
+      await page.locator('[data-class="auth"]').nth(1).waitFor();
+      await page.getByRole('button', { name: 'Answer again' }).click();
+      await expect.poll(() => page.locator('[data-row="assistant"]').getByText('1 2 3').count()).toBe(2);
+      await idle(page);
+      // The turn that was answered after all has no card any more; the older one keeps its own.
+      expect(await page.locator('[data-class]').count()).toBe(1);
     } finally {
       await model.stop();
     }

@@ -86,9 +86,12 @@ export class Entry {
   usage: Usage | null = $state.raw(null);
   elapsedMs: number | null = $state(null);
   attachments: AttachmentView[] = $state.raw([]);
-  callIds: string[] = $state.raw([]);
+  /** Keys of the calls it makes. */
+  callKeys: string[] = $state.raw([]);
   // Of a tool result.
   toolCallId: string | null = null;
+  /** Key of the call it answers. */
+  callKey: string | null = null;
   toolName: string | null = null;
   server: string | null = null;
   isError = $state(false);
@@ -164,7 +167,13 @@ export class SubJob {
   }
 }
 
+/** Names a call in a chat: models give ids that are their own only within a run. */
+export function callKey(runId: string | null, callId: string): string {
+  return `${runId ?? ''}\n${callId}`;
+}
+
 export class ToolCall {
+  readonly key: string;
   readonly callId: string;
   name = $state('');
   server = $state('');
@@ -180,8 +189,10 @@ export class ToolCall {
   job: SubJob | null = $state.raw(null);
   runId: string | null = null;
 
-  constructor(callId: string) {
+  constructor(callId: string, runId: string | null) {
+    this.key = callKey(runId, callId);
     this.callId = callId;
+    this.runId = runId;
   }
 
   take(wire: Partial<Omit<ToolCallView, 'args'>> & { args?: unknown }): void {

@@ -3,7 +3,7 @@
 
 import type { ChatEvent, WireSubStep } from '../../protocol/chat';
 import type { MessagePage, MessageView, SummaryView } from '../../protocol/wire';
-import { Entry, SubJob, ToolCall } from './entry.svelte';
+import { callKey, Entry, SubJob, ToolCall } from './entry.svelte';
 import { moment, number, string, text } from './fields';
 import { buildRows, type Row } from './rows';
 
@@ -37,8 +37,9 @@ export class Ledger {
     return this.#entries.get(id) ?? null;
   }
 
-  call(id: string): ToolCall | null {
-    return this.#calls.get(id) ?? null;
+  /** A call by its id and run. What does not say its run, or was taken up by another one, means the newest. */
+  call(callId: string, runId: string | null = null): ToolCall | null {
+    return this.#calls.get(callKey(runId, callId)) ?? [...this.#calls.values()].findLast((call) => call.callId === callId) ?? null;
   }
 
   get oldest(): Entry | null {
@@ -106,25 +107,24 @@ export class Ledger {
     entry.voided = stamp;
     entry.content.set(entry.content.text.slice(0, keep));
     entry.reasoning.set('');
-    entry.callIds = [];
+    entry.callKeys = [];
   }
 
   called(event: ChatEvent, stamp: number): void {
-    const call = this.#callOf(string(event['callId']));
+    const call = this.#callOf(string(event['callId']), event.runId ?? null);
     call.take({ server: string(event['server']), tool: string(event['tool']), args: event['args'], name: string(event['name']) });
-    call.runId = event.runId ?? call.runId;
     call.startedAt ??= moment(event.ts);
     const entry = this.#entries.get(string(event.messageId));
-    if (entry && !entry.callIds.includes(call.callId)) {
+    if (entry && !entry.callKeys.includes(call.key)) {
       entry.touched = stamp;
-      entry.callIds = [...entry.callIds, call.callId];
+      entry.callKeys = [...entry.callKeys, call.key];
     }
   }
 
   /** Whether the sub agent was known before. */
   sub(event: ChatEvent): boolean {
     const jobId = string(event['jobId']);
-    const call = this.#calls.get(string(event['callId'])) ?? null;
+    const call = this.call(string(event['callId']), event.runId ?? null);
     const known = this.#jobs.get(jobId);
     const job = known ?? new SubJob(jobId);
     this.#jobs.set(jobId, job);
@@ -146,7 +146,7 @@ export class Ledger {
   }
 
   progress(event: ChatEvent): void {
-    const call = this.#calls.get(string(event['callId']));
+    const call = this.call(string(event['callId']), event.runId ?? null);
     if (!call) return;
     if (event['background'] === true) call.background = true;
     const [done, total, message] = [number(event['progress']), number(event['total']), text(event['message'])];
@@ -188,7 +188,7 @@ export class Ledger {
     const sorted = this.#sorted();
     for (const entry of sorted.slice(0, sorted.length - KEEP / 2)) {
       this.#entries.delete(entry.id);
-      for (const id of entry.callIds) this.#calls.delete(id);
+      for (const key of entry.callKeys) this.#calls.delete(key);
     }
     this.rebuild();
     return true;
@@ -227,16 +227,16 @@ export class Ledger {
     this.#entries.set(entry.id, entry);
     if (entry.role === 'assistant' && message.toolCalls) {
       for (const wire of message.toolCalls) {
-        const call = this.#callOf(wire.callId);
+        const call = this.#callOf(wire.callId, entry.runId);
         call.take(wire);
-        call.runId = entry.runId;
         call.startedAt ??= entry.createdAt;
       }
-      const told = gently ? entry.callIds : [];
-      entry.callIds = [...new Set([...message.toolCalls.map((wire) => wire.callId), ...told])];
+      const told = gently ? entry.callKeys : [];
+      entry.callKeys = [...new Set([...message.toolCalls.map((wire) => callKey(entry.runId, wire.callId)), ...told])];
     }
     if (entry.role === 'tool' && entry.toolCallId) {
-      const call = this.#callOf(entry.toolCallId);
+      const call = this.#callOf(entry.toolCallId, entry.runId);
+      entry.callKey = call.key;
       call.take({ ...(entry.server ? { server: entry.server } : {}), ...(entry.toolName && !call.tool ? { tool: entry.toolName } : {}) });
       call.result = entry;
       call.requestId = null;
@@ -244,11 +244,11 @@ export class Ledger {
     return entry;
   }
 
-  #callOf(id: string): ToolCall {
-    const known = this.#calls.get(id);
+  #callOf(callId: string, runId: string | null): ToolCall {
+    const known = this.#calls.get(callKey(runId, callId));
     if (known) return known;
-    const call = new ToolCall(id);
-    this.#calls.set(id, call);
+    const call = new ToolCall(callId, runId);
+    this.#calls.set(call.key, call);
     return call;
   }
 

@@ -13,7 +13,7 @@ export type Row =
 
 export function buildRows(entries: readonly Entry[], calls: ReadonlyMap<string, ToolCall>, summaries: readonly SummaryView[]): Row[] {
   const rows: Row[] = [];
-  const named = new Set(entries.flatMap((entry) => entry.callIds));
+  const named = new Set(entries.flatMap((entry) => entry.callKeys));
   const waiting = [...summaries].sort((a, b) => a.toSeq - b.toSeq);
   for (const entry of entries) {
     while (waiting[0] && waiting[0].toSeq < entry.seq) {
@@ -34,13 +34,13 @@ function rowOf(entry: Entry, calls: ReadonlyMap<string, ToolCall>, named: Readon
     case 'user':
       return { kind: 'user', key: entry.id, entry };
     case 'assistant': {
-      const own = entry.callIds.map((id) => calls.get(id)).filter((call) => call !== undefined);
+      const own = entry.callKeys.map((key) => calls.get(key)).filter((call) => call !== undefined);
       return { kind: 'assistant', key: entry.id, entry, calls: own, first: true, last: true };
     }
     case 'tool': {
-      const id = entry.toolCallId;
-      if (id === null || named.has(id)) return null;
-      const call = calls.get(id);
+      const key = entry.callKey;
+      if (key === null || named.has(key)) return null;
+      const call = calls.get(key);
       return call ? { kind: 'orphan', key: entry.id, call } : null;
     }
     default:

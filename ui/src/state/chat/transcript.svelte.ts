@@ -76,6 +76,8 @@ export class Transcript {
   hasMore = $state(false);
   loadingOlder = $state(false);
   error: ApiError | null = $state.raw(null);
+  /** Why runs of this chat failed, as far as somebody asked. */
+  failures: ReadonlyMap<string, EntryError> = $state.raw(new Map());
   /** Stop was pressed and the run has not ended yet. */
   stopping = $state(false);
   /** Ids of questions that runs of this chat wait for. */
@@ -87,6 +89,8 @@ export class Transcript {
   #runSeq = -1;
   /** Runs whose end this page has seen. */
   readonly #over = new Set<string>();
+  /** Runs that were asked for. */
+  readonly #lookedUp = new Set<string>();
   #reading: Promise<void> | null = null;
   #again = false;
   #gapPlanned = false;
@@ -111,8 +115,8 @@ export class Transcript {
     return this.run?.state === 'interrupted';
   }
 
-  call(id: string): ToolCall | null {
-    return this.#ledger.call(id);
+  call(callId: string, runId: string | null = null): ToolCall | null {
+    return this.#ledger.call(callId, runId);
   }
 
   entry(id: string): Entry | null {
@@ -182,10 +186,11 @@ export class Transcript {
     return this.#deliver(item);
   }
 
-  async resend(key: number): Promise<boolean> {
+  /** Tries again to send a message the host refused, changed if `text` is given. */
+  async resend(key: number, text?: string): Promise<boolean> {
     const item = this.outgoing.find((one) => one.key === key);
     if (!item) return false;
-    const fresh = { ...item, error: null };
+    const fresh = { ...item, text: text ?? item.text, error: null };
     this.outgoing = this.outgoing.map((one) => (one.key === key ? fresh : one));
     return this.#deliver(fresh);
   }
@@ -216,6 +221,18 @@ export class Transcript {
   async again(): Promise<void> {
     await this.#api.retry(this.id);
     await this.refresh();
+  }
+
+  /** Asks why an older run failed, once. */
+  async lookUp(runId: string): Promise<void> {
+    if (this.#lookedUp.has(runId)) return;
+    this.#lookedUp.add(runId);
+    try {
+      const { state, error } = await this.#api.run(runId);
+      if (state === 'failed' && error && !this.failures.has(runId)) this.failures = new Map(this.failures).set(runId, { ...error, hint: null });
+    } catch {
+      // The note of the chat says it in its words; the card is an extra.
+    }
   }
 
   dismissNotice(key: number): void {
@@ -312,7 +329,7 @@ export class Transcript {
     const id = string(event['requestId']);
     if (id === '') return;
     const waiting = event.type === 'prompt_waiting';
-    const call = this.#ledger.call(string(event['callId']));
+    const call = this.#ledger.call(string(event['callId']), event.runId ?? null);
     if (call) call.requestId = waiting ? id : null;
     const others = this.asked.filter((known) => known !== id);
     this.asked = waiting ? [...others, id] : others;
@@ -367,6 +384,7 @@ export class Transcript {
 
   #setRun(run: CurrentRun): void {
     this.#runMark += 1;
+    if (run.state === 'failed' && run.error) this.failures = new Map(this.failures).set(run.id, run.error);
     if (this.run?.id !== run.id) {
       this.notices = [];
       this.asked = [];

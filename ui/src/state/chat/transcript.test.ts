@@ -55,6 +55,40 @@ function stored(host: FakeHost): void {
   host.runs = [run('done')];
 }
 
+test('calls of two runs stay apart, although the model gave them the same id', async () => {
+  const host = new FakeHost();
+  const turn = (run: string, seq: number): ReturnType<typeof message>[] => [
+    message(`a${run}`, seq, 'assistant', '', { runId: run, toolCalls: [{ callId: 'call_0', name: 'read_file', server: 'project_files', tool: 'read_file', args: JSON.stringify({ path: `${run}.txt` }) }] }),
+    message(`t${run}`, seq + 1, 'tool', `text of ${run}`, { runId: run, toolCallId: 'call_0', toolName: 'read_file', status: 'ok' }),
+  ];
+  host.messages = [...turn('one', 1), ...turn('two', 3)];
+  const { transcript } = await opened(host);
+  const seen = transcript.rows.flatMap((row) => (row.kind === 'assistant' ? row.calls.map((call) => [call.args, call.result?.content.text]) : []));
+  expect(seen).toEqual([
+    ['{"path":"one.txt"}', 'text of one'],
+    ['{"path":"two.txt"}', 'text of two'],
+  ]);
+  // A third one that is still at work takes nothing from those that are done.
+  const start = event('assistant_start', { runId: 'three', message: message('athree', 5, 'assistant', '', { runId: 'three', partial: true }) });
+  transcript.apply([start, event('tool_call', { runId: 'three', messageId: 'athree', callId: 'call_0', server: 'project_files', tool: 'read_file', args: { path: 'three.txt' } })]);
+  expect([transcript.call('call_0', 'three')?.done, transcript.call('call_0', 'one')?.args]).toEqual([false, '{"path":"one.txt"}']);
+});
+
+test('why an older turn failed stays known when the chat goes on, and is asked for once after a reload', async () => {
+  const host = new FakeHost();
+  const { transcript } = await opened(host);
+  transcript.apply([event('assistant_error', { runId: 'r', code: 'model_auth', message: 'no such key', messageId: null })]);
+  transcript.apply([event('run_state', { runId: 'r2', state: 'running' })]);
+  expect([transcript.run?.id, transcript.failures.get('r')?.code]).toEqual(['r2', 'model_auth']);
+
+  let asked = 0;
+  const failed = run('failed', { error: { code: 'model_auth', message: 'no such key' } });
+  const api = { ...host.api, run: () => ((asked += 1), Promise.resolve(failed)) } as unknown as typeof host.api;
+  const reopened = new Transcript('s', { api });
+  await Promise.all([reopened.lookUp('r'), reopened.lookUp('r')]);
+  expect([asked, reopened.failures.get('r')?.message]).toEqual([1, 'no such key']);
+});
+
 describe('folding', () => {
   test('a whole turn, in order', async () => {
     const host = new FakeHost();

@@ -11,9 +11,11 @@ export interface LogFilters {
   server: string;
   tool: string;
   status: string;
+  /** Only the calls of one run. */
+  runId: string;
 }
 
-export const ANY: LogFilters = { q: '', server: '', tool: '', status: '' };
+export const ANY: LogFilters = { q: '', server: '', tool: '', status: '', runId: '' };
 
 /** Statuses of tools §6, in the order a person looks for them. */
 export const LOG_STATUSES = ['ok', 'noop', 'partial', 'needs_input', 'canceled', 'invalid', 'denied', 'not_found', 'timeout', 'error'] as const;
@@ -60,6 +62,7 @@ export function fits(record: ToolRecord, filters: LogFilters): boolean {
     same(filters.server, record.server) &&
     same(filters.tool, record.toolName) &&
     same(filters.status, record.status) &&
+    same(filters.runId, record.runId ?? undefined) &&
     (text === '' || JSON.stringify(record).toLowerCase().includes(text))
   );
 }
@@ -234,5 +237,5 @@ export class ToolLog {
 }
 
 function toQuery(filters: LogFilters): ToolLogQuery {
-  return { q: filters.q.trim(), server: filters.server.trim(), tool: filters.tool.trim(), status: filters.status };
+  return { q: filters.q.trim(), server: filters.server.trim(), tool: filters.tool.trim(), status: filters.status, ...(filters.runId === '' ? {} : { runId: filters.runId }) };
 }
