@@ -136,8 +136,9 @@ describe('runs', () => {
       await page.getByRole('button', { name: 'Answer again' }).click();
       await expect.poll(() => page.locator('[data-row="assistant"]').getByText('1 2 3').count()).toBe(2);
       await idle(page);
-      // The turn that was answered after all has no card any more; the older one keeps its own.
-      expect(await page.locator('[data-class]').count()).toBe(1);
+      // Both turns that failed keep their cards; neither offers to answer what was answered since.
+      expect(await page.locator('[data-class]').count()).toBe(2);
+      expect(await page.locator('[data-class]').getByRole('button', { name: 'Answer again' }).count()).toBe(0);
     } finally {
       await model.stop();
     }
