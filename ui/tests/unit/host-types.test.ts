@@ -101,9 +101,9 @@ describe('the Host API', () => {
   });
 
   test('the shared modules are the ones sdk/ui.d.ts describes', () => {
-    const described = [...readFileSync(sdk('ui.d.ts'), 'utf8').matchAll(/declare module '\*\/common\/ui\/([a-z]+)\.mjs'/g)].map((match) => match[1] ?? '');
+    const described = [...readFileSync(sdk('ui.d.ts'), 'utf8').matchAll(/declare module '\*\/common\/ui\/([a-z-]+)\.mjs'/g)].map((match) => match[1] ?? '');
     const config = readFileSync(fileURLToPath(new URL('../../vite.frame.config.ts', HERE)), 'utf8');
-    const built = /SHARED = \[([^\]]+)\]/.exec(config)?.[1]?.match(/\w+/g) ?? [];
+    const built = /SHARED = \[([^\]]+)\]/.exec(config)?.[1]?.match(/[\w-]+/g) ?? [];
     expect(sorted(described)).toEqual(sorted(built));
   });
 });
