@@ -1,7 +1,7 @@
 //! `cargo xtask codegen`: files made from the code, committed, and compared in CI.
 //!
-//! Two steps, each from the one before: the binary prints the OpenAPI document of its own route table,
-//! and the UI's wire types are made from that document. Nobody edits either file.
+//! The binary prints the OpenAPI document of its own route table and the schema of its event stream, and the
+//! UI's wire types are made from the document. Nobody edits any of these files.
 
 use std::fs;
 use std::path::PathBuf;
@@ -12,6 +12,7 @@ use crate::workspace::Workspace;
 use crate::{npm, process};
 
 const OPENAPI: &str = "docs/protocols/openapi.json";
+const EVENTS: &str = "docs/protocols/events.schema.json";
 const UI_TYPES: &str = "ui/src/protocol/wire.d.ts";
 
 /// What the person asked for.
@@ -52,13 +53,13 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<bool> {
 /// Generates everything; with `check` nothing stays changed and the files that differ are returned.
 pub(crate) fn stale_files(workspace: &Workspace, options: &Options) -> Result<Vec<&'static str>> {
     let mut stale = Vec::new();
-    let document = openapi_document(workspace, options)?;
-    if options.check {
-        if fs::read_to_string(workspace.path(OPENAPI)).ok().as_deref() != Some(document.as_str()) {
-            stale.push(OPENAPI);
+    for (file, command) in [(OPENAPI, "dump-openapi"), (EVENTS, "dump-events")] {
+        let document = printed(workspace, options, command)?;
+        if !options.check {
+            fs::write(workspace.path(file), &document).with_context(|| format!("cannot write `{file}`"))?;
+        } else if fs::read_to_string(workspace.path(file)).ok().as_deref() != Some(document.as_str()) {
+            stale.push(file);
         }
-    } else {
-        fs::write(workspace.path(OPENAPI), &document).with_context(|| format!("cannot write `{OPENAPI}`"))?;
     }
     if npm::has_script(workspace, "ui", "codegen")? && !ui_types_are_fresh(workspace, options.check)? {
         stale.push(UI_TYPES);
@@ -66,8 +67,8 @@ pub(crate) fn stale_files(workspace: &Workspace, options: &Options) -> Result<Ve
     Ok(stale)
 }
 
-/// The document, pretty-printed the same way whatever the binary's own layout is.
-fn openapi_document(workspace: &Workspace, options: &Options) -> Result<String> {
+/// What a command of the binary prints, in the same layout whatever its own is.
+fn printed(workspace: &Workspace, options: &Options, name: &str) -> Result<String> {
     let mut command = match &options.chatos {
         Some(binary) => process::command(&binary.to_string_lossy(), workspace.root()),
         None => {
@@ -76,9 +77,9 @@ fn openapi_document(workspace: &Workspace, options: &Options) -> Result<String> 
             cargo
         }
     };
-    let text = process::capture(command.arg("dump-openapi"))?;
+    let text = process::capture(command.arg(name))?;
     let document: serde_json::Value =
-        serde_json::from_str(&text).context("`chatos dump-openapi` did not print JSON")?;
+        serde_json::from_str(&text).with_context(|| format!("`chatos {name}` did not print JSON"))?;
     Ok(serde_json::to_string_pretty(&document)? + "\n")
 }
 

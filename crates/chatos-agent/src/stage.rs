@@ -10,7 +10,7 @@ use chatos_mcp::Later;
 use chatos_model::{Effort, Prices, Reasoning, ToolCall, Usage};
 use chatos_policy::Role;
 use chatos_tool::{Fault, Lang, Trace};
-use chatos_wire::RunEnd;
+use chatos_wire::{RunEnd, Severity};
 use serde_json::{Map, Value};
 
 use crate::dispatch::{CallEnd, CallObserver, CallOrder};
@@ -247,5 +247,5 @@ pub trait Stage: Send + Sync + 'static {
     fn finish_compact(&self, step: CallStep, done: Option<Compacted>) -> Later<Result<(), Fault>>;
 
     /// Something a person should know.
-    fn notice(&self, level: &'static str, code: &str, message: &chatos_tool::Text);
+    fn notice(&self, level: Severity, code: &str, message: &chatos_tool::Text);
 }

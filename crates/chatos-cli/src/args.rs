@@ -200,6 +200,9 @@ pub(crate) enum Command {
     /// Print the description of the HTTP API
     #[command(hide = true)]
     DumpOpenapi,
+    /// Print the schema of the event stream (for code generation).
+    #[command(hide = true)]
+    DumpEvents,
 }
 
 impl Command {

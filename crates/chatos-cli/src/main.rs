@@ -66,6 +66,7 @@ fn main() -> ExitCode {
         Command::Import(action) => command::servers::import(&cli.global, environment, &output, action),
         Command::Completions { shell } => Ok(command::completions::run(shell, &output)),
         Command::DumpOpenapi => output.json_pretty(&chatos_server::openapi_document()),
+        Command::DumpEvents => output.json_pretty(&chatos_wire::event::schema()),
     };
     match result {
         Ok(code) => code,

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use chatos_builtin::undo::{self, Intent, UndoHome, UndoStep};
 use chatos_store::{ChangeFilter, ContentState, MOST_CHANGES_AT_ONCE, RecordedChange, StoreErrorKind};
 use chatos_tool::{ErrorCode, Fault, Text};
+use chatos_wire::event::{ChangedIds, HostEvent};
 use serde_json::{Map, json};
 
 use crate::fault::store_fault;
@@ -163,7 +164,8 @@ impl Host {
             fields.insert("runId".to_owned(), json!(run_id));
         }
         self.audit("file_changes_undone", fields);
-        self.events().publish("admin", "file_changes_changed", &json!({ "ids": undone.changes }));
+        let ids = undone.changes.clone();
+        self.events().publish(HostEvent::FileChangesChanged(ChangedIds { ids }));
         let changes = self.store().changes_by_id(&undone.changes).map_err(|error| store_fault(&error))?;
         Ok(UndoOutcome { root, steps, changes, warnings: undone.warnings })
     }

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use chatos_prompts::Origin;
 use chatos_store::{ClientGrantRow, ClientKey, iso_from_ms, now_ms};
 use chatos_tool::{ErrorCode, Fault, Text};
+use chatos_wire::event::{ChangedName, HostEvent};
 use serde_json::{Map, Value, json};
 
 use crate::fault::store_fault;
@@ -220,7 +221,7 @@ impl Host {
         fields.insert("client".to_owned(), view(row));
         fields.insert("weakens".to_owned(), json!(what == "client_allowed"));
         self.audit(what, fields);
-        self.events().publish("admin", "clients_changed", &json!({ "name": row.key.name }));
+        self.events().publish(HostEvent::ClientsChanged(ChangedName { name: row.key.name.clone() }));
     }
 }
 

@@ -6,37 +6,13 @@ use std::path::PathBuf;
 
 use chatos_store::{CheckDepth, CheckFinding, list_backups};
 use chatos_tool::{Fault, Text};
+use chatos_wire::Severity;
 
 pub(crate) use self::state::remove_leftovers;
 use self::state::{narrows, wide_files};
 use crate::audit::AuditVerdict;
 use crate::fault::store_fault;
 use crate::host::Host;
-
-/// How bad a finding is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Severity {
-    /// As it should be.
-    Ok,
-    /// Worth knowing.
-    Info,
-    /// Works, but not as it should.
-    Warning,
-    /// Does not work.
-    Error,
-}
-
-impl Severity {
-    /// The word on the wire.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Info => "info",
-            Self::Warning => "warning",
-            Self::Error => "error",
-        }
-    }
-}
 
 /// One thing that was looked at.
 #[derive(Debug, Clone)]
@@ -194,9 +170,12 @@ impl Host {
         findings.push(self.examine_audit());
         findings.extend(self.examine_state(deep));
         for notice in self.notices() {
-            let severity = if notice.severity == "warning" { Severity::Warning } else { Severity::Info };
-            let mut finding =
-                Finding::new(notice.code, severity, Text::fixed("This start", "本次启动"), notice.message);
+            let mut finding = Finding::new(
+                notice.code,
+                notice.severity,
+                Text::fixed("This start", "本次启动"),
+                notice.message,
+            );
             finding.action = notice.hint;
             findings.push(finding);
         }

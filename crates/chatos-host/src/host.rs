@@ -4,15 +4,18 @@ mod start;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
+use chatos_events::{Events, Lifetime, Notice, Notices, Operations};
 use chatos_paths::{FileLock, Locations, StateDir, move_legacy};
 use chatos_prompts::Role;
 use chatos_settings::{Settings, SettingsInput, find_setting};
 use chatos_store::{OpenOptions, StateKey, Store, now_iso, now_ms};
 use chatos_tool::{ErrorCode, Fault, Lang, Redactor, Text};
-use serde_json::{Map, Value, json};
+use chatos_wire::Severity;
+use chatos_wire::event::{ChangedSetting, HostEvent};
+use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use self::start::{open_key, project_root, was_used};
@@ -20,13 +23,11 @@ use crate::apps::AppDesk;
 use crate::audit::Audit;
 use crate::doctor::remove_leftovers;
 use crate::environment::Environment;
-use crate::events::EventHub;
 use crate::fault::{path_fault, setting_fault, store_fault, unknown_setting};
 use crate::host_log;
 use crate::instance::take_lock;
 use crate::mcp::ServerDesk;
 use crate::node::{self, NodeInfo};
-use crate::operations::Operations;
 use crate::plugins::PluginDesk;
 use crate::prompts::{PromptDesk, log_mode, open_queue};
 use crate::runs::RunDesk;
@@ -78,19 +79,6 @@ impl HostConfig {
     }
 }
 
-/// Something a person should know about this start.
-#[derive(Debug, Clone)]
-pub struct Notice {
-    /// Stable code.
-    pub code: String,
-    /// `warning` or `info`.
-    pub severity: &'static str,
-    /// What happened.
-    pub message: Text,
-    /// What to do.
-    pub hint: Option<Text>,
-}
-
 /// Everything of one state directory, open.
 pub struct Host {
     config: HostConfig,
@@ -102,10 +90,10 @@ pub struct Host {
     settings: Settings,
     key: StateKey,
     audit: Audit,
-    events: EventHub,
+    events: Events,
     redactor: Arc<Redactor>,
     operations: Operations,
-    notices: RwLock<Vec<Notice>>,
+    notices: Notices,
     // Opened on first use: most commands never look at the queue.
     prompts: OnceLock<Arc<PromptDesk>>,
     plugins: OnceLock<PluginDesk>,
@@ -117,10 +105,9 @@ pub struct Host {
     spawning: OnceLock<chatos_child::Spawning>,
     // How others reach this host, and who makes its token anew.
     announced: Mutex<Option<crate::modes::Announced>>,
-    // Work that ends with the shutdown; joined by `settle`.
-    tasks: Mutex<Vec<tokio::task::JoinHandle<()>>>,
+    // The signal to stop, and the work that ends with it; joined by `settle`.
+    life: Lifetime,
     node: OnceLock<Option<NodeInfo>>,
-    shutdown: CancellationToken,
     closed: AtomicBool,
     // The last host on this state was killed.
     unclean: AtomicBool,
@@ -165,7 +152,7 @@ impl Host {
                 .caused_by(&error)
         })?;
         let project = project_root(&config)?;
-        let events = EventHub::new(started_at);
+        let events = Events::new(started_at);
         let lang = config.environment.lang();
         let host = Self {
             places,
@@ -178,8 +165,8 @@ impl Host {
             audit,
             operations: Operations::new(events.clone(), lang),
             redactor: Arc::new(Redactor::new()),
+            notices: Notices::new(events.clone()),
             events,
-            notices: RwLock::new(Vec::new()),
             prompts: OnceLock::new(),
             plugins: OnceLock::new(),
             tools: OnceLock::new(),
@@ -189,9 +176,8 @@ impl Host {
             apps: AppDesk::default(),
             spawning: OnceLock::new(),
             announced: Mutex::new(None),
-            tasks: Mutex::new(Vec::new()),
+            life: Lifetime::new(),
             node: OnceLock::new(),
-            shutdown: CancellationToken::new(),
             closed: AtomicBool::new(false),
             unclean: AtomicBool::new(false),
             attended: AtomicBool::new(false),
@@ -257,10 +243,10 @@ impl Host {
         self.interrupt_waits();
         self.tend_runs();
         self.tend_servers();
-        self.keep_task(tokio::spawn(Arc::clone(self).pick_up_asks()));
-        self.keep_task(tokio::spawn(Arc::clone(self).watch_modes()));
+        self.life.spawn(Box::pin(Arc::clone(self).pick_up_asks()));
+        self.life.spawn(Box::pin(Arc::clone(self).watch_modes()));
         let host = Arc::clone(self);
-        let task = tokio::spawn(async move {
+        self.life.spawn(Box::pin(async move {
             let settling = Arc::clone(&host);
             if let Err(error) = tokio::task::spawn_blocking(move || settling.settle_file_changes()).await {
                 tracing::error!(%error, "looking for interrupted file changes failed");
@@ -270,7 +256,7 @@ impl Host {
             let mut tick = tokio::time::interval(Duration::from_secs(3600));
             loop {
                 tokio::select! {
-                    () = host.shutdown.cancelled() => return,
+                    () = host.shutdown().cancelled() => return,
                     _ = tick.tick() => {
                         let host = Arc::clone(&host);
                         let done = tokio::task::spawn_blocking(move || host.daily()).await;
@@ -280,8 +266,7 @@ impl Host {
                     }
                 }
             }
-        });
-        self.keep_task(task);
+        }));
         Ok(())
     }
 
@@ -305,7 +290,7 @@ impl Host {
             Ok(None) => {}
             Err(error) => self.notice(Notice {
                 code: "backup_failed".to_owned(),
-                severity: "warning",
+                severity: Severity::Warning,
                 message: Text::new(
                     format!("the daily copy of the database failed: {error}"),
                     format!("数据库每日备份失败：{error}"),
@@ -347,7 +332,7 @@ impl Host {
         if key == crate::plugins::SYNC_SETTING {
             self.sync_setting_changed();
         }
-        self.events.publish("admin", "settings_changed", &json!({ "key": key }));
+        self.events.publish(HostEvent::SettingsChanged(ChangedSetting { key: Some(key.to_owned()) }));
     }
 
     /// Goes back to the default of a setting.
@@ -379,7 +364,7 @@ impl Host {
             tracing::error!(%error, "an audit record was lost");
             self.notice(Notice {
                 code: "audit_failed".to_owned(),
-                severity: "warning",
+                severity: Severity::Warning,
                 message: Text::new(
                     format!("an audit record could not be kept: {error}"),
                     format!("无法保存审计记录：{error}"),
@@ -391,17 +376,12 @@ impl Host {
 
     /// Adds a notice for the start page and the doctor.
     pub fn notice(&self, notice: Notice) {
-        let data = json!({ "code": notice.code, "severity": notice.severity, "message": notice.message.en });
-        self.notices.write().unwrap_or_else(PoisonError::into_inner).push(notice);
-        self.events.publish("host", "notice", &data);
+        self.notices.add(notice);
     }
 
     /// As [`Host::notice`] for what may happen again and again: the newest of its kind stands for all.
     pub(crate) fn notice_once(&self, notice: Notice) {
-        let mut notices = self.notices.write().unwrap_or_else(PoisonError::into_inner);
-        notices.retain(|known| known.code != notice.code);
-        drop(notices);
-        self.notice(notice);
+        self.notices.replace(notice);
     }
 
     /// Stops everything and releases the state. Calling it twice is harmless.
@@ -409,7 +389,7 @@ impl Host {
         if self.closed.swap(true, Ordering::SeqCst) {
             return;
         }
-        self.shutdown.cancel();
+        self.life.stop().cancel();
         self.announced().take();
         if self.config.serving {
             self.audit("stop", Map::new());
@@ -489,9 +469,9 @@ impl Host {
         self.announced.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Hands over a task that ends when the host shuts down.
-    pub(crate) fn keep_task(&self, task: tokio::task::JoinHandle<()>) {
-        self.tasks.lock().unwrap_or_else(PoisonError::into_inner).push(task);
+    /// The life of this host: what runs in the background is spawned here and ends with it.
+    pub(crate) fn life(&self) -> &Lifetime {
+        &self.life
     }
 
     /// Waits for the tasks of this host; to be called after the shutdown was asked for.
@@ -508,17 +488,12 @@ impl Host {
         if let Some(servers) = self.servers.get() {
             servers.close().await;
         }
-        let tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
-        for task in tasks {
-            if let Err(error) = task.await {
-                tracing::error!(%error, "a task of the host failed");
-            }
-        }
+        self.life.settle().await;
     }
 
     /// Notices of this start, oldest first.
     pub fn notices(&self) -> Vec<Notice> {
-        self.notices.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.notices.list()
     }
 
     /// The state directory.
@@ -590,13 +565,13 @@ impl Host {
     }
 
     /// The event stream.
-    pub fn events(&self) -> &EventHub {
+    pub fn events(&self) -> &Events {
         &self.events
     }
 
     /// Cancelled when the host closes or somebody asked it to stop.
     pub fn shutdown(&self) -> &CancellationToken {
-        &self.shutdown
+        self.life.stop()
     }
 
     /// The environment of this process.

@@ -10,11 +10,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use chatos_events::Notice;
 use chatos_store::KeyWhere;
 use chatos_tool::{ErrorCode, Fault, Text};
+use chatos_wire::Severity;
 use serde_json::{Map, json};
 
-use crate::host::{Host, Notice};
+use crate::host::Host;
 use crate::instance::Announcement;
 
 /// How often they are looked at: what is wide is narrow again within a second.
@@ -211,7 +213,7 @@ impl Host {
             if renewed { ("; the sign-in token was renewed", "；登录令牌已更新") } else { ("", "") };
         let notice = Notice {
             code: "modes_widened".to_owned(),
-            severity: "warning",
+            severity: Severity::Warning,
             message: Text::new(
                 format!("somebody opened files of ChatOS to other users; they are closed again{en}: {paths}"),
                 format!("有程序把 ChatOS 的文件开放给了其他用户，现已重新收紧{zh}：{paths}"),

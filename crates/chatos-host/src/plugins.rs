@@ -20,8 +20,10 @@ pub(crate) use sync::SETTING as SYNC_SETTING;
 use std::sync::Arc;
 
 use chatos_contribution::DefaultLists;
+use chatos_events::Notice;
 use chatos_plugins::{Installer, Registry, Roots, UiApps, Watcher};
 use chatos_tool::Fault;
+use chatos_wire::Severity;
 
 use crate::host::Host;
 use trust::StoreTrust;
@@ -69,9 +71,9 @@ impl Host {
     fn tell_repairs(&self, report: &chatos_plugins::RepairReport) {
         use chatos_tool::Text;
         for id in &report.undone {
-            self.notice(crate::host::Notice {
+            self.notice(Notice {
                 code: "install_undone".to_owned(),
-                severity: "info",
+                severity: Severity::Info,
                 message: Text::new(
                     format!("an interrupted install of {id} was undone; what was there before is in use"),
                     format!("已撤销中断的安装 {id}；继续使用之前的版本"),
@@ -80,9 +82,9 @@ impl Host {
             });
         }
         for (path, reason) in &report.left {
-            self.notice(crate::host::Notice {
+            self.notice(Notice {
                 code: "staging_left".to_owned(),
-                severity: "warning",
+                severity: Severity::Warning,
                 message: Text::new(
                     format!("an interrupted install could not be repaired ({reason}): {}", path.display()),
                     format!("无法修复中断的安装（{reason}）：{}", path.display()),

@@ -39,7 +39,7 @@ impl Host {
     /// Opens the queue and tends it until the host stops: events, timeouts, orphans, audit.
     pub(crate) fn tend_prompts(self: &Arc<Self>) -> Result<(), Fault> {
         self.prompts()?;
-        self.keep_task(tokio::spawn(watch::follow(Arc::clone(self))));
+        self.life().spawn(Box::pin(watch::follow(Arc::clone(self))));
         Ok(())
     }
 }

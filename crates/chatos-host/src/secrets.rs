@@ -2,6 +2,7 @@
 
 use chatos_store::{SecretInfo, SecretValue, is_secret_name};
 use chatos_tool::{ErrorCode, Fault, Text};
+use chatos_wire::event::{ChangedName, HostEvent};
 use serde_json::{Map, json};
 
 use crate::fault::store_fault;
@@ -62,7 +63,7 @@ impl Host {
         let mut fields = Map::new();
         fields.insert("name".to_owned(), json!(name));
         self.audit(what, fields);
-        self.events().publish("admin", "secrets_changed", &json!({ "name": name }));
+        self.events().publish(HostEvent::SecretsChanged(ChangedName { name: name.to_owned() }));
     }
 }
 

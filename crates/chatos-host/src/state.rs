@@ -16,7 +16,7 @@ use chatos_tool::Fault;
 use serde_json::Value;
 
 use crate::host::Host;
-use crate::operations::Operation;
+use chatos_events::Operation;
 
 impl Host {
     /// Begins long work on a thread of its own; the operation tells how it goes and what came of it.
@@ -27,8 +27,7 @@ impl Host {
     ) -> Operation {
         let operation = self.operations().begin(kind);
         let (host, own) = (Arc::clone(self), operation.clone());
-        let task = tokio::task::spawn_blocking(move || own.finish(work(&host, &own)));
-        self.keep_task(task);
+        self.life().spawn_blocking(Box::new(move || own.finish(work(&host, &own))));
         operation
     }
 }

@@ -3,6 +3,7 @@
 
 use chatos_store::{KeyMove, KeyProblem, KeyTo, KeyWhere, Rotated};
 use chatos_tool::{ErrorCode, Fault, Text};
+use chatos_wire::event::{ChangedKey, HostEvent};
 use serde_json::{Map, json};
 
 use crate::fault::{key_fault, store_fault};
@@ -36,7 +37,7 @@ impl Host {
         fields.insert("to".to_owned(), json!(rotated.to));
         fields.insert("resealed".to_owned(), json!(rotated.resealed));
         self.audit("state_key_rotated", fields);
-        self.events().publish("admin", "state_key_changed", &json!({ "keyId": rotated.to }));
+        self.events().publish(HostEvent::StateKeyChanged(ChangedKey { key_id: rotated.to.clone() }));
         Ok(rotated)
     }
 
@@ -47,7 +48,7 @@ impl Host {
             let mut fields = Map::new();
             fields.insert("to".to_owned(), json!(if to == KeyTo::Keychain { "keychain" } else { "file" }));
             self.audit("state_key_moved", fields);
-            self.events().publish("admin", "state_key_changed", &json!({ "keyId": self.key().id() }));
+            self.events().publish(HostEvent::StateKeyChanged(ChangedKey { key_id: self.key().id() }));
         }
         Ok(done)
     }

@@ -5,7 +5,7 @@ use chatos_store::{
     TaskPatch,
 };
 use chatos_tool::{ErrorCode, Fault, Text};
-use serde_json::json;
+use chatos_wire::event::{ChangedIds, ChangedProject, HostEvent};
 
 use crate::fault::store_fault;
 use crate::host::Host;
@@ -120,12 +120,15 @@ impl Host {
         issues.done()?;
         let days = self.settings().int("journalDedupeTtlDays");
         let added = self.store().add_journal_entry(root, entry, days).map_err(|e| store_fault(&e))?;
-        self.events().publish("admin", "journal_changed", &json!({ "projectRoot": root }));
+        self.events()
+            .publish(HostEvent::JournalChanged(ChangedProject { project_root: Some(root.to_owned()) }));
         Ok(added)
     }
 
     fn tasks_changed(&self, ids: Vec<&str>) {
-        self.events().publish("admin", "tasks_changed", &json!({ "ids": ids }));
+        self.events().publish(HostEvent::TasksChanged(ChangedIds {
+            ids: ids.into_iter().map(str::to_owned).collect(),
+        }));
     }
 }
 

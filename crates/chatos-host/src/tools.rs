@@ -19,17 +19,19 @@ use chatos_layer::{
     Access, CallRequest, Caller, Layer, LayerParts, ProgressReport, ProgressSink, Reach, Reply, Root, Server,
     ServerEnv, SettingsSource, StoreHandle, ToolLog, ToolSettings,
 };
+use chatos_events::Events;
+use chatos_events::Notice;
 use chatos_mcp::Progress;
 use chatos_policy::Role;
 use chatos_prompts::RequestId;
 use chatos_tool::{Envelope, ErrorCode, Fault, Lang, Text, Transport};
+use chatos_wire::Severity;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::asker::{AskedBy, DeskOwner, DeskQueue};
-use crate::events::EventHub;
-use crate::host::{Host, Notice};
+use crate::host::Host;
 use crate::prompts::PromptDesk;
 use crate::whole::whole;
 pub use log_pages::{ToolLogFilter, ToolLogPage};
@@ -45,7 +47,7 @@ pub struct ToolDesk {
     env: ServerEnv,
     servers: Mutex<BTreeMap<&'static str, Arc<Server>>>,
     running: Running,
-    events: EventHub,
+    events: Events,
     host: Weak<Host>,
     log: PathBuf,
 }
@@ -99,9 +101,9 @@ impl Host {
     pub(crate) fn tend_tools(self: &Arc<Self>) {
         let desk = self.tools();
         let task = tail::follow(desk.log.clone(), desk.events.clone(), self.shutdown().clone());
-        self.keep_task(tokio::spawn(task));
+        self.life().spawn(Box::pin(task));
         let task = watch::others(Arc::downgrade(self), self.shutdown().clone());
-        self.keep_task(tokio::spawn(task));
+        self.life().spawn(Box::pin(task));
     }
 }
 
@@ -116,7 +118,7 @@ impl ToolDesk {
             if let Some(host) = told.upgrade() {
                 host.notice(Notice {
                     code: "tool_log_failed".to_owned(),
-                    severity: "warning",
+                    severity: Severity::Warning,
                     message: Text::new(
                         format!("the tool log cannot be written ({error}): {}", path.display()),
                         format!("无法写入工具日志（{error}）：{}", path.display()),

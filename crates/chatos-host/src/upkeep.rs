@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use chatos_events::Notice;
 use chatos_files::Protected;
 use chatos_files::commit::{Journals, Recovered, recover_everywhere};
 use chatos_store::{CHECK_AT_OPEN, CheckDepth, CheckFinding, StoreError};
 use chatos_tool::Text;
+use chatos_wire::Severity;
 
-use crate::host::{Host, Notice};
+use crate::host::Host;
 
 impl Host {
     /// servers §2.5: what killed processes left beside files is put right in every folder they worked in, also
@@ -62,7 +64,7 @@ impl Host {
         tracing::error!(%damage, "the database is damaged");
         self.notice(Notice {
             code: "database_damaged".to_owned(),
-            severity: "warning",
+            severity: Severity::Warning,
             message: Text::new(
                 format!("the database is damaged: {damage}"),
                 format!("数据库已损坏：{damage}"),

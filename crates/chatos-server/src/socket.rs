@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use axum::extract::ws::{CloseFrame, Message, WebSocket};
-use chatos_host::{Resume, Subscription};
+use chatos_events::{Resume, Subscription};
 use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
 

@@ -19,6 +19,9 @@ pub mod server;
 pub mod session;
 pub mod setting;
 pub mod state;
+pub mod chat_event;
+pub mod event;
+pub mod run_line;
 mod states;
 pub mod status;
 pub mod subagent;
@@ -26,5 +29,7 @@ pub mod task;
 pub mod tool;
 mod words;
 
-pub use states::{MessageKind, MessageRole, RunEnd, RunKind, RunState, StepKind, StepState};
+pub use states::{
+    MessageKind, MessageRole, OperationState, RunEnd, RunKind, RunState, Severity, StepKind, StepState,
+};
 pub use words::UnknownWord;

@@ -1,4 +1,4 @@
-//! The states of chats, runs and their steps.
+//! The states of chats, runs and their steps, of long work, and how bad something is.
 
 use crate::words::words;
 
@@ -164,5 +164,33 @@ words! {
         Correction = "correction",
         /// What the host says about a run; models do not see it.
         Notice = "notice",
+    }
+}
+
+words! {
+    /// Where long work stands.
+    OperationState {
+        /// It goes on.
+        Running = "running",
+        /// It has a result.
+        Done = "done",
+        /// It has an error.
+        Failed = "failed",
+        /// Somebody asked it to stop, and it did.
+        Canceled = "canceled",
+    }
+}
+
+words! {
+    /// How bad something is that a person should know, from the least to the worst.
+    Severity {
+        /// As it should be.
+        Ok = "ok",
+        /// Worth knowing.
+        Info = "info",
+        /// Works, but not as it should.
+        Warning = "warning",
+        /// Does not work.
+        Error = "error",
     }
 }

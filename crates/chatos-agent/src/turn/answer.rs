@@ -8,7 +8,7 @@ use chatos_model::{
     Answer, Backoff, Class, Event, Message, ModelError, Params, Request, Stop, Tool, ToolCall, Usage,
 };
 use chatos_tool::{Fault, Text};
-use chatos_wire::RunEnd;
+use chatos_wire::{RunEnd, Severity};
 use futures_util::StreamExt;
 use sha2::{Digest as _, Sha256};
 
@@ -123,7 +123,7 @@ impl Turn {
                     }
                     if empty {
                         let text = Text::fixed("the model gave an empty answer", "模型给出了空回答");
-                        self.stage.notice("warning", "empty_answer", &text);
+                        self.stage.notice(Severity::Warning, "empty_answer", &text);
                     }
                     return self.whole(&chat, &begun, *answer, estimate, offered, set).await;
                 }

@@ -2,6 +2,7 @@
 
 use chatos_model::{Answer, Event, Message, Request, Usage};
 use chatos_tool::{Fault, Text};
+use chatos_wire::Severity;
 use futures_util::StreamExt;
 
 use super::Turn;
@@ -54,7 +55,7 @@ impl Turn {
                     format!("the conversation could not be summarised: {why}"),
                     format!("无法生成对话摘要：{why}"),
                 );
-                self.stage.notice("warning", "compaction_failed", &text);
+                self.stage.notice(Severity::Warning, "compaction_failed", &text);
                 None
             }
         };

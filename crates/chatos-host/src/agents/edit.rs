@@ -7,6 +7,7 @@ use chatos_policy::{Code, Mode, Role, SAFE_DEFAULT, World};
 use chatos_store::{AgentRecord, StoreErrorKind};
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use chatos_wire::agent::Reason;
+use chatos_wire::event::{ChangedId, HostEvent};
 use serde_json::{Map, Value, json};
 
 use super::explain::is_stop;
@@ -175,7 +176,7 @@ impl AgentDesk<'_> {
         if !self.host.store().remove_agent(id).map_err(|error| store_fault(&error))? {
             return Err(no_agent(id));
         }
-        self.host.events().publish("admin", "agents_changed", &json!({ "id": id }));
+        self.host.events().publish(HostEvent::AgentsChanged(ChangedId { id: id.to_owned() }));
         Ok(())
     }
 
@@ -185,7 +186,7 @@ impl AgentDesk<'_> {
             StoreErrorKind::NotFound => no_agent(&id),
             _ => store_fault(&error),
         })?;
-        self.host.events().publish("admin", "agents_changed", &json!({ "id": id }));
+        self.host.events().publish(HostEvent::AgentsChanged(ChangedId { id: id.to_owned() }));
         self.agent(&id)
     }
 

@@ -3,6 +3,7 @@
 use chatos_policy::{LandConfig, LandConfigFault};
 use chatos_store::StoreErrorKind;
 use chatos_tool::{ErrorCode, Fault, Text};
+use chatos_wire::event::{ChangedId, HostEvent};
 use serde_json::{Map, Value, json};
 
 use super::{AgentDesk, no_land_config};
@@ -88,7 +89,7 @@ impl AgentDesk<'_> {
         if let Some(servers) = self.host.server_cell().get() {
             servers.changed();
         }
-        self.host.events().publish("admin", "land_configs_changed", &json!({ "id": id }));
+        self.host.events().publish(HostEvent::LandConfigsChanged(ChangedId { id: id.to_owned() }));
     }
 
     fn write_land(

@@ -3,7 +3,8 @@
 
 use chatos_store::{AppEntity, StoreErrorKind, SystemPrompt};
 use chatos_tool::{ErrorCode, Fault, Text};
-use serde_json::{Map, Value, json};
+use chatos_wire::event::{ChangedId, HostEvent};
+use serde_json::{Map, Value};
 
 use super::AgentDesk;
 use super::edit::PROMPT_BYTES;
@@ -133,7 +134,7 @@ impl AgentDesk<'_> {
     }
 
     fn prompts_changed(&self, id: &str) {
-        self.host.events().publish("admin", "system_prompts_changed", &json!({ "id": id }));
+        self.host.events().publish(HostEvent::SystemPromptsChanged(ChangedId { id: id.to_owned() }));
     }
 }
 

@@ -15,6 +15,7 @@ use chatos_plugins::backend::{
 use chatos_plugins::{Origin, Plugin, Snapshot, UiApps, Unverified};
 use chatos_tool::{ErrorCode, Fault, Text};
 use chatos_wire::app::BackendStatus;
+use chatos_wire::event::{BackendChanged, HostEvent};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -81,12 +82,12 @@ impl BackendPort for Port {
 
     fn changed(&self, plugin: &PluginId, status: &BackendStatus) {
         if let Some(host) = self.host.upgrade() {
-            let mut data = json!(status);
-            data["pluginId"] = json!(plugin);
-            if let Some(error) = &status.last_error {
-                data["error"] = json!(error.message);
-            }
-            host.events().publish("apps", "backend_state", &data);
+            let Value::Object(shown) = json!(status) else { return };
+            host.events().publish(HostEvent::BackendState(BackendChanged {
+                status: shown,
+                plugin_id: plugin.to_string(),
+                error: status.last_error.as_ref().map(|error| error.message.clone()),
+            }));
         }
     }
 }

@@ -7,6 +7,7 @@ use chatos_plugins::{Origin, Plugin};
 use chatos_store::{CapabilityGrantRow, iso_from_ms, now_ms};
 use chatos_tool::{ErrorCode, Fault, Text};
 use chatos_wire::app::{CapabilityLevel, CapabilityState, CapabilityView, GrantChange, GrantView};
+use chatos_wire::event::{AppWanted, HostEvent};
 use serde_json::{Map, json};
 
 use super::fault::{bad_grant_value, no_app, no_plugin, not_declared, not_granted, unknown_capability};
@@ -135,8 +136,8 @@ impl Host {
         if let Err(error) = self.store().note_capability_wish(plugin_id, name) {
             tracing::warn!(%error, "what an app wanted cannot be noted");
         }
-        let told = json!({ "pluginId": plugin_id, "capability": name });
-        self.events().publish("apps", "app_wanted", &told);
+        let wanted = AppWanted { plugin_id: plugin_id.to_owned(), capability: name.to_owned() };
+        self.events().publish(HostEvent::AppWanted(wanted));
     }
 
     /// The capabilities of a plugin as its page shows them.

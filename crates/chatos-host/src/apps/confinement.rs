@@ -5,9 +5,10 @@ use std::sync::PoisonError;
 
 use chatos_tool::Text;
 use chatos_wire::app::Confinement;
+use chatos_wire::Severity;
 
 use super::AppDesk;
-use crate::doctor::{Finding, Severity};
+use crate::doctor::Finding;
 use crate::host::Host;
 
 /// More browsers than this are not on one person's screen.

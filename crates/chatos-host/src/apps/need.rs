@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use chatos_manifest::{AppId, PluginId};
-use serde_json::json;
+use chatos_wire::event::{AppNeeded, AppReleased, HostEvent};
 
 use crate::host::Host;
 
@@ -25,8 +25,12 @@ impl Host {
     ) -> AppNeed {
         let key = (plugin.clone(), app.clone());
         *self.apps().needed().entry(key.clone()).or_insert(0) += 1;
-        let data = json!({ "pluginId": plugin, "appId": app, "reason": reason, "callId": call_id });
-        self.events().publish("apps", "app_needed", &data);
+        self.events().publish(HostEvent::AppNeeded(AppNeeded {
+            plugin_id: plugin.to_string(),
+            app_id: app.to_string(),
+            reason: reason.to_owned(),
+            call_id: call_id.to_owned(),
+        }));
         AppNeed { host: Arc::clone(self), key }
     }
 
@@ -49,8 +53,8 @@ impl Drop for AppNeed {
         };
         drop(needed);
         if last {
-            let data = json!({ "pluginId": self.key.0, "appId": self.key.1 });
-            self.host.events().publish("apps", "app_released", &data);
+            let (plugin_id, app_id) = (self.key.0.to_string(), self.key.1.to_string());
+            self.host.events().publish(HostEvent::AppReleased(AppReleased { plugin_id, app_id }));
         }
     }
 }

@@ -6,6 +6,7 @@ use chatos_manifest::{AppId, PluginId};
 use chatos_plugins::{LoadedApp, Origin, Plugin, Unverified};
 use chatos_tool::Fault;
 use chatos_wire::app::Surface;
+use chatos_wire::event::{AppChangeReason, AppChanged, HostEvent};
 use serde_json::{Value, json};
 
 use super::fault::{no_app, no_compact, no_plugin, not_trusted, unreadable};
@@ -92,14 +93,14 @@ impl Host {
         let shown = self.apps().revisions().plugins();
         for id in shown {
             let reason = match snapshot.plugin(&id) {
-                None => "removed",
-                Some(plugin) if !plugin.is_trusted() => "trust",
+                None => AppChangeReason::Removed,
+                Some(plugin) if !plugin.is_trusted() => AppChangeReason::Trust,
                 Some(plugin) if plugin.loaded.origin == Origin::User => {
                     let same = self.apps().revisions().is_current(&id, plugin.trust.digest.as_ref());
                     if same {
                         continue;
                     }
-                    "files"
+                    AppChangeReason::Files
                 }
                 // Built-in ones and those under development have no digest in the snapshot; their
                 // files are followed one by one.
@@ -122,24 +123,24 @@ impl Host {
         }
         match desk.registry().inventory(plugin) {
             Ok(found) if self.apps().revisions().is_current(plugin.id(), Some(&found.digest)) => {}
-            Ok(_) => self.app_changed(plugin.id(), "files"),
+            Ok(_) => self.app_changed(plugin.id(), AppChangeReason::Files),
             Err(error) => tracing::warn!(%error, plugin = %plugin.id(), "changed files cannot be read"),
         }
     }
 
     /// A person decided about capabilities.
     pub(crate) fn grants_changed(&self, id: &PluginId) {
-        self.app_changed(id, "grants");
+        self.app_changed(id, AppChangeReason::Grants);
     }
 
-    fn app_changed(&self, id: &PluginId, reason: &str) {
+    fn app_changed(&self, id: &PluginId, reason: AppChangeReason) {
         let rev = self.apps().revisions().forget(id);
-        if rev.is_some() || reason == "grants" {
-            self.events().publish(
-                "apps",
-                "app_changed",
-                &json!({ "pluginId": id, "rev": rev, "reason": reason }),
-            );
+        if rev.is_some() || reason == AppChangeReason::Grants {
+            self.events().publish(HostEvent::AppChanged(AppChanged {
+                plugin_id: id.to_string(),
+                rev,
+                reason,
+            }));
         }
     }
 }

@@ -12,6 +12,7 @@ use chatos_prompts::{Effect, Object, Owner, effect};
 use chatos_store::{AgentRecord, AppRootMode, AppRootRow, SessionRow, iso_from_ms, now_ms};
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use chatos_wire::app::AppRootView;
+use chatos_wire::event::{AppRootDecided, HostEvent};
 use serde_json::{Map, Value, json};
 
 use super::fault::no_plugin;
@@ -220,7 +221,7 @@ impl Host {
     fn attend_root(self: &Arc<Self>, row: AppRootRow) {
         let host = Arc::clone(self);
         let shutdown = self.shutdown().clone();
-        let task = tokio::spawn(async move {
+        self.life().spawn(Box::pin(async move {
             let owner = Owner::host_server(OWNER);
             let verdict = tokio::select! {
                 () = shutdown.cancelled() => return,
@@ -232,8 +233,7 @@ impl Host {
                 // The host stops; the next one goes on with it.
                 Err(fault) => tracing::debug!(%fault, "a question about a folder goes no further"),
             }
-        });
-        self.keep_task(task);
+        }));
     }
 
     async fn root_decided(self: &Arc<Self>, row: AppRootRow, status: &str, response: &Map<String, Value>) {
@@ -273,11 +273,10 @@ impl Host {
         fields.insert("mode".to_owned(), json!(row.mode.as_str()));
         fields.insert("by".to_owned(), json!(row.decided_by));
         self.audit("app_root", fields);
-        self.events().publish(
-            "apps",
-            "app_root",
-            &json!({ "pluginId": row.plugin_id, "mode": row.mode.as_str() }),
-        );
+        self.events().publish(HostEvent::AppRoot(AppRootDecided {
+            plugin_id: row.plugin_id.clone(),
+            mode: row.mode.as_str().to_owned(),
+        }));
     }
 
     async fn put_root(self: &Arc<Self>, row: AppRootRow) -> Result<(), Fault> {

@@ -7,8 +7,9 @@ use std::time::Duration;
 use chatos_paths::ensure_link;
 use chatos_store::{KeyWhere, SecretInfo};
 use chatos_tool::{Fault, Text};
+use chatos_wire::Severity;
 
-use super::{Finding, Severity};
+use super::Finding;
 use crate::fault::store_fault;
 use crate::host::Host;
 use crate::instance::read_announcement;

@@ -2,11 +2,13 @@
 
 use std::path::PathBuf;
 
+use chatos_events::Notice;
 use chatos_paths::{LegacyWarning, Locations, StateDir, ensure_link};
 use chatos_store::{StateKey, Store};
 use chatos_tool::{ErrorCode, Fault, Text};
+use chatos_wire::Severity;
 
-use super::{Host, HostConfig, Notice};
+use super::{Host, HostConfig};
 use crate::environment::Environment;
 use crate::fault::{key_fault, store_fault};
 
@@ -20,7 +22,7 @@ impl Host {
         }
         self.notice(Notice {
             code: "database_behind".to_owned(),
-            severity: "warning",
+            severity: Severity::Warning,
             message: Text::new(
                 format!("the database is older than the audit log by {ahead} records; recent changes may be missing"),
                 format!("数据库比审计日志旧 {ahead} 条记录；最近的更改可能丢失"),
@@ -43,7 +45,7 @@ impl Host {
         if moved {
             self.notice(Notice {
                 code: "legacy_moved".to_owned(),
-                severity: "info",
+                severity: Severity::Info,
                 message: Text::new(
                     format!("your data was moved to {}", self.dir.path().display()),
                     format!("您的数据已移动到 {}", self.dir.path().display()),
@@ -58,7 +60,7 @@ impl Host {
         for notice in paths {
             self.notice(Notice {
                 code: notice.code.to_owned(),
-                severity: "info",
+                severity: Severity::Info,
                 message: Text::new(
                     format!(
                         "others could read the state directory; that was changed: {}",
@@ -72,7 +74,7 @@ impl Host {
         if network {
             self.notice(Notice {
                 code: "network_fs".to_owned(),
-                severity: "warning",
+                severity: Severity::Warning,
                 message: Text::fixed(
                     "the state directory is on a network file system; locks and durability are weaker there",
                     "状态目录位于网络文件系统，锁与持久性较弱",
@@ -86,7 +88,7 @@ impl Host {
         if let Some(from) = self.store.migrated_from() {
             self.notice(Notice {
                 code: "database_migrated".to_owned(),
-                severity: "info",
+                severity: Severity::Info,
                 message: Text::new(
                     format!(
                         "the database was brought from schema {from} to {}",
@@ -135,7 +137,7 @@ pub(super) fn open_key(
         if let Some(known) = known {
             notice = Some(Notice {
                 code: "state_key_changed".to_owned(),
-                severity: "warning",
+                severity: Severity::Warning,
                 message: Text::new(
                     format!(
                         "the state key is another one ({id}, was {known}); older secrets cannot be opened"
@@ -191,5 +193,5 @@ fn legacy_notice(warning: &LegacyWarning) -> Notice {
             ),
         ),
     };
-    Notice { code: warning.code().to_owned(), severity: "warning", message, hint: Some(hint) }
+    Notice { code: warning.code().to_owned(), severity: Severity::Warning, message, hint: Some(hint) }
 }

@@ -3,8 +3,9 @@
 use chatos_mcp::Phase;
 use chatos_store::PinState;
 use chatos_tool::Text;
+use chatos_wire::Severity;
 
-use crate::doctor::{Finding, Severity};
+use crate::doctor::Finding;
 use crate::host::Host;
 
 impl Host {

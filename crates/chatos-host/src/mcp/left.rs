@@ -44,7 +44,7 @@ impl Host {
         }
         for ask in by_hand {
             let (host, key) = (Arc::clone(&self), ask.key.clone());
-            let task = tokio::spawn(async move {
+            self.life().spawn(Box::pin(async move {
                 let stop = host.shutdown().clone();
                 tokio::select! {
                     // It stays written down; the next host goes on with it.
@@ -53,8 +53,7 @@ impl Host {
                         tracing::warn!(%fault, call = key, "a call by hand cannot be continued");
                     },
                 }
-            });
-            self.keep_task(task);
+            }));
         }
     }
 

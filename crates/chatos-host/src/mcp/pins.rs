@@ -4,15 +4,18 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::Ordering;
 
+use chatos_events::Notice;
 use chatos_mcp::{Tool, ToolDigest, ToolList};
 use chatos_store::{PinRow, PinState, iso_from_ms};
 use chatos_tool::{ErrorCode, Fault, Text};
 use chatos_wire::server::PinView;
+use chatos_wire::Severity;
+use chatos_wire::event::{ChangedTools, HostEvent};
 use serde_json::{Map, Value, json};
 
 use super::ServerDesk;
 use crate::fault::store_fault;
-use crate::host::{Host, Notice};
+use crate::host::Host;
 
 /// A row that says the server was seen, so that an empty first list does not make the next one the first.
 const SEEN: &str = "";
@@ -89,7 +92,7 @@ fn tell(host: &Host, identity: &str, server: &str, names: &[String]) {
     let shown = names.iter().take(5).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     host.notice(Notice {
         code: "tools_changed".to_owned(),
-        severity: "warning",
+        severity: Severity::Warning,
         message: Text::new(
             format!(
                 "`{server}` has {} new or changed tools that are off until you approve them: {shown}",
@@ -99,7 +102,8 @@ fn tell(host: &Host, identity: &str, server: &str, names: &[String]) {
         ),
         hint: Some(Text::fixed("look at the differences on the Servers page", "请在服务器页面查看差异")),
     });
-    host.events().publish("servers", "tools_changed", &json!({ "id": identity, "tools": names }));
+    host.events()
+        .publish(HostEvent::ToolsChanged(ChangedTools { id: identity.to_owned(), tools: names.to_vec() }));
 }
 
 /// A tool as a person approves it: in full, nothing hidden.
@@ -179,7 +183,8 @@ impl ServerDesk {
         fields.insert("identity".to_owned(), json!(identity));
         fields.insert("tools".to_owned(), json!(done));
         host.audit("pins_approved", fields);
-        host.events().publish("servers", "tools_changed", &json!({ "id": known.id, "tools": done }));
+        host.events()
+            .publish(HostEvent::ToolsChanged(ChangedTools { id: known.id.clone(), tools: done.clone() }));
         if let Some(missing) = names.iter().find(|name| !done.contains(name)) {
             return Err(Fault::new(
                 ErrorCode::Conflict,

@@ -10,17 +10,18 @@ use chatos_agent::{
     TaskTime, ToolEvent, Verdict,
 };
 use chatos_contribution::ServerIdentity;
+use chatos_events::Events;
 use chatos_layer::{Layer, PromptBackend, ToolSettings};
 use chatos_manifest::{AppId, PluginId};
 use chatos_mcp::{Later, Pool};
 use chatos_prompts::{Approval, Ask, Effect, Origin, Owner, Prompts};
 use chatos_store::{AsyncTaskRow, OpenAskRow, Store, StoreError, now_ms};
 use chatos_tool::{Envelope, ErrorCode, Fault, Redactor, Text};
+use chatos_wire::event::{HostEvent, ToolBackground, ToolFinished, ToolProgress, ToolStarted, ToolWaiting};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::{Shared, sampling};
-use crate::events::EventHub;
 use crate::fault::store_fault;
 use crate::host::Host;
 use crate::prompts::PromptDesk;
@@ -40,7 +41,7 @@ pub(super) struct HostPorts {
     host: Weak<Host>,
     shared: Arc<Shared>,
     store: Store,
-    events: EventHub,
+    events: Events,
     redactor: Arc<Redactor>,
     layer: Arc<Layer>,
     state_dir: PathBuf,
@@ -309,33 +310,39 @@ impl Ports for HostPorts {
     }
 
     fn event(&self, event: ToolEvent<'_>) {
-        let (kind, data) = match event {
+        self.events.publish(match event {
             ToolEvent::Started { server, trace } => {
-                ("tool_started", json!({ "server": server, "trace": trace }))
+                HostEvent::ToolStarted(ToolStarted { server: server.to_owned(), trace: trace.clone() })
             }
-            ToolEvent::Progress { call_id, progress } => (
-                "tool_progress",
-                json!({
-                    "callId": call_id, "progress": progress.progress, "total": progress.total,
-                    "message": progress.message, "detail": progress.meta,
-                }),
-            ),
-            ToolEvent::Waiting { request_id, trace } => {
-                ("tool_waiting", json!({ "requestId": request_id, "trace": trace }))
+            ToolEvent::Progress { call_id, progress } => HostEvent::ToolProgress(ToolProgress {
+                call_id: call_id.to_owned(),
+                progress: progress.progress,
+                total: progress.total,
+                message: progress.message.clone(),
+                detail: progress.meta.clone(),
+            }),
+            ToolEvent::Waiting { request_id, trace } => HostEvent::ToolWaiting(ToolWaiting {
+                call_id: None,
+                request_id: request_id.to_owned(),
+                trace: trace.clone(),
+            }),
+            ToolEvent::Background { call_id, server, tool, elapsed_ms } => {
+                HostEvent::ToolBackground(ToolBackground {
+                    call_id: call_id.to_owned(),
+                    server: server.to_owned(),
+                    tool: tool.to_owned(),
+                    elapsed_ms,
+                })
             }
-            ToolEvent::Background { call_id, server, tool, elapsed_ms } => (
-                "tool_background",
-                json!({ "callId": call_id, "server": server, "tool": tool, "elapsedMs": elapsed_ms }),
-            ),
-            ToolEvent::Finished { envelope } => (
-                "tool_finished",
-                json!({
-                    "server": envelope.stamp.server, "status": envelope.status.as_str(), "code": envelope.code,
-                    "elapsedMs": envelope.stamp.elapsed_ms, "size": envelope.size, "trace": envelope.stamp.trace,
-                }),
-            ),
-        };
-        self.events.publish("logs", kind, &data);
+            ToolEvent::Finished { envelope } => HostEvent::ToolFinished(ToolFinished {
+                server: envelope.stamp.server.clone(),
+                status: envelope.status.as_str().to_owned(),
+                code: envelope.code.to_owned(),
+                elapsed_ms: envelope.stamp.elapsed_ms,
+                size: envelope.size,
+                trace: envelope.stamp.trace.clone(),
+            }),
+        });
     }
 
     fn keep_task(&self, row: TaskRow) -> Later<Result<(), Fault>> {

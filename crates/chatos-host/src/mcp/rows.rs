@@ -5,6 +5,7 @@ use chatos_mcp::{Addresses, Endpoint};
 use chatos_store::{ServerRow, ServerSource, StoreErrorKind};
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use chatos_wire::server::{AuthInput, OauthInput, ServerInput, ServerView};
+use chatos_wire::event::{ChangedId, HostEvent};
 use serde_json::{Map, Value, json};
 
 use super::auth::{StoredAuth, StoredOauth};
@@ -66,7 +67,7 @@ impl ServerDesk {
         fields.insert("name".to_owned(), json!(view.name));
         fields.insert("transport".to_owned(), json!(view.transport));
         host.audit("server_added", fields);
-        host.events().publish("servers", "server_changed", &json!({ "id": id }));
+        host.events().publish(HostEvent::ServerChanged(ChangedId { id: id.clone() }));
         Ok(view)
     }
 
@@ -80,7 +81,7 @@ impl ServerDesk {
             known
         };
         let host = self.shared().host()?;
-        host.events().publish("servers", "server_changed", &json!({ "id": id }));
+        host.events().publish(HostEvent::ServerChanged(ChangedId { id: id.clone() }));
         let view = self.show(&id, lang).await?;
         let identity = ServerIdentity::admin(&id);
         self.forget_elsewhere(identity.as_str().to_owned(), view.url.clone(), private).await;
@@ -132,7 +133,7 @@ impl ServerDesk {
         fields.insert("id".to_owned(), json!(known.id));
         fields.insert("name".to_owned(), json!(known.name()));
         host.audit("server_removed", fields);
-        host.events().publish("servers", "server_removed", &json!({ "id": known.id }));
+        host.events().publish(HostEvent::ServerRemoved(ChangedId { id: known.id.clone() }));
         Ok(())
     }
 

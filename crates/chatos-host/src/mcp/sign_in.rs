@@ -16,6 +16,7 @@ use chatos_mcp::{
 use chatos_store::{SecretKind, iso_from_ms, now_ms};
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use chatos_wire::server::{ServerFailure, SignInStart, SignInView, SignedOut};
+use chatos_wire::event::{ChangedId, HostEvent};
 use serde_json::{Map, json};
 
 pub(crate) use kept::SignInKept;
@@ -228,7 +229,7 @@ impl ServerDesk {
 
     fn tell(&self, known: &Known) {
         if let Ok(host) = self.shared().host() {
-            host.events().publish("servers", "server_changed", &json!({ "id": known.id }));
+            host.events().publish(HostEvent::ServerChanged(ChangedId { id: known.id.clone() }));
         }
     }
 

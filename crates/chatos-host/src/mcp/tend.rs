@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use chatos_mcp::{Phase, ServerKey, ServerStatus};
 use chatos_store::now_ms;
+use chatos_wire::event::{ChangedId, HostEvent, ServerStateChanged};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -30,7 +31,7 @@ impl Host {
     pub(crate) fn tend_servers(self: &Arc<Self>) {
         let shared = Arc::clone(self.servers().shared());
         let task = follow(Arc::downgrade(self), shared, self.shutdown().clone());
-        self.keep_task(tokio::spawn(task));
+        self.life().spawn(Box::pin(task));
     }
 }
 
@@ -84,7 +85,7 @@ impl Shared {
         let said = std::mem::take(&mut *self.said.lock().unwrap_or_else(PoisonError::into_inner));
         let Some(known) = self.last_known() else { return };
         for server in said.iter().filter_map(|key| known.by_key(key)) {
-            host.events().publish("servers", "server_log", &json!({ "id": server.id }));
+            host.events().publish(HostEvent::ServerLog(ChangedId { id: server.id.clone() }));
         }
     }
 
@@ -104,10 +105,11 @@ impl Shared {
             if matches!(status.phase, Phase::Idle | Phase::Stopped | Phase::Failed) {
                 self.logs.close(status.key.as_str());
             }
-            let state = self.state(host, server, host.lang());
-            let sign_in = self.sign_in_view(host, server, host.lang());
-            let data = json!({ "id": server.id, "state": state, "signIn": sign_in });
-            host.events().publish("servers", "server_state", &data);
+            host.events().publish(HostEvent::ServerState(ServerStateChanged {
+                id: server.id.clone(),
+                state: json!(self.state(host, server, host.lang())),
+                sign_in: json!(self.sign_in_view(host, server, host.lang())),
+            }));
             if let (Phase::Ready, Some(peer), Some(spec)) = (status.phase, &status.peer, &server.spec) {
                 let (identity, digest) = (status.key.as_str().to_owned(), spec.digest.clone());
                 let (store, era) = (host.store().clone(), peer.era.as_str());

@@ -3,6 +3,7 @@
 use chatos_model::protocol_of;
 use chatos_store::{DEMO_MODEL, ModelRecord, StoreErrorKind, is_secret_name};
 use chatos_tool::{ErrorCode, Fault, Text};
+use chatos_wire::event::{ChangedId, HostEvent};
 use serde_json::{Map, Value, json};
 
 use super::presets::{PRESETS, default_base};
@@ -115,7 +116,7 @@ impl ModelDesk<'_> {
     }
 
     pub(super) fn changed(&self, id: &str) {
-        self.host.events().publish("admin", "models_changed", &json!({ "id": id }));
+        self.host.events().publish(HostEvent::ModelsChanged(ChangedId { id: id.to_owned() }));
     }
 }
 

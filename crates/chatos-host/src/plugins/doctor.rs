@@ -1,8 +1,9 @@
 //! What the doctor says about plugins.
 
 use chatos_tool::Text;
+use chatos_wire::Severity;
 
-use crate::doctor::{Finding, Severity};
+use crate::doctor::Finding;
 use crate::host::Host;
 
 impl Host {

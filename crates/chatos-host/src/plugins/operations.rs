@@ -16,7 +16,8 @@ use serde_json::{Map, Value, json};
 use super::fault::{no_plugin, package_fault, problems_json, trust_fault};
 use crate::fault::store_fault;
 use crate::host::Host;
-use crate::operations::Operation;
+use chatos_events::Operation;
+use chatos_wire::event::{ChangedPlugins, HostEvent};
 
 /// What to install.
 #[derive(Debug, Clone)]
@@ -67,7 +68,7 @@ impl Host {
         self.plugins()?;
         let operation = self.operations().begin("install");
         let (host, own) = (Arc::clone(self), operation.clone());
-        let task = tokio::task::spawn_blocking(move || {
+        self.life().spawn_blocking(Box::new(move || {
             let outcome = host.install_now(&order, &own);
             if order.uploaded
                 && let Err(error) = std::fs::remove_file(&order.source)
@@ -75,8 +76,7 @@ impl Host {
                 tracing::warn!(%error, "an uploaded package is left; it is removed at the next start");
             }
             own.finish(outcome);
-        });
-        self.keep_task(task);
+        }));
         Ok(operation)
     }
 
@@ -252,7 +252,7 @@ impl Host {
             if let Some(servers) = self.server_cell().get() {
                 servers.changed();
             }
-            self.events().publish("plugins", "plugins_changed", &json!({ "revision": snapshot.revision }));
+            self.events().publish(HostEvent::PluginsChanged(ChangedPlugins { revision: snapshot.revision }));
         }
     }
 }

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use chatos_prompts::{Health, LineFault, Query, View};
 use chatos_tool::Text;
+use chatos_wire::Severity;
 
-use crate::doctor::{Finding, Severity};
+use crate::doctor::Finding;
 use crate::host::Host;
 
 /// A log that has grown this far is worth an archive run.

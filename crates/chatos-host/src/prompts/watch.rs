@@ -7,7 +7,10 @@ use std::time::Duration;
 use chatos_prompts::{Event, Item, LineRef, Policy, SystemAskers};
 use chatos_store::now_ms;
 use chatos_tool::Lang;
-use serde_json::{Map, Value, json};
+use chatos_wire::event::{
+    ForgedLine, HostEvent, LogPlace, Nothing, PromptCounts, PromptItem, PromptLogHealth,
+};
+use serde_json::{Map, json};
 use sha2::{Digest, Sha256};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::{Instant, MissedTickBehavior};
@@ -34,15 +37,15 @@ pub(super) async fn follow(host: Arc<Host>) {
     let mut step = tokio::time::interval(Duration::from_secs(1));
     step.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut sweep = tokio::time::interval(Duration::from_secs(3600));
-    let mut counts: Option<Value> = None;
+    let mut counts: Option<PromptCounts> = None;
     let mut told = Instant::now() - COUNTS_EVERY;
     loop {
         tokio::select! {
             () = host.shutdown().cancelled() => return,
             event = events.recv() => match event {
-                Ok(Event::Counts(now)) => counts = Some(now.to_json()),
+                Ok(Event::Counts(now)) => counts = Some(PromptCounts { needs_you: now.needs_you, results: now.results }),
                 Ok(event) => handle(&host, event).await,
-                Err(RecvError::Lagged(_)) => publish(&host, "prompt_resync", &json!({})),
+                Err(RecvError::Lagged(_)) => publish(&host, HostEvent::PromptResync(Nothing {})),
                 Err(RecvError::Closed) => return,
             },
             _ = step.tick() => blocking(&host, |host| {
@@ -60,7 +63,7 @@ pub(super) async fn follow(host: Arc<Host>) {
             }).await,
             () = tokio::time::sleep_until(told + COUNTS_EVERY), if counts.is_some() => {
                 if let Some(now) = counts.take() {
-                    publish(&host, "prompt_counts", &now);
+                    publish(&host, HostEvent::PromptCounts(now));
                     told = Instant::now();
                 }
             }
@@ -70,37 +73,39 @@ pub(super) async fn follow(host: Arc<Host>) {
 
 async fn handle(host: &Arc<Host>, event: Event) {
     match event {
-        Event::Requested(item) => publish(host, "prompt_requested", &listed(host, &item)),
+        Event::Requested(item) => publish(host, HostEvent::PromptRequested(listed(host, &item))),
         Event::Answered(item) => {
-            publish(host, "prompt_answered", &listed(host, &item));
+            publish(host, HostEvent::PromptAnswered(listed(host, &item)));
             forget_drafts(host, &item).await;
         }
         Event::Expired(item) => {
-            publish(host, "prompt_expired", &listed(host, &item));
+            publish(host, HostEvent::PromptExpired(listed(host, &item)));
             forget_drafts(host, &item).await;
         }
         Event::Forged { item, line } => {
-            let data =
-                json!({ "item": listed(host, &item), "line": { "offset": line.offset, "line": line.line } });
-            publish(host, "prompt_forged", &data);
+            let place = LogPlace { offset: line.offset, line: line.line.clone() };
+            let forged = ForgedLine { item: listed(host, &item), line: place };
+            publish(host, HostEvent::PromptForged(forged));
             blocking(host, move |host| audit_forged(host, &item, &line)).await;
         }
-        Event::LogProblem(health) => publish(host, "prompt_log_problem", &health.to_json()),
-        Event::Resync => publish(host, "prompt_resync", &json!({})),
+        Event::LogProblem(health) => {
+            publish(host, HostEvent::PromptLogProblem(PromptLogHealth(health.to_json())))
+        }
+        Event::Resync => publish(host, HostEvent::PromptResync(Nothing {})),
         Event::Counts(_) => {}
     }
 }
 
-fn listed(host: &Host, item: &Item) -> Value {
+fn listed(host: &Host, item: &Item) -> PromptItem {
     let lang = match host.lang() {
         Lang::Zh => prompt_lang(Lang::Zh),
         Lang::En => prompt_lang(Lang::En),
     };
-    item.to_list_json(lang)
+    PromptItem(item.to_list_json(lang))
 }
 
-fn publish(host: &Host, kind: &str, data: &Value) {
-    host.events().publish("prompts", kind, data);
+fn publish(host: &Host, event: HostEvent) {
+    host.events().publish(event);
 }
 
 async fn forget_drafts(host: &Arc<Host>, item: &Item) {

@@ -1,12 +1,16 @@
 //! What everybody hears of a run: chat events on the stream (agents §11) and lines of events.jsonl (§13).
 
+use chatos_agent::DeltaKind;
+use chatos_events::Events;
 use chatos_store::now_iso;
 use chatos_tool::{Redactor, Text, Trace};
-use chatos_wire::{RunEnd, RunState};
-use serde_json::{Map, Value, json};
+use chatos_wire::chat_event::{ChatBody, ChatEvent, DeltaBody, NoticeBody, RunStateBody};
+use chatos_wire::event::{HostEvent, RunChanged};
+use chatos_wire::run_line::{RunLine, RunPayload, RunRecord};
+use chatos_wire::{RunEnd, RunState, Severity};
+use serde_json::Value;
 
 use super::record::EventLog;
-use crate::events::EventHub;
 
 /// Longest arguments in an event.
 const ARGUMENT_CHARS: usize = 4_000;
@@ -16,7 +20,7 @@ const RESULT_CHARS: usize = 6_000;
 /// Tells about one run.
 #[derive(Clone)]
 pub(crate) struct Emitter {
-    pub(crate) events: EventHub,
+    pub(crate) events: Events,
     pub(crate) log: EventLog,
     pub(crate) redactor: std::sync::Arc<Redactor>,
     /// The chat a person sees it in.
@@ -29,59 +33,56 @@ pub(crate) struct Emitter {
 
 impl Emitter {
     /// An event of the chat.
-    pub(crate) fn chat(&self, kind: &str, payload: Value) {
+    pub(crate) fn chat(&self, body: ChatBody) {
         if !self.quiet {
-            self.always(kind, payload);
+            self.always(body);
         }
     }
 
-    /// An event of the chat that sub agents tell as well.
-    pub(crate) fn always(&self, kind: &str, payload: Value) {
-        let mut data = Map::new();
-        data.insert("ts".to_owned(), Value::from(now_iso()));
-        data.insert("type".to_owned(), Value::from(kind));
-        data.insert("sessionId".to_owned(), Value::from(self.session_id.clone()));
-        data.insert("runId".to_owned(), Value::from(self.run_id.clone()));
-        if let Value::Object(payload) = payload {
-            data.extend(payload);
-        }
-        self.events.publish_numbered(&format!("chat:{}", self.session_id), kind, data);
+    /// An event of the chat that sub agents publish as well.
+    pub(crate) fn always(&self, body: ChatBody) {
+        let event = ChatEvent {
+            seq: 0,
+            ts: now_iso(),
+            session_id: self.session_id.clone(),
+            run_id: self.run_id.clone(),
+            body,
+        };
+        self.events.publish(event.into());
     }
 
-    /// A delta: the hot path, so without a detour over maps of maps.
-    pub(crate) fn delta(&self, kind: &str, message_id: &str, delta: &str, offset: usize) {
-        self.chat(kind, json!({ "messageId": message_id, "delta": delta, "offset": offset }));
+    /// Publishes one piece of answer text. Called for every token; never touches the store.
+    pub(crate) fn delta(&self, kind: DeltaKind, message_id: &str, delta: &str, offset: usize) {
+        let body = DeltaBody { message_id: message_id.to_owned(), delta: delta.to_owned(), offset };
+        self.chat(match kind {
+            DeltaKind::Text => ChatBody::AssistantDelta(body),
+            DeltaKind::Reasoning => ChatBody::AssistantReasoningDelta(body),
+        });
     }
 
     /// A change of the run for lists of runs.
     pub(crate) fn run_changed(&self, state: RunState, reason: Option<RunEnd>) {
-        let data = json!({ "id": self.run_id, "state": state, "sessionId": self.session_id });
-        self.events.publish("runs", "run_changed", &data);
-        let mut payload = json!({ "state": state });
-        if let Some(reason) = reason {
-            payload["reason"] = Value::from(reason.as_str());
-        }
-        self.chat("run_state", payload.clone());
-        self.line("run_state", payload);
+        let (id, session_id) = (self.run_id.clone(), self.session_id.clone());
+        self.events.publish(HostEvent::RunChanged(RunChanged { id, state, session_id }));
+        let body = RunStateBody { state, reason };
+        self.chat(ChatBody::RunState(body.clone()));
+        self.line(RunLine::RunState(body));
     }
 
     /// A line of the record.
-    pub(crate) fn line(&self, kind: &str, payload: Value) {
-        self.traced(kind, payload, &self.trace);
+    pub(crate) fn line(&self, line: RunLine) {
+        self.traced(line, &self.trace);
     }
 
     /// A line of the record that belongs to a span of its own.
-    pub(crate) fn traced(&self, kind: &str, payload: Value, trace: &Trace) {
-        let mut all = Map::new();
-        all.insert("sessionId".to_owned(), Value::from(self.session_id.clone()));
-        all.insert("trace".to_owned(), serde_json::to_value(trace).unwrap_or_default());
-        if let Value::Object(payload) = payload {
-            all.extend(payload);
-        }
-        let line = json!({
-            "seq": 0, "ts": now_iso(), "type": kind, "runId": self.run_id, "payload": Value::Object(all),
+    pub(crate) fn traced(&self, line: RunLine, trace: &Trace) {
+        self.log.append(RunRecord {
+            seq: 0,
+            ts: now_iso(),
+            kind: line.kind(),
+            run_id: self.run_id.clone(),
+            payload: RunPayload { session_id: self.session_id.clone(), trace: trace.clone(), line },
         });
-        self.log.append(line);
     }
 
     /// Arguments as events show them.
@@ -101,9 +102,9 @@ impl Emitter {
     }
 
     /// Something a person should know.
-    pub(crate) fn notice(&self, level: &str, code: &str, message: &Text, lang: chatos_tool::Lang) {
-        let payload = json!({ "level": level, "code": code, "message": message.get(lang) });
-        self.chat("notice", payload.clone());
-        self.line("notice", payload);
+    pub(crate) fn notice(&self, level: Severity, code: &str, message: &Text, lang: chatos_tool::Lang) {
+        let body = NoticeBody { level, code: code.to_owned(), message: message.get(lang).to_owned() };
+        self.chat(ChatBody::Notice(body.clone()));
+        self.line(RunLine::Notice(body));
     }
 }

@@ -7,6 +7,7 @@ mod zip;
 use chatos_store::{RunRow, SessionRow, Store, StoreError, iso_from_ms, now_ms};
 use chatos_tool::{ErrorCode, Fault, Redactor, Text};
 use chatos_wire::session::SessionView;
+use chatos_wire::event::ChatChange;
 use chatos_wire::{MessageKind, MessageRole, RunEnd, RunKind};
 use serde_json::{Value, json};
 
@@ -91,7 +92,7 @@ impl RunDesk {
             )
             .hint(Text::fixed("`chatos runs show` lists its steps", "`chatos runs show` 会列出其步骤"))
         })?;
-        self.sessions_changed(&row.id, "created");
+        self.sessions_changed(&row.id, ChatChange::Created);
         Ok(session_view(row, None, None))
     }
 }

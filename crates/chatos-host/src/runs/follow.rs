@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::RunDesk;
-use crate::events::Resume;
+use chatos_events::Resume;
 use chatos_tool::Fault;
 use chatos_wire::session::EventBatch;
 

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use chatos_tool::{ErrorCode, Fault, Text};
 use chatos_wire::subagent::{SubAgent, SubCommand, SubImport, SubPlugin, SubSkill};
+use chatos_wire::event::{ChangedId, HostEvent};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -58,7 +59,7 @@ impl RunDesk {
             fields.insert("plugin".to_owned(), json!(plugin.id));
             fields.insert("digest".to_owned(), json!(found.digest));
             host.audit("subagents_imported", fields);
-            host.events().publish("admin", "subagents_changed", &json!({ "id": plugin.id }));
+            host.events().publish(HostEvent::SubagentsChanged(ChangedId { id: plugin.id.clone() }));
             found.imported = true;
             Ok(found)
         })
@@ -89,7 +90,7 @@ impl RunDesk {
                 )
                 .caused_by(&error)
             })?;
-            host.events().publish("admin", "subagents_changed", &json!({ "id": plugin.id }));
+            host.events().publish(HostEvent::SubagentsChanged(ChangedId { id: plugin.id.clone() }));
             Ok(())
         })
         .await

@@ -4,11 +4,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use chatos_events::Notice;
 use chatos_model::{Class, ModelError, post_json};
 use chatos_tool::Text;
+use chatos_wire::Severity;
 
 use super::export::otlp;
-use crate::host::{Host, Notice};
+use crate::host::Host;
 
 /// How long a collector may take.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -67,7 +69,7 @@ async fn send(host: &Arc<Host>, endpoint: &str, trace_id: String) -> Result<(), 
 fn failed(message: &str) -> Notice {
     Notice {
         code: "otlp_failed".to_owned(),
-        severity: "warning",
+        severity: Severity::Warning,
         message: Text::new(
             format!("traces cannot be sent to the collector: {message}"),
             format!("无法将跟踪发送到收集器：{message}"),

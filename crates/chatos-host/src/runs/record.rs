@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 
+use chatos_wire::run_line::RunRecord;
 use serde_json::Value;
 
 /// A file of this size is put aside.
@@ -23,14 +24,14 @@ const QUEUE: usize = 8192;
 /// The record of one host.
 #[derive(Clone)]
 pub(crate) struct EventLog {
-    lines: SyncSender<Value>,
+    lines: SyncSender<RunRecord>,
     full: Arc<AtomicBool>,
 }
 
 impl EventLog {
     /// Writes to this file on a thread of its own.
     pub(crate) fn new(path: PathBuf) -> Self {
-        let (lines, inbox) = sync_channel::<Value>(QUEUE);
+        let (lines, inbox) = sync_channel::<RunRecord>(QUEUE);
         let started = std::thread::Builder::new().name("events-log".to_owned()).spawn(move || {
             let mut writer = Writer { path, file: None, size: 0, seq: 0, failed: false };
             while let Ok(line) = inbox.recv() {
@@ -48,7 +49,7 @@ impl EventLog {
     }
 
     /// Adds a line.
-    pub(crate) fn append(&self, line: Value) {
+    pub(crate) fn append(&self, line: RunRecord) {
         match self.lines.try_send(line) {
             Ok(()) => self.full.store(false, Ordering::Relaxed),
             Err(TrySendError::Full(_)) => {
@@ -70,15 +71,17 @@ struct Writer {
 }
 
 impl Writer {
-    fn write(&mut self, mut line: Value) {
+    fn write(&mut self, mut line: RunRecord) {
         if self.seq == 0 {
             self.seq = last_seq(&self.path);
         }
         self.seq += 1;
-        line["seq"] = Value::from(self.seq);
-        let mut text = line.to_string();
-        text.push('\n');
-        match self.put(text.as_bytes()) {
+        line.seq = self.seq;
+        let put = serde_json::to_vec(&line).map_err(std::io::Error::from).and_then(|mut text| {
+            text.push(b'\n');
+            self.put(&text)
+        });
+        match put {
             Ok(()) => self.failed = false,
             Err(error) => {
                 self.file = None;
@@ -146,9 +149,22 @@ fn rotate(path: &Path) -> std::io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use chatos_tool::Trace;
+    use chatos_wire::run_line::{RunLine, RunPayload, TextLine};
 
     use super::*;
+
+    fn line() -> RunRecord {
+        let trace: Trace = serde_json::from_str("{}").unwrap();
+        let line = RunLine::User(TextLine { message_id: "m".to_owned(), text: "hi".to_owned() });
+        RunRecord {
+            seq: 0,
+            ts: "t".to_owned(),
+            kind: line.kind(),
+            run_id: "r".to_owned(),
+            payload: RunPayload { session_id: "s".to_owned(), trace, line },
+        }
+    }
 
     #[test]
     fn lines_are_numbered_over_starts_and_files_are_put_aside() {
@@ -156,10 +172,10 @@ mod tests {
         let path = dir.path().join("events.jsonl");
         let new = || Writer { path: path.clone(), file: None, size: 0, seq: 0, failed: false };
         let mut writer = new();
-        writer.write(json!({ "seq": 0, "type": "user" }));
-        writer.write(json!({ "seq": 0, "type": "user" }));
+        writer.write(line());
+        writer.write(line());
         let mut writer = new();
-        writer.write(json!({ "seq": 0, "type": "user" }));
+        writer.write(line());
         let text = std::fs::read_to_string(&path).unwrap();
         let seqs: Vec<u64> = text
             .lines()

@@ -6,6 +6,9 @@ use chatos_policy::Role;
 use chatos_store::{AttachmentRow, Kept, MessageRow, NewMessage, RunRow, SessionPatch, SessionRow, now_ms};
 use chatos_tool::{ErrorCode, Fault, Text};
 use chatos_wire::session::{Attachment, SendMode, SendOrder, Sent};
+use chatos_wire::chat_event::{ChatBody, MessageBody};
+use chatos_wire::event::ChatChange;
+use chatos_wire::run_line::{RunLine, TextLine};
 use chatos_wire::{MessageKind, MessageRole, RunKind, RunState};
 use serde_json::json;
 
@@ -252,11 +255,11 @@ impl RunDesk {
         if let Some(view) = view {
             let host = self.host()?;
             let emitter = self.emitter(&host, &session.id, &run_id);
-            emitter.chat("user_message", json!({ "message": view }));
+            emitter.chat(ChatBody::UserMessage(MessageBody { message: json!(view) }));
             let text = emitter.redactor.text(&order.text).into_owned();
-            emitter.line("user", json!({ "messageId": message_id, "text": text }));
+            emitter.line(RunLine::User(TextLine { message_id: message_id.clone(), text }));
         }
-        self.sessions_changed(&session.id, "changed");
+        self.sessions_changed(&session.id, ChatChange::Changed);
         Ok(Sent { run_id, user_message_id: message_id, assistant_message_id: Some(answer_id), queued: true })
     }
 }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use chatos_store::{SessionPatch, SessionRow, Store, StoreError, UsageBy, now_ms};
 use chatos_tool::{ErrorCode, Fault, Text};
 use chatos_wire::RunState;
+use chatos_wire::event::{ChatChange, HostEvent, SessionChanged};
 use chatos_wire::session::{
     MessagePage, MessageView, RunBrief, SearchHit, SessionChange, SessionOrder, SessionView,
 };
-use serde_json::json;
 
 use super::views::{message_view, session_view, summary_view, usage_view};
 use super::{RunDesk, no_session};
@@ -25,7 +25,7 @@ impl RunDesk {
         let row = self.new_session(order).await?;
         let row = self.work(move |store| store.create_session(row)).await?;
         let view = session_view(row, None, None);
-        self.sessions_changed(&view.id, "created");
+        self.sessions_changed(&view.id, ChatChange::Created);
         Ok(view)
     }
 
@@ -56,7 +56,7 @@ impl RunDesk {
                 with_run(store, row, false)
             })
             .await?;
-        self.sessions_changed(&row.id, "created");
+        self.sessions_changed(&row.id, ChatChange::Created);
         Ok(SessionView { pending_root: placed.pending, ..row })
     }
 
@@ -167,7 +167,7 @@ impl RunDesk {
                 .await
                 .map_err(|error| super::broken(&error))??;
         }
-        self.sessions_changed(id, "changed");
+        self.sessions_changed(id, ChatChange::Changed);
         Ok(view)
     }
 
@@ -179,13 +179,13 @@ impl RunDesk {
         if !self.work(move |store| store.delete_session(&wanted)).await? {
             return Err(no_session(id));
         }
-        self.sessions_changed(id, "deleted");
+        self.sessions_changed(id, ChatChange::Deleted);
         Ok(())
     }
 
-    pub(super) fn sessions_changed(&self, id: &str, what: &str) {
+    pub(super) fn sessions_changed(&self, id: &str, change: ChatChange) {
         if let Some(host) = self.host.upgrade() {
-            host.events().publish("runs", "session_changed", &json!({ "id": id, "change": what }));
+            host.events().publish(HostEvent::SessionChanged(SessionChanged { id: id.to_owned(), change }));
         }
     }
 

@@ -22,7 +22,12 @@ use chatos_store::{
     Store, StoreError, SummaryRow, ToolCallRow, UsageRow, now_ms,
 };
 use chatos_tool::{Fault, Lang, Text, Trace};
-use chatos_wire::{MessageRole, RunState, StepKind, StepState};
+use chatos_wire::chat_event::{
+    ChatBody, CompactedBody, MessageBody, RetryBody, SubagentStepBody, ToolCallBody, UsageBody,
+};
+use chatos_wire::event::Nothing;
+use chatos_wire::run_line::{ModelCallLine, RunLine, TextLine, ThoughtLine};
+use chatos_wire::{MessageRole, RunState, Severity, StepKind, StepState};
 use serde_json::{Value, json};
 
 use super::emit::Emitter;
@@ -167,10 +172,11 @@ impl Inner {
         if let (Some(step), Value::Object(payload)) = (step.as_object_mut(), payload) {
             step.extend(payload);
         }
-        let data = json!({ "jobId": job, "callId": self.parts.run.parent_call_id, "step": step });
-        self.parts.emitter.always("subagent_step", data.clone());
-        self.parts.emitter.line("subagent_step", data);
-        self.parts.host.runs().sub_progress(job, &step);
+        let call_id = self.parts.run.parent_call_id.clone();
+        let body = SubagentStepBody { job_id: job.clone(), call_id, step };
+        self.parts.emitter.always(ChatBody::SubagentStep(body.clone()));
+        self.parts.emitter.line(RunLine::SubagentStep(body.clone()));
+        self.parts.host.runs().sub_progress(job, &body.step);
     }
 
     fn usage_row(&self, usage: &Usage, message_id: &str, step: i64) -> UsageRow {
@@ -291,12 +297,12 @@ impl Stage for HostStage {
             }));
             *stage.last_answer.lock().unwrap_or_else(PoisonError::into_inner) = Some(message_id.clone());
             if let Some(row) = stage.message(&message_id) {
-                let message = message_view(stage.store(), row);
-                stage.parts.emitter.chat("assistant_start", json!({ "message": message }));
+                let message = json!(message_view(stage.store(), row));
+                stage.parts.emitter.chat(ChatBody::AssistantStart(MessageBody { message }));
             }
             let trace = stage.span(&answering.span_id, None);
-            let call = json!({ "model": stage.parts.model_id, "messageId": message_id });
-            stage.parts.emitter.traced("model_call", call, &trace);
+            let call = ModelCallLine { model: stage.parts.model_id.clone(), message_id };
+            stage.parts.emitter.traced(RunLine::ModelCall(call), &trace);
             Ok(answering)
         })
     }
@@ -311,11 +317,7 @@ impl Stage for HostStage {
                 }
             }
         }
-        let event = match kind {
-            DeltaKind::Text => "assistant_delta",
-            DeltaKind::Reasoning => "assistant_reasoning_delta",
-        };
-        self.parts.emitter.delta(event, &answering.message_id, delta, offset);
+        self.parts.emitter.delta(kind, &answering.message_id, delta, offset);
     }
 
     fn flush(&self, answering: &Answering, text: String, reasoning: String) -> Later<Result<(), Fault>> {
@@ -335,13 +337,17 @@ impl Stage for HostStage {
                 seq: answering.seq,
                 ..Live::default()
             }));
-            let payload = json!({
-                "messageId": answering.message_id, "attempt": retry.attempt, "class": retry.class,
-                "delayMs": retry.delay_ms, "keep": 0,
-            });
-            stage.parts.emitter.chat("assistant_retry", payload.clone());
-            stage.parts.emitter.chat("messages_refresh", json!({}));
-            stage.parts.emitter.traced("model_retry", payload, &stage.span(&answering.span_id, None));
+            let trace = stage.span(&answering.span_id, None);
+            let body = RetryBody {
+                message_id: answering.message_id,
+                attempt: retry.attempt,
+                class: retry.class.to_owned(),
+                delay_ms: retry.delay_ms,
+                keep: 0,
+            };
+            stage.parts.emitter.chat(ChatBody::AssistantRetry(body.clone()));
+            stage.parts.emitter.chat(ChatBody::MessagesRefresh(Nothing {}));
+            stage.parts.emitter.traced(RunLine::ModelRetry(body), &trace);
             Ok(())
         })
     }
@@ -381,7 +387,7 @@ impl Stage for HostStage {
                 }],
                 ..stage.moment()
             }))?;
-            stage.parts.emitter.chat("messages_refresh", json!({}));
+            stage.parts.emitter.chat(ChatBody::MessagesRefresh(Nothing {}));
             Ok(())
         })
     }
@@ -430,7 +436,7 @@ impl Stage for HostStage {
         self.work(move |stage| stage.compacted(&step, done))
     }
 
-    fn notice(&self, level: &'static str, code: &str, message: &Text) {
+    fn notice(&self, level: Severity, code: &str, message: &Text) {
         self.parts.emitter.notice(level, code, message, self.parts.lang);
     }
 }
@@ -439,12 +445,16 @@ impl Inner {
     fn whole_answer(&self, answering: &Answering, finished: Finished) -> Result<(), Fault> {
         let thought: String = finished.reasoning.iter().map(|part| part.text.as_str()).collect();
         let usage_row = self.usage_row(&finished.usage, &answering.message_id, answering.seq);
-        let usage = json!({
-            "input": usage_row.input, "output": usage_row.output, "cacheRead": usage_row.cache_read,
-            "cacheWrite": usage_row.cache_write, "estimated": usage_row.estimated,
-            "cost": usage_row.cost,
-            "currency": (!usage_row.currency.is_empty()).then_some(&usage_row.currency),
-        });
+        let used = UsageBody {
+            input: usage_row.input,
+            output: usage_row.output,
+            cache_read: usage_row.cache_read,
+            cache_write: usage_row.cache_write,
+            estimated: usage_row.estimated,
+            cost: usage_row.cost,
+            currency: (!usage_row.currency.is_empty()).then(|| usage_row.currency.clone()),
+        };
+        let usage = json!(used);
         let mut calls = Vec::with_capacity(finished.calls.len());
         for call in &finished.calls {
             let tool = finished.set.get(&call.name);
@@ -490,21 +500,26 @@ impl Inner {
         let emitter = &self.parts.emitter;
         let trace = self.span(&answering.span_id, None);
         if !thought.is_empty() {
-            emitter.traced("assistant_thinking", json!({ "text": emitter.redactor.text(&thought) }), &trace);
+            let text = emitter.redactor.text(&thought).into_owned();
+            emitter.traced(RunLine::AssistantThinking(ThoughtLine { text }), &trace);
         }
         if !finished.text.is_empty() {
-            let text = emitter.redactor.text(&finished.text);
-            emitter.traced("assistant", json!({ "messageId": answering.message_id, "text": text }), &trace);
+            let text = emitter.redactor.text(&finished.text).into_owned();
+            let said = TextLine { message_id: answering.message_id.clone(), text };
+            emitter.traced(RunLine::Assistant(said), &trace);
         }
         for call in &told {
-            let payload = json!({
-                "messageId": answering.message_id, "callId": call.call_id, "tool": call.tool, "name": call.name,
-                "server": call.server, "args": call.args_preview,
-            });
-            emitter.chat("tool_call", payload);
+            emitter.chat(ChatBody::ToolCall(ToolCallBody {
+                message_id: answering.message_id.clone(),
+                call_id: call.call_id.clone(),
+                tool: call.tool.clone(),
+                name: call.name.clone(),
+                server: call.server.clone(),
+                args: call.args_preview.clone(),
+            }));
         }
-        emitter.always("usage", usage.clone());
-        emitter.traced("usage", usage, &trace);
+        emitter.always(ChatBody::Usage(used.clone()));
+        emitter.traced(RunLine::Usage(used), &trace);
         self.tell_answer(&finished.text, &thought, &told);
         Ok(())
     }
@@ -527,9 +542,11 @@ impl Inner {
         if let Some(done) = done {
             let id = uuid::Uuid::now_v7().to_string();
             write.usage.push(self.usage_row(&done.usage, "", step.seq));
-            told = Some(json!({
-                "summaryId": id, "beforeTokens": done.tokens_before, "afterTokens": done.tokens_after,
-            }));
+            told = Some(CompactedBody {
+                summary_id: id.clone(),
+                before_tokens: done.tokens_before,
+                after_tokens: done.tokens_after,
+            });
             write.summary = Some(SummaryRow {
                 id,
                 session_id: self.parts.transcript.clone(),
@@ -543,7 +560,7 @@ impl Inner {
                 created_at: now_ms(),
             });
         }
-        let output = told.as_ref().map(Value::to_string).unwrap_or_default();
+        let output = told.as_ref().map(|told| json!(told).to_string()).unwrap_or_default();
         write.steps.push(StepWrite::Finish {
             seq: step.seq,
             state: StepState::Done,
@@ -554,8 +571,8 @@ impl Inner {
         });
         kept(self.store().write_run(write))?;
         if let Some(told) = told {
-            self.parts.emitter.chat("context_compacted", told.clone());
-            self.parts.emitter.traced("summary", told, &self.span(&step.span_id, None));
+            self.parts.emitter.chat(ChatBody::ContextCompacted(told.clone()));
+            self.parts.emitter.traced(RunLine::Summary(told), &self.span(&step.span_id, None));
         }
         Ok(())
     }

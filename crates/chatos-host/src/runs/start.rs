@@ -7,7 +7,9 @@ use std::time::Duration;
 use chatos_agent::End;
 use chatos_store::{MessageRow, NewMessage, RunChange, RunRow, RunWrite, StepRow, StepWrite, now_ms};
 use chatos_tool::{ErrorCode, Fault, Text};
-use chatos_wire::{MessageKind, MessageRole, RunEnd, RunKind, RunState, StepKind, StepState};
+use chatos_wire::chat_event::{ChatBody, ErrorBody, MessageBody};
+use chatos_wire::run_line::{RunLine, StartedLine, TextLine};
+use chatos_wire::{MessageKind, MessageRole, RunEnd, RunKind, RunState, Severity, StepKind, StepState};
 use serde_json::{Value, json};
 
 use super::active::Active;
@@ -29,7 +31,7 @@ impl Host {
         // Tests end a debug build at every write in turn (agents §16.3).
         let halt = host.environment().get("CHATOS_TEST_HALT_AT").and_then(|at| at.parse().ok());
         chatos_store::halt_at(halt.unwrap_or_default());
-        let task = tokio::spawn(async move {
+        self.life().spawn(Box::pin(async move {
             let desk = host.runs();
             if let Err(fault) = desk.recover(found).await {
                 tracing::error!(%fault, "interrupted runs could not be continued");
@@ -48,8 +50,7 @@ impl Host {
                     tracing::warn!(%fault, "the leases of runs could not be renewed");
                 }
             }
-        });
-        self.keep_task(task);
+        }));
     }
 }
 
@@ -149,7 +150,7 @@ impl RunDesk {
         .await?;
         let emitter = self.emitter(&host, &run.session_id, &run.id);
         emitter.run_changed(RunState::Failed, Some(RunEnd::Error));
-        emitter.chat("assistant_error", json!({ "messageId": null, "code": code, "message": message }));
+        emitter.chat(ChatBody::AssistantError(ErrorBody { message_id: None, code, message }));
         Ok(())
     }
 
@@ -200,8 +201,8 @@ impl RunDesk {
             stage.work(|stage| stage.note_resume()).await?;
         }
         stage.parts.emitter.run_changed(RunState::Running, None);
-        let started = json!({ "continued": continued, "kind": stage.parts.run.kind });
-        stage.parts.emitter.line("run_started", started);
+        let started = StartedLine { continued, kind: stage.parts.run.kind };
+        stage.parts.emitter.line(RunLine::RunStarted(started));
         registered.began = true;
         let task = tokio::spawn(async move {
             let _registered = registered;
@@ -440,10 +441,11 @@ impl RunDesk {
         let message_id = uuid::Uuid::now_v7().to_string();
         let written = self.write_correction(&active, &message_id, text).await;
         active.steer.end(written.is_ok(), abort_call);
-        let view = written?;
+        let message = written?;
         let emitter = self.emitter(&host, &active.session_id, run_id);
-        emitter.always("user_message", json!({ "message": view }));
-        emitter.line("correction", json!({ "messageId": message_id, "text": emitter.redactor.text(text) }));
+        emitter.always(ChatBody::UserMessage(MessageBody { message }));
+        let text = emitter.redactor.text(text).into_owned();
+        emitter.line(RunLine::Correction(TextLine { message_id: message_id.clone(), text }));
         Ok(message_id)
     }
 
@@ -583,7 +585,7 @@ async fn drive(turn: chatos_agent::Turn, stage: HostStage) {
     };
     if let Err(fault) = written {
         tracing::error!(%fault, run = run_id, "a run is left to be continued");
-        stage.parts.emitter.notice("error", "run_interrupted", &fault.message, stage.parts.lang);
+        stage.parts.emitter.notice(Severity::Error, "run_interrupted", &fault.message, stage.parts.lang);
         if let Err(fault) = stage.work(|stage| stage.interrupt()).await {
             tracing::error!(%fault, "that could not be written either");
         }

@@ -15,7 +15,9 @@ use chatos_store::{
 };
 use chatos_tool::{ErrorCode, Fault, Text, Trace};
 use chatos_wire::subagent::SubPlugin;
-use chatos_wire::{MessageRole, RunKind, RunState};
+use chatos_wire::chat_event::{ChatBody, SubagentStateBody};
+use chatos_wire::run_line::{RunLine, SubagentLine};
+use chatos_wire::{MessageRole, RunKind, RunState, Severity};
 use serde_json::{Value, json};
 use tokio::sync::{Semaphore, mpsc};
 
@@ -300,7 +302,7 @@ impl RunDesk {
                             format!("无法使用子智能体的模型 `{name}`；将使用下一个"),
                         );
                         let emitter = self.emitter(host, &parent.session_id, &parent.id);
-                        emitter.notice("warning", "model_unusable", &text, host.lang());
+                        emitter.notice(Severity::Warning, "model_unusable", &text, host.lang());
                     }
                 }
             }
@@ -370,11 +372,23 @@ impl RunDesk {
     fn tell_job(&self, run: &RunRow, state: &str) {
         let Ok(host) = self.host() else { return };
         let emitter = self.emitter(&host, &run.session_id, &run.parent_run_id);
-        let data = json!({ "jobId": run.job_id, "callId": run.parent_call_id, "runId": run.parent_run_id,
-                           "childRunId": run.id, "subAgentId": run.subagent_id, "state": state });
-        emitter.always("subagent_state", data.clone());
-        let kind = if state == "running" { "subagent_started" } else { "subagent_finished" };
-        emitter.line(kind, data);
+        emitter.always(ChatBody::SubagentState(SubagentStateBody {
+            job_id: run.job_id.clone(),
+            call_id: run.parent_call_id.clone(),
+            child_run_id: run.id.clone(),
+            sub_agent_id: run.subagent_id.clone(),
+            state: state.to_owned(),
+        }));
+        let line = SubagentLine {
+            job_id: run.job_id.clone(),
+            call_id: run.parent_call_id.clone(),
+            run_id: run.parent_run_id.clone(),
+            child_run_id: run.id.clone(),
+            sub_agent_id: run.subagent_id.clone(),
+            state: state.to_owned(),
+        };
+        let started = state == RunState::Running.as_str();
+        emitter.line(if started { RunLine::SubagentStarted(line) } else { RunLine::SubagentFinished(line) });
     }
 
     /// The result of a finished job (servers §9).

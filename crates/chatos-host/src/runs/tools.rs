@@ -7,6 +7,7 @@ use std::time::Duration;
 use chatos_agent::{CallEnd, CallObserver, CallOrder, Toolset};
 use chatos_policy::{Outcome, Role};
 use chatos_tool::{Fault, Text};
+use chatos_wire::Severity;
 use serde_json::Value;
 
 use super::stage::HostStage;
@@ -94,7 +95,7 @@ impl RunTools {
             let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
             for problem in set.problems() {
                 if told.insert(format!("{}/{:?}/{}", problem.server, problem.tool, problem.code)) {
-                    stage.parts.emitter.notice("warning", problem.code, &problem.message, lang);
+                    stage.parts.emitter.notice(Severity::Warning, problem.code, &problem.message, lang);
                     if problem.code == SIGN_IN {
                         stage.parts.host.servers().ask_to_sign_in(&problem.server);
                     }
@@ -107,7 +108,7 @@ impl RunTools {
                 format!("this run offers {} tools to the model; fewer work better", set.len()),
                 format!("本次运行向模型提供 {} 个工具；更少效果更好", set.len()),
             );
-            stage.parts.emitter.notice("warning", "many_tools", &text, lang);
+            stage.parts.emitter.notice(Severity::Warning, "many_tools", &text, lang);
         }
         Ok(Arc::new(set))
     }
@@ -142,7 +143,7 @@ impl RunTools {
             })
             .await?;
         for text in missing {
-            stage.parts.emitter.notice("warning", "missing_prompt", &text, stage.parts.lang);
+            stage.parts.emitter.notice(Severity::Warning, "missing_prompt", &text, stage.parts.lang);
         }
         *self.system.lock().unwrap_or_else(PoisonError::into_inner) = Some(blocks.clone());
         Ok(blocks)

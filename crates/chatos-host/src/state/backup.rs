@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 
 use crate::fault::store_fault;
 use crate::host::Host;
-use crate::operations::Operation;
+use chatos_events::Operation;
 
 /// Logs: kept up to the end of a line, as long as they were when the copy began.
 const LOGS: [&str; 4] = ["ui-prompts", "events", "tool-log", "host-log"];

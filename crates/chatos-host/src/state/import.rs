@@ -8,8 +8,11 @@ use chatos_tool::{ErrorCode, Fault, Text};
 use serde_json::{Map, Value, json};
 
 use crate::fault::store_fault;
-use crate::host::{Host, Notice};
-use crate::operations::Operation;
+use crate::host::Host;
+use chatos_events::Notice;
+use chatos_events::Operation;
+use chatos_wire::Severity;
+use chatos_wire::event::{HostEvent, ImportedState};
 
 impl Host {
     /// Where an older program may have left its database.
@@ -112,7 +115,9 @@ impl Host {
                 fields.insert("by".to_owned(), json!("import"));
                 self.audit("setting_weakened", fields);
             }
-            self.events().publish("admin", "state_imported", &json!({ "source": imported.source }));
+            self.events().publish(HostEvent::StateImported(ImportedState {
+                source: imported.source.display().to_string(),
+            }));
         }
         Ok(outcome)
     }
@@ -132,7 +137,7 @@ impl Host {
         });
         self.notice(Notice {
             code: "state_imported".to_owned(),
-            severity: "info",
+            severity: Severity::Info,
             message: Text::new(
                 format!(
                     "{taken} rows were taken over from {source}, {skipped} were not; the report is {report}"
@@ -146,7 +151,7 @@ impl Host {
     fn tell_changed_source(&self, source: &Path) {
         self.notice(Notice {
             code: "import_source_changed".to_owned(),
-            severity: "info",
+            severity: Severity::Info,
             message: Text::new(
                 format!("an older state has changed since it was taken over: {}", source.display()),
                 format!("旧状态在导入之后有变化：{}", source.display()),
@@ -162,7 +167,7 @@ impl Host {
         tracing::warn!(source = %source.display(), "{fault}");
         self.notice(Notice {
             code: fault.code.clone().into_owned(),
-            severity: "warning",
+            severity: Severity::Warning,
             message: fault.message.clone(),
             hint: Some(Text::new(
                 format!(

@@ -6,10 +6,10 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use chatos_events::Events;
+use chatos_wire::event::{HostEvent, Nothing, ToolLogLine};
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
-
-use crate::events::EventHub;
 
 /// How often the size of the file is looked at.
 const TICK: Duration = Duration::from_millis(250);
@@ -17,7 +17,7 @@ const TICK: Duration = Duration::from_millis(250);
 const BURST: u64 = 1 << 20;
 
 /// Follows the log until `stop`.
-pub(super) async fn follow(path: PathBuf, events: EventHub, stop: CancellationToken) {
+pub(super) async fn follow(path: PathBuf, events: Events, stop: CancellationToken) {
     let mut tail = Tail::at_end(path);
     let mut tick = tokio::time::interval(TICK);
     loop {
@@ -46,14 +46,14 @@ pub(super) async fn follow(path: PathBuf, events: EventHub, stop: CancellationTo
     }
 }
 
-fn tell(events: &EventHub, news: io::Result<(Vec<Value>, bool)>) {
+fn tell(events: &Events, news: io::Result<(Vec<Value>, bool)>) {
     match news {
         Ok((records, gap)) => {
             if gap {
-                events.publish("logs", "tool_log_gap", &json!({}));
+                events.publish(HostEvent::ToolLogGap(Nothing {}));
             }
             for record in records {
-                events.publish("logs", "tool_log", &record);
+                events.publish(HostEvent::ToolLog(ToolLogLine(record)));
             }
         }
         Err(error) => tracing::debug!(%error, "the tool log cannot be read now"),
@@ -134,6 +134,7 @@ fn lines(file: &File, at: &mut u64, records: &mut Vec<Value>) -> io::Result<bool
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
     use std::io::Write as _;
 
     use super::*;

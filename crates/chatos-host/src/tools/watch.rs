@@ -4,38 +4,46 @@
 use std::sync::Weak;
 use std::time::Duration;
 
+use chatos_events::Events;
 use chatos_layer::{CallEvent, Observer};
-use serde_json::{Value, json};
+use chatos_wire::event::{
+    ChangedIds, ChangedProject, ChangedSetting, HostEvent, ToolFinished, ToolStarted, ToolWaiting,
+};
 use tokio_util::sync::CancellationToken;
 
-use crate::events::EventHub;
 use crate::host::Host;
 
 /// Calls as events; the words are those of tools §8.
-pub(super) struct Told(pub(super) EventHub, pub(super) Weak<Host>);
+pub(super) struct Told(pub(super) Events, pub(super) Weak<Host>);
 
 impl Observer for Told {
     fn event(&self, event: CallEvent) {
         match event {
             CallEvent::Started { server, trace } => {
-                self.0.publish("logs", "tool_started", &json!({ "server": server, "trace": trace }));
+                self.0.publish(HostEvent::ToolStarted(ToolStarted { server: server.to_owned(), trace }));
             }
             // Told per call, with its id.
             CallEvent::Progress { .. } => {}
             CallEvent::Waiting { call_id, trace, request_id } => {
-                let data = json!({ "callId": call_id, "requestId": request_id, "trace": trace });
-                self.0.publish("logs", "tool_waiting", &data);
+                self.0.publish(HostEvent::ToolWaiting(ToolWaiting {
+                    call_id: Some(call_id.clone()),
+                    request_id: request_id.clone(),
+                    trace: trace.clone(),
+                }));
                 if let Some(host) = self.1.upgrade() {
                     host.tools().call_waits(&call_id, &request_id);
                     host.runs().tool_waits(&trace, &request_id);
                 }
             }
             CallEvent::Finished { server, trace, status, code, elapsed_ms, size } => {
-                let data = json!({
-                    "server": server, "status": status.as_str(), "code": code,
-                    "elapsedMs": elapsed_ms, "size": size, "trace": trace,
-                });
-                self.0.publish("logs", "tool_finished", &data);
+                self.0.publish(HostEvent::ToolFinished(ToolFinished {
+                    server: server.to_owned(),
+                    status: status.as_str().to_owned(),
+                    code: code.to_owned(),
+                    elapsed_ms,
+                    size,
+                    trace,
+                }));
             }
         }
     }
@@ -85,7 +93,7 @@ fn look(host: &Host, known: &Known) -> Result<Known, chatos_store::StoreError> {
         return Ok(known.clone());
     }
     if host.store().reload_settings(host.settings())? {
-        host.events().publish("admin", "settings_changed", &json!({ "key": Value::Null }));
+        host.events().publish(HostEvent::SettingsChanged(ChangedSetting { key: None }));
     }
     let found = Stamps {
         tasks: host.store().tasks_stamp()?,
@@ -94,13 +102,13 @@ fn look(host: &Host, known: &Known) -> Result<Known, chatos_store::StoreError> {
     };
     if let Some(before) = &known.1 {
         if before.tasks != found.tasks {
-            host.events().publish("admin", "tasks_changed", &json!({ "ids": [] }));
+            host.events().publish(HostEvent::TasksChanged(ChangedIds::default()));
         }
         if before.journal != found.journal {
-            host.events().publish("admin", "journal_changed", &json!({ "projectRoot": Value::Null }));
+            host.events().publish(HostEvent::JournalChanged(ChangedProject { project_root: None }));
         }
         if before.changes != found.changes {
-            host.events().publish("admin", "file_changes_changed", &json!({ "ids": [] }));
+            host.events().publish(HostEvent::FileChangesChanged(ChangedIds::default()));
         }
     }
     Ok((Some(now), Some(found)))

@@ -1,6 +1,7 @@
 //! The doctor over HTTP.
 
-use chatos_host::{Finding, Lang, Severity, now_iso};
+use chatos_host::{Finding, Lang, now_iso};
+use chatos_wire::Severity;
 use chatos_wire::doctor::{DoctorFinding, DoctorQuery, DoctorReport};
 use chatos_wire::status::Empty;
 

@@ -59,7 +59,7 @@ fn notices(app: &App, lang: Lang) -> Vec<NoticeView> {
         .into_iter()
         .map(|notice| NoticeView {
             code: notice.code,
-            severity: notice.severity.to_owned(),
+            severity: notice.severity.to_string(),
             message: notice.message.get(lang).to_owned(),
             hint: notice.hint.map(|hint| hint.get(lang).to_owned()),
         })

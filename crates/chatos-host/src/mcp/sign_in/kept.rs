@@ -5,17 +5,17 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use chatos_events::Events;
 use chatos_mcp::{Grant, Grants, Pending, Remote, Turn};
 use chatos_paths::{FileLock, LockError, StateDir};
 use chatos_store::{SecretKind, SecretValue, Store, StoreError, SubKey, now_ms};
 use chatos_tool::Redactor;
+use chatos_wire::event::{ChangedId, HostEvent};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
-use crate::events::EventHub;
 use crate::host::Host;
 use crate::mcp::auth::StoredOauth;
 
@@ -135,7 +135,7 @@ struct KeptGrant {
     dir: StateDir,
     key: SubKey,
     redactor: Arc<Redactor>,
-    events: EventHub,
+    events: Events,
     identity: String,
     name: String,
     url: String,
@@ -213,7 +213,7 @@ impl KeptGrant {
 
     fn told(&self) {
         let id = self.identity.strip_prefix("admin:").unwrap_or(&self.identity);
-        self.events.publish("servers", "server_changed", &json!({ "id": id }));
+        self.events.publish(HostEvent::ServerChanged(ChangedId { id: id.to_owned() }));
     }
 }
 

@@ -8,12 +8,13 @@ use std::time::Duration;
 use chatos_mcp::{Addresses, Auth, Endpoint, Grant};
 use chatos_store::{SecretKind, StoreError};
 use chatos_tool::Text;
+use chatos_wire::Severity;
 use serde_json::{Map, json};
 use tokio::runtime::Handle;
 
 use super::kept::{KeptFor, Place};
 use super::{blocking, revoked};
-use crate::doctor::{Finding, Severity};
+use crate::doctor::Finding;
 use crate::host::Host;
 use crate::mcp::{Catalogue, Known, ServerDesk};
 
@@ -50,9 +51,9 @@ impl Host {
             fields.insert("issuer".to_owned(), json!(grant.issuer()));
             fields.insert("scopes".to_owned(), json!(grant.scopes()));
             self.audit("server_signed_out", fields);
-            let (Ok(runtime), Endpoint::Http(remote)) = (Handle::try_current(), endpoint) else { continue };
+            let (Ok(_), Endpoint::Http(remote)) = (Handle::try_current(), endpoint) else { continue };
             let stop = self.shutdown().clone();
-            self.keep_task(runtime.spawn(async move {
+            self.life().spawn(Box::pin(async move {
                 let late = async {
                     stop.cancelled().await;
                     tokio::time::sleep(LAST_WORDS).await;

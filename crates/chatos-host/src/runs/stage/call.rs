@@ -4,6 +4,11 @@ use chatos_agent::{CallEnd, CallObserver, CallStep, Pending, PlannedCall, Sendin
 use chatos_mcp::Progress;
 use chatos_store::{MessageRow, MessageWrite, NewMessage, RunChange, RunWrite, StepRow, StepWrite, now_ms};
 use chatos_tool::Fault;
+use chatos_wire::chat_event::{
+    CallInBackground, CallProgress, CallProgressBody, ChatBody, PromptAnsweredBody, PromptWaitingBody,
+    ToolResultBody,
+};
+use chatos_wire::run_line::{CallLine, ResultLine, RunLine};
 use chatos_wire::{MessageRole, RunState, StepKind, StepState};
 use serde_json::{Value, json};
 use std::sync::atomic::Ordering;
@@ -49,11 +54,14 @@ impl Inner {
         let mut spans = self.spans.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         spans.insert(step.span_id.clone(), (step.seq, call.id.clone()));
         drop(spans);
-        let started = json!({
-            "callId": call.id, "server": planned.server, "tool": planned.tool,
-            "args": self.parts.emitter.arguments(&call.arguments),
-        });
-        self.parts.emitter.traced("tool_started", started, &self.span(&step.span_id, Some(&planned.tool)));
+        let trace = self.span(&step.span_id, Some(&planned.tool));
+        let started = CallLine {
+            call_id: call.id.clone(),
+            server: planned.server,
+            args: self.parts.emitter.arguments(&call.arguments),
+            tool: planned.tool,
+        };
+        self.parts.emitter.traced(RunLine::ToolStarted(started), &trace);
         Ok(step)
     }
 
@@ -117,12 +125,19 @@ impl Inner {
         let (server, tool) = (row.server.clone(), row.tool.clone());
         let view = message_view(self.store(), row);
         let trace = self.span(&step.span_id, Some(&tool));
-        self.parts.emitter.chat("tool_result", json!({ "message": view, "trace": trace }));
-        let line = json!({
-            "callId": pending.call.id, "server": server, "tool": tool, "status": status, "code": code,
-            "elapsedMs": end.elapsed_ms, "result": self.parts.emitter.result(&text), "blob": blob,
-        });
-        self.parts.emitter.traced("tool_finished", line, &trace);
+        let body = ToolResultBody { message: json!(view), trace: Some(trace.clone()) };
+        self.parts.emitter.chat(ChatBody::ToolResult(body));
+        let line = ResultLine {
+            call_id: pending.call.id.clone(),
+            server,
+            tool,
+            status: status.to_owned(),
+            code: code.to_owned(),
+            elapsed_ms: end.elapsed_ms,
+            result: self.parts.emitter.result(&text),
+            blob: blob.map(str::to_owned),
+        };
+        self.parts.emitter.traced(RunLine::ToolFinished(line), &trace);
         if self.parts.run.job_id.is_some() {
             self.sub_step("tool_result", crate::runs::sub_steps::result(&pending.call.id, &view));
         }
@@ -148,9 +163,13 @@ impl Inner {
             tracing::warn!(%error, "a question of a run is not in its journal");
         }
         self.parts.emitter.run_changed(RunState::WaitingPrompt, None);
-        let payload = json!({ "callId": call_id, "requestId": request_id, "kind": kind });
-        self.parts.emitter.always("prompt_waiting", payload.clone());
-        self.parts.emitter.line("prompt_requested", payload);
+        let body = PromptWaitingBody {
+            call_id: call_id.to_owned(),
+            request_id: request_id.to_owned(),
+            kind: kind.to_owned(),
+        };
+        self.parts.emitter.always(ChatBody::PromptWaiting(body.clone()));
+        self.parts.emitter.line(RunLine::PromptRequested(body));
     }
 
     /// A built-in server asks the person in the middle of a call.
@@ -178,9 +197,14 @@ impl Inner {
         {
             tracing::debug!(%fault, "the run ended meanwhile");
         }
-        let payload = json!({ "callId": call_id, "requestId": request_id, "kind": kind, "status": status });
-        self.parts.emitter.always("prompt_answered", payload.clone());
-        self.parts.emitter.line("prompt_answered", payload);
+        let body = PromptAnsweredBody {
+            call_id: call_id.to_owned(),
+            request_id: request_id.to_owned(),
+            kind: kind.to_owned(),
+            status: status.to_owned(),
+        };
+        self.parts.emitter.always(ChatBody::PromptAnswered(body.clone()));
+        self.parts.emitter.line(RunLine::PromptAnswered(body));
     }
 }
 
@@ -220,12 +244,14 @@ impl CallObserver for Watch {
     }
 
     fn progress(&self, progress: &Progress) {
-        let payload = json!({
-            "callId": self.step.call_id, "progress": progress.progress, "total": progress.total,
-            "message": progress.message,
-        });
-        self.stage.parts.emitter.chat("tool_progress", payload.clone());
-        self.stage.parts.emitter.line("tool_progress", payload);
+        let body = CallProgressBody {
+            call_id: self.step.call_id.clone(),
+            progress: progress.progress,
+            total: progress.total,
+            message: progress.message.clone(),
+        };
+        self.stage.parts.emitter.chat(ChatBody::ToolProgress(CallProgress::Said(body.clone())));
+        self.stage.parts.emitter.line(RunLine::ToolProgress(body));
     }
 
     fn waiting(&self, request_id: &str, kind: WaitKind) {
@@ -242,8 +268,9 @@ impl CallObserver for Watch {
     }
 
     fn background(&self, elapsed_ms: u64) {
-        let payload = json!({ "callId": self.step.call_id, "elapsedMs": elapsed_ms, "background": true });
-        self.stage.parts.emitter.chat("tool_progress", payload);
+        let call_id = self.step.call_id.clone();
+        let body = CallInBackground { call_id, elapsed_ms, background: true };
+        self.stage.parts.emitter.chat(ChatBody::ToolProgress(CallProgress::Background(body)));
     }
 
     fn task(&self, handle: TaskHandle) -> Later<Result<(), Fault>> {

@@ -5,6 +5,8 @@ use chatos_store::{Kept, MessageRow, MessageWrite, NewMessage, RunChange, RunWri
 use chatos_tool::{Fault, Lang};
 #[cfg(feature = "otlp")]
 use chatos_wire::RunKind;
+use chatos_wire::chat_event::{AbortedBody, ChatBody, DoneBody, ErrorBody, ToolResultBody};
+use chatos_wire::run_line::{FinishedLine, RunLine};
 use chatos_wire::{MessageKind, MessageRole, RunEnd, RunState, StepState};
 use serde_json::json;
 
@@ -86,8 +88,8 @@ impl Inner {
         self.parts.host.runs().end_is_written(&run.id);
         self.set_live(None);
         for row in results.iter().filter_map(|id| self.message(id)) {
-            let view = message_view(self.store(), row);
-            self.parts.emitter.chat("tool_result", json!({ "message": view }));
+            let message = json!(message_view(self.store(), row));
+            self.parts.emitter.chat(ChatBody::ToolResult(ToolResultBody { message, trace: None }));
         }
         self.tell_end(end, state, reason, told);
         Ok(())
@@ -113,27 +115,27 @@ impl Inner {
         let emitter = &self.parts.emitter;
         let last = self.last_answer.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
         emitter.run_changed(state, Some(reason));
-        let mut line = json!({ "state": state, "stopReason": reason });
+        let mut line = FinishedLine { state, stop_reason: reason, code: None, message: None };
         match end {
             End::Done { .. } => {
-                emitter.chat("assistant_done", json!({ "messageId": last, "stopReason": reason }));
+                emitter.chat(ChatBody::AssistantDone(DoneBody { message_id: last, stop_reason: reason }));
             }
             End::Failed { .. } => {
                 let (code, message) = error.unwrap_or_default();
-                line["code"] = json!(code);
-                line["message"] = json!(message);
-                emitter
-                    .chat("assistant_error", json!({ "messageId": last, "code": code, "message": message }));
+                let code = code.to_owned();
+                (line.code, line.message) = (Some(code.clone()), Some(message.clone()));
+                emitter.chat(ChatBody::AssistantError(ErrorBody { message_id: last, code, message }));
             }
             End::Aborted => {
                 let message = match self.parts.lang {
                     Lang::En => "stopped",
                     Lang::Zh => "已停止",
                 };
-                emitter.chat("assistant_aborted", json!({ "messageId": last, "message": message }));
+                let body = AbortedBody { message_id: last, message: message.to_owned() };
+                emitter.chat(ChatBody::AssistantAborted(body));
             }
         }
-        emitter.line("run_finished", line);
+        emitter.line(RunLine::RunFinished(line));
         #[cfg(feature = "otlp")]
         if self.parts.run.kind != RunKind::Sub {
             crate::runs::push::trace(&self.parts.host, self.parts.run.trace_id.clone());

@@ -6,6 +6,7 @@ use chatos_store::{
     Kept, MessageRow, MessageWrite, NewMessage, RunWrite, StepRow, StepWrite, UsageBy, now_ms,
 };
 use chatos_tool::{Fault, Lang};
+use chatos_wire::chat_event::{ChatBody, ToolResultBody};
 use chatos_wire::{MessageRole, StepKind, StepState};
 use serde_json::{Value, json};
 
@@ -267,8 +268,8 @@ impl Inner {
         }
         kept(self.store().write_run(write))?;
         if let Some(row) = self.message(&id) {
-            let view = message_view(self.store(), row);
-            self.parts.emitter.chat("tool_result", json!({ "message": view }));
+            let message = json!(message_view(self.store(), row));
+            self.parts.emitter.chat(ChatBody::ToolResult(ToolResultBody { message, trace: None }));
         }
         Ok(())
     }

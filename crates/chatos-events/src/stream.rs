@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use serde_json::{Map, Value, json};
+use chatos_wire::event::HostEvent;
+use serde::Serialize;
 use tokio::sync::Notify;
 
 /// Frames kept for resuming clients. Fewer would resync a laptop that slept for a minute; more would
@@ -22,6 +23,16 @@ pub struct Frame {
     pub text: Arc<str>,
 }
 
+/// A frame as it is written.
+#[derive(Serialize)]
+struct FrameText<'a> {
+    seq: u64,
+    topic: &'a str,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    data: &'a HostEvent,
+}
+
 /// Where a new subscription stands relative to what the client saw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Resume {
@@ -33,7 +44,7 @@ pub enum Resume {
 
 /// Publishes frames to every subscription.
 #[derive(Clone)]
-pub struct EventHub {
+pub struct Events {
     shared: Arc<Mutex<Shared>>,
 }
 
@@ -66,7 +77,7 @@ pub struct Subscription {
     pub seq: u64,
 }
 
-impl EventHub {
+impl Events {
     /// A new stream. Positions begin at the wall clock, so that those of an earlier start always lie
     /// before the kept past and lead to a resync; they stay exact in JavaScript numbers.
     pub fn new(now_ms: i64) -> Self {
@@ -76,23 +87,19 @@ impl EventHub {
     }
 
     /// Sends an event to everybody and returns its position.
-    pub fn publish(&self, topic: &str, kind: &str, data: &Value) -> u64 {
-        self.send(|seq| json!({ "seq": seq, "topic": topic, "type": kind, "data": data }).to_string())
-    }
-
-    /// As [`EventHub::publish`], with the position inside the data as well (agents §11).
-    pub fn publish_numbered(&self, topic: &str, kind: &str, mut data: Map<String, Value>) -> u64 {
-        self.send(|seq| {
-            data.insert("seq".to_owned(), Value::from(seq));
-            json!({ "seq": seq, "topic": topic, "type": kind, "data": data }).to_string()
-        })
-    }
-
-    fn send(&self, text: impl FnOnce(u64) -> String) -> u64 {
+    pub fn publish(&self, mut event: HostEvent) -> u64 {
+        let (topic, kind) = (event.topic(), event.kind());
         let mut shared = lock(&self.shared);
         let seq = shared.next;
         shared.next += 1;
-        let text = text(seq);
+        event.set_seq(seq);
+        let text = match serde_json::to_string(&FrameText { seq, topic: &topic, kind, data: &event }) {
+            Ok(text) => text,
+            Err(error) => {
+                tracing::error!(%error, kind, "an event cannot be written as JSON");
+                return seq;
+            }
+        };
         let frame = Frame { seq, text: text.into() };
         shared.past_bytes += frame.text.len();
         shared.past.push_back(frame.clone());
@@ -176,39 +183,47 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[cfg(test)]
 mod tests {
+    use chatos_wire::chat_event::{ChatBody, ChatEvent, DeltaBody};
+    use chatos_wire::event::{ChangedPlugins, ToolLogLine};
+    use serde_json::{Value, json};
+
     use super::*;
+
+    fn number(revision: u64) -> HostEvent {
+        HostEvent::PluginsChanged(ChangedPlugins { revision })
+    }
 
     async fn texts(subscription: &mut Subscription, count: usize) -> Vec<String> {
         let mut all = Vec::new();
         for _ in 0..count {
             let frame = subscription.next().await.unwrap();
             let value: Value = serde_json::from_str(&frame.text).unwrap();
-            all.push(value["data"].to_string());
+            all.push(value["data"]["revision"].to_string());
         }
         all
     }
 
     #[tokio::test]
     async fn a_client_resumes_exactly_where_it_was() {
-        let hub = EventHub::new(1_000);
-        let first = hub.publish("admin", "x", &json!(1));
-        hub.publish("admin", "x", &json!(2));
+        let hub = Events::new(1_000);
+        let first = hub.publish(number(1));
+        hub.publish(number(2));
         let mut again = hub.subscribe(Some(first));
         assert_eq!(again.resume, Resume::Continues);
-        hub.publish("admin", "x", &json!(3));
+        hub.publish(number(3));
         assert_eq!(texts(&mut again, 2).await, ["2", "3"]);
     }
 
     #[tokio::test]
     async fn another_start_and_a_lost_past_mean_resync() {
-        let old = EventHub::new(1_000);
-        let seen = old.publish("admin", "x", &json!(1));
-        let new = EventHub::new(2_000);
+        let old = Events::new(1_000);
+        let seen = old.publish(number(1));
+        let new = Events::new(2_000);
         assert_eq!(new.subscribe(Some(seen)).resume, Resume::Resync);
         assert_eq!(new.subscribe(Some(u64::MAX)).resume, Resume::Resync);
-        let first = new.publish("admin", "x", &json!(0));
-        for number in 0..=KEEP_FRAMES {
-            new.publish("admin", "x", &json!(number));
+        let first = new.publish(number(0));
+        for revision in 0..=KEEP_FRAMES {
+            new.publish(number(revision as u64));
         }
         assert_eq!(new.subscribe(Some(first - 1)).resume, Resume::Resync);
         assert_eq!(new.subscribe(None).resume, Resume::Continues);
@@ -216,14 +231,41 @@ mod tests {
 
     #[tokio::test]
     async fn a_reader_that_never_reads_is_dropped_and_others_go_on() {
-        let hub = EventHub::new(0);
+        let hub = Events::new(0);
         let mut slow = hub.subscribe(None);
-        let big = json!("x".repeat(1024 * 1024));
+        let big = || HostEvent::ToolLog(ToolLogLine(json!("x".repeat(1024 * 1024))));
         let mut quick = hub.subscribe(None);
         for _ in 0..6 {
-            hub.publish("logs", "line", &big);
+            hub.publish(big());
             assert!(quick.next().await.is_some());
         }
         assert!(slow.next().await.is_none());
+    }
+
+    #[tokio::test]
+    async fn a_frame_has_its_names_from_the_event_and_a_chat_knows_its_position() {
+        let hub = Events::new(0);
+        let mut reader = hub.subscribe(None);
+        hub.publish(number(7));
+        let body = DeltaBody { message_id: "m".to_owned(), delta: "hi".to_owned(), offset: 3 };
+        let event = ChatEvent {
+            seq: 0,
+            ts: "t".to_owned(),
+            session_id: "s".to_owned(),
+            run_id: "r".to_owned(),
+            body: ChatBody::AssistantDelta(body),
+        };
+        hub.publish(event.into());
+        let mut next =
+            async || -> Value { serde_json::from_str(&reader.next().await.unwrap().text).unwrap() };
+        let plain =
+            json!({ "seq": 1, "topic": "plugins", "type": "plugins_changed", "data": { "revision": 7 } });
+        assert_eq!(next().await, plain);
+        let chat = json!({
+            "seq": 2, "topic": "chat:s", "type": "assistant_delta",
+            "data": { "seq": 2, "ts": "t", "type": "assistant_delta", "sessionId": "s", "runId": "r",
+                      "messageId": "m", "delta": "hi", "offset": 3 },
+        });
+        assert_eq!(next().await, chat);
     }
 }

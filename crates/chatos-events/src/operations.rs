@@ -5,10 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use chatos_tool::{Fault, Lang};
+use chatos_tool::{ErrorCode, Fault, Lang};
+use chatos_wire::OperationState;
+use chatos_wire::event::{HostEvent, OperationBody};
 use serde_json::{Value, json};
 
-use crate::events::EventHub;
+use crate::stream::Events;
 
 /// Finished operations that can still be asked about.
 const KEPT: usize = 200;
@@ -18,7 +20,7 @@ const TELL_EVERY: Duration = Duration::from_millis(100);
 /// All operations of this start.
 #[derive(Clone)]
 pub struct Operations {
-    events: EventHub,
+    events: Events,
     lang: Lang,
     known: Arc<Mutex<VecDeque<Operation>>>,
 }
@@ -28,7 +30,7 @@ pub struct Operations {
 pub struct Operation {
     id: Arc<str>,
     kind: &'static str,
-    events: EventHub,
+    events: Events,
     lang: Lang,
     cancel: Arc<AtomicBool>,
     state: Arc<Mutex<State>>,
@@ -50,7 +52,7 @@ struct Progress {
 
 impl Operations {
     /// No operations yet. Errors in events come in `lang`; a caller that asks gets its own.
-    pub fn new(events: EventHub, lang: Lang) -> Self {
+    pub fn new(events: Events, lang: Lang) -> Self {
         Self { events, lang, known: Arc::default() }
     }
 
@@ -126,17 +128,18 @@ impl Operation {
     }
 
     fn tell(&self) {
-        self.events.publish("admin", "operation_changed", &self.view(self.lang));
+        self.events.publish(HostEvent::OperationChanged(OperationBody(self.view(self.lang))));
     }
 
     /// `{id, kind, state, progress, result, error, status}`.
     pub fn view(&self, lang: Lang) -> Value {
         let state = lock(&self.state);
         let (word, result, error, status) = match &state.outcome {
-            None => ("running", Value::Null, Value::Null, None),
-            Some(Ok(value)) => ("done", value.clone(), Value::Null, None),
+            None => (OperationState::Running, Value::Null, Value::Null, None),
+            Some(Ok(value)) => (OperationState::Done, value.clone(), Value::Null, None),
             Some(Err(fault)) => {
-                let word = if fault.code == "canceled" { "canceled" } else { "failed" };
+                let canceled = fault.code == ErrorCode::Canceled.as_str();
+                let word = if canceled { OperationState::Canceled } else { OperationState::Failed };
                 (word, Value::Null, fault.to_json(lang)["error"].take(), Some(fault.class.http_status()))
             }
         };
@@ -159,11 +162,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use chatos_tool::{ErrorCode, Text};
+    use chatos_tool::Text;
 
     #[test]
     fn an_operation_reports_progress_and_its_end() {
-        let all = Operations::new(EventHub::new(0), Lang::En);
+        let all = Operations::new(Events::new(0), Lang::En);
         let one = all.begin("install");
         one.progress(1, Some(2), "files", "copying");
         let view = all.get(one.id()).unwrap().view(Lang::En);
@@ -181,7 +184,7 @@ mod tests {
 
     #[test]
     fn only_finished_ones_are_forgotten() {
-        let all = Operations::new(EventHub::new(0), Lang::En);
+        let all = Operations::new(Events::new(0), Lang::En);
         let first = all.begin("install");
         for _ in 0..KEPT + 5 {
             all.begin("install").finish(Ok(Value::Null));

@@ -1,0 +1,513 @@
+//! The event stream: one variant of [`HostEvent`] per event, with the data it carries.
+//!
+//! A frame on the socket is `{seq, topic, type, data}`; `topic` and `type` follow from the variant, so an event
+//! of an unknown name or with other data than its own cannot be published.
+
+use std::borrow::Cow;
+
+use chatos_tool::Trace;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::chat_event::{ChatBody, ChatEvent};
+use crate::words::words;
+use crate::{RunState, Severity};
+
+/// Makes the enum, the names of its variants and their schemas from one table.
+macro_rules! events {
+    ($($(#[$meaning:meta])* $value:ident($data:ty) = $topic:literal / $kind:literal,)+) => {
+        /// Something the host tells everybody who listens.
+        #[derive(Debug, Clone, Serialize)]
+        #[serde(untagged)]
+        pub enum HostEvent {
+            $($(#[$meaning])* $value($data),)+
+            /// Something that happened in a chat; its topic is `chat:` and the id of the chat.
+            Chat(Box<ChatEvent>),
+        }
+
+        impl HostEvent {
+            /// What the event is about; clients choose by it.
+            pub fn topic(&self) -> Cow<'static, str> {
+                match self {
+                    $(Self::$value(_) => Cow::Borrowed($topic),)+
+                    Self::Chat(event) => Cow::Owned(format!("chat:{}", event.session_id)),
+                }
+            }
+
+            /// The name of the event.
+            pub fn kind(&self) -> &'static str {
+                match self {
+                    $(Self::$value(_) => $kind,)+
+                    Self::Chat(event) => event.body.kind(),
+                }
+            }
+
+            /// Events of chats say their position inside the data as well (agents §11).
+            pub fn set_seq(&mut self, seq: u64) {
+                if let Self::Chat(event) = self {
+                    event.seq = seq;
+                }
+            }
+        }
+
+        fn frames(generator: &mut SchemaGenerator) -> Vec<Schema> {
+            let mut all = vec![$({
+                let data = generator.subschema_for::<$data>();
+                let topic = json!({ "const": $topic });
+                frame(&topic, &json!({ "const": $kind }), &data)
+            },)+];
+            let data = generator.subschema_for::<ChatEvent>();
+            let topic = json!({ "type": "string", "pattern": "^chat:" });
+            all.push(frame(&topic, &json!({ "enum": ChatBody::KINDS }), &data));
+            all
+        }
+    };
+}
+
+events! {
+    /// An agent was made, changed or deleted.
+    AgentsChanged(ChangedId) = "admin" / "agents_changed",
+    /// A land_config was made, changed or deleted.
+    LandConfigsChanged(ChangedId) = "admin" / "land_configs_changed",
+    /// A system prompt was made, changed or deleted.
+    SystemPromptsChanged(ChangedId) = "admin" / "system_prompts_changed",
+    /// A model was made, changed or deleted.
+    ModelsChanged(ChangedId) = "admin" / "models_changed",
+    /// A plugin of sub agents was imported, switched or removed.
+    SubagentsChanged(ChangedId) = "admin" / "subagents_changed",
+    /// A secret was set or deleted.
+    SecretsChanged(ChangedName) = "admin" / "secrets_changed",
+    /// What a client may do was decided.
+    ClientsChanged(ChangedName) = "admin" / "clients_changed",
+    /// A setting has another value.
+    SettingsChanged(ChangedSetting) = "admin" / "settings_changed",
+    /// Tools changed files, or changes were undone.
+    FileChangesChanged(ChangedIds) = "admin" / "file_changes_changed",
+    /// Tasks were made, changed or deleted.
+    TasksChanged(ChangedIds) = "admin" / "tasks_changed",
+    /// The journal of a project has other entries.
+    JournalChanged(ChangedProject) = "admin" / "journal_changed",
+    /// The state has another key.
+    StateKeyChanged(ChangedKey) = "admin" / "state_key_changed",
+    /// The state of an older program was taken over.
+    StateImported(ImportedState) = "admin" / "state_imported",
+    /// Long work began, went on or ended.
+    OperationChanged(OperationBody) = "admin" / "operation_changed",
+    /// Something about this start a person should know.
+    Notice(HostNotice) = "host" / "notice",
+    /// A question was asked.
+    PromptRequested(PromptItem) = "prompts" / "prompt_requested",
+    /// A question was answered.
+    PromptAnswered(PromptItem) = "prompts" / "prompt_answered",
+    /// A question closed because its time was over.
+    PromptExpired(PromptItem) = "prompts" / "prompt_expired",
+    /// Somebody wrote an answer into the log that nobody gave.
+    PromptForged(ForgedLine) = "prompts" / "prompt_forged",
+    /// How many questions wait.
+    PromptCounts(PromptCounts) = "prompts" / "prompt_counts",
+    /// Something is wrong with the log of questions.
+    PromptLogProblem(PromptLogHealth) = "prompts" / "prompt_log_problem",
+    /// Events of questions were lost: read them again.
+    PromptResync(Nothing) = "prompts" / "prompt_resync",
+    /// A tool was called.
+    ToolStarted(ToolStarted) = "logs" / "tool_started",
+    /// A call says how far it is.
+    ToolProgress(ToolProgress) = "logs" / "tool_progress",
+    /// A call waits for a person.
+    ToolWaiting(ToolWaiting) = "logs" / "tool_waiting",
+    /// A call goes on while its caller does something else.
+    ToolBackground(ToolBackground) = "logs" / "tool_background",
+    /// A call has its result.
+    ToolFinished(ToolFinished) = "logs" / "tool_finished",
+    /// A line of the tool log, whoever wrote it.
+    ToolLog(ToolLogLine) = "logs" / "tool_log",
+    /// More lines than can be told came at once: read the pages.
+    ToolLogGap(Nothing) = "logs" / "tool_log_gap",
+    /// The files or the grants of a plugin's apps are others.
+    AppChanged(AppChanged) = "apps" / "app_changed",
+    /// It was decided whether an app may work in a folder.
+    AppRoot(AppRootDecided) = "apps" / "app_root",
+    /// The backend of a plugin does something else than before.
+    BackendState(BackendChanged) = "apps" / "backend_state",
+    /// An app tried what it may not.
+    AppWanted(AppWanted) = "apps" / "app_wanted",
+    /// An app is needed while nobody looks at it: keep it mounted.
+    AppNeeded(AppNeeded) = "apps" / "app_needed",
+    /// Nobody needs that app any more.
+    AppReleased(AppReleased) = "apps" / "app_released",
+    /// A chat was made, changed or deleted.
+    SessionChanged(SessionChanged) = "runs" / "session_changed",
+    /// A run is in another state.
+    RunChanged(RunChanged) = "runs" / "run_changed",
+    /// The tools of a server are others, or were approved.
+    ToolsChanged(ChangedTools) = "servers" / "tools_changed",
+    /// What is known of a server is something else.
+    ServerChanged(ChangedId) = "servers" / "server_changed",
+    /// A server wrote lines of log.
+    ServerLog(ChangedId) = "servers" / "server_log",
+    /// A server does something else than before.
+    ServerState(ServerStateChanged) = "servers" / "server_state",
+    /// A server is gone.
+    ServerRemoved(ChangedId) = "servers" / "server_removed",
+    /// There is a new snapshot of the plugins.
+    PluginsChanged(ChangedPlugins) = "plugins" / "plugins_changed",
+}
+
+impl From<ChatEvent> for HostEvent {
+    fn from(event: ChatEvent) -> Self {
+        Self::Chat(Box::new(event))
+    }
+}
+
+/// A frame of the event stream, for its schema: the socket writes frames as text, once for all readers.
+#[derive(Debug, Clone, Copy)]
+pub struct EventFrame;
+
+impl JsonSchema for EventFrame {
+    fn schema_name() -> Cow<'static, str> {
+        Cow::Borrowed("EventFrame")
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut all = frames(generator);
+        let hello = generator.subschema_for::<Hello>();
+        all.push(frame(&json!({ "const": "host" }), &json!({ "enum": ["hello", "resync"] }), &hello));
+        let null = json_schema!({ "type": "null" });
+        all.push(frame(&json!({ "const": "host" }), &json!({ "const": "pong" }), &null));
+        json_schema!({ "description": "A frame of the event stream.", "oneOf": all })
+    }
+}
+
+fn frame(topic: &Value, kind: &Value, data: &Schema) -> Schema {
+    json_schema!({
+        "type": "object",
+        "properties": {
+            "seq": { "type": "integer", "minimum": 0 },
+            "topic": topic,
+            "type": kind,
+            "data": data,
+        },
+        "required": ["seq", "topic", "type", "data"],
+    })
+}
+
+/// The schema of every frame, as `docs/protocols/events.schema.json` has it.
+pub fn schema() -> Value {
+    let generator = schemars::generate::SchemaSettings::draft2020_12().into_generator();
+    let mut schema = generator.into_root_schema_for::<EventFrame>();
+    schema.insert("title".to_owned(), json!("Frames of the event stream of ChatOS"));
+    schema.to_value()
+}
+
+/// The nine fields are always there; unknown ones are null.
+pub(crate) fn trace_schema(_: &mut SchemaGenerator) -> Schema {
+    const FIELDS: [&str; 9] = [
+        "traceId",
+        "spanId",
+        "parentSpanId",
+        "rootAgentId",
+        "agentId",
+        "subAgentId",
+        "runId",
+        "sessionId",
+        "toolName",
+    ];
+    let fields = FIELDS.map(|name| (name.to_owned(), json!({ "type": ["string", "null"] })));
+    let fields: Map<String, Value> = fields.into_iter().collect();
+    json_schema!({ "type": "object", "properties": fields, "required": FIELDS })
+}
+
+/// No data: the event says everything by its name.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Nothing {}
+
+/// The first frame a client gets.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Hello {
+    pub version: String,
+    /// Another one means another start of the host.
+    pub boot_id: String,
+    /// False: the past is gone, read everything again.
+    pub resumed: bool,
+}
+
+/// One record of a list is another.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct ChangedId {
+    pub id: String,
+}
+
+/// One record of a list that has names instead of ids is another.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct ChangedName {
+    pub name: String,
+}
+
+/// A setting has another value.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct ChangedSetting {
+    /// Null: another process changed some.
+    pub key: Option<String>,
+}
+
+/// Several records of a list are others.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+pub struct ChangedIds {
+    /// Empty: another process changed some.
+    pub ids: Vec<String>,
+}
+
+/// The journal of a project has other entries.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ChangedProject {
+    /// Null: another process changed one.
+    pub project_root: Option<String>,
+}
+
+/// The state has another key.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ChangedKey {
+    pub key_id: String,
+}
+
+/// The state of an older program was taken over.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct ImportedState {
+    /// Where it was.
+    pub source: String,
+}
+
+/// Something about this start a person should know. In English; the status has it in the caller's language.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct HostNotice {
+    pub code: String,
+    pub severity: Severity,
+    pub message: String,
+}
+
+/// Long work as the list of operations has it.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct OperationBody(pub Value);
+
+/// How many questions wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PromptCounts {
+    pub needs_you: usize,
+    pub results: usize,
+}
+
+/// A question as lists have it (ui-prompts §12.2).
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct PromptItem(pub Value);
+
+/// What is wrong with the log of questions.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct PromptLogHealth(pub Value);
+
+/// An answer in the log that nobody gave.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct ForgedLine {
+    pub item: PromptItem,
+    pub line: LogPlace,
+}
+
+/// A line of a file.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct LogPlace {
+    pub offset: u64,
+    pub line: String,
+}
+
+/// A tool was called.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct ToolStarted {
+    pub server: String,
+    #[schemars(schema_with = "trace_schema")]
+    pub trace: Trace,
+}
+
+/// How far a call is.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolProgress {
+    pub call_id: String,
+    pub progress: f64,
+    pub total: Option<f64>,
+    pub message: Option<String>,
+    /// What the server sent besides.
+    pub detail: Option<Value>,
+}
+
+/// A call waits for a person.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolWaiting {
+    /// Calls of built-in servers say which.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call_id: Option<String>,
+    pub request_id: String,
+    #[schemars(schema_with = "trace_schema")]
+    pub trace: Trace,
+}
+
+/// A call goes on while its caller does something else.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolBackground {
+    pub call_id: String,
+    pub server: String,
+    pub tool: String,
+    pub elapsed_ms: u64,
+}
+
+/// A call has its result.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolFinished {
+    pub server: String,
+    pub status: String,
+    pub code: String,
+    pub elapsed_ms: u64,
+    /// Bytes of the result.
+    pub size: usize,
+    #[schemars(schema_with = "trace_schema")]
+    pub trace: Trace,
+}
+
+/// A line of the tool log as it was written.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct ToolLogLine(pub Value);
+
+words! {
+    /// Why the apps of a plugin have to be loaded again.
+    AppChangeReason {
+        /// The plugin is gone.
+        Removed = "removed",
+        /// Nobody trusts its files as they are now.
+        Trust = "trust",
+        /// Its files are others.
+        Files = "files",
+        /// What they may do is something else.
+        Grants = "grants",
+    }
+}
+
+/// The files or the grants of a plugin's apps are others.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AppChanged {
+    pub plugin_id: String,
+    /// The revision that is not served any more.
+    pub rev: Option<String>,
+    pub reason: AppChangeReason,
+}
+
+/// It was decided whether an app may work in a folder.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AppRootDecided {
+    pub plugin_id: String,
+    /// `asked`, `full`, `read` or `no`.
+    pub mode: String,
+}
+
+/// The backend of a plugin does something else than before.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct BackendChanged {
+    /// As the plugin's page has it.
+    #[serde(flatten)]
+    pub status: Map<String, Value>,
+    pub plugin_id: String,
+    /// Why it ended or did not start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// An app tried what it may not.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AppWanted {
+    pub plugin_id: String,
+    pub capability: String,
+}
+
+/// An app is needed while nobody looks at it.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AppNeeded {
+    pub plugin_id: String,
+    pub app_id: String,
+    /// Such as `async_task`.
+    pub reason: String,
+    pub call_id: String,
+}
+
+/// Nobody needs an app any more.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AppReleased {
+    pub plugin_id: String,
+    pub app_id: String,
+}
+
+words! {
+    /// What happened to a chat.
+    ChatChange {
+        /// It is new.
+        Created = "created",
+        /// It has another title, agent, model, folder or place.
+        Changed = "changed",
+        /// It is gone.
+        Deleted = "deleted",
+    }
+}
+
+/// A chat was made, changed or deleted.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct SessionChanged {
+    pub id: String,
+    pub change: ChatChange,
+}
+
+/// A run is in another state.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RunChanged {
+    pub id: String,
+    pub state: RunState,
+    pub session_id: String,
+}
+
+/// The tools of a server are others, or were approved.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct ChangedTools {
+    pub id: String,
+    pub tools: Vec<String>,
+}
+
+/// A server does something else than before.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ServerStateChanged {
+    pub id: String,
+    /// As the list of servers has it.
+    pub state: Value,
+    /// As the list of servers has it.
+    pub sign_in: Value,
+}
+
+/// There is a new snapshot of the plugins.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct ChangedPlugins {
+    pub revision: u64,
+}
