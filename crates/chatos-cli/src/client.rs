@@ -13,6 +13,7 @@ use chatos_server::LocalApi;
 use http_body_util::{BodyExt, Full};
 use hyper::{Method, Request};
 use hyper_util::rt::TokioIo;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::net::TcpStream;
 
@@ -23,6 +24,43 @@ use crate::output::Output;
 const CALL_TIME: Duration = Duration::from_secs(120);
 /// Longer than the longest total limit a setting allows, and than any answer of a person is waited for.
 const PATIENT_TIME: Duration = Duration::from_secs(30 * 24 * 3600);
+
+/// An answer of the API: what came, for `--json`, and the same as its type.
+#[derive(Debug, Clone)]
+pub(crate) struct Answer<T> {
+    /// As it came, with members this version does not know.
+    pub(crate) raw: Value,
+    /// As this version reads it.
+    pub(crate) body: T,
+}
+
+impl<T> std::ops::Deref for Answer<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.body
+    }
+}
+
+/// Reads an answer as its type.
+pub(crate) fn typed<T: DeserializeOwned>(raw: Value) -> Result<Answer<T>, Fault> {
+    match T::deserialize(&raw) {
+        Ok(body) => Ok(Answer { raw, body }),
+        Err(error) => Err(Fault::new(
+            ErrorCode::Unavailable,
+            Text::fixed(
+                "the answer has another form than this version of `chatos` reads",
+                "应答的格式与此版本的 `chatos` 不符",
+            ),
+        )
+        .code("answer_unknown")
+        .caused_by(&error)
+        .hint(Text::fixed(
+            "the running host may be of another version: `chatos stop`, then start it again",
+            "正在运行的主机可能是其他版本：请用 `chatos stop` 停止后重新启动",
+        ))),
+    }
+}
 
 /// Who answers.
 pub(crate) enum Api {
@@ -146,7 +184,23 @@ impl Api {
     }
 
     /// Reads a resource.
-    pub(crate) async fn get(&self, path: &str, lang: Lang) -> Result<Value, Fault> {
+    pub(crate) async fn get<T: DeserializeOwned>(&self, path: &str, lang: Lang) -> Result<Answer<T>, Fault> {
+        typed(self.get_json(path, lang).await?)
+    }
+
+    /// Writes, and reads what came of it.
+    pub(crate) async fn ask<T: DeserializeOwned>(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+        lang: Lang,
+    ) -> Result<Answer<T>, Fault> {
+        typed(self.call(method, path, body, lang).await?)
+    }
+
+    /// Reads a resource as bare JSON.
+    pub(crate) async fn get_json(&self, path: &str, lang: Lang) -> Result<Value, Fault> {
         self.call(Method::GET, path, None, lang).await
     }
 }

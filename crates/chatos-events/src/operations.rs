@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 
 use chatos_tool::{ErrorCode, Fault, Lang};
 use chatos_wire::OperationState;
-use chatos_wire::event::{HostEvent, OperationBody};
-use serde_json::{Value, json};
+use chatos_wire::event::HostEvent;
+use chatos_wire::operation::{OperationProgress, OperationView};
+use serde_json::Value;
 
 use crate::stream::Events;
 
@@ -128,30 +129,40 @@ impl Operation {
     }
 
     fn tell(&self) {
-        self.events.publish(HostEvent::OperationChanged(OperationBody(self.view(self.lang))));
+        self.events.publish(HostEvent::OperationChanged(self.view(self.lang)));
     }
 
-    /// `{id, kind, state, progress, result, error, status}`.
-    pub fn view(&self, lang: Lang) -> Value {
-        let state = lock(&self.state);
-        let (word, result, error, status) = match &state.outcome {
-            None => (OperationState::Running, Value::Null, Value::Null, None),
-            Some(Ok(value)) => (OperationState::Done, value.clone(), Value::Null, None),
+    /// As it stands now, with its failure in this language.
+    pub fn view(&self, lang: Lang) -> OperationView {
+        let inner = lock(&self.state);
+        let mut view = OperationView {
+            id: self.id.to_string(),
+            kind: self.kind.to_owned(),
+            state: OperationState::Running,
+            progress: inner.progress.as_ref().map(|progress| OperationProgress {
+                done: progress.done,
+                total: progress.total,
+                unit: progress.unit.to_owned(),
+                message: progress.message.clone(),
+            }),
+            result: None,
+            error: None,
+            status: None,
+        };
+        match &inner.outcome {
+            None => {}
+            Some(Ok(value)) => {
+                view.state = OperationState::Done;
+                view.result = Some(value.clone());
+            }
             Some(Err(fault)) => {
                 let canceled = fault.code == ErrorCode::Canceled.as_str();
-                let word = if canceled { OperationState::Canceled } else { OperationState::Failed };
-                (word, Value::Null, fault.to_json(lang)["error"].take(), Some(fault.class.http_status()))
+                view.state = if canceled { OperationState::Canceled } else { OperationState::Failed };
+                view.error = fault.to_json(lang).get("error").cloned();
+                view.status = Some(fault.class.http_status());
             }
-        };
-        let progress = state.progress.as_ref().map(|progress| {
-            json!({
-                "done": progress.done, "total": progress.total, "unit": progress.unit, "message": progress.message,
-            })
-        });
-        json!({
-            "id": &*self.id, "kind": self.kind, "state": word, "progress": progress, "result": result, "error": error,
-            "status": status,
-        })
+        }
+        view
     }
 }
 
@@ -163,6 +174,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 mod tests {
     use super::*;
     use chatos_tool::Text;
+    use serde_json::json;
 
     #[test]
     fn an_operation_reports_progress_and_its_end() {
@@ -170,15 +182,15 @@ mod tests {
         let one = all.begin("install");
         one.progress(1, Some(2), "files", "copying");
         let view = all.get(one.id()).unwrap().view(Lang::En);
-        assert_eq!((view["state"].as_str(), view["progress"]["done"].as_u64()), (Some("running"), Some(1)));
+        assert_eq!((view.state, view.progress.unwrap().done), (OperationState::Running, 1));
         one.finish(Ok(json!({ "ok": true })));
-        assert_eq!(all.get(one.id()).unwrap().view(Lang::En)["result"]["ok"], true);
+        assert_eq!(all.get(one.id()).unwrap().view(Lang::En).result, Some(json!({ "ok": true })));
         let canceled = all.begin("install");
         canceled.cancel();
         assert!(all.get(canceled.id()).unwrap().is_canceled());
         canceled.finish(Err(Fault::new(ErrorCode::Canceled, Text::fixed("stopped", "已停止"))));
-        assert_eq!(canceled.view(Lang::Zh)["state"], "canceled");
-        assert_eq!(canceled.view(Lang::Zh)["error"]["message"], "已停止");
+        assert_eq!(canceled.view(Lang::Zh).state, OperationState::Canceled);
+        assert_eq!(canceled.view(Lang::Zh).error.unwrap()["message"], "已停止");
         assert_eq!(all.list().len(), 2);
     }
 

@@ -27,7 +27,7 @@ mod views;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use chatos_store::{Store, StoreError, now_ms};
+use chatos_store::{RunRow, Store, StoreError, now_ms};
 use chatos_tool::{ErrorCode, Fault, Text};
 
 use crate::fault::store_fault;
@@ -137,6 +137,17 @@ pub(crate) fn no_session(id: &str) -> Fault {
 pub(crate) fn no_run(id: &str) -> Fault {
     Fault::new(ErrorCode::NotFound, Text::new(format!("there is no run `{id}`"), format!("没有运行 `{id}`")))
         .hint(Text::fixed("`chatos runs list` shows what there is", "`chatos runs list` 会列出现有运行"))
+}
+
+/// A run cannot be continued or discarded in the state it is in.
+fn wrong_state(run: &RunRow, en: &str, zh: &str) -> Fault {
+    Fault::new(
+        ErrorCode::Conflict,
+        Text::new(
+            format!("the run `{}` is `{}` and cannot be {en}", run.id, run.state),
+            format!("运行 `{}` 的状态为 `{}`，无法{zh}", run.id, run.state),
+        ),
+    )
 }
 
 /// Bytes from Base64, for those who got a file as text.

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::event::{Nothing, trace_schema};
+use crate::session::MessageView;
 use crate::{RunEnd, RunState, Severity};
 
 /// An event of a chat.
@@ -101,8 +102,7 @@ bodies! {
 /// A message.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct MessageBody {
-    /// As the page of messages has it.
-    pub message: Value,
+    pub message: Box<MessageView>,
 }
 
 /// A piece of an answer.
@@ -202,8 +202,7 @@ pub struct CallInBackground {
 /// A call has its result.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct ToolResultBody {
-    /// As the page of messages has it.
-    pub message: Value,
+    pub message: Box<MessageView>,
     /// Absent when the host itself closed the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "trace_schema")]

@@ -10,7 +10,11 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::app::BackendStatus;
 use crate::chat_event::{ChatBody, ChatEvent};
+use crate::operation::OperationView;
+use crate::prompt::PromptCounts;
+use crate::server::{ServerStateView, SignInView};
 use crate::words::words;
 use crate::{RunState, Severity};
 
@@ -93,7 +97,7 @@ events! {
     /// The state of an older program was taken over.
     StateImported(ImportedState) = "admin" / "state_imported",
     /// Long work began, went on or ended.
-    OperationChanged(OperationBody) = "admin" / "operation_changed",
+    OperationChanged(OperationView) = "admin" / "operation_changed",
     /// Something about this start a person should know.
     Notice(HostNotice) = "host" / "notice",
     /// A question was asked.
@@ -289,19 +293,6 @@ pub struct HostNotice {
     pub message: String,
 }
 
-/// Long work as the list of operations has it.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(transparent)]
-pub struct OperationBody(pub Value);
-
-/// How many questions wait.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct PromptCounts {
-    pub needs_you: usize,
-    pub results: usize,
-}
-
 /// A question as lists have it (ui-prompts §12.2).
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
@@ -424,9 +415,8 @@ pub struct AppRootDecided {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BackendChanged {
-    /// As the plugin's page has it.
     #[serde(flatten)]
-    pub status: Map<String, Value>,
+    pub status: BackendStatus,
     pub plugin_id: String,
     /// Why it ended or did not start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -500,10 +490,8 @@ pub struct ChangedTools {
 #[serde(rename_all = "camelCase")]
 pub struct ServerStateChanged {
     pub id: String,
-    /// As the list of servers has it.
-    pub state: Value,
-    /// As the list of servers has it.
-    pub sign_in: Value,
+    pub state: ServerStateView,
+    pub sign_in: SignInView,
 }
 
 /// There is a new snapshot of the plugins.

@@ -4,14 +4,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::OperationState;
+
 /// One piece of long work.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct OperationView {
     pub id: String,
     /// Such as `install`.
     pub kind: String,
-    /// `running`, `done`, `failed` or `canceled`.
-    pub state: String,
+    pub state: OperationState,
     pub progress: Option<OperationProgress>,
     /// What came of it, when it is done.
     pub result: Option<Value>,

@@ -26,12 +26,12 @@ pub(crate) fn run_agent(
     block_on(async {
         match action {
             Agent::List => {
-                let list = api.get("/api/v1/agents", output.lang).await?;
+                let list = api.get_json("/api/v1/agents", output.lang).await?;
                 if output.json { output.json_line(&list) } else { print_agents(output, &list) }
             }
             Agent::Show { agent } => {
                 let id = agent_id(&api, output, &agent).await?;
-                show(output, &api.get(&format!("/api/v1/agents/{}", encode(&id)), output.lang).await?);
+                show(output, &api.get_json(&format!("/api/v1/agents/{}", encode(&id)), output.lang).await?);
             }
             Agent::Create(fields) => {
                 let body = body_of(&fields, &current)?;
@@ -62,7 +62,7 @@ pub(crate) fn run_agent(
                 if let Some(tool) = &tool {
                     path.push_str(&format!("&tool={}", encode(tool)));
                 }
-                let explained = api.get(&path, output.lang).await?;
+                let explained = api.get_json(&path, output.lang).await?;
                 if output.json { output.json_line(&explained) } else { explain(output, &explained) }
             }
         }
@@ -85,7 +85,7 @@ pub(crate) fn run_land(
         let path = |id: &str| format!("/api/v1/land-configs/{}", encode(id));
         match action {
             Land::List => {
-                let list = api.get("/api/v1/land-configs", output.lang).await?;
+                let list = api.get_json("/api/v1/land-configs", output.lang).await?;
                 if output.json {
                     output.json_line(&list);
                 } else {
@@ -93,7 +93,7 @@ pub(crate) fn run_land(
                 }
             }
             Land::Show { id } | Land::Export { id } => {
-                let mut land = api.get(&path(&id), output.lang).await?;
+                let mut land = api.get_json(&path(&id), output.lang).await?;
                 if let Some(map) = land.as_object_mut() {
                     // Only what `import` takes back.
                     for member in ["usedBy", "builtin", "warnings", "locked"] {
@@ -105,7 +105,7 @@ pub(crate) fn run_land(
             Land::Import { .. } => {
                 let body = file.unwrap_or_default();
                 let known = match body["id"].as_str() {
-                    Some(id) => api.get(&path(id), output.lang).await.is_ok(),
+                    Some(id) => api.get_json(&path(id), output.lang).await.is_ok(),
                     None => false,
                 };
                 let saved = match body["id"].as_str().filter(|_| known) {
@@ -135,7 +135,7 @@ pub(crate) fn run_land(
 
 /// The id of an agent that was named by id or by name.
 async fn agent_id(api: &Api, output: &Output, written: &str) -> Result<String, Fault> {
-    let list = api.get("/api/v1/agents", output.lang).await?;
+    let list = api.get_json("/api/v1/agents", output.lang).await?;
     let items = list["items"].as_array().map(Vec::as_slice).unwrap_or_default();
     let id = |item: &Value| item["id"].as_str().unwrap_or_default().to_owned();
     if let Some(found) = items.iter().find(|item| id(item) == written) {

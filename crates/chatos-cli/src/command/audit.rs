@@ -16,7 +16,7 @@ pub(crate) fn run(
 ) -> Result<ExitCode, Fault> {
     let Audit::Verify = action;
     let api = Api::connect(global, environment)?;
-    let verdict = block_on(api.get("/api/v1/audit/verify", output.lang))?;
+    let verdict = block_on(api.get_json("/api/v1/audit/verify", output.lang))?;
     let ok = verdict["ok"].as_bool().unwrap_or_default();
     let records = verdict["records"].as_u64().unwrap_or_default();
     if output.json {

@@ -39,11 +39,11 @@ pub(crate) fn run(
                         address.push_str(&format!("&{name}={}", encode(&value)));
                     }
                 }
-                let list = api.get(&address, output.lang).await?;
+                let list = api.get_json(&address, output.lang).await?;
                 if output.json { output.json_line(&list) } else { print_list(output, &list) }
             }
             Changes::Show { id } => {
-                let detail = api.get(&format!("/api/v1/changes/{}", encode(&id)), output.lang).await?;
+                let detail = api.get_json(&format!("/api/v1/changes/{}", encode(&id)), output.lang).await?;
                 if output.json { output.json_line(&detail) } else { print_detail(output, &detail) }
             }
             Changes::Undo { ids, run, dry_run, yes } => {

@@ -4,6 +4,7 @@ use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 use chatos_host::{Environment, ErrorCode, Fault, Text};
+use chatos_wire::run::RunView;
 use hyper::Method;
 use serde_json::{Value, json};
 
@@ -58,7 +59,7 @@ impl<'a> Terminal<'a> {
             Some(id) => {
                 let api = api(desk)?;
                 let path = format!("/api/v1/sessions/{}", encode(id));
-                let found = api.get(&path, lang).await?;
+                let found = api.get_json(&path, lang).await?;
                 if order.as_object().is_some_and(|order| !order.is_empty()) {
                     api.call(Method::PATCH, &path, Some(&order), lang).await?;
                 }
@@ -187,8 +188,8 @@ impl<'a> Terminal<'a> {
 
     async fn is_over(&self, run: &str) -> Result<bool, Fault> {
         let path = format!("/api/v1/runs/{}", encode(run));
-        let found = api(self.desk)?.get(&path, self.output.lang).await?;
-        Ok(matches!(found["state"].as_str(), Some("done" | "failed" | "aborted" | "discarded")))
+        let found = api(self.desk)?.get::<RunView>(&path, self.output.lang).await?;
+        Ok(found.state.is_over())
     }
 }
 

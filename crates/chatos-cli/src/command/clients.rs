@@ -24,7 +24,7 @@ pub(crate) fn run(
     block_on(async {
         match action {
             Clients::List => {
-                let list = api.get("/api/v1/clients", output.lang).await?;
+                let list = api.get_json("/api/v1/clients", output.lang).await?;
                 if output.json {
                     output.json_line(&list);
                 } else {

@@ -3,11 +3,12 @@
 use std::process::ExitCode;
 
 use chatos_host::{Environment, Fault, failed_to_open, now_iso};
+use chatos_wire::doctor::DoctorReport;
 use hyper::Method;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::args::{Doctor, Global};
-use crate::client::{Api, block_on};
+use crate::client::{Answer, Api, block_on, typed};
 use crate::output::{Output, Paint, pad, visible};
 
 pub(crate) fn run(
@@ -21,7 +22,7 @@ pub(crate) fn run(
             if options.fix {
                 api.call(Method::POST, "/api/v1/doctor/fix", Some(&json!({})), output.lang).await?;
             }
-            api.get(&format!("/api/v1/doctor?deep={}", options.deep), output.lang).await
+            api.get_json(&format!("/api/v1/doctor?deep={}", options.deep), output.lang).await
         })?,
         // What stops the host is the doctor's first finding, not the doctor's failure.
         Err(fault) => {
@@ -34,30 +35,29 @@ pub(crate) fn run(
             }] })
         }
     };
-    let ok = report["ok"].as_bool().unwrap_or_default();
+    let report: Answer<DoctorReport> = typed(report)?;
     if output.json {
-        output.json_line(&report);
+        output.json_line(&report.raw);
     } else {
         print(output, &report);
     }
-    Ok(if ok { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    Ok(if report.ok { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
-fn print(output: &Output, report: &Value) {
-    for finding in report["findings"].as_array().map(Vec::as_slice).unwrap_or_default() {
-        let text = |name: &str| visible(finding[name].as_str().unwrap_or_default());
-        let (mark, paint) = match text("severity").as_str() {
+fn print(output: &Output, report: &DoctorReport) {
+    for finding in &report.findings {
+        let (mark, paint) = match finding.severity.as_str() {
             "error" => ("✗", Paint::Bad),
             "warning" => ("!", Paint::Warn),
             "info" => ("i", Paint::Dim),
             _ => ("✓", Paint::Good),
         };
-        let title = pad(&text("title"), 18);
-        output.line(&format!("{} {title} {}", output.paint(paint, mark), text("message")));
-        if let Some(path) = finding["path"].as_str().filter(|_| mark != "✓") {
+        let title = pad(&visible(&finding.title), 18);
+        output.line(&format!("{} {title} {}", output.paint(paint, mark), visible(&finding.message)));
+        if let Some(path) = finding.path.as_deref().filter(|_| mark != "✓") {
             output.line(&format!("    {}", output.paint(Paint::Dim, &visible(path))));
         }
-        if let Some(action) = finding["action"].as_str() {
+        if let Some(action) = &finding.action {
             output.line(&format!("    → {}", visible(action)));
         }
     }

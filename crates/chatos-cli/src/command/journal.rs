@@ -3,7 +3,9 @@
 use std::process::ExitCode;
 
 use chatos_host::{Environment, ErrorCode, Fault, Text};
+use chatos_wire::journal::{JournalEntryView, JournalList};
 use hyper::Method;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::args::{Global, Journal};
@@ -29,19 +31,19 @@ pub(crate) fn run(
                     }
                 }
                 let list = api.get(&path, output.lang).await?;
-                if output.json { output.json_line(&list) } else { print_list(output, &list) }
+                if output.json { output.json_line(&list.raw) } else { print_list(output, &list) }
             }
             Journal::Show { id } => {
                 let entry = api.get(&format!("/api/v1/journal/{}?{place}", encode(&id)), output.lang).await?;
-                if output.json { output.json_line(&entry) } else { print_entry(output, &entry) }
+                if output.json { output.json_line(&entry.raw) } else { print_entry(output, &entry) }
             }
             Journal::Add { summary, title, details, tag } => {
                 let body = json!({
                     "projectRoot": root, "summary": summary, "title": title.unwrap_or_default(),
                     "details": details.unwrap_or_default(), "tags": tag,
                 });
-                let entry = api.call(Method::POST, "/api/v1/journal", Some(&body), output.lang).await?;
-                if output.json { output.json_line(&entry) } else { print_entry(output, &entry) }
+                let entry = api.ask(Method::POST, "/api/v1/journal", Some(&body), output.lang).await?;
+                if output.json { output.json_line(&entry.raw) } else { print_entry(output, &entry) }
             }
             Journal::Export => {
                 // One JSON object per line, oldest first: the form other programs keep their logs in.
@@ -49,10 +51,10 @@ pub(crate) fn run(
                 let mut cursor = String::from("0");
                 loop {
                     let path = format!("/api/v1/journal?{place}&limit=200&cursor={cursor}");
-                    let page = api.get(&path, output.lang).await?;
-                    pages.extend(page["items"].as_array().cloned().unwrap_or_default());
-                    match page["nextCursor"].as_str() {
-                        Some(next) => cursor = next.to_owned(),
+                    let page = api.get::<JournalPage>(&path, output.lang).await?.body;
+                    pages.extend(page.items);
+                    match page.next_cursor {
+                        Some(next) => cursor = next,
                         None => break,
                     }
                 }
@@ -81,45 +83,49 @@ fn project(global: &Global, environment: &Environment) -> Result<String, Fault> 
     })
 }
 
-fn print_list(output: &Output, list: &Value) {
-    let items = list["items"].as_array().map(Vec::as_slice).unwrap_or_default();
-    if items.is_empty() {
+/// A page whose entries are printed as they came.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct JournalPage {
+    items: Vec<Value>,
+    next_cursor: Option<String>,
+}
+
+fn print_list(output: &Output, list: &JournalList) {
+    if list.items.is_empty() {
         output.say(&Text::fixed("The journal is empty.", "日志为空。"));
     }
-    for entry in items {
-        let text = |name: &str| visible(entry[name].as_str().unwrap_or_default());
+    for entry in &list.items {
         output.line(&format!(
             "{} {}",
-            output.paint(Paint::Dim, &text("ts")),
-            output.paint(Paint::Bold, &text("title"))
+            output.paint(Paint::Dim, &visible(&entry.ts)),
+            output.paint(Paint::Bold, &visible(&entry.title))
         ));
-        output.line(&format!("    {} {}", text("summary"), output.paint(Paint::Dim, &text("id"))));
+        let id = output.paint(Paint::Dim, &visible(&entry.id));
+        output.line(&format!("    {} {id}", visible(&entry.summary)));
     }
 }
 
-fn print_entry(output: &Output, entry: &Value) {
-    let text = |name: &str| visible(entry[name].as_str().unwrap_or_default());
-    output.line(&output.paint(Paint::Bold, &text("title")));
+fn print_entry(output: &Output, entry: &JournalEntryView) {
+    output.line(&output.paint(Paint::Bold, &visible(&entry.title)));
     output.line(&format!(
         "{} {}",
-        output.paint(Paint::Dim, &text("ts")),
-        output.paint(Paint::Dim, &text("id"))
+        output.paint(Paint::Dim, &visible(&entry.ts)),
+        output.paint(Paint::Dim, &visible(&entry.id))
     ));
-    for name in ["summary", "details"] {
-        if !text(name).is_empty() {
-            output.line(&text(name));
+    for text in [&entry.summary, &entry.details] {
+        if !text.is_empty() {
+            output.line(&visible(text));
         }
     }
-    let lists =
-        [("files", "files", "文件"), ("highlights", "highlights", "要点"), ("nextSteps", "next", "下一步")];
-    for (name, en, zh) in lists {
-        for item in entry[name].as_array().map(Vec::as_slice).unwrap_or_default() {
-            let label = Text::fixed(en, zh);
-            output.line(&format!(
-                "- {}: {}",
-                label.get(output.lang),
-                visible(item.as_str().unwrap_or_default())
-            ));
+    let lists = [
+        (&entry.files, Text::fixed("files", "文件")),
+        (&entry.highlights, Text::fixed("highlights", "要点")),
+        (&entry.next_steps, Text::fixed("next", "下一步")),
+    ];
+    for (items, label) in lists {
+        for item in items {
+            output.line(&format!("- {}: {}", label.get(output.lang), visible(item)));
         }
     }
 }

@@ -28,11 +28,11 @@ pub(crate) fn run(
         let path = |model: &str| format!("/api/v1/models/{}", encode(model));
         match action {
             Models::List => {
-                let list = api.get("/api/v1/models", output.lang).await?;
+                let list = api.get_json("/api/v1/models", output.lang).await?;
                 if output.json { output.json_line(&list) } else { print(output, &list) }
             }
             Models::Add(add) => {
-                let presets = api.get("/api/v1/models/presets", output.lang).await?;
+                let presets = api.get_json("/api/v1/models/presets", output.lang).await?;
                 let body = body_of(&add, &presets, key)?;
                 let model = api.call(Method::POST, "/api/v1/models", Some(&body), output.lang).await?;
                 if output.json {
@@ -127,7 +127,7 @@ pub(crate) fn run(
 }
 
 async fn default_of(api: &Api, output: &Output) -> Result<String, Fault> {
-    let list = api.get("/api/v1/models", output.lang).await?;
+    let list = api.get_json("/api/v1/models", output.lang).await?;
     let items = list["items"].as_array().map(Vec::as_slice).unwrap_or_default();
     let found = items.iter().find(|item| item["isDefault"] == true);
     Ok(found.map(|item| item["id"].as_str().unwrap_or_default().to_owned()).unwrap_or_default())

@@ -4,11 +4,13 @@ use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
 use chatos_host::Fault;
+use chatos_wire::OperationState;
+use chatos_wire::operation::{OperationProgress, OperationView};
 use hyper::Method;
 use serde_json::{Value, json};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::client::{Api, encode};
+use crate::client::{Api, encode, typed};
 use crate::output::Output;
 
 /// How often an operation is asked about.
@@ -16,29 +18,29 @@ const POLL: Duration = Duration::from_millis(50);
 
 /// Waits for an operation, drawing a bar where a person looks; gives its result or its failure. Ctrl-C
 /// takes the work back, rather than leaving it to the host or half of it to the next start.
-pub(crate) async fn follow(api: &Api, output: &Output, mut operation: Value) -> Result<Value, Fault> {
-    let path = format!("/api/v1/operations/{}", encode(operation["id"].as_str().unwrap_or_default()));
+pub(crate) async fn follow(api: &Api, output: &Output, begun: Value) -> Result<Value, Fault> {
+    let mut operation: OperationView = typed(begun)?.body;
+    let path = format!("/api/v1/operations/{}", encode(&operation.id));
     let draws = !output.json && !output.quiet && std::io::stderr().is_terminal();
     // Listening from here on: a signal between two looks is not lost.
     let mut interrupted = signal(SignalKind::interrupt()).ok();
     let mut terminated = signal(SignalKind::terminate()).ok();
     let mut canceled = false;
     loop {
-        match operation["state"].as_str().unwrap_or_default() {
-            "running" => {}
-            "done" => {
+        match operation.state {
+            OperationState::Running => {}
+            OperationState::Done => {
                 erase(draws);
-                return Ok(operation["result"].take());
+                return Ok(operation.result.unwrap_or_default());
             }
-            _ => {
+            OperationState::Failed | OperationState::Canceled => {
                 erase(draws);
-                let status = operation["status"].as_u64().and_then(|status| u16::try_from(status).ok());
-                let body = json!({ "error": operation["error"].take() });
-                return Err(Output::remote_fault(status.unwrap_or(500), &body));
+                let body = json!({ "error": operation.error });
+                return Err(Output::remote_fault(operation.status.unwrap_or(500), &body));
             }
         }
-        if draws {
-            draw(&operation["progress"]);
+        if let Some(progress) = operation.progress.as_ref().filter(|_| draws) {
+            draw(progress);
         }
         let asked = tokio::select! {
             () = tokio::time::sleep(POLL) => false,
@@ -49,7 +51,7 @@ pub(crate) async fn follow(api: &Api, output: &Output, mut operation: Value) -> 
             canceled = true;
             api.call(Method::POST, &format!("{path}/cancel"), Some(&json!({})), output.lang).await?;
         }
-        operation = api.get(&path, output.lang).await?;
+        operation = api.get(&path, output.lang).await?.body;
     }
 }
 
@@ -61,14 +63,14 @@ async fn heard(listener: Option<&mut Signal>) {
     }
 }
 
-fn draw(progress: &Value) {
+fn draw(progress: &OperationProgress) {
     const WIDTH: u64 = 30;
-    let (done, total) = (progress["done"].as_u64().unwrap_or_default(), progress["total"].as_u64());
+    let (done, total) = (progress.done, progress.total);
     let filled =
         total.filter(|total| *total > 0).map_or(0, |total| (done.min(total) * WIDTH / total) as usize);
     let bar = format!("{}{}", "#".repeat(filled), ".".repeat(WIDTH as usize - filled));
-    let message = progress["message"].as_str().unwrap_or_default();
-    let amount = if progress["unit"] == "bytes" { size(done) } else { done.to_string() };
+    let message = &progress.message;
+    let amount = if progress.unit == "bytes" { size(done) } else { done.to_string() };
     // A terminal that is gone is noticed elsewhere.
     write!(std::io::stderr(), "\r\u{1b}[K[{bar}] {amount}  {message}").ok();
 }

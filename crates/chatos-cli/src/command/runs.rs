@@ -5,12 +5,16 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use chatos_host::{Environment, ErrorCode, Fault, Reopened, Text};
+use chatos_wire::RunState;
+use chatos_wire::run::{RunPage, RunView, SpanView, TraceView, UsageList};
+use chatos_wire::session::SessionView;
 use hyper::Method;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::prompts::input;
 use crate::args::{Global, Runs, TraceCommand, Usage};
-use crate::client::{Api, block_on, encode};
+use crate::client::{Answer, Api, block_on, encode, typed};
 use crate::output::{Output, Paint, pad, visible};
 
 pub(crate) fn run(
@@ -26,7 +30,7 @@ pub(crate) fn run(
             if output.json {
                 output.json_line(&run);
             } else {
-                show(output, &run);
+                show(output, &typed::<RunView>(run)?);
             }
             return Ok(ExitCode::SUCCESS);
         }
@@ -50,20 +54,16 @@ pub(crate) fn run(
                         path.push_str(&format!("&{name}={}", encode(&value)));
                     }
                 }
-                let list = api.get(&path, lang).await?;
+                let list = api.get::<RunPage>(&path, lang).await?;
                 if output.json {
-                    output.json_line(&list);
+                    output.json_line(&list.raw);
                 } else {
-                    list["items"]
-                        .as_array()
-                        .into_iter()
-                        .flatten()
-                        .for_each(|run| output.line(&summary(output, run)));
+                    list.items.iter().for_each(|run| output.line(&summary(output, run)));
                 }
             }
             Runs::Show { id } => {
-                let run = api.get(&format!("/api/v1/runs/{}", encode(&id)), lang).await?;
-                if output.json { output.json_line(&run) } else { show(output, &run) }
+                let run = api.get::<RunView>(&format!("/api/v1/runs/{}", encode(&id)), lang).await?;
+                if output.json { output.json_line(&run.raw) } else { show(output, &run) }
             }
             Runs::Abort { id } => act(&api, output, &id, "abort", &json!({})).await?,
             Runs::Resume { id } => {
@@ -78,11 +78,12 @@ pub(crate) fn run(
             Runs::Replay { id, speed, step } => replay(&api, output, &id, speed, step).await?,
             Runs::Branch { id, at } => {
                 let path = format!("/api/v1/runs/{}/branch", encode(&id));
-                let session = api.call(Method::POST, &path, Some(&json!({ "step": at })), lang).await?;
+                let body = json!({ "step": at });
+                let session = api.ask::<SessionView>(Method::POST, &path, Some(&body), lang).await?;
                 if output.json {
-                    output.json_line(&session);
+                    output.json_line(&session.raw);
                 } else {
-                    let id = session["id"].as_str().unwrap_or_default();
+                    let id = &session.id;
                     output.say(&Text::new(format!("New chat {id}."), format!("新会话 {id}。")));
                 }
             }
@@ -106,12 +107,8 @@ async fn act(api: &Api, output: &Output, id: &str, what: &str, body: &Value) -> 
 
 async fn finished(api: &Api, output: &Output, id: &str) -> Result<(), Fault> {
     loop {
-        let run = api.get(&format!("/api/v1/runs/{}", encode(id)), output.lang).await?;
-        let over = matches!(
-            run["state"].as_str(),
-            Some("done" | "failed" | "aborted" | "discarded" | "waiting_prompt" | "interrupted")
-        );
-        if over {
+        let run = api.get::<RunView>(&format!("/api/v1/runs/{}", encode(id)), output.lang).await?;
+        if run.state.is_over() || matches!(run.state, RunState::WaitingPrompt | RunState::Interrupted) {
             return Ok(());
         }
         tokio::time::sleep(Duration::from_millis(100)).await;
@@ -120,8 +117,8 @@ async fn finished(api: &Api, output: &Output, id: &str) -> Result<(), Fault> {
 
 async fn replay(api: &Api, output: &Output, id: &str, speed: f64, step: bool) -> Result<(), Fault> {
     let path = format!("/api/v1/runs/{}/export?format=jsonl&wrap=true", encode(id));
-    let exported = api.get(&path, output.lang).await?;
-    play(output, exported["lines"].as_array().map(Vec::as_slice).unwrap_or_default(), speed, step).await
+    let exported = api.get::<Exported>(&path, output.lang).await?;
+    play(output, exported.lines.as_deref().unwrap_or_default(), speed, step).await
 }
 
 /// An exported run instead of an id: read where it lies, nothing is taken over (agents §14).
@@ -130,10 +127,28 @@ fn is_file(id: &str) -> bool {
     path.extension().is_some_and(|kind| kind == "chatosrun") || (id.contains('/') && path.is_file())
 }
 
+/// A run as a file inside an answer: bytes, lines, or a document that is the answer itself.
+#[derive(Deserialize)]
+struct Exported {
+    base64: Option<String>,
+    lines: Option<Vec<Value>>,
+}
+
+/// What replay shows of a line; the line itself is printed as it came.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Played {
+    at: Option<f64>,
+    #[serde(rename = "type")]
+    kind: String,
+    summary: String,
+}
+
 async fn play(output: &Output, lines: &[Value], speed: f64, step: bool) -> Result<(), Fault> {
     let mut before: Option<f64> = None;
     for line in lines {
-        let at = line["at"].as_f64();
+        let shown = Played::deserialize(line).unwrap_or_default();
+        let at = shown.at;
         if let (Some(from), Some(to)) = (before, at)
             && speed > 0.0
         {
@@ -144,12 +159,8 @@ async fn play(output: &Output, lines: &[Value], speed: f64, step: bool) -> Resul
         if output.json {
             output.json_line(line);
         } else {
-            let text = |name: &str| visible(line[name].as_str().unwrap_or_default());
-            output.line(&format!(
-                "{} {}",
-                output.paint(Paint::Dim, &pad(&text("type"), 14)),
-                text("summary")
-            ));
+            let kind = output.paint(Paint::Dim, &pad(&visible(&shown.kind), 14));
+            output.line(&format!("{kind} {}", visible(&shown.summary)));
         }
         if step {
             input::line("").map_err(|error| {
@@ -172,16 +183,14 @@ async fn export(
     file: Option<std::path::PathBuf>,
 ) -> Result<(), Fault> {
     let path = format!("/api/v1/runs/{}/export?format={}&wrap=true", encode(id), encode(format));
-    let exported = api.get(&path, output.lang).await?;
-    let bytes = match exported["base64"].as_str() {
-        Some(text) => decode(text)?,
-        None => match exported["lines"].as_array() {
-            Some(lines) => lines.iter().map(|line| format!("{line}\n")).collect::<String>().into_bytes(),
-            None => exported.to_string().into_bytes(),
-        },
+    let exported = api.get::<Exported>(&path, output.lang).await?;
+    let bytes = match (&exported.base64, &exported.lines) {
+        (Some(text), _) => decode(text)?,
+        (None, Some(lines)) => lines.iter().map(|line| format!("{line}\n")).collect::<String>().into_bytes(),
+        (None, None) => exported.raw.to_string().into_bytes(),
     };
     let Some(file) = file else {
-        if exported["base64"].is_string() {
+        if exported.base64.is_some() {
             return Err(Fault::new(
                 ErrorCode::InvalidArgument,
                 Text::fixed("a chatosrun file is binary", "chatosrun 文件为二进制"),
@@ -207,42 +216,40 @@ fn decode(text: &str) -> Result<Vec<u8>, Fault> {
         .ok_or_else(|| Fault::new(ErrorCode::Internal, Text::same("the export cannot be read")))
 }
 
-fn summary(output: &Output, run: &Value) -> String {
-    let text = |name: &str| visible(run[name].as_str().unwrap_or_default());
-    let paint = match run["state"].as_str() {
-        Some("done") => Paint::Dim,
-        Some("failed" | "interrupted") => Paint::Warn,
-        Some("running") => Paint::Good,
+fn summary(output: &Output, run: &RunView) -> String {
+    let paint = match run.state {
+        RunState::Done => Paint::Dim,
+        RunState::Failed | RunState::Interrupted => Paint::Warn,
+        RunState::Running => Paint::Good,
         _ => Paint::Bold,
     };
-    let task: String = text("task").chars().take(60).collect();
+    let task: String = visible(&run.task).chars().take(60).collect();
     format!(
         "{} {} {} {}",
-        output.paint(paint, &pad(&text("state"), 14)),
-        output.paint(Paint::Dim, &text("createdAt")),
-        text("id"),
+        output.paint(paint, &pad(run.state.as_str(), 14)),
+        output.paint(Paint::Dim, &visible(&run.created_at)),
+        visible(&run.id),
         task
     )
 }
 
-fn show(output: &Output, run: &Value) {
+fn show(output: &Output, run: &RunView) {
     output.line(&summary(output, run));
-    if let Some(message) = run["error"]["message"].as_str() {
-        output.line(&output.paint(Paint::Warn, &visible(message)));
+    if let Some(error) = &run.error {
+        output.line(&output.paint(Paint::Warn, &visible(&error.message)));
     }
-    for step in run["steps"].as_array().map(Vec::as_slice).unwrap_or_default() {
-        let text = |name: &str| visible(step[name].as_str().unwrap_or_default());
-        let elapsed = step["elapsedMs"].as_i64().map(|ms| format!(" {ms} ms")).unwrap_or_default();
+    for step in run.steps.iter().flatten() {
+        let elapsed = step.elapsed_ms.map(|ms| format!(" {ms} ms")).unwrap_or_default();
+        let status = visible(step.status.as_deref().unwrap_or_default());
         output.line(&format!(
             "{} {} {} {}{elapsed}",
-            pad(&step["seq"].to_string(), 5),
-            pad(&text("kind"), 10),
-            pad(&format!("{} {}", text("state"), text("status")), 18),
-            text("tool"),
+            pad(&step.seq.to_string(), 5),
+            pad(step.kind.as_str(), 10),
+            pad(&format!("{} {status}", step.state), 18),
+            visible(step.tool.as_deref().unwrap_or_default()),
         ));
     }
-    let trace = run["traceId"].as_str().unwrap_or_default();
-    output.line(&output.paint(Paint::Dim, &format!("trace {trace}")));
+    output.line(&output.paint(Paint::Dim, &format!("trace {}", run.trace_id)));
 }
 
 pub(crate) fn trace(
@@ -254,15 +261,15 @@ pub(crate) fn trace(
     let TraceCommand::Show { id } = action;
     if is_file(id) {
         let opened = Reopened::read(Path::new(id))?;
-        let trace = json!({ "traceId": opened.manifest["traceId"], "spans": spans_in(&opened.trace) });
-        print_trace(output, &trace);
+        let trace = json!({ "traceId": opened.manifest.get("traceId"), "spans": spans_in(&opened.trace) });
+        print_trace(output, &typed(trace)?);
         return Ok(ExitCode::SUCCESS);
     }
     let api = Api::connect(global, environment)?;
     block_on(async {
         let lang = output.lang;
-        let trace_id = match api.get(&format!("/api/v1/runs/{}", encode(id)), lang).await {
-            Ok(run) => run["traceId"].as_str().unwrap_or(id).to_owned(),
+        let trace_id = match api.get::<RunView>(&format!("/api/v1/runs/{}", encode(id)), lang).await {
+            Ok(run) => run.body.trace_id,
             Err(_) => id.clone(),
         };
         let trace = api.get(&format!("/api/v1/traces/{}", encode(&trace_id)), lang).await?;
@@ -275,36 +282,35 @@ fn spans_in(trace: &Value) -> &Value {
     trace.get("spans").unwrap_or(trace)
 }
 
-fn print_trace(output: &Output, trace: &Value) {
+fn print_trace(output: &Output, trace: &Answer<TraceView>) {
     if output.json {
-        output.json_line(trace);
+        output.json_line(&trace.raw);
         return;
     }
-    let spans = trace["spans"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let known: Vec<&str> = spans.iter().filter_map(|span| span["spanId"].as_str()).collect();
+    let spans = &trace.spans;
+    let known: Vec<&str> = spans.iter().map(|span| span.span_id.as_str()).collect();
     let roots = spans
         .iter()
-        .filter(|span| span["parentSpanId"].as_str().is_none_or(|parent| !known.contains(&parent)));
+        .filter(|span| span.parent_span_id.as_deref().is_none_or(|parent| !known.contains(&parent)));
     for root in roots {
         tree(output, spans, root, 0);
     }
 }
 
-fn tree(output: &Output, spans: &[Value], span: &Value, depth: usize) {
-    let text = |name: &str| visible(span[name].as_str().unwrap_or_default());
-    let time = span["durationMs"].as_i64().map(|ms| format!("{ms} ms")).unwrap_or_default();
+fn tree(output: &Output, spans: &[SpanView], span: &SpanView, depth: usize) {
+    let time = span.duration_ms.map(|ms| format!("{ms} ms")).unwrap_or_default();
     output.line(&format!(
         "{}{} {} {} {}",
         "  ".repeat(depth),
-        output.paint(Paint::Bold, &text("kind")),
-        text("name"),
-        text("status"),
+        output.paint(Paint::Bold, &visible(&span.kind)),
+        visible(&span.name),
+        visible(&span.status),
         output.paint(Paint::Dim, &time)
     ));
     if depth > 50 {
         return;
     }
-    for child in spans.iter().filter(|child| child["parentSpanId"] == span["spanId"]) {
+    for child in spans.iter().filter(|child| child.parent_span_id.as_ref() == Some(&span.span_id)) {
         tree(output, spans, child, depth + 1);
     }
 }
@@ -321,23 +327,23 @@ pub(crate) fn usage(
         if let Some(since) = &options.since {
             path.push_str(&format!("&since={}", encode(since)));
         }
-        let sums = api.get(&path, output.lang).await?;
+        let sums = api.get::<UsageList>(&path, output.lang).await?;
         if output.json {
-            output.json_line(&sums);
+            output.json_line(&sums.raw);
             return Ok(ExitCode::SUCCESS);
         }
-        for sum in sums["items"].as_array().map(Vec::as_slice).unwrap_or_default() {
-            let name = sum["name"].as_str().or(sum["key"].as_str()).unwrap_or_default();
-            let cost = match (sum["cost"].as_f64(), sum["currency"].as_str()) {
+        for sum in &sums.items {
+            let name = sum.name.as_ref().unwrap_or(&sum.key);
+            let cost = match (sum.cost, &sum.currency) {
                 (Some(cost), Some(currency)) => format!("{cost:.4} {currency}"),
                 _ => "cost unknown".to_owned(),
             };
             output.line(&format!(
                 "{} {:>6} calls {:>10} in {:>10} out  {cost}",
                 pad(&visible(name), 28),
-                sum["calls"],
-                sum["input"],
-                sum["output"]
+                sum.calls,
+                sum.input,
+                sum.output
             ));
         }
         Ok(ExitCode::SUCCESS)

@@ -32,7 +32,7 @@ pub(crate) fn run(
         let path = |name: &str| format!("/api/v1/secrets/{}", encode(name));
         match action {
             Secrets::List => {
-                let list = api.get("/api/v1/secrets", output.lang).await?;
+                let list = api.get_json("/api/v1/secrets", output.lang).await?;
                 if output.json {
                     output.json_line(&list);
                 } else {

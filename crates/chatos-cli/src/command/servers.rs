@@ -80,8 +80,8 @@ async fn act(api: &Api, output: &Output, action: Servers, body: Option<&Value>) 
         }
     };
     match action {
-        Servers::List => show(&api.get(ALL, lang).await?, &print_list),
-        Servers::Show { server } => show(&api.get(&path(&server, ""), lang).await?, &print_one),
+        Servers::List => show(&api.get_json(ALL, lang).await?, &print_list),
+        Servers::Show { server } => show(&api.get_json(&path(&server, ""), lang).await?, &print_one),
         Servers::Add(_) => {
             let made = api.call(Method::POST, ALL, body, lang).await?;
             show(&made, &|output, made| {
@@ -125,14 +125,15 @@ async fn act(api: &Api, output: &Output, action: Servers, body: Option<&Value>) 
             show(&tools, &print_tools);
         }
         Servers::Logs { server, limit } => {
-            show(&api.get(&path(&server, &format!("/log?limit={limit}")), lang).await?, &print_log);
+            show(&api.get_json(&path(&server, &format!("/log?limit={limit}")), lang).await?, &print_log);
         }
         Servers::Pins { server } => {
             let query = server.map(|server| format!("?server={}", encode(&server))).unwrap_or_default();
-            show(&api.get(&format!("/api/v1/tool-pins{query}"), lang).await?, &print_pins);
+            show(&api.get_json(&format!("/api/v1/tool-pins{query}"), lang).await?, &print_pins);
         }
         Servers::Approve { server, tools } => {
-            let waiting = api.get(&format!("/api/v1/tool-pins?server={}", encode(&server)), lang).await?;
+            let waiting =
+                api.get_json(&format!("/api/v1/tool-pins?server={}", encode(&server)), lang).await?;
             let waiting: Vec<&Value> = waiting["items"].as_array().into_iter().flatten().collect();
             let wanted: Vec<Value> = if tools.is_empty() {
                 waiting.iter().map(|pin| json!({ "tool": pin["tool"], "digest": pin["digest"] })).collect()

@@ -4,11 +4,12 @@ use std::process::ExitCode;
 
 use chatos_host::{Environment, Fault, Lang, SettingError, setting_fault};
 use chatos_settings::find_setting;
+use chatos_wire::setting::{Setting, SettingList, ValueSource};
 use hyper::Method;
 use serde_json::{Value, json};
 
 use crate::args::{Global, Settings};
-use crate::client::{Api, block_on, encode};
+use crate::client::{Answer, Api, block_on, encode, typed};
 use crate::command::status::plain;
 use crate::output::{Output, Paint, pad, usage_fault, visible, width};
 
@@ -34,24 +35,25 @@ pub(crate) fn run(
     block_on(async {
         match action {
             Settings::List { changed } => {
-                let mut list = api.get("/api/v1/settings", output.lang).await?;
-                if let (true, Some(items)) = (changed, list["items"].as_array_mut()) {
-                    items.retain(|item| item["source"] != "default");
+                let mut list = api.get_json("/api/v1/settings", output.lang).await?;
+                if let (true, Some(items)) = (changed, list.get_mut("items").and_then(Value::as_array_mut)) {
+                    items.retain(|item| item.get("source").is_none_or(|source| source != "default"));
                 }
-                if output.json { output.json_line(&list) } else { print_list(output, &list) }
+                let list: Answer<SettingList> = typed(list)?;
+                if output.json { output.json_line(&list.raw) } else { print_list(output, &list) }
             }
             Settings::Get { key } => {
                 let setting = api.get(&path(&key), output.lang).await?;
-                if output.json { output.json_line(&setting) } else { print_one(output, &setting) }
+                if output.json { output.json_line(&setting.raw) } else { print_one(output, &setting) }
             }
             Settings::Set { key, .. } => {
                 let body = json!({ "value": parsed });
-                let setting = api.call(Method::PUT, &path(&key), Some(&body), output.lang).await?;
-                if output.json { output.json_line(&setting) } else { print_one(output, &setting) }
+                let setting = api.ask(Method::PUT, &path(&key), Some(&body), output.lang).await?;
+                if output.json { output.json_line(&setting.raw) } else { print_one(output, &setting) }
             }
             Settings::Reset { key } => {
-                let setting = api.call(Method::DELETE, &path(&key), None, output.lang).await?;
-                if output.json { output.json_line(&setting) } else { print_one(output, &setting) }
+                let setting = api.ask(Method::DELETE, &path(&key), None, output.lang).await?;
+                if output.json { output.json_line(&setting.raw) } else { print_one(output, &setting) }
             }
         }
         Ok(ExitCode::SUCCESS)
@@ -62,37 +64,38 @@ fn path(key: &str) -> String {
     format!("/api/v1/settings/{}", encode(key))
 }
 
-fn print_list(output: &Output, list: &Value) {
-    let items = list["items"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let widest =
-        items.iter().map(|item| width(item["key"].as_str().unwrap_or_default())).max().unwrap_or_default();
+fn print_list(output: &Output, list: &SettingList) {
+    let widest = list.items.iter().map(|item| width(&item.key)).max().unwrap_or_default();
     let mut section = "";
-    for item in items {
-        let own = item["section"].as_str().unwrap_or_default();
-        if own != section {
-            section = own;
+    for item in &list.items {
+        if item.section != section {
+            section = &item.section;
             output.line(&output.paint(Paint::Bold, section));
         }
-        let key = pad(item["key"].as_str().unwrap_or_default(), widest);
-        output.line(&format!("  {key}  {}  {}", visible(&plain(&item["value"])), source(output, item)));
+        let key = pad(&item.key, widest);
+        output.line(&format!("  {key}  {}  {}", visible(&plain(&item.value)), source(output, item)));
     }
 }
 
-fn print_one(output: &Output, item: &Value) {
-    let key = item["key"].as_str().unwrap_or_default();
-    output.line(&format!("{key} = {}  {}", visible(&plain(&item["value"])), source(output, item)));
-    let lang = if output.lang == Lang::Zh { "zh" } else { "en" };
+fn print_one(output: &Output, item: &Setting) {
+    output.line(&format!("{} = {}  {}", item.key, visible(&plain(&item.value)), source(output, item)));
+    let about = if output.lang == Lang::Zh { &item.description.zh } else { &item.description.en };
     if !output.quiet {
-        output.line(&output.paint(Paint::Dim, item["description"][lang].as_str().unwrap_or_default()));
+        output.line(&output.paint(Paint::Dim, about));
     }
-    if let Some(warning) = item["warning"].as_str() {
+    if let Some(warning) = &item.warning {
         output.line(&output.paint(Paint::Warn, &visible(warning)));
     }
 }
 
-fn source(output: &Output, item: &Value) -> String {
-    let word = item["source"].as_str().unwrap_or_default();
-    let text = match item["sourceName"].as_str() {
+fn source(output: &Output, item: &Setting) -> String {
+    let word = match item.source {
+        ValueSource::Flag => "flag",
+        ValueSource::Env => "env",
+        ValueSource::Setting => "setting",
+        ValueSource::Default => "default",
+    };
+    let text = match &item.source_name {
         Some(name) => format!("({word} {name})"),
         None => format!("({word})"),
     };

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use chatos_host::{Environment, Fault, Text};
+use chatos_wire::status::Status;
 use serde_json::{Value, json};
 
 use crate::args::Global;
@@ -22,9 +23,9 @@ pub(crate) fn run(global: &Global, environment: Environment, output: &Output) ->
         }
         return Ok(ExitCode::from(1));
     };
-    let status = block_on(Api::Remote(host).get("/api/v1/status", output.lang))?;
+    let status = block_on(Api::Remote(host).get::<Status>("/api/v1/status", output.lang))?;
     if output.json {
-        output.json_line(&status);
+        output.json_line(&status.raw);
         return Ok(ExitCode::SUCCESS);
     }
     let zh = output.lang == chatos_host::Lang::Zh;
@@ -32,21 +33,18 @@ pub(crate) fn run(global: &Global, environment: Environment, output: &Output) ->
         let label = pad(if zh { zh_label } else { en }, 14);
         output.line(&format!("{} {value}", output.paint(Paint::Dim, &label)));
     };
-    let text = |name: &str| status[name].as_str().unwrap_or_default().to_owned();
-    let count = |name: &str| status["counts"][name].as_u64().unwrap_or_default();
     output.line(&output.paint(Paint::Good, if zh { "ChatOS 正在运行" } else { "ChatOS is running" }));
-    row("address", "地址", text("url"));
-    row("version", "版本", format!("{} (pid {})", text("version"), status["pid"]));
-    row("running for", "已运行", duration(status["uptimeMs"].as_u64().unwrap_or_default(), zh));
-    row("state", "状态目录", text("stateDir"));
-    row("project", "项目", text("projectRoot"));
-    row("waiting", "等待处理", count("needsYou").to_string());
-    row("chats", "运行中的对话", count("runningChats").to_string());
-    row("plugins", "插件", count("plugins").to_string());
-    row("memory", "内存", format!("{} MiB", status["rssBytes"].as_u64().unwrap_or_default() >> 20));
-    for notice in status["notices"].as_array().map(Vec::as_slice).unwrap_or_default() {
-        let message = notice["message"].as_str().unwrap_or_default();
-        row("note", "提示", output.paint(Paint::Warn, message));
+    row("address", "地址", status.url.clone());
+    row("version", "版本", format!("{} (pid {})", status.version, status.pid));
+    row("running for", "已运行", duration(status.uptime_ms.unsigned_abs(), zh));
+    row("state", "状态目录", status.state_dir.clone());
+    row("project", "项目", status.project_root.clone());
+    row("waiting", "等待处理", status.counts.needs_you.to_string());
+    row("chats", "运行中的对话", status.counts.running_chats.to_string());
+    row("plugins", "插件", status.counts.plugins.to_string());
+    row("memory", "内存", format!("{} MiB", status.rss_bytes >> 20));
+    for notice in &status.notices {
+        row("note", "提示", output.paint(Paint::Warn, &notice.message));
     }
     Ok(ExitCode::SUCCESS)
 }

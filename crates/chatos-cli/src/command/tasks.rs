@@ -3,11 +3,12 @@
 use std::process::ExitCode;
 
 use chatos_host::{Environment, Fault, Text};
+use chatos_wire::task::{TaskList, TaskView, TasksCleared};
 use hyper::Method;
 use serde_json::{Map, Value, json};
 
 use crate::args::{Global, Tasks};
-use crate::client::{Api, block_on, encode};
+use crate::client::{Answer, Api, block_on, encode};
 use crate::output::{Output, Paint, pad, visible};
 
 pub(crate) fn run(
@@ -27,11 +28,11 @@ pub(crate) fn run(
                     }
                 }
                 let list = api.get(&path, output.lang).await?;
-                if output.json { output.json_line(&list) } else { print_list(output, &list) }
+                if output.json { output.json_line(&list.raw) } else { print_list(output, &list) }
             }
             Tasks::Add { title, details, priority, tag } => {
                 let body = json!({ "title": title, "details": details, "priority": priority, "tags": tag, "scope": "cli" });
-                let task = api.call(Method::POST, "/api/v1/tasks", Some(&body), output.lang).await?;
+                let task = api.ask(Method::POST, "/api/v1/tasks", Some(&body), output.lang).await?;
                 show(output, &task);
             }
             Tasks::Show { id } => {
@@ -53,12 +54,12 @@ pub(crate) fn run(
                     }
                 }
                 let path = format!("/api/v1/tasks/{}", encode(&id));
-                let task = api.call(Method::PATCH, &path, Some(&Value::Object(body)), output.lang).await?;
+                let task = api.ask(Method::PATCH, &path, Some(&Value::Object(body)), output.lang).await?;
                 show(output, &task);
             }
             Tasks::Done { id, note } => {
                 let path = format!("/api/v1/tasks/{}/complete", encode(&id));
-                let task = api.call(Method::POST, &path, Some(&json!({ "note": note })), output.lang).await?;
+                let task = api.ask(Method::POST, &path, Some(&json!({ "note": note })), output.lang).await?;
                 show(output, &task);
             }
             Tasks::Delete { id } => {
@@ -72,11 +73,13 @@ pub(crate) fn run(
             }
             Tasks::Clear { all } => {
                 let body = json!({ "mode": if all { "all" } else { "done" } });
-                let answer = api.call(Method::POST, "/api/v1/tasks/clear", Some(&body), output.lang).await?;
+                let answer = api
+                    .ask::<TasksCleared>(Method::POST, "/api/v1/tasks/clear", Some(&body), output.lang)
+                    .await?;
                 if output.json {
-                    output.json_line(&answer);
+                    output.json_line(&answer.raw);
                 } else {
-                    let (cleared, rest) = (&answer["cleared"], &answer["remaining"]);
+                    let (cleared, rest) = (answer.cleared, answer.remaining);
                     output.say(&Text::new(
                         format!("Cleared {cleared} task(s), {rest} remaining."),
                         format!("已清除 {cleared} 个任务，剩余 {rest} 个。"),
@@ -88,58 +91,46 @@ pub(crate) fn run(
     })
 }
 
-fn print_list(output: &Output, list: &Value) {
-    let items = list["items"].as_array().map(Vec::as_slice).unwrap_or_default();
-    if items.is_empty() {
+fn print_list(output: &Output, list: &TaskList) {
+    if list.items.is_empty() {
         output.say(&Text::fixed("Task list is empty.", "任务列表为空。"));
     }
-    for task in items {
+    for task in &list.items {
         output.line(&summary(output, task));
     }
-    let (total, shown) = (list["total"].as_u64().unwrap_or_default(), items.len() as u64);
+    let (total, shown) = (list.total, list.items.len() as u64);
     if shown < total {
         output.say(&Text::new(format!("{shown} of {total} shown."), format!("显示 {shown} / {total}。")));
     }
 }
 
-fn summary(output: &Output, task: &Value) -> String {
-    let text = |name: &str| visible(task[name].as_str().unwrap_or_default());
-    let state = pad(&format!("[{}/{}]", text("status"), text("priority")), 16);
-    let paint = match task["status"].as_str() {
-        Some("done") => Paint::Dim,
-        Some("blocked") => Paint::Warn,
-        Some("doing") => Paint::Good,
+fn summary(output: &Output, task: &TaskView) -> String {
+    let state = pad(&format!("[{}/{}]", visible(&task.status), visible(&task.priority)), 16);
+    let paint = match task.status.as_str() {
+        "done" => Paint::Dim,
+        "blocked" => Paint::Warn,
+        "doing" => Paint::Good,
         _ => Paint::Bold,
     };
-    let tags: String = task["tags"]
-        .as_array()
-        .map(Vec::as_slice)
-        .unwrap_or_default()
-        .iter()
-        .filter_map(Value::as_str)
-        .map(|tag| format!(" #{}", visible(tag)))
-        .collect();
+    let tags: String = task.tags.iter().map(|tag| format!(" #{}", visible(tag))).collect();
     format!(
         "{} {}{tags} {}",
         output.paint(paint, &state),
-        text("title"),
-        output.paint(Paint::Dim, &text("id"))
+        visible(&task.title),
+        output.paint(Paint::Dim, &visible(&task.id))
     )
 }
 
-fn show(output: &Output, task: &Value) {
+fn show(output: &Output, task: &Answer<TaskView>) {
     if output.json {
-        output.json_line(task);
+        output.json_line(&task.raw);
         return;
     }
     output.line(&summary(output, task));
-    let details = task["details"].as_str().unwrap_or_default();
-    if !details.is_empty() {
-        output.line(&visible(details));
+    if !task.details.is_empty() {
+        output.line(&visible(&task.details));
     }
-    for note in task["notes"].as_array().map(Vec::as_slice).unwrap_or_default() {
-        let (at, text) =
-            (note["createdAt"].as_str().unwrap_or_default(), note["text"].as_str().unwrap_or_default());
-        output.line(&format!("{} {}", output.paint(Paint::Dim, at), visible(text)));
+    for note in &task.notes {
+        output.line(&format!("{} {}", output.paint(Paint::Dim, &note.created_at), visible(&note.text)));
     }
 }

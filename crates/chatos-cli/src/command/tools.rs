@@ -32,7 +32,7 @@ pub(crate) fn run(
         }
         Tools::List { agent: None, .. } => {
             let api = Api::connect(global, environment)?;
-            let list = block_on(api.get("/api/v1/tools", output.lang))?;
+            let list = block_on(api.get_json("/api/v1/tools", output.lang))?;
             print_servers(output, &list);
             Ok(ExitCode::SUCCESS)
         }
@@ -59,7 +59,7 @@ pub(crate) fn run(
             if errors {
                 path.push_str("&isError=true");
             }
-            let page = block_on(api.get(&path, output.lang))?;
+            let page = block_on(api.get_json(&path, output.lang))?;
             print_log(output, &page);
             Ok(ExitCode::SUCCESS)
         }

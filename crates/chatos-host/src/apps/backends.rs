@@ -82,9 +82,8 @@ impl BackendPort for Port {
 
     fn changed(&self, plugin: &PluginId, status: &BackendStatus) {
         if let Some(host) = self.host.upgrade() {
-            let Value::Object(shown) = json!(status) else { return };
             host.events().publish(HostEvent::BackendState(BackendChanged {
-                status: shown,
+                status: status.clone(),
                 plugin_id: plugin.to_string(),
                 error: status.last_error.as_ref().map(|error| error.message.clone()),
             }));

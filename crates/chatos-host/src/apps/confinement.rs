@@ -4,8 +4,8 @@
 use std::sync::PoisonError;
 
 use chatos_tool::Text;
-use chatos_wire::app::Confinement;
 use chatos_wire::Severity;
+use chatos_wire::app::Confinement;
 
 use super::AppDesk;
 use crate::doctor::Finding;

@@ -8,9 +8,9 @@ use chatos_events::Notice;
 use chatos_mcp::{Tool, ToolDigest, ToolList};
 use chatos_store::{PinRow, PinState, iso_from_ms};
 use chatos_tool::{ErrorCode, Fault, Text};
-use chatos_wire::server::PinView;
 use chatos_wire::Severity;
 use chatos_wire::event::{ChangedTools, HostEvent};
+use chatos_wire::server::PinView;
 use serde_json::{Map, Value, json};
 
 use super::ServerDesk;

@@ -4,8 +4,8 @@ use chatos_contribution::{ServerIdentity, cmd_url};
 use chatos_mcp::{Addresses, Endpoint};
 use chatos_store::{ServerRow, ServerSource, StoreErrorKind};
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
-use chatos_wire::server::{AuthInput, OauthInput, ServerInput, ServerView};
 use chatos_wire::event::{ChangedId, HostEvent};
+use chatos_wire::server::{AuthInput, OauthInput, ServerInput, ServerView};
 use serde_json::{Map, Value, json};
 
 use super::auth::{StoredAuth, StoredOauth};

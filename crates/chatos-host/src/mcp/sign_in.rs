@@ -15,8 +15,8 @@ use chatos_mcp::{
 };
 use chatos_store::{SecretKind, iso_from_ms, now_ms};
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
-use chatos_wire::server::{ServerFailure, SignInStart, SignInView, SignedOut};
 use chatos_wire::event::{ChangedId, HostEvent};
+use chatos_wire::server::{ServerFailure, SignInStart, SignInView, SignedOut};
 use serde_json::{Map, json};
 
 pub(crate) use kept::SignInKept;

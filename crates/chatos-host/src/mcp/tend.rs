@@ -7,7 +7,6 @@ use std::time::Duration;
 use chatos_mcp::{Phase, ServerKey, ServerStatus};
 use chatos_store::now_ms;
 use chatos_wire::event::{ChangedId, HostEvent, ServerStateChanged};
-use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::Shared;
@@ -107,8 +106,8 @@ impl Shared {
             }
             host.events().publish(HostEvent::ServerState(ServerStateChanged {
                 id: server.id.clone(),
-                state: json!(self.state(host, server, host.lang())),
-                sign_in: json!(self.sign_in_view(host, server, host.lang())),
+                state: self.state(host, server, host.lang()),
+                sign_in: self.sign_in_view(host, server, host.lang()),
             }));
             if let (Phase::Ready, Some(peer), Some(spec)) = (status.phase, &status.peer, &server.spec) {
                 let (identity, digest) = (status.key.as_str().to_owned(), spec.digest.clone());

@@ -7,9 +7,8 @@ use std::time::Duration;
 use chatos_prompts::{Event, Item, LineRef, Policy, SystemAskers};
 use chatos_store::now_ms;
 use chatos_tool::Lang;
-use chatos_wire::event::{
-    ForgedLine, HostEvent, LogPlace, Nothing, PromptCounts, PromptItem, PromptLogHealth,
-};
+use chatos_wire::event::{ForgedLine, HostEvent, LogPlace, Nothing, PromptItem, PromptLogHealth};
+use chatos_wire::prompt::PromptCounts;
 use serde_json::{Map, json};
 use sha2::{Digest, Sha256};
 use tokio::sync::broadcast::error::RecvError;

@@ -6,8 +6,8 @@ mod zip;
 
 use chatos_store::{RunRow, SessionRow, Store, StoreError, iso_from_ms, now_ms};
 use chatos_tool::{ErrorCode, Fault, Redactor, Text};
-use chatos_wire::session::SessionView;
 use chatos_wire::event::ChatChange;
+use chatos_wire::session::SessionView;
 use chatos_wire::{MessageKind, MessageRole, RunEnd, RunKind};
 use serde_json::{Value, json};
 

@@ -7,8 +7,8 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use chatos_tool::{ErrorCode, Fault, Text};
-use chatos_wire::subagent::{SubAgent, SubCommand, SubImport, SubPlugin, SubSkill};
 use chatos_wire::event::{ChangedId, HostEvent};
+use chatos_wire::subagent::{SubAgent, SubCommand, SubImport, SubPlugin, SubSkill};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 

@@ -5,10 +5,10 @@ use base64::engine::general_purpose::STANDARD;
 use chatos_policy::Role;
 use chatos_store::{AttachmentRow, Kept, MessageRow, NewMessage, RunRow, SessionPatch, SessionRow, now_ms};
 use chatos_tool::{ErrorCode, Fault, Text};
-use chatos_wire::session::{Attachment, SendMode, SendOrder, Sent};
 use chatos_wire::chat_event::{ChatBody, MessageBody};
 use chatos_wire::event::ChatChange;
 use chatos_wire::run_line::{RunLine, TextLine};
+use chatos_wire::session::{Attachment, SendMode, SendOrder, Sent};
 use chatos_wire::{MessageKind, MessageRole, RunKind, RunState};
 use serde_json::json;
 
@@ -255,7 +255,7 @@ impl RunDesk {
         if let Some(view) = view {
             let host = self.host()?;
             let emitter = self.emitter(&host, &session.id, &run_id);
-            emitter.chat(ChatBody::UserMessage(MessageBody { message: json!(view) }));
+            emitter.chat(ChatBody::UserMessage(MessageBody { message: Box::new(view) }));
             let text = emitter.redactor.text(&order.text).into_owned();
             emitter.line(RunLine::User(TextLine { message_id: message_id.clone(), text }));
         }

@@ -297,7 +297,7 @@ impl Stage for HostStage {
             }));
             *stage.last_answer.lock().unwrap_or_else(PoisonError::into_inner) = Some(message_id.clone());
             if let Some(row) = stage.message(&message_id) {
-                let message = json!(message_view(stage.store(), row));
+                let message = Box::new(message_view(stage.store(), row));
                 stage.parts.emitter.chat(ChatBody::AssistantStart(MessageBody { message }));
             }
             let trace = stage.span(&answering.span_id, None);

@@ -9,13 +9,14 @@ use chatos_store::{MessageRow, NewMessage, RunChange, RunRow, RunWrite, StepRow,
 use chatos_tool::{ErrorCode, Fault, Text};
 use chatos_wire::chat_event::{ChatBody, ErrorBody, MessageBody};
 use chatos_wire::run_line::{RunLine, StartedLine, TextLine};
+use chatos_wire::session::MessageView;
 use chatos_wire::{MessageKind, MessageRole, RunEnd, RunKind, RunState, Severity, StepKind, StepState};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::active::Active;
 use super::stage::HostStage;
 use super::views::message_view;
-use super::{LEASE_MS, RunDesk, ask, no_run};
+use super::{LEASE_MS, RunDesk, ask, no_run, wrong_state};
 use crate::apps::AppCaller;
 use crate::host::Host;
 
@@ -443,13 +444,20 @@ impl RunDesk {
         active.steer.end(written.is_ok(), abort_call);
         let message = written?;
         let emitter = self.emitter(&host, &active.session_id, run_id);
-        emitter.always(ChatBody::UserMessage(MessageBody { message }));
+        if let Some(message) = message.map(Box::new) {
+            emitter.always(ChatBody::UserMessage(MessageBody { message }));
+        }
         let text = emitter.redactor.text(text).into_owned();
         emitter.line(RunLine::Correction(TextLine { message_id: message_id.clone(), text }));
         Ok(message_id)
     }
 
-    async fn write_correction(&self, active: &Active, id: &str, text: &str) -> Result<Value, Fault> {
+    async fn write_correction(
+        &self,
+        active: &Active,
+        id: &str,
+        text: &str,
+    ) -> Result<Option<MessageView>, Fault> {
         let session = if active.kind == RunKind::Sub { &active.run_id } else { &active.session_id };
         let row = MessageRow {
             id: id.to_owned(),
@@ -486,7 +494,7 @@ impl RunDesk {
                 ..RunWrite::default()
             })?;
             let row = store.message(&id)?;
-            Ok(row.map(|row| json!(message_view(store, row))).unwrap_or_default())
+            Ok(row.map(|row| message_view(store, row)))
         })
         .await
     }
@@ -518,16 +526,6 @@ const CORRECTIONS: i64 = 1_000_000_000;
 /// Whether a number belongs to a correction.
 pub(super) fn is_correction(seq: i64) -> bool {
     seq >= CORRECTIONS
-}
-
-fn wrong_state(run: &RunRow, en: &str, zh: &str) -> Fault {
-    Fault::new(
-        ErrorCode::Conflict,
-        Text::new(
-            format!("the run `{}` is `{}` and cannot be {en}", run.id, run.state),
-            format!("运行 `{}` 的状态为 `{}`，无法{zh}", run.id, run.state),
-        ),
-    )
 }
 
 /// A run in the list of runs under way, from its start to its very end.

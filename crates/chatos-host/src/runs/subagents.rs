@@ -14,9 +14,9 @@ use chatos_store::{
     AgentRecord, MessageRow, NewMessage, RunRow, RunWrite, SessionRow, StepWrite, iso_from_ms, now_ms,
 };
 use chatos_tool::{ErrorCode, Fault, Text, Trace};
-use chatos_wire::subagent::SubPlugin;
 use chatos_wire::chat_event::{ChatBody, SubagentStateBody};
 use chatos_wire::run_line::{RunLine, SubagentLine};
+use chatos_wire::subagent::SubPlugin;
 use chatos_wire::{MessageRole, RunKind, RunState, Severity};
 use serde_json::{Value, json};
 use tokio::sync::{Semaphore, mpsc};

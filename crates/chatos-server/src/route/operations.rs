@@ -4,7 +4,6 @@ use chatos_host::{ErrorCode, Fault, Text};
 use chatos_wire::operation::{OperationList, OperationView};
 use chatos_wire::status::Empty;
 
-use crate::answer::typed;
 use crate::api::ApiError;
 use crate::app::App;
 use crate::caller::Caller;
@@ -20,14 +19,13 @@ pub(crate) fn add(routes: &mut Routes) {
 async fn list(app: App, cx: Caller, (): ()) -> Result<OperationList, ApiError> {
     let lang = cx.lang;
     let operations = app.host().operations().list();
-    let items = operations.iter().map(|operation| typed(operation.view(lang)));
-    Ok(OperationList { items: items.collect::<Result<_, _>>()? })
+    Ok(OperationList { items: operations.iter().map(|operation| operation.view(lang)).collect() })
 }
 
 async fn read(app: App, cx: Caller, Path(id): Path<String>) -> Result<OperationView, ApiError> {
     let lang = cx.lang;
     let operation = app.host().operations().get(&id).ok_or_else(|| unknown(&id))?;
-    typed(operation.view(lang))
+    Ok(operation.view(lang))
 }
 
 async fn cancel(
@@ -38,7 +36,7 @@ async fn cancel(
     let lang = cx.lang;
     let operation = app.host().operations().get(&id).ok_or_else(|| unknown(&id))?;
     operation.cancel();
-    typed(operation.view(lang))
+    Ok(operation.view(lang))
 }
 
 fn unknown(id: &str) -> Fault {

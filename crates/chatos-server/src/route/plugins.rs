@@ -208,7 +208,7 @@ async fn install(
     };
     let host = app.host().clone();
     let operation = host.install_plugin(order)?;
-    Ok(Accepted(typed(operation.view(lang))?))
+    Ok(Accepted(operation.view(lang)))
 }
 
 /// Streams an upload into staging; what is cut off there is removed at the next start.

@@ -5,7 +5,7 @@ use chatos_wire::operation::OperationView;
 use chatos_wire::state::{BackupBody, PruneBody, PruneView, StateImportBody, StateImportView, StateImports};
 
 use super::tasks::blocking;
-use crate::answer::{Accepted, typed};
+use crate::answer::Accepted;
 use crate::api::ApiError;
 use crate::app::App;
 use crate::caller::Caller;
@@ -26,7 +26,7 @@ async fn import(
 ) -> Result<Accepted<OperationView>, ApiError> {
     let lang = cx.lang;
     let operation = app.host().import_state(body.path)?;
-    Ok(Accepted(typed(operation.view(lang))?))
+    Ok(Accepted(operation.view(lang)))
 }
 
 async fn backup(
@@ -42,7 +42,7 @@ async fn backup(
         lang,
     };
     let operation = app.host().backup(order)?;
-    Ok(Accepted(typed(operation.view(lang))?))
+    Ok(Accepted(operation.view(lang)))
 }
 
 async fn prune(app: App, _: Caller, Body(body): Body<PruneBody>) -> Result<PruneView, ApiError> {

@@ -11,7 +11,7 @@ use crate::client::{Api, encode};
 use crate::output::{Output, visible};
 
 pub(super) async fn log(api: &Api, output: &Output, id: &str, limit: usize) -> Result<ExitCode, Fault> {
-    let mut log = api.get(&path_of(id, &format!("/log?limit={limit}")), output.lang).await?;
+    let mut log = api.get_json(&path_of(id, &format!("/log?limit={limit}")), output.lang).await?;
     if output.json {
         log["command"] = json!("plugin.log");
         output.json_line(&log);

@@ -102,7 +102,7 @@ pub(super) async fn remove(
         None if yes || output.json || !std::io::stdin().is_terminal() => PluginData::Keep,
         None => {
             // Known first: asking about the data of nothing would be odd.
-            api.get(&path_of(id, ""), output.lang).await?;
+            api.get_json(&path_of(id, ""), output.lang).await?;
             ask_about_data(output, id)
         }
     };

@@ -16,7 +16,7 @@ pub(super) async fn list(
     problems: bool,
     source: Option<PluginSource>,
 ) -> Result<ExitCode, Fault> {
-    let mut listing = api.get("/api/v1/plugins", output.lang).await?;
+    let mut listing = api.get_json("/api/v1/plugins", output.lang).await?;
     if let Some(source) = source {
         let word = source.as_str();
         if let Some(plugins) = listing["plugins"].as_array_mut() {
@@ -116,7 +116,7 @@ pub(super) fn hint_word(output: &Output) -> &'static str {
 }
 
 pub(super) async fn one(api: &Api, output: &Output, id: &str) -> Result<ExitCode, Fault> {
-    let mut details = api.get(&path_of(id, ""), output.lang).await?;
+    let mut details = api.get_json(&path_of(id, ""), output.lang).await?;
     if output.json {
         details["ok"] = json!(true);
         details["command"] = json!("plugin.show");
@@ -274,7 +274,7 @@ fn print_changes(output: &Output, changes: &Value) {
 }
 
 pub(super) async fn ai(api: &Api, output: &Output, app: &str) -> Result<ExitCode, Fault> {
-    let found = api.get(&format!("/api/v1/apps/{}/ai?preview=true", encode(app)), output.lang).await?;
+    let found = api.get_json(&format!("/api/v1/apps/{}/ai?preview=true", encode(app)), output.lang).await?;
     if output.json {
         let mut value = found["contribution"].clone();
         if !value.is_object() {

@@ -32,7 +32,7 @@ pub(super) fn needs_terminal(output: &Output) -> Result<(), Fault> {
 
 /// What there is to decide about; nothing is decided.
 pub(super) async fn show(api: &Api, output: &Output, id: &str) -> Result<ExitCode, Fault> {
-    let mut sheet = api.get(&path_of(id, "/trust-sheet"), output.lang).await?;
+    let mut sheet = api.get_json(&path_of(id, "/trust-sheet"), output.lang).await?;
     if output.json {
         sheet["ok"] = json!(true);
         sheet["command"] = json!("plugin.trust");
@@ -56,7 +56,7 @@ pub(super) async fn trust(
     let digest = match digest {
         Some(digest) => digest.to_owned(),
         None => {
-            let sheet = api.get(&path_of(id, "/trust-sheet"), output.lang).await?;
+            let sheet = api.get_json(&path_of(id, "/trust-sheet"), output.lang).await?;
             needs_terminal(output)?;
             print_sheet(output, &sheet);
             let reaches_inside = items(&sheet["servers"])

@@ -75,7 +75,7 @@ impl Desk {
         match &self.who {
             Who::Host(api) => {
                 let query: Vec<String> = query.iter().map(|(k, v)| format!("{k}={}", encode(v))).collect();
-                api.get(&format!("/api/v1/prompts?{}", query.join("&")), lang).await
+                api.get_json(&format!("/api/v1/prompts?{}", query.join("&")), lang).await
             }
             Who::Here(desk) => {
                 let map: serde_json::Map<String, Value> = query
@@ -97,7 +97,7 @@ impl Desk {
 
     pub(super) async fn show(&self, id: &str, lang: Lang) -> Result<Value, Fault> {
         match &self.who {
-            Who::Host(api) => api.get(&path(id, ""), lang).await,
+            Who::Host(api) => api.get_json(&path(id, ""), lang).await,
             Who::Here(desk) => desk.show(id, lang),
         }
     }
@@ -114,7 +114,8 @@ impl Desk {
         }
         let found = match &self.who {
             Who::Host(api) => {
-                let found = api.get(&format!("/api/v1/prompts/find?prefix={}", encode(id)), lang).await?;
+                let found =
+                    api.get_json(&format!("/api/v1/prompts/find?prefix={}", encode(id)), lang).await?;
                 let ids = found["ids"].as_array().cloned().unwrap_or_default();
                 ids.iter().filter_map(Value::as_str).map(str::to_owned).collect()
             }
@@ -145,7 +146,7 @@ impl Desk {
                 Who::Host(api) => {
                     let path = path(id, "/diff");
                     let mark = if path.contains('?') { '&' } else { '?' };
-                    api.get(&format!("{path}{mark}from={from}&lines={PART}"), lang).await?
+                    api.get_json(&format!("{path}{mark}from={from}&lines={PART}"), lang).await?
                 }
                 Who::Here(desk) => desk.text(id, from, PART, "")?,
             };
@@ -204,7 +205,7 @@ impl Desk {
         match &self.who {
             Who::Host(api) => {
                 let call = format!("{}?timeoutMs={}", path(id, "/wait"), limit.as_millis());
-                api.get(&call, lang).await
+                api.get_json(&call, lang).await
             }
             Who::Here(desk) => {
                 let never = tokio_util::sync::CancellationToken::new();
@@ -240,7 +241,7 @@ impl Desk {
 
     pub(super) async fn check(&self, lang: Lang) -> Result<Value, Fault> {
         match &self.who {
-            Who::Host(api) => api.get("/api/v1/prompts/check", lang).await,
+            Who::Host(api) => api.get_json("/api/v1/prompts/check", lang).await,
             Who::Here(desk) => desk.check(),
         }
     }

@@ -109,7 +109,7 @@ async fn sign_in(
     let until = begun["expiresAt"].as_str().unwrap_or_default().to_owned();
     loop {
         tokio::time::sleep(POLL).await;
-        let now = api.get(&path, lang).await?;
+        let now = api.get_json(&path, lang).await?;
         let sign_in = &now["signIn"];
         if let Some(message) = sign_in["error"]["message"].as_str() {
             return Err(refused(server, message, sign_in["error"]["code"].as_str()));

@@ -130,7 +130,7 @@ impl Call<'_> {
     async fn question(&self, asked: usize) -> String {
         let path = format!("/api/v1/tools/calls/{}?after={asked}&waitMs={WAIT_MS}", encode(self.call_id));
         loop {
-            let state = self.api.get(&path, self.output.lang).await.unwrap_or_default();
+            let state = self.api.get_json(&path, self.output.lang).await.unwrap_or_default();
             if let Some(id) = state["questions"][asked].as_str() {
                 return id.to_owned();
             }

@@ -125,7 +125,7 @@ impl Inner {
         let (server, tool) = (row.server.clone(), row.tool.clone());
         let view = message_view(self.store(), row);
         let trace = self.span(&step.span_id, Some(&tool));
-        let body = ToolResultBody { message: json!(view), trace: Some(trace.clone()) };
+        let body = ToolResultBody { message: Box::new(view.clone()), trace: Some(trace.clone()) };
         self.parts.emitter.chat(ChatBody::ToolResult(body));
         let line = ResultLine {
             call_id: pending.call.id.clone(),

@@ -8,7 +8,6 @@ use chatos_wire::RunKind;
 use chatos_wire::chat_event::{AbortedBody, ChatBody, DoneBody, ErrorBody, ToolResultBody};
 use chatos_wire::run_line::{FinishedLine, RunLine};
 use chatos_wire::{MessageKind, MessageRole, RunEnd, RunState, StepState};
-use serde_json::json;
 
 use super::{Inner, kept};
 use crate::runs::views::message_view;
@@ -88,7 +87,7 @@ impl Inner {
         self.parts.host.runs().end_is_written(&run.id);
         self.set_live(None);
         for row in results.iter().filter_map(|id| self.message(id)) {
-            let message = json!(message_view(self.store(), row));
+            let message = Box::new(message_view(self.store(), row));
             self.parts.emitter.chat(ChatBody::ToolResult(ToolResultBody { message, trace: None }));
         }
         self.tell_end(end, state, reason, told);

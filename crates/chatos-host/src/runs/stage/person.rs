@@ -268,7 +268,7 @@ impl Inner {
         }
         kept(self.store().write_run(write))?;
         if let Some(row) = self.message(&id) {
-            let message = json!(message_view(self.store(), row));
+            let message = Box::new(message_view(self.store(), row));
             self.parts.emitter.chat(ChatBody::ToolResult(ToolResultBody { message, trace: None }));
         }
         Ok(())
