@@ -30,7 +30,7 @@ pub(crate) fn run(
             if output.json {
                 output.json_line(&run);
             } else {
-                show(output, &typed::<RunView>(run)?);
+                show(output, &typed::<RunView>(run)?.body);
             }
             return Ok(ExitCode::SUCCESS);
         }
