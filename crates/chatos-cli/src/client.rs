@@ -183,7 +183,7 @@ impl Api {
         if (200..300).contains(&status) { Ok(value) } else { Err(Output::remote_fault(status, &value)) }
     }
 
-    /// Reads a resource.
+    /// Reads a resource as its type.
     pub(crate) async fn get<T: DeserializeOwned>(&self, path: &str, lang: Lang) -> Result<Answer<T>, Fault> {
         typed(self.get_json(path, lang).await?)
     }

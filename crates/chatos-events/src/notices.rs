@@ -11,13 +11,12 @@ use crate::stream::Events;
 /// Something a person should know about this start.
 #[derive(Debug, Clone)]
 pub struct Notice {
-    /// Stable code.
+    /// Names the kind of notice and never changes.
     pub code: String,
     /// How bad it is.
     pub severity: Severity,
-    /// What happened.
     pub message: Text,
-    /// What to do.
+    /// What the person can do about it.
     pub hint: Option<Text>,
 }
 
@@ -34,7 +33,7 @@ impl Notices {
         Self { events, all: Arc::default() }
     }
 
-    /// Adds one.
+    /// Keeps a notice and publishes it.
     pub fn add(&self, notice: Notice) {
         let told = HostNotice {
             code: notice.code.clone(),
@@ -51,7 +50,7 @@ impl Notices {
         self.add(notice);
     }
 
-    /// All, oldest first.
+    /// All notices of this start, oldest first.
     pub fn list(&self) -> Vec<Notice> {
         self.all.read().unwrap_or_else(PoisonError::into_inner).clone()
     }

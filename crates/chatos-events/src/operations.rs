@@ -82,14 +82,14 @@ impl Operations {
         lock(&self.known).iter().find(|operation| &*operation.id == id).cloned()
     }
 
-    /// All, newest first.
+    /// All operations that can be asked about, newest first.
     pub fn list(&self) -> Vec<Operation> {
         lock(&self.known).iter().rev().cloned().collect()
     }
 }
 
 impl Operation {
-    /// Its id.
+    /// The id it is asked about and stopped by.
     pub fn id(&self) -> &str {
         &self.id
     }
@@ -118,7 +118,7 @@ impl Operation {
         }
     }
 
-    /// Ends it.
+    /// Ends it with its result or its failure, and publishes that at once.
     pub fn finish(&self, outcome: Result<Value, Fault>) {
         lock(&self.state).outcome = Some(outcome);
         self.tell();

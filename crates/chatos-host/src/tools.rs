@@ -15,12 +15,12 @@ use std::time::Duration;
 
 use chatos_agent::{BuiltInCall, Toolset};
 use chatos_builtin::{find_server, nearest_server, server_names};
+use chatos_events::Events;
+use chatos_events::Notice;
 use chatos_layer::{
     Access, CallRequest, Caller, Layer, LayerParts, ProgressReport, ProgressSink, Reach, Reply, Root, Server,
     ServerEnv, SettingsSource, StoreHandle, ToolLog, ToolSettings,
 };
-use chatos_events::Events;
-use chatos_events::Notice;
 use chatos_mcp::Progress;
 use chatos_policy::Role;
 use chatos_prompts::RequestId;

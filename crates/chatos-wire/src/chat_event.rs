@@ -68,7 +68,7 @@ bodies! {
         AssistantRetry(RetryBody) = "assistant_retry",
         /// The run ended with an answer or at a limit.
         AssistantDone(DoneBody) = "assistant_done",
-        /// The run failed.
+        /// The run ended because something failed.
         AssistantError(ErrorBody) = "assistant_error",
         /// A person stopped the run.
         AssistantAborted(AbortedBody) = "assistant_aborted",
@@ -82,7 +82,7 @@ bodies! {
         ToolResult(ToolResultBody) = "tool_result",
         /// A call waits for a person.
         PromptWaiting(PromptWaitingBody) = "prompt_waiting",
-        /// The person answered.
+        /// The question of a call was answered or withdrawn.
         PromptAnswered(PromptAnsweredBody) = "prompt_answered",
         /// The run is in another state.
         RunState(RunStateBody) = "run_state",
@@ -99,7 +99,7 @@ bodies! {
     }
 }
 
-/// A message.
+/// A message of the chat, as lists have it.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct MessageBody {
     pub message: Box<MessageView>,
@@ -137,7 +137,7 @@ pub struct DoneBody {
     pub stop_reason: RunEnd,
 }
 
-/// The run failed.
+/// The run ended because something failed.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ErrorBody {
@@ -165,7 +165,7 @@ pub struct ToolCallBody {
     /// The name the model knows it by.
     pub name: String,
     pub server: String,
-    /// Redacted and cut.
+    /// Arguments, redacted and cut for display.
     pub args: String,
 }
 
@@ -195,7 +195,6 @@ pub struct CallProgressBody {
 pub struct CallInBackground {
     pub call_id: String,
     pub elapsed_ms: u64,
-    /// Always true.
     pub background: bool,
 }
 
@@ -219,13 +218,13 @@ pub struct PromptWaitingBody {
     pub kind: String,
 }
 
-/// The person answered.
+/// The question of a call was answered or withdrawn.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PromptAnsweredBody {
     pub call_id: String,
     pub request_id: String,
-    /// Who asked.
+    /// Who asked, as when it began to wait.
     pub kind: String,
     pub status: String,
 }

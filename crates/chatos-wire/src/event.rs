@@ -281,7 +281,7 @@ pub struct ChangedKey {
 /// The state of an older program was taken over.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct ImportedState {
-    /// Where it was.
+    /// The folder it was read from.
     pub source: String,
 }
 
@@ -437,7 +437,7 @@ pub struct AppWanted {
 pub struct AppNeeded {
     pub plugin_id: String,
     pub app_id: String,
-    /// Such as `async_task`.
+    /// Why it is needed, such as `async_task`.
     pub reason: String,
     pub call_id: String,
 }
@@ -453,11 +453,11 @@ pub struct AppReleased {
 words! {
     /// What happened to a chat.
     ChatChange {
-        /// It is new.
+        /// It was made just now.
         Created = "created",
         /// It has another title, agent, model, folder or place.
         Changed = "changed",
-        /// It is gone.
+        /// It was deleted with its messages.
         Deleted = "deleted",
     }
 }

@@ -64,7 +64,7 @@ bodies! {
         ToolFinished(ResultLine) = "tool_finished",
         /// A call waits for a person.
         PromptRequested(PromptWaitingBody) = "prompt_requested",
-        /// The person answered.
+        /// The question of a call was answered or withdrawn.
         PromptAnswered(PromptAnsweredBody) = "prompt_answered",
         /// A sub agent began.
         SubagentStarted(SubagentLine) = "subagent_started",
@@ -79,19 +79,19 @@ bodies! {
     }
 }
 
-/// What somebody said.
+/// What the person or the model said.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TextLine {
     pub message_id: String,
-    /// Redacted.
+    /// The text without known secrets.
     pub text: String,
 }
 
 /// What the model thought.
 #[derive(Debug, Clone, Serialize)]
 pub struct ThoughtLine {
-    /// Redacted.
+    /// The text without known secrets.
     pub text: String,
 }
 
@@ -130,7 +130,7 @@ pub struct CallLine {
     pub call_id: String,
     pub server: String,
     pub tool: String,
-    /// Redacted and cut.
+    /// For display: without known secrets, and cut.
     pub args: String,
 }
 
@@ -144,7 +144,7 @@ pub struct ResultLine {
     pub status: String,
     pub code: String,
     pub elapsed_ms: u64,
-    /// Redacted and cut.
+    /// For display: without known secrets, and cut.
     pub result: String,
     /// Where the entire result is, when it was cut for the model.
     pub blob: Option<String>,

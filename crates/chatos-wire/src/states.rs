@@ -9,7 +9,7 @@ words! {
         /// It waits for its turn in its chat.
         #[default]
         Queued = "queued",
-        /// It works.
+        /// The model or a tool works.
         Running = "running",
         /// It waits for a person's answer.
         WaitingPrompt = "waiting_prompt",
@@ -108,7 +108,7 @@ words! {
         Tool = "tool",
         /// The run itself asks the person.
         Prompt = "prompt",
-        /// Another agent works.
+        /// Another agent works for this one.
         Sub = "sub",
         /// The beginning of the chat is summarised.
         Compact = "compact",
@@ -144,11 +144,11 @@ words! {
         /// The person, or the agent that gave the task.
         #[default]
         User = "user",
-        /// The model.
+        /// The model, with its answer.
         Assistant = "assistant",
         /// A tool, with its result.
         Tool = "tool",
-        /// The host.
+        /// The host, about the run itself.
         System = "system",
     }
 }
@@ -170,7 +170,7 @@ words! {
 words! {
     /// Where long work stands.
     OperationState {
-        /// It goes on.
+        /// It has neither result nor error yet.
         Running = "running",
         /// It has a result.
         Done = "done",
@@ -186,11 +186,11 @@ words! {
     Severity {
         /// As it should be.
         Ok = "ok",
-        /// Worth knowing.
+        /// Worth knowing, nothing to do.
         Info = "info",
         /// Works, but not as it should.
         Warning = "warning",
-        /// Does not work.
+        /// Does not work as it is.
         Error = "error",
     }
 }

@@ -6,7 +6,7 @@
 pub struct UnknownWord {
     /// The name of the list.
     pub list: &'static str,
-    /// What was read.
+    /// The text that was read.
     pub word: String,
 }
 

@@ -6,6 +6,7 @@ mod call;
 mod chat;
 mod finish;
 mod person;
+mod sub;
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -22,9 +23,7 @@ use chatos_store::{
     Store, StoreError, SummaryRow, ToolCallRow, UsageRow, now_ms,
 };
 use chatos_tool::{Fault, Lang, Text, Trace};
-use chatos_wire::chat_event::{
-    ChatBody, CompactedBody, MessageBody, RetryBody, SubagentStepBody, ToolCallBody, UsageBody,
-};
+use chatos_wire::chat_event::{ChatBody, CompactedBody, MessageBody, RetryBody, ToolCallBody, UsageBody};
 use chatos_wire::event::Nothing;
 use chatos_wire::run_line::{ModelCallLine, RunLine, TextLine, ThoughtLine};
 use chatos_wire::{MessageRole, RunState, Severity, StepKind, StepState};
@@ -162,21 +161,6 @@ impl Inner {
 
     fn message(&self, id: &str) -> Option<MessageRow> {
         self.store().message(id).ok().flatten()
-    }
-
-    /// Tells a step of a sub agent, keyed by its number (agents §10.4).
-    fn sub_step(&self, kind: &str, payload: Value) {
-        let Some(job) = &self.parts.run.job_id else { return };
-        let index = self.told.fetch_add(1, Ordering::Relaxed);
-        let mut step = json!({ "index": index, "ts": chatos_store::now_iso(), "type": kind });
-        if let (Some(step), Value::Object(payload)) = (step.as_object_mut(), payload) {
-            step.extend(payload);
-        }
-        let call_id = self.parts.run.parent_call_id.clone();
-        let body = SubagentStepBody { job_id: job.clone(), call_id, step };
-        self.parts.emitter.always(ChatBody::SubagentStep(body.clone()));
-        self.parts.emitter.line(RunLine::SubagentStep(body.clone()));
-        self.parts.host.runs().sub_progress(job, &body.step);
     }
 
     fn usage_row(&self, usage: &Usage, message_id: &str, step: i64) -> UsageRow {
@@ -522,17 +506,6 @@ impl Inner {
         emitter.traced(RunLine::Usage(used), &trace);
         self.tell_answer(&finished.text, &thought, &told);
         Ok(())
-    }
-
-    /// A sub agent's answer as steps of its job.
-    fn tell_answer(&self, text: &str, thought: &str, calls: &[ToolCallRow]) {
-        if self.parts.run.job_id.is_none() {
-            return;
-        }
-        self.sub_step("assistant", super::sub_steps::assistant(text, thought));
-        for call in calls {
-            self.sub_step("tool_call", super::sub_steps::call(call));
-        }
     }
 
     fn compacted(&self, step: &CallStep, done: Option<Compacted>) -> Result<(), Fault> {
