@@ -9,8 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::api::{ApiError, bare, json_bytes};
-use crate::assets::hex;
+use crate::api::{ApiError, bare, hex, json_bytes};
 use crate::caller::Caller;
 
 /// An answer with its type.

@@ -15,7 +15,7 @@ use axum::response::{IntoResponse, Response};
 use chatos_host::{FrameAsset, Looked, Revision, View};
 use sha2::{Digest, Sha256};
 
-use crate::api::bare;
+use crate::api::{bare, hex};
 use crate::app::App;
 use crate::assets;
 use path::{Asked, Shared};
@@ -242,7 +242,7 @@ fn host_file(app: &App, name: &str) -> Response {
     let Some(bytes) = file(name).or_else(|| plain.and_then(|plain| file(&plain))) else {
         return bare(StatusCode::NOT_FOUND);
     };
-    let tag = format!("\"{}\"", assets::hex(&Sha256::digest(&bytes)[..12]));
+    let tag = format!("\"{}\"", hex(&Sha256::digest(&bytes)[..12]));
     let mut response = typed(bytes.into_owned(), assets::media_type(name));
     if let Ok(tag) = HeaderValue::from_str(&tag) {
         response.headers_mut().insert(header::ETAG, tag);

@@ -4330,8 +4330,7 @@ export interface components {
             id: string;
             /** @description Such as `install`. */
             kind: string;
-            /** @description `running`, `done`, `failed` or `canceled`. */
-            state: string;
+            state: components["schemas"]["OperationState"];
             progress?: components["schemas"]["OperationProgress"] | null;
             /** @description What came of it, when it is done. */
             result?: unknown;
@@ -4340,6 +4339,8 @@ export interface components {
             /** @description The HTTP status the failure would have had as an answer. */
             status?: number | null;
         };
+        /** @description Where long work stands. */
+        OperationState: "running" | "done" | "failed" | "canceled";
         /** @description How far it is. */
         OperationProgress: {
             done: number;
@@ -5542,6 +5543,7 @@ export type PluginLog = components['schemas']['PluginLog'];
 export type TrustBody = components['schemas']['TrustBody'];
 export type InstallBody = components['schemas']['InstallBody'];
 export type OperationView = components['schemas']['OperationView'];
+export type OperationState = components['schemas']['OperationState'];
 export type OperationProgress = components['schemas']['OperationProgress'];
 export type RefreshBody = components['schemas']['RefreshBody'];
 export type AppAi = components['schemas']['AppAi'];
