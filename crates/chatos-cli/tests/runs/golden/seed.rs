@@ -121,6 +121,7 @@ impl Seeded {
         listener.until("assistant_done", "/data/runId", &json!(run));
         listener.until("prompt_counts", "/data/needsYou", &json!(0));
         say("POST", "plugins/{id}/untrust", "plugins/com.example.tools/untrust", json!({}));
+        listener.until("plugins_changed", "/topic", &json!("plugins"));
         let trace = text(&ended["traceId"]);
         let events = listener.end();
         Self {
