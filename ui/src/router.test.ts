@@ -62,3 +62,51 @@ describe('replace', () => {
     expect(location.hash).toBe('#/queue/needsYou/next');
   });
 });
+
+describe('the guard', () => {
+  const settle = () => new Promise((done) => setTimeout(done, 0));
+  /** As a browser does it: the address first, then word of it. */
+  function follow(hash: string): void {
+    const oldURL = location.href;
+    history.pushState(null, '', hash);
+    dispatchEvent(new HashChangeEvent('hashchange', { oldURL, newURL: location.href }));
+  }
+
+  test('keeps the page where it is until the answer, and lets nobody see the new address before', async () => {
+    history.replaceState(null, '', '#/agents/agents/new');
+    let answer: (leave: boolean) => void = () => undefined;
+    const asked: (string | null)[] = [];
+    router.guard((_, to) => {
+      if (to.page !== 'tasks') return true;
+      asked.push(to.page);
+      return new Promise((resolve) => (answer = resolve));
+    });
+    const seen: string[] = [];
+    const listen = () => seen.push(location.hash);
+    addEventListener('hashchange', listen);
+    try {
+      follow('#/tasks');
+      expect([location.hash, asked, seen]).toEqual(['#/agents/agents/new', ['tasks'], []]);
+      answer(false);
+      await settle();
+      expect(location.hash).toBe('#/agents/agents/new');
+    } finally {
+      removeEventListener('hashchange', listen);
+      router.guard(() => true);
+    }
+  });
+
+  test('a form that has done its work leaves without a question', () => {
+    history.replaceState(null, '', '#/agents/agents/new');
+    let asked = 0;
+    router.guard(() => ((asked += 1), false));
+    try {
+      const oldURL = location.href;
+      router.done('agents');
+      dispatchEvent(new HashChangeEvent('hashchange', { oldURL, newURL: location.href }));
+      expect([location.hash, asked]).toEqual(['#/agents', 0]);
+    } finally {
+      router.guard(() => true);
+    }
+  });
+});

@@ -44,9 +44,26 @@ function decodePart(part: string): string {
   }
 }
 
+/** Whether the page may go from one place to another; asked before anything is drawn. */
+export type Guard = (from: Route, to: Route) => boolean | Promise<boolean>;
+
 class Router {
   /** The address the page was last drawn for, or has given itself. */
   #drawn = '';
+  #guard: Guard = () => true;
+  /** An address that may be gone to without being asked. */
+  #free: string | null = null;
+
+  constructor() {
+    // Before all others: who must not leave yet does not see the new address either.
+    addEventListener('hashchange', (event) => this.#check(event));
+  }
+
+  /** One for the whole page. */
+  guard(guard: Guard): void {
+    this.#guard = guard;
+  }
+
   readonly #subscribe = createSubscriber((update) => {
     addEventListener('hashchange', update);
     return () => removeEventListener('hashchange', update);
@@ -63,6 +80,15 @@ class Router {
     location.hash = toHash(page, rest, query);
   }
 
+  /** Leaves a form that has done its work: nobody is asked about it. */
+  done(page: PageName, rest: string[] = []): void {
+    const hash = toHash(page, rest);
+    // Without a change of the address nothing would use up the leave.
+    if (hash === location.hash) return;
+    this.#free = hash;
+    location.hash = hash;
+  }
+
   /** Changes the address without a step in the history, for state such as a search text. An address
       that somebody has gone to but that is not drawn yet wins: browsers say `hashchange` a little later,
       and what the page wants until then it wants of the address before. */
@@ -73,6 +99,25 @@ class Router {
     history.replaceState(history.state, '', hash);
     this.#drawn = location.hash;
     dispatchEvent(new HashChangeEvent('hashchange', { oldURL, newURL: location.href }));
+  }
+
+  #check(event: HashChangeEvent): void {
+    const [from, to] = [new URL(event.oldURL).hash, new URL(event.newURL).hash];
+    if (this.#free === to) {
+      this.#free = null;
+      return;
+    }
+    const may = this.#guard(parseHash(from), parseHash(to));
+    if (may === true) return;
+    event.stopImmediatePropagation();
+    // The address is again that of what is on screen. Whether a link or the browser's own buttons led away cannot be
+    // known, so it is a new step: nothing before it is lost.
+    history.pushState(history.state, '', from === '' ? '#/' : from);
+    void Promise.resolve(may).then((leave) => {
+      if (!leave) return;
+      this.#free = to;
+      location.hash = to;
+    });
   }
 }
 

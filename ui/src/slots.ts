@@ -15,7 +15,7 @@ export type PromptDockProps = {
 export interface PromptDockHandle {
   [name: string]: unknown;
   /** Puts the cursor on the question itself, never on a button. */
-  focusTitle: () => void;
+  focusTitle: () => Promise<void>;
 }
 
 export type McpViewProps = {

@@ -26,9 +26,12 @@ export interface TaskFilters {
 
 export const ALL_TASKS: Readonly<TaskFilters> = { q: '', status: '', priority: '', tag: '', scope: '', open: false };
 
+/** A page of tasks, and how many there are of each status on the host. */
+export type CountedTasks = TaskPage & { counts: Readonly<Record<string, number>> };
+
 export class Tasks {
   filters: TaskFilters = $state({ ...ALL_TASKS });
-  readonly list: Resource<TaskPage>;
+  readonly list: Resource<CountedTasks>;
   readonly #client: Client;
   #pages = 1;
 
@@ -99,17 +102,33 @@ export class Tasks {
     this.list.clear();
   }
 
-  async #fetch(filters: TaskFilters, pages: number): Promise<TaskPage> {
+  async #fetch(filters: TaskFilters, pages: number): Promise<CountedTasks> {
     const query: TaskQuery = { limit: PAGE };
     for (const key of ['q', 'status', 'priority', 'tag', 'scope'] as const) if (filters[key] !== '') query[key] = filters[key];
     if (filters.open) query.open = true;
-    return joined(pages, (cursor) => this.#client.tasks(cursor === null ? query : { ...query, cursor }));
+    const page = await joined(pages, (cursor) => this.#client.tasks(cursor === null ? query : { ...query, cursor }));
+    return { ...page, counts: await this.#counts(page, query) };
+  }
+
+  /** Of a list that is not here as a whole, the host knows how many there are. */
+  async #counts(page: TaskPage, query: TaskQuery): Promise<Record<string, number>> {
+    const here = (status: string) => page.items.filter((task) => task.status === status).length;
+    if (!page.nextCursor) return Object.fromEntries(STATUSES.map((status) => [status, here(status)]));
+    const wanted = STATUSES.filter((status) => (query.status ?? status) === status && !(query.open && status === 'done'));
+    const counted = await Promise.all(wanted.map(async (status) => [status, (await this.#client.tasks({ ...query, status, limit: 1 })).total] as const));
+    return { ...Object.fromEntries(STATUSES.map((status) => [status, 0])), ...Object.fromEntries(counted) };
   }
 
   #keep(task: Task): void {
     const page = this.list.data;
     if (!page) return;
-    this.list.put({ ...page, items: page.items.map((item) => (item.id === task.id ? task : item)) });
+    const before = page.items.find((item) => item.id === task.id)?.status;
+    const counts = { ...page.counts };
+    if (before !== undefined && before !== task.status) {
+      counts[before] = (counts[before] ?? 0) - 1;
+      counts[task.status] = (counts[task.status] ?? 0) + 1;
+    }
+    this.list.put({ ...page, counts, items: page.items.map((item) => (item.id === task.id ? task : item)) });
   }
 }
 

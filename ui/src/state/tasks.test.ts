@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { byDay, joined, parseTags } from './tasks.svelte';
+import type { Client, TaskQuery } from '../api/client';
+import type { Task } from '../protocol';
+import { byDay, joined, parseTags, Tasks } from './tasks.svelte';
 
 describe('parseTags', () => {
   it('takes spaces, commas of both languages and leading hashes', () => {
@@ -29,6 +31,39 @@ describe('joined', () => {
   it('says what the last page said', async () => {
     const whole = await joined(9, get);
     expect([whole.nextCursor, whole.total]).toEqual([null, 4]);
+  });
+});
+
+describe('counts of the board', () => {
+  const task = (id: string, status: string) => ({ id, status, title: id }) as Task;
+  const totals: Record<string, number> = { todo: 9_700, doing: 250, blocked: 50, done: 0 };
+
+  function setup(items: Task[], nextCursor: string | null) {
+    const asked: TaskQuery[] = [];
+    const client = {
+      tasks: (query: TaskQuery) => {
+        asked.push(query);
+        return Promise.resolve({ items, nextCursor, total: totals[query.status ?? ''] ?? 10_000, open: 10_000 });
+      },
+      changeTask: (id: string, change: { status?: string }) => Promise.resolve(task(id, change.status ?? 'todo')),
+    };
+    return { asked, tasks: new Tasks(client as unknown as Client) };
+  }
+
+  it('come from the host when the list is longer than what is here, and follow a move', async () => {
+    const first = task('a', 'todo');
+    const { tasks, asked } = setup([first, task('b', 'doing')], '200');
+    await tasks.list.load();
+    expect(tasks.list.data?.counts).toEqual(totals);
+    expect(asked.slice(1).map(({ status, limit }) => [status, limit])).toEqual([['todo', 1], ['doing', 1], ['blocked', 1], ['done', 1]]);
+    await tasks.change(first, { status: 'done' });
+    expect(tasks.list.data?.counts).toEqual({ ...totals, todo: 9_699, done: 1 });
+  });
+
+  it('of a whole list are counted here', async () => {
+    const { tasks, asked } = setup([task('a', 'todo'), task('b', 'todo')], null);
+    await tasks.list.load();
+    expect([tasks.list.data?.counts['todo'], tasks.list.data?.counts['done'], asked.length]).toEqual([2, 0, 1]);
   });
 });
 

@@ -1,12 +1,28 @@
-// Forms with something typed that is not saved: an app that wants to leave the page has to wait for the
-// person's word (host-api §7.2). People leave by themselves and know what they typed.
+// Forms with something typed that is not saved: whoever would leave them, a person by a link or the browser's
+// buttons as well as an app (host-api §7.2), is asked first.
 
 import { untrack } from 'svelte';
+import { type Route, router } from '../router';
+
+interface Question {
+  /** The app that wants to go elsewhere; null: the person does. */
+  app: string | null;
+  answer: (leave: boolean) => void;
+}
+
+/** Browsers tell of a new address a moment after it was set. */
+const YES_MS = 500;
 
 class Unsaved {
   #held = 0;
-  /** An app wants to go elsewhere; the page asks. */
-  question: { app: string; answer: (leave: boolean) => void } | null = $state.raw(null);
+  /** Until then the person has said yes already. */
+  #yesUntil = 0;
+  /** Somebody wants to go elsewhere; the page asks. */
+  question: Question | null = $state.raw(null);
+
+  get any(): boolean {
+    return this.#held > 0;
+  }
 
   /** A form is not saved until the answer is called. */
   hold(): () => void {
@@ -16,15 +32,17 @@ class Unsaved {
     };
   }
 
-  /** True when an app may leave the page. One question at a time: while it is open, nobody leaves. */
-  mayLeave(app: string): Promise<boolean> {
-    if (this.#held === 0) return Promise.resolve(true);
+  /** True when the page may be left. One question at a time: while it is open, nobody leaves. */
+  mayLeave(app: string | null): Promise<boolean> {
+    if (!this.any || performance.now() < this.#yesUntil) return Promise.resolve(true);
     if (this.question) return Promise.resolve(false);
     return new Promise((resolve) => {
       this.question = {
         app,
         answer: (leave) => {
           this.question = null;
+          // What an app does next is what was asked about; it is not asked about twice.
+          if (leave && app !== null) this.#yesUntil = performance.now() + YES_MS;
           resolve(leave);
         },
       };
@@ -33,6 +51,16 @@ class Unsaved {
 }
 
 export const unsaved = new Unsaved();
+
+const placeOf = (route: Route) => JSON.stringify([route.page, route.rest]);
+
+// Another place on the page: asked, and gone to after all when the person says so. What only narrows a list stays.
+router.guard((from, to) => !unsaved.any || placeOf(from) === placeOf(to) || unsaved.mayLeave(null));
+
+// Away from the page as a whole the browser asks, in its own words.
+addEventListener('beforeunload', (event) => {
+  if (unsaved.any) event.preventDefault();
+});
 
 /** For a form that knows whether it differs from what is saved. */
 export function unsavedWhile(dirty: () => boolean): void {
