@@ -268,6 +268,7 @@ export class AppFrame {
       may: (capability) => this.capabilities.includes(capability),
       work: {
         promptAsked: (requestId) => this.#work.prompts.add(requestId),
+        promptOpen: () => [...this.#work.prompts].at(-1),
         runStarted: (sessionId) => this.#work.sessions.add(sessionId),
       },
     };

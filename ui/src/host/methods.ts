@@ -28,6 +28,8 @@ export interface Asker {
 
 export interface Background {
   promptAsked: (requestId: string) => void;
+  /** The question asked last that still waits for its answer. */
+  promptOpen: () => string | undefined;
   runStarted: (sessionId: string) => void;
 }
 
@@ -79,7 +81,8 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
 
 export const FIRES: ReadonlyMap<string, Fire> = new Map<string, Fire>([
   ['ui.navigate', ([menu], { app, appName, surface, services }) => services.navigate(parseMenu(menu), { app, appName, surface: surface() })],
-  ['uiPrompts.open', (_args, { services }) => services.hub('open')],
+  // What an app asked last is what it wants to be seen.
+  ['uiPrompts.open', (_args, { services, work }) => services.hub('open', work.promptOpen())],
   ['uiPrompts.close', (_args, { services }) => services.hub('close')],
   ['uiPrompts.toggle', (_args, { services }) => services.hub('toggle')],
 ]);

@@ -52,7 +52,8 @@ export interface Services {
   openLink: (url: URL, appName: string) => Promise<boolean>;
   /** Whether this browser keeps frames off the network. */
   confinement: () => Promise<Confinement>;
-  hub: (action: 'open' | 'close' | 'toggle') => void;
+  /** Moves the drawer of questions; with an id it opens at that one. */
+  hub: (action: 'open' | 'close' | 'toggle', id?: string) => void;
   /** What frames are told at their start; later changes come through `Stage.push`. */
   look: () => { theme: 'light' | 'dark'; lang: 'zh' | 'en'; hostVersion: string };
 }

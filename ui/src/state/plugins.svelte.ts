@@ -1,7 +1,7 @@
 // The plugin registry as the host sees it, read again whenever its revision grows.
 
 import type { Client } from '../api/client';
-import type { EventFrame, Plugin, PluginListing, Problem } from '../protocol';
+import type { EventFrame, Plugin, PluginApp, PluginListing, Problem } from '../protocol';
 import { Resource } from './resource.svelte';
 
 export class Plugins {
@@ -43,4 +43,11 @@ export function matchesPlugin(plugin: Plugin, text: string): boolean {
 export function publisherName(plugin: Plugin): string | null {
   const { publisher } = plugin;
   return publisher?.name ?? publisher?.url ?? publisher?.email ?? null;
+}
+
+/** Whether an app has anything for agents: tools, a text for models, or what it lets a person choose for them. */
+export function offersSomething(app: Pick<PluginApp, 'ai'>): boolean {
+  const given = (exposed: unknown) => exposed === true || (Array.isArray(exposed) && exposed.length > 0);
+  const { ai } = app;
+  return ai != null && (ai.mcp != null || ai.mcpPrompt != null || given(ai.mcpServers) || given(ai.prompts));
 }

@@ -8,6 +8,7 @@ import { describe, expect } from 'vitest';
 import { appFiles, frameOf, install, oneApp, openApp, pluginFolder, trust } from './app-plugins';
 import { violations } from './axe';
 import { test } from './fixtures';
+import { writeFolder } from './packages';
 
 const go = (page: Page, hash: string) => page.evaluate((to) => (location.hash = to), hash);
 const failure = (page: Page) => page.locator('[data-failure]');
@@ -64,6 +65,17 @@ describe('plugins written from the documentation alone', () => {
     const after = await shown();
     expect([after.started, after.now['surface'], after.themes.length]).toEqual([started, 'compact', 1]);
     await page.getByRole('complementary', { name: '旁边的应用' }).getByRole('heading', { name: 'Sync members' }).waitFor();
+  });
+
+  test('who reviews a plugin from its app is back in the app', async ({ host, open }) => {
+    writeFolder(pluginFolder(host, 'com.test.back'), oneApp('com.test.back', 'export function mount({ container }) { container.textContent = "here"; }'));
+    await host.api('POST', 'plugins/refresh', { deep: true });
+    const page = await open({ at: '#/apps/plugin/com.test.back/app', lasting: true });
+    await page.getByRole('link', { name: 'Review and trust' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Trust it' }).click();
+    const frame = await frameOf(page, 'com.test.back');
+    await frame.getByText('here').waitFor();
+    expect(new URL(page.url()).hash).toBe('#/apps/plugin/com.test.back/app');
   });
 
   test('the path tree of the host, from every place apps import it', async ({ host, open }) => {

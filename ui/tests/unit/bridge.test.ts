@@ -54,7 +54,7 @@ function setUp({ capabilities = DEFAULTS, answer = () => ({}), frameBucket, page
     look: () => ({ theme: 'light', lang: 'en', hostVersion: '1' }),
   } as unknown as Services & { navigate: ReturnType<typeof vi.fn>; openLink: ReturnType<typeof vi.fn>; hub: ReturnType<typeof vi.fn> };
   const gesture = vi.fn(() => true);
-  const work = { promptAsked: vi.fn(), runStarted: vi.fn() };
+  const work = { promptAsked: vi.fn(), promptOpen: vi.fn(() => 'ask-1'), runStarted: vi.fn() };
   const app = { pluginId: 'com.example.a', appId: 'x' };
   const asker: Asker = { app, appName: 'X', surface: () => 'full', gesture, services, work, may: (name) => capabilities.includes(name) };
   const events: { [K in keyof BridgeEvents]: ReturnType<typeof vi.fn> } = {
@@ -122,7 +122,7 @@ describe('synchronous members', () => {
     await vi.waitFor(() => expect(theme()).toBe('light'));
     expect(heard).toHaveBeenCalledOnce();
     expect(services.navigate).toHaveBeenCalledWith({ page: 'chat' }, expect.anything());
-    expect(services.hub.mock.calls).toEqual([['open'], ['close'], ['toggle']]);
+    expect(services.hub.mock.calls).toEqual([['open', 'ask-1'], ['close'], ['toggle']]);
   });
 
   test('refuse at once what is no menu, and freeze everything', () => {

@@ -21,9 +21,9 @@ const services: Services = {
   navigate: goTo,
   openLink,
   confinement: pageConfinement,
-  hub: (action) => {
+  hub: (action, id) => {
     // An app moves the drawer, never the focus (host-api §6.3).
-    if (action === 'open') prompts.openHub(null, false);
+    if (action === 'open') prompts.openHub(id ?? null, false);
     else if (action === 'close') prompts.closeHub();
     else prompts.toggleHub(false);
   },

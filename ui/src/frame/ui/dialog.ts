@@ -70,7 +70,7 @@ export async function confirmDialog(options: DialogOptions): Promise<boolean> {
 
 export async function promptDialog(options: DialogOptions & { label?: string; value?: string; placeholder?: string }): Promise<string | null> {
   const { label = options.title, value = '', placeholder } = options;
-  const input = h('input', { type: 'text', value, placeholder, autofocus: true }) as HTMLInputElement;
+  const input = h('input', { type: 'text', value, placeholder }) as HTMLInputElement;
   const answer = openDialog({ ...options, content: [h('label', {}, label, input)] }, () => input.value);
   input.select();
   return answer;
