@@ -1,5 +1,5 @@
-//! Writes the tables of embedded files: `ui/dist` as it was built, and every folder of `plugins/` with a
-//! `plugin.json`.
+//! Writes the tables of embedded files: `ui/dist` as it was built, every folder of `plugins/` with a
+//! `plugin.json`, the templates of new plugins, and the types that go with them.
 #![expect(clippy::disallowed_methods, reason = "cargo tells a build script its places by variables")]
 
 use std::fmt::Write;
@@ -19,6 +19,9 @@ fn main() {
     let page = project.join("ui/dist");
     let mut code = String::new();
     table(&mut code, "PLUGINS", &plugins, &with_manifest);
+    let templates = plugins.join("templates");
+    table(&mut code, "TEMPLATES", &templates, std::slice::from_ref(&templates));
+    table(&mut code, "TYPES", &project, &[project.join("sdk"), project.join("docs/schemas")]);
     table(&mut code, "PAGE", &page, std::slice::from_ref(&page));
     let out = PathBuf::from(std::env::var_os("OUT_DIR").unwrap_or_default()).join("files.rs");
     if let Err(error) = std::fs::write(&out, code) {

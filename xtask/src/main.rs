@@ -8,6 +8,7 @@ mod bench;
 mod ci;
 mod codegen;
 mod deny;
+mod node_modules;
 mod npm;
 mod process;
 mod tidy;
@@ -26,6 +27,7 @@ cargo xtask <command>
   tidy [--root DIR] [--no-codegen]        layers, file headers and sizes, links, leaks, freshness
   codegen [--check] [--chatos PATH]       write (or compare) the files generated from the code
   deny                                    licences, banned crates, sources, duplicates (deny.toml)
+  node-modules [--check]                  the packages lent to plugins, from their lock file
   bench [ARGS…]                           the benchmark, release build
 ";
 
@@ -51,6 +53,7 @@ fn run(mut args: Vec<String>) -> Result<bool> {
         "tidy" => tidy::run(&tidy::Options::parse(&args)?),
         "codegen" => codegen::run(&Workspace::find()?, &codegen::Options::parse(&args)?),
         "deny" => deny::run(&Workspace::find()?),
+        "node-modules" => node_modules::run(&Workspace::find()?, &args),
         "bench" => bench::run(&Workspace::find()?, &args),
         "help" | "-h" | "--help" => {
             print!("{HELP}");

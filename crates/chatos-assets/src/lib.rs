@@ -1,4 +1,5 @@
-//! Files that are part of the program: the built page (`ui/dist`) and the built-in plugins (`plugins/`).
+//! Files that are part of the program: the built page (`ui/dist`), the built-in plugins (`plugins/`), and what
+//! new plugins are made from (`plugins/templates`, `sdk`, `docs/schemas`).
 //!
 //! Nothing but the command line imports this crate; it hands the files to the host and the server. A changed page
 //! therefore rebuilds this crate and the program, and a build may begin before the page is there.
@@ -12,6 +13,12 @@ mod made {
 
 /// The built-in plugins, one folder each.
 pub const PLUGINS: Files = made::PLUGINS;
+
+/// What `chatos plugin init` makes projects from, one folder per template.
+pub const TEMPLATES: Files = made::TEMPLATES;
+
+/// Types and schemas for authors of plugins, by their place in the project.
+pub const TYPES: Files = made::TYPES;
 
 /// The page. Where it was not built before the program, one file that says how to build it.
 pub const PAGE: Files = if made::PAGE.is_empty() { PLACEHOLDER } else { made::PAGE };
@@ -29,6 +36,19 @@ mod tests {
             assert!(names.contains(&wanted), "{wanted}");
         }
         assert!(!names.iter().any(|name| name.contains("node_modules") || name.starts_with("tests/")));
+    }
+
+    #[test]
+    fn every_template_has_its_words_and_a_manifest() {
+        for name in ["async-task", "basic", "notepad", "server-only"] {
+            for file in ["template.json", "plugin.json", "tests/plugin.test.mjs"] {
+                let path = format!("{name}/{file}");
+                assert!(TEMPLATES.iter().any(|(known, _)| *known == path), "{path}");
+            }
+        }
+        for wanted in ["sdk/host.d.ts", "docs/schemas/plugin.schema.json", "docs/schemas/ai.schema.json"] {
+            assert!(TYPES.iter().any(|(known, _)| *known == wanted), "{wanted}");
+        }
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub(crate) use agents::{AddModel, Agent, AgentFields, Land, Models, RoleArg};
 pub(crate) use changes::Changes;
 pub(crate) use clients::Clients;
 pub(crate) use mcp::{ConfigClient, Gateway, Known, Mcp};
-pub(crate) use plugins::{Plugin, PluginData, PluginSource};
+pub(crate) use plugins::{InitArgs, Plugin, PluginData, PluginSource};
 pub(crate) use prompts::{Prompts, PromptsAnswer, PromptsList};
 pub(crate) use records::{Journal, Tasks};
 pub(crate) use runs::{Chat, Runs, TraceCommand, Usage};

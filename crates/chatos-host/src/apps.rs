@@ -8,10 +8,12 @@ mod confinement;
 mod events;
 mod fault;
 mod frames;
+mod lending;
 mod need;
 mod open;
 mod own;
 mod roots;
+mod unstarted;
 mod views;
 
 pub use backends::BackendCall;
@@ -49,6 +51,8 @@ pub struct AppDesk {
     needed: Mutex<HashMap<(PluginId, AppId), usize>>,
     /// What apps tried and may not, told already.
     wished: Mutex<HashSet<(String, &'static str)>>,
+    /// Which programs use the shared modules, and where those are.
+    lending: lending::Lending,
     /// One wish for a folder at a time.
     wishing: tokio::sync::Mutex<()>,
 }

@@ -226,8 +226,8 @@ impl Failure {
                 format!("无法启动 `{program}`：{error}"),
             ),
             Self::ModuleMissing { module } => Text::new(
-                format!("it needs the module `{module}`, which is not in the package"),
-                format!("缺少模块 `{module}`，包中没有它"),
+                format!("it needs the module `{module}`, which neither its package nor ChatOS has"),
+                format!("它需要模块 `{module}`，但其安装包和 ChatOS 都没有"),
             ),
             Self::EntryMissing { path } => {
                 Text::new(format!("its entry does not exist: {path}"), format!("其入口文件不存在：{path}"))
@@ -332,8 +332,8 @@ impl Failure {
                 Text::fixed("make the file executable (chmod +x)", "请为该文件添加执行权限（chmod +x）")
             }
             Self::ModuleMissing { .. } => Text::fixed(
-                "bundle it into the entry (for example with a bundler) and install again",
-                "请将其打包进入口文件（例如使用打包工具）后重新安装",
+                "its author has to bundle it; for a program of your own, install the module beside it",
+                "需要其作者将它打包进来；如果是您自己的程序，请把该模块装在它旁边",
             ),
             Self::EntryMissing { .. } => {
                 Text::fixed("install it again, or correct the path", "请重新安装，或更正路径")

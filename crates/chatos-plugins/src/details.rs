@@ -7,6 +7,7 @@ use std::sync::Arc;
 use chatos_contribution::{Endpoint, ResolvedServer};
 use chatos_manifest::url::{Address, HostClass, check};
 use chatos_manifest::{Lang, McpProgram, McpTarget};
+use chatos_modules::SharedPackage;
 use chatos_wire::plugin::{
     ChangedFile, FileDiff, PluginChanges, PluginData, PluginDetails, PluginExposure, PluginFile,
     PluginPrompt, PluginServer,
@@ -14,6 +15,7 @@ use chatos_wire::plugin::{
 use serde_json::Value;
 
 use crate::digest::TreeFile;
+use crate::imports::imports_of;
 use crate::layout::Origin;
 use crate::listing::{BackendState, Reader, problem_entry};
 use crate::load::LoadedApp;
@@ -41,6 +43,9 @@ impl Registry {
         };
         let apps: Vec<(&LoadedApp, Option<&AppNames>)> =
             loaded.apps.iter().zip(&plugin.names).map(|(app, names)| (app, names.as_ref())).collect();
+        let imports = imports_of(loaded);
+        let lent = imports.lent.iter().map(lent_entry).collect();
+        let warned = imports.warnings();
         let data_dir = self.roots().user.data_of(plugin.id());
         PluginDetails {
             dir: loaded.dir.to_string_lossy().into_owned(),
@@ -53,6 +58,7 @@ impl Registry {
             total_bytes: files.iter().map(|file| file.size).sum(),
             servers: apps.iter().filter_map(|(app, _)| server_details(plugin, app, &data_dir)).collect(),
             exposure: apps.iter().filter_map(|(app, _)| exposure_details(app)).collect(),
+            lent,
             prompts: apps.iter().flat_map(|(app, names)| prompt_details(app, *names)).collect(),
             changes: self.change_list(plugin, &files),
             files: files
@@ -73,6 +79,7 @@ impl Registry {
                 .problems
                 .iter()
                 .filter(|problem| problem.dir.as_deref() == Some(loaded.dir.to_string_lossy().as_ref()))
+                .chain(&warned)
                 .map(|problem| problem_entry(problem, lang, Reader::Person))
                 .collect(),
             plugin: self.entry(plugin, Reader::Person, state),
@@ -236,6 +243,11 @@ fn server_details(plugin: &Plugin, app: &LoadedApp, data_dir: &Path) -> Option<P
             .as_ref()
             .and_then(|meta| workdir_outside(meta.get("workdir")?, data_dir)),
     })
+}
+
+/// A package and its version, as people write it.
+fn lent_entry(package: &SharedPackage) -> String {
+    format!("{} {}", package.name, package.version)
 }
 
 fn host_word(class: HostClass) -> &'static str {

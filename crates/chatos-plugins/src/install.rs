@@ -291,6 +291,7 @@ impl Installer {
             match loaded.plugin {
                 Some(plugin) if acceptable => {
                     plan.problems.extend(problems);
+                    plan.problems.extend(crate::imports::imports_of(&plugin).warnings());
                     let id = plugin.id().clone();
                     self.check_id(&id, &plan, &installed, &builtin)?;
                     let root = open_path(&path).map_err(staging_error)?;

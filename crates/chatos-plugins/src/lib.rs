@@ -9,12 +9,12 @@ pub mod backend;
 pub mod details;
 mod digest;
 mod fs;
+mod imports;
 mod install;
 mod layout;
 pub mod listing;
 mod load;
 mod masking;
-mod module_scan;
 mod names_file;
 mod pack;
 mod package;
@@ -28,13 +28,13 @@ mod watch;
 
 pub use digest::{Digest, Inventory, TreeFile, digest_of, inventory};
 pub use fs::{Fs, RealFs};
+pub use imports::{ModuleRole, ModuleToCheck, modules_outside, node_entry};
 pub use install::{
     DataChoice, InstallReport, InstallRequest, InstalledPlugin, Installer, KeptDir, NoProgress, Phase,
     Progress, RepairReport, Uninstalled, new_log_id, unpack,
 };
 pub use layout::{Origin, Roots, UiApps};
 pub use load::{Icon, Loaded, LoadedApp, LoadedPlugin, load};
-pub use module_scan::{ModuleFacts, scan_module};
 pub use pack::{PackReport, PackageContent, content_of_directory, default_file_name, pack, plugin_dir};
 pub use package::{Limits, PackageCode, PackageError, PackedFile, read_archive};
 pub use registry::{AppNames, ExternalNames, Plugin, Refresh, Registry, Snapshot, TrustError, Unverified};
@@ -42,5 +42,5 @@ pub use trust::{
     Change, FileChange, MemoryTrust, Trust, TrustRecord, TrustState, TrustStore, TrustStoreError,
     TrustedFile, changes,
 };
-pub use validate::{Derived, ModuleRole, ModuleToCheck, Validation, validate};
+pub use validate::{Derived, Validation, validate};
 pub use watch::{Touched, Watcher};

@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use chatos_contribution::{DefaultLists, Endpoint, Exposed, server_name};
-use chatos_manifest::{Dropped, PluginManifest, Problem, ProblemCode, Source, Text, quote};
+use chatos_manifest::{PluginManifest, Problem, ProblemCode, Source, Text, quote};
+use chatos_modules::SharedPackage;
 
 use crate::digest::Digest;
+use crate::imports::{ModuleRole, ModuleToCheck, imports_of, modules_of, problem_at};
 use crate::layout::Origin;
 use crate::load::{self, LoadedApp, LoadedPlugin};
-use crate::module_scan::{ModuleFacts, scan_module};
 use crate::pack::{PackageContent, content_of_directory};
 use crate::package::PackageError;
 use crate::registry::{AppNames, preview_names};
@@ -32,6 +33,8 @@ pub struct Validation {
     pub content: Option<PackageContent>,
     /// What is derived per app.
     pub derived: Vec<Derived>,
+    /// Packages it would take from ChatOS; other hosts may not have them.
+    pub lent: Vec<SharedPackage>,
 }
 
 /// What the host derives for one app.
@@ -64,40 +67,11 @@ impl Validation {
         self.plugin.as_ref().map(|plugin| &plugin.manifest)
     }
 
-    /// Modules that should be checked with Node: (label, pointer, path, app).
+    /// Modules that should be checked with Node.
     pub fn modules(&self) -> Vec<ModuleToCheck> {
-        let Some(plugin) = &self.plugin else { return Vec::new() };
-        let mut modules = Vec::new();
-        for app in &plugin.apps {
-            let place = (app.manifest.index, app.manifest.id.clone());
-            let entry = &app.manifest.entry;
-            modules.push(ModuleToCheck {
-                pointer: entry.module.pointer.clone(),
-                label: "entry.path",
-                path: plugin.dir.join(entry.module.path.as_str()),
-                role: ModuleRole::Page,
-                app: Some(place.clone()),
-            });
-            if let Some(compact) = &entry.compact {
-                modules.push(ModuleToCheck {
-                    pointer: compact.pointer.clone(),
-                    label: "entry.compact.path",
-                    path: plugin.dir.join(compact.path.as_str()),
-                    role: ModuleRole::Page,
-                    app: Some(place),
-                });
-            }
-        }
-        if let Some(backend) = &plugin.backend {
-            modules.push(ModuleToCheck {
-                pointer: "/backend/entry".to_owned(),
-                label: "backend.entry",
-                path: backend.clone(),
-                role: ModuleRole::Backend,
-                app: None,
-            });
-        }
-        modules
+        let modules = self.plugin.as_ref().map(|plugin| modules_of(plugin)).unwrap_or_default();
+        // What a server is written in is checked when it starts.
+        modules.into_iter().filter(|module| module.role != ModuleRole::Server).collect()
     }
 
     /// The problem of a module that does not parse.
@@ -107,44 +81,11 @@ impl Validation {
             format!("{label} is not a valid module: {error}"),
             format!("{label} 不是有效的模块：{error}"),
         );
-        self.at(module, ProblemCode::ModuleSyntax, message)
-    }
-
-    fn at(&self, module: &ModuleToCheck, code: ProblemCode, message: Text) -> Problem {
-        let dropped = match module.role {
-            ModuleRole::Page => Dropped::App,
-            ModuleRole::Backend => Dropped::Backend,
-        };
-        let mut problem =
-            Problem::new(code, module.pointer.clone(), message).source(Source::Entry).dropping(dropped);
-        if let Some(plugin) = &self.plugin {
-            problem = problem.of_plugin(plugin.id());
+        match &self.plugin {
+            Some(plugin) => problem_at(plugin, module, ProblemCode::ModuleSyntax, message),
+            None => Problem::new(ProblemCode::ModuleSyntax, module.pointer.clone(), message),
         }
-        if let Some((index, id)) = &module.app {
-            problem = problem.of_app(*index, id);
-        }
-        problem
     }
-}
-
-/// A module Node can check.
-#[derive(Debug, Clone)]
-#[expect(missing_docs, reason = "see `Validation::modules`")]
-pub struct ModuleToCheck {
-    pub pointer: String,
-    pub label: &'static str,
-    pub path: PathBuf,
-    pub role: ModuleRole,
-    pub app: Option<(usize, chatos_manifest::AppId)>,
-}
-
-/// What a module is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ModuleRole {
-    /// Mounted in a frame.
-    Page,
-    /// Run by Node.
-    Backend,
 }
 
 /// Looks at the plugin in `dir`. `user_root` is where the installer puts plugins: only there does the
@@ -170,11 +111,10 @@ pub fn validate(
         Ok(content) => (Some(content), None),
         Err(error) => (None, Some(error)),
     };
-    let mut validation =
-        Validation { dir: dir.to_owned(), plugin, problems, declared_apps, package, content, derived };
-    let found = scan_modules(&validation);
-    validation.problems.extend(found);
-    Ok(validation)
+    let imports = plugin.as_ref().map(|plugin| imports_of(plugin)).unwrap_or_default();
+    problems.extend(imports.problems);
+    let lent = imports.lent;
+    Ok(Validation { dir: dir.to_owned(), plugin, problems, declared_apps, package, content, derived, lent })
 }
 
 fn dir_name_problem(plugin: &LoadedPlugin, user_root: Option<&Path>) -> Option<Problem> {
@@ -221,65 +161,4 @@ fn derive(plugin: &LoadedPlugin, app: &LoadedApp, names: Option<&AppNames>) -> D
         mcp_servers: ai.map(|ai| ai.mcp_servers.exposed.clone()).unwrap_or_default(),
         prompts: ai.map(|ai| ai.prompts.exposed.clone()).unwrap_or_default(),
     }
-}
-
-/// Bytes of a module that is scanned; bundles are often megabytes.
-const SCANNED_BYTES: u64 = 8 * 1024 * 1024;
-
-/// Exports of pages, and imports nothing will resolve after an install.
-fn scan_modules(validation: &Validation) -> Vec<Problem> {
-    let mut problems = Vec::new();
-    for module in validation.modules() {
-        let Some(facts) = facts_of(&module.path) else { continue };
-        if module.role == ModuleRole::Page && !facts.can_mount() {
-            let label = module.label;
-            let message = Text::new(
-                format!("{label} exports neither mount nor a default"),
-                format!("{label} 既没有导出 mount，也没有默认导出"),
-            );
-            problems.push(validation.at(&module, ProblemCode::ModuleExport, message));
-        }
-        problems.extend(
-            unbundled(&facts, module.label)
-                .map(|message| validation.at(&module, ProblemCode::UnbundledImport, message)),
-        );
-    }
-    let Some(plugin) = &validation.plugin else { return problems };
-    for app in &plugin.apps {
-        let Some(server) = app.ai.as_ref().and_then(|ai| ai.mcp.as_ref()) else { continue };
-        let Endpoint::Command { argv } = &server.endpoint else { continue };
-        let entry = argv.get(1).map(PathBuf::from).filter(|path| path.starts_with(&plugin.dir));
-        let Some(facts) = entry.and_then(|path| facts_of(&path)) else { continue };
-        for message in unbundled(&facts, "ai.mcp.entry") {
-            problems.push(
-                Problem::new(ProblemCode::UnbundledImport, format!("{}/entry", server.decl.pointer), message)
-                    .source(Source::Ai)
-                    .of_plugin(plugin.id())
-                    .of_app(app.manifest.index, &app.manifest.id),
-            );
-        }
-    }
-    problems
-}
-
-fn facts_of(path: &Path) -> Option<ModuleFacts> {
-    let is_script = path.extension().is_some_and(|extension| {
-        ["js", "mjs", "cjs"].iter().any(|known| extension.eq_ignore_ascii_case(known))
-    });
-    let small = std::fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.len() <= SCANNED_BYTES);
-    if !is_script || !small {
-        return None;
-    }
-    // Text that is not UTF-8 is Node's to complain about.
-    std::fs::read_to_string(path).ok().map(|text| scan_module(&text))
-}
-
-fn unbundled(facts: &ModuleFacts, label: &str) -> impl Iterator<Item = Text> {
-    facts.unbundled().map(move |specifier| {
-        let shown = quote(specifier);
-        Text::new(
-            format!("{label} imports {shown}, which is not in the package"),
-            format!("{label} 导入了 {shown}，但安装包中没有它"),
-        )
-    })
 }

@@ -895,6 +895,21 @@ pub const SETTINGS: &[SettingSpec] = &[
         ),
     },
     SettingSpec {
+        key: "nodeSharedModules",
+        kind: SettingKind::Enum { options: &["auto", "off"], aliases: &[] },
+        fallback: Fallback::Text("auto"),
+        section: Section::Apps,
+        env: &[],
+        flag: None,
+        restart: false,
+        weakens: Weakens::Never,
+        label: ("Shared Node modules", "共享的 Node 模块"),
+        description: (
+            "Lend ChatOS's copy of common modules to plugins that import them without bringing them along",
+            "插件导入了常用模块却没有自带时，向其提供 ChatOS 自带的副本",
+        ),
+    },
+    SettingSpec {
         key: "nodePath",
         kind: SettingKind::Text { max: 2048 },
         fallback: Fallback::Text(""),

@@ -123,6 +123,9 @@ pub struct PluginDetails {
     pub file_count: usize,
     pub total_bytes: u64,
     pub servers: Vec<PluginServer>,
+    /// Packages its programs take from ChatOS, with their versions; not part of the digest.
+    #[serde(default)]
+    pub lent: Vec<String>,
     pub exposure: Vec<PluginExposure>,
     pub prompts: Vec<PluginPrompt>,
     pub files: Vec<PluginFile>,

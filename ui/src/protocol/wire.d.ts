@@ -4132,6 +4132,11 @@ export interface components {
             fileCount: number;
             totalBytes: number;
             servers: components["schemas"]["PluginServer"][];
+            /**
+             * @description Packages its programs take from ChatOS, with their versions; not part of the digest.
+             * @default []
+             */
+            lent?: string[];
             exposure: components["schemas"]["PluginExposure"][];
             prompts: components["schemas"]["PluginPrompt"][];
             files: components["schemas"]["PluginFile"][];
@@ -4240,6 +4245,11 @@ export interface components {
             fileCount: number;
             totalBytes: number;
             servers: components["schemas"]["PluginServer"][];
+            /**
+             * @description Packages its programs take from ChatOS, with their versions; not part of the digest.
+             * @default []
+             */
+            lent?: string[];
             exposure: components["schemas"]["PluginExposure"][];
             prompts: components["schemas"]["PluginPrompt"][];
             files: components["schemas"]["PluginFile"][];

@@ -37,6 +37,9 @@ pub(crate) fn steps() -> Vec<Step> {
             finish: Some(mark_packages),
             ..small("packages", "npm ci where a lock file changed", &[], |cx| Ok(packages(cx)))
         },
+        small("node-modules", "what is lent to plugins is what its lock file says", &[], |cx| {
+            Ok(vec![own(cx, &["node-modules", "--check"])])
+        }),
         plain("ui-build", "production build of the UI", &["packages"], |cx| ui(cx, "build")),
         plain("build", "all crates, tests and tools", &[], |cx| {
             Ok(vec![cargo(cx, &["build", "--workspace", "--all-targets", "--locked", "--quiet"])])

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Subcommand, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 
 /// `chatos plugin …`.
 #[derive(Debug, Subcommand)]
@@ -21,6 +21,8 @@ pub(crate) enum Plugin {
         /// Its id
         id: String,
     },
+    /// Start a plugin of your own: a project that runs, from a template
+    Init(InitArgs),
     /// Check a plugin directory or package without installing it
     Validate {
         /// A directory with plugin.json, or a .zip file
@@ -107,6 +109,38 @@ pub(crate) enum Plugin {
         /// PLUGIN.APP, as in com.example.tools.hello; PLUGIN/APP where two apps have that name
         app: String,
     },
+}
+
+/// What `chatos plugin init` is told about the project to make.
+#[derive(Debug, Args)]
+pub(crate) struct InitArgs {
+    /// The folder to make
+    #[arg(required_unless_present = "list_templates")]
+    pub(crate) dir: Option<PathBuf>,
+    /// What to start from [default: basic]
+    #[arg(short, long, value_name = "NAME")]
+    pub(crate) template: Option<String>,
+    /// Show the templates
+    #[arg(long)]
+    pub(crate) list_templates: bool,
+    /// Its id, such as com.example.notes; asked for in a terminal
+    #[arg(long)]
+    pub(crate) id: Option<String>,
+    /// Its name for people; asked for in a terminal
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+    /// The id of its app
+    #[arg(long, default_value = "app", value_name = "ID")]
+    pub(crate) app_id: String,
+    /// Its version
+    #[arg(long = "version", default_value = "0.1.0", value_name = "VERSION")]
+    pub(crate) plugin_version: String,
+    /// Add what is missing to a folder that is not empty; nothing is overwritten
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Nothing in it needs a package registry: no bundling with npm
+    #[arg(long)]
+    pub(crate) offline: bool,
 }
 
 /// Where plugins come from.

@@ -2,6 +2,7 @@
 
 mod backend;
 mod change;
+mod init;
 mod levels;
 mod local;
 mod show;
@@ -24,7 +25,8 @@ pub(crate) fn run(
     action: Plugin,
 ) -> Result<ExitCode, Fault> {
     let result = match action {
-        // These two look at files only and open no state.
+        // These look at files only and open no state.
+        Plugin::Init(args) => init::run(&environment, output, args),
         Plugin::Validate { path, strict } => local::validate(global, &environment, output, &path, strict),
         Plugin::Pack { path, out } => local::pack(&environment, output, &path, out.as_deref()),
         action => {
@@ -52,7 +54,7 @@ pub(crate) fn run(
                         trust::trust(&api, output, &id, digest.as_deref(), allow_inside_network, allow).await
                     }
                     Plugin::Untrust { id } => trust::untrust(&api, output, &id).await,
-                    Plugin::Validate { .. } | Plugin::Pack { .. } => Ok(ExitCode::SUCCESS),
+                    Plugin::Init(_) | Plugin::Validate { .. } | Plugin::Pack { .. } => Ok(ExitCode::SUCCESS),
                 }
             })
         }

@@ -9,6 +9,8 @@ mod by_hand;
 mod commands;
 mod disk;
 mod hostile;
+mod init;
+mod lent;
 mod seeds;
 #[path = "../support/socket.rs"]
 #[expect(dead_code, reason = "shared with the tests of hostile clients, which use all of it")]

@@ -243,10 +243,12 @@ impl Host {
             .mode(0o700)
             .create(&directory)
             .map_err(|error| failed(&error))?;
+        let import = self.lent_to(plugin, &entry).map_err(|fault| failed(&fault))?;
         Ok(Launch {
             node,
             runner,
             entry,
+            import,
             environment: self.plugin_environment(id, &directory),
             ctx: self.backend_context(id, Some(&plugin.loaded.dir)),
             directory,

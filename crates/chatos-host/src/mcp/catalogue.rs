@@ -329,7 +329,8 @@ impl Making<'_> {
             let own = self.app_variables(id, &place.data_dir);
             let named = self.named_variables(id);
             // The trust page asked about addresses of this machine and its network (security T20).
-            self.endpoint(&url, argv.as_deref(), &auth, true, &place.plugin_dir, &named, &own)
+            let made = self.endpoint(&url, argv.as_deref(), &auth, true, &place.plugin_dir, &named, &own);
+            made.and_then(|made| self.with_lent_modules(plugin, argv.as_deref(), made))
         } else {
             Err(untrusted(id))
         };

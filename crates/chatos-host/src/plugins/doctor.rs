@@ -1,5 +1,6 @@
 //! What the doctor says about plugins.
 
+use chatos_plugins::modules_outside;
 use chatos_tool::Text;
 use chatos_wire::Severity;
 
@@ -30,7 +31,9 @@ impl Host {
                 format!("{all} 个插件，{waiting} 个未被信任"),
             ),
         )];
-        for problem in desk.problems() {
+        // Servers that cannot start are told with the servers.
+        let backends = self.unstarted().into_iter().filter(|problem| problem.app.is_none());
+        for problem in desk.problems().into_iter().chain(backends) {
             let severity = if problem.is_error() { Severity::Error } else { Severity::Warning };
             let line = |lang| {
                 let message = problem.full_message(lang);
@@ -48,6 +51,22 @@ impl Host {
             finding.path = problem.dir.as_ref().map(Into::into);
             findings.push(finding);
         }
+        findings.extend(snapshot.plugins.iter().filter(|plugin| plugin.active).filter_map(|plugin| {
+            let outside = modules_outside(&plugin.loaded);
+            let first = outside.first()?;
+            let id = plugin.id();
+            let said = Text::new(
+                format!("{id} takes modules from a folder outside it, which is not part of what you trusted"),
+                format!("{id} 会使用其目录之外的模块，这些模块不在您信任的内容之内"),
+            );
+            let mut finding =
+                Finding::new("module_outside", Severity::Warning, title(), said).action(Text::fixed(
+                    "remove that folder if you do not need it, or have the author bundle the modules",
+                    "如果不需要该目录请将其删除，或请作者将模块打包进插件",
+                ));
+            finding.path = Some(first.clone());
+            Some(finding)
+        }));
         findings
     }
 }

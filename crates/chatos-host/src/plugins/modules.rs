@@ -46,7 +46,7 @@ async fn check(node: &NodeInfo, module: &ModuleToCheck) -> Option<String> {
             copy.write_all(&bytes).ok()?;
             run(node, copy.path()).await
         }
-        ModuleRole::Backend => run(node, &module.path).await,
+        ModuleRole::Backend | ModuleRole::Server => run(node, &module.path).await,
     }
 }
 

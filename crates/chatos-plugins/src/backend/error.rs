@@ -105,6 +105,17 @@ impl BackendError {
     }
 
     pub(super) fn failed_to_start(plugin: &str, message: &str) -> Self {
+        if let Some(module) = missing_package(message) {
+            return Self::new(
+                "unavailable",
+                format!(
+                    "Backend of {plugin} failed to start: it needs the module \"{module}\", which neither the package nor ChatOS has"
+                ),
+                format!("{plugin} 的后端启动失败：它需要模块“{module}”，但安装包和 ChatOS 都没有它"),
+            )
+            .hint("the author has to bundle it", "需要作者将其打包进来")
+            .with("module", module);
+        }
         Self::new(
             "unavailable",
             format!("Backend of {plugin} failed to start: {message}"),
@@ -157,6 +168,15 @@ impl BackendError {
         }
         error
     }
+}
+
+/// The package Node did not find, from what it said.
+fn missing_package(message: &str) -> Option<&str> {
+    let openings = ["Cannot find package '", "Cannot find module '"];
+    let rest = openings.iter().find_map(|opening| message.split_once(opening))?.1;
+    let name = rest.split_once('\'')?.0;
+    // A file that is not there is the plugin's own mistake and said as it is.
+    (!name.is_empty() && !name.starts_with(['/', '.'])).then_some(name)
 }
 
 impl std::fmt::Display for BackendError {

@@ -25,6 +25,8 @@ pub struct Launch {
     pub runner: PathBuf,
     /// The module.
     pub entry: PathBuf,
+    /// A module Node loads first, so that it finds what ChatOS lends.
+    pub import: Option<String>,
     /// The whole environment.
     pub environment: Vec<(OsString, OsString)>,
     /// The plugin's data directory, which exists.

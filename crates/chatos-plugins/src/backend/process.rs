@@ -5,6 +5,7 @@ mod inbox;
 mod keeper;
 
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -100,6 +101,12 @@ fn to_line(value: &Value) -> Vec<u8> {
     line
 }
 
+/// `node [--import MODULE] RUNNER`.
+fn arguments(launch: &Launch) -> Vec<OsString> {
+    let lent = launch.import.iter().flat_map(|import| ["--import".into(), import.into()]);
+    lent.chain([launch.runner.clone().into_os_string()]).collect()
+}
+
 impl Process {
     /// Starts a process and waits until its factory is done.
     pub(super) async fn start(
@@ -118,7 +125,7 @@ impl Process {
         });
         let program = Program {
             program: launch.node.clone().into_os_string(),
-            arguments: vec![launch.runner.clone().into_os_string()],
+            arguments: arguments(&launch),
             directory: Some(launch.directory.clone()),
             environment: launch.environment.clone(),
         };
@@ -174,10 +181,9 @@ impl Process {
             Ok(Ok(_)) => return Ok(()),
             Ok(Err(error)) if error.data.contains_key("log") => {
                 // It died before it was ready: its last words say why.
-                BackendError {
-                    message: BackendError::failed_to_start(plugin, &error.message.en).message,
-                    ..error
-                }
+                let mut failed = BackendError::failed_to_start(plugin, &error.message.en);
+                failed.data.extend(error.data);
+                BackendError { code: error.code, hint: failed.hint.or(error.hint), ..failed }
             }
             Ok(Err(error)) => BackendError::failed_to_start(plugin, &error.message.en)
                 .with("log", self.log.last(limits::TOLD_LINES)),

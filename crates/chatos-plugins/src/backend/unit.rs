@@ -115,6 +115,13 @@ impl Unit {
         }
     }
 
+    /// The module it lacks, unless it runs.
+    pub(super) fn missing_module(&self) -> Option<String> {
+        let state = self.state();
+        let (error, _) = state.last_error.as_ref().filter(|_| state.current.is_none())?;
+        error.data.get("module")?.as_str().map(str::to_owned)
+    }
+
     fn tell(&self) {
         self.port.changed(&self.id, &self.status());
     }

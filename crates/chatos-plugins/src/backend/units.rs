@@ -143,6 +143,11 @@ impl Backends {
         }
     }
 
+    /// The module that kept a backend from starting the last time it was tried.
+    pub fn missing_module(&self, plugin: &PluginId) -> Option<String> {
+        self.known(plugin)?.missing_module()
+    }
+
     /// Plugins whose backend runs, starts, waits or failed.
     pub fn used(&self) -> Vec<PluginId> {
         let units = lock(&self.shared.units);

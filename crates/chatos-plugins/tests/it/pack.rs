@@ -160,7 +160,7 @@ fn validation() {
             ("n.mjs", "export const x = 1"),
             (
                 "mcp.mjs",
-                "import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';\nimport fs from 'node:fs';",
+                "import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';\nimport fs from 'node:fs';\nimport 'left-pad';",
             ),
             ("p.md", "text"),
         ],
@@ -172,11 +172,13 @@ fn validation() {
         [
             "unknown_key /futureThing",
             "path_missing /apps/1/entry/path",
-            "module_export /apps/2/entry",
-            "unbundled_import /apps/0/ai/mcp/entry"
+            "unbundled_import /apps/0/ai/mcp/entry",
+            "module_export /apps/2/entry"
         ]
     );
     assert_eq!(found.problems[1].message.en, "entry.path not found: side/index.mjs");
+    let lent: Vec<&str> = found.lent.iter().map(|package| package.name.as_str()).collect();
+    assert_eq!(lent, ["@modelcontextprotocol/sdk"], "what ChatOS lends is no problem");
     let derived = &found.derived[0];
     assert_eq!(derived.server.as_deref(), Some("com.example.tools.hello"));
     assert_eq!(

@@ -21,6 +21,7 @@ export const apps = {
   },
   shadowsBuiltin: 'Would replace the built-in plugin of the same id once trusted.',
   backendUnavailable: 'Backend missing',
+  cannotStart: 'Tools cannot start',
   offers: {
     server: 'Tools for agents',
     prompt: 'Instructions for agents',
@@ -95,6 +96,7 @@ export const apps = {
     amberNote: 'Whatever you leave unticked stays off. You can change this later on its page.',
     networkHost: (host: string) => `connect to ${host} from its pages`,
     networkHostless: 'It asks for the network without naming a host, so no connection can be allowed here.',
+    lent: (names: string) => `Uses ChatOS’s copy of ${names}`,
     runsNote: 'Its programs run with your full user permissions, on your files and your network; trusting does not sandbox them.',
     backend: 'Backend of the plugin',
     server: (app: string) => `Tool server of ${app}`,

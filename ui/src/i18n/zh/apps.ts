@@ -22,6 +22,7 @@ export const apps: typeof source = {
   },
   shadowsBuiltin: '信任后将取代相同标识的内置插件。',
   backendUnavailable: '缺少后端',
+  cannotStart: '工具无法启动',
   offers: {
     server: '给智能体的工具',
     prompt: '给智能体的说明',
@@ -96,6 +97,7 @@ export const apps: typeof source = {
     amberNote: '未勾选的项目保持关闭，之后可在它的页面中更改。',
     networkHost: (host) => `在页面中连接 ${host}`,
     networkHostless: '它请求联网但没有写明主机，因此无法在此放行任何连接。',
+    lent: (names: string) => `使用 ChatOS 自带的 ${names}`,
     runsNote: '这些程序拥有你的全部用户权限，可以使用你的文件和网络；信任并不会把它们隔离起来。',
     backend: '插件的后端',
     server: (app) => `${app} 的工具服务器`,

@@ -141,6 +141,7 @@ fn json_report(looked: &Looked, path: &Path, ok: bool, errors: Vec<Value>, warni
         value["bytes"] = json!(content.bytes);
         value["excluded"] = json!(content.excluded);
     }
+    value["lent"] = json!(lent(found));
     value["derived"] = found
         .derived
         .iter()
@@ -158,6 +159,11 @@ fn json_report(looked: &Looked, path: &Path, ok: bool, errors: Vec<Value>, warni
         })
         .collect();
     value
+}
+
+/// Packages it would take from ChatOS, with their versions.
+fn lent(found: &Validation) -> Vec<String> {
+    found.lent.iter().map(|package| format!("{} {}", package.name, package.version)).collect()
 }
 
 fn print_report(output: &Output, looked: &Looked, errors: &[Value], warnings: &[Value]) {
@@ -201,6 +207,15 @@ fn print_report(output: &Output, looked: &Looked, errors: &[Value], warnings: &[
         )
     };
     output.line(&visible(&line));
+    let Looked::Found(found) = looked else { return };
+    let lent = lent(found).join(", ");
+    if !lent.is_empty() {
+        // Information, no warning: here it runs.
+        output.say(&chatos_host::Text::new(
+            format!("uses ChatOS's copy of {lent}; bundle it if the plugin should run in other hosts too"),
+            format!("使用 ChatOS 自带的 {lent}；如果插件还要在其他宿主中运行，请将其打包进来"),
+        ));
+    }
 }
 
 pub(super) fn pack(

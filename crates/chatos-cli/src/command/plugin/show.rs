@@ -185,6 +185,12 @@ pub(super) fn print_details(output: &Output, details: &Value) {
     for server in items(&details["servers"]) {
         print_server(output, server);
     }
+    let lent: Vec<String> = items(&details["lent"]).iter().map(|name| visible(text(name))).collect();
+    if !lent.is_empty() {
+        let line = lent.join(", ");
+        let line = if zh { format!("ChatOS 自带的 {line}") } else { format!("ChatOS's copy of {line}") };
+        row(output, "uses", "使用", &line);
+    }
     for prompt in items(&details["prompts"]) {
         let line = format!(
             "{} ({}, {})",

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use chatos_contribution::cmd_url;
 use chatos_manifest::PluginId;
 use chatos_mcp::{Addresses, CommandLine, Endpoint, child_environment};
+use chatos_plugins::{Plugin, node_entry};
 use chatos_tool::{ErrorCode, Fault, Text};
 use serde_json::Value;
 
@@ -49,6 +50,24 @@ impl Making<'_> {
             directory: Some(directory.to_owned()),
             environment: child_environment(variables, named, own),
         }))
+    }
+
+    /// With the modules ChatOS lends, where the host's Node runs a file of the plugin that needs them.
+    pub(super) fn with_lent_modules(
+        &self,
+        plugin: &Plugin,
+        argv: Option<&[String]>,
+        endpoint: Endpoint,
+    ) -> Result<Endpoint, Fault> {
+        let entry = argv.and_then(|argv| node_entry(&plugin.loaded.dir, argv));
+        let (Endpoint::Command(mut command), Some(entry), Some(_)) = (endpoint.clone(), entry, self.node)
+        else {
+            return Ok(endpoint);
+        };
+        if let Some(import) = self.host.lent_to(plugin, &entry)? {
+            command.arguments.splice(0..0, ["--import".into(), import.into()]);
+        }
+        Ok(Endpoint::Command(command))
     }
 
     /// The host's Node. An old one is refused here, because it would fail with a syntax error of its own.
