@@ -104,7 +104,7 @@ impl Call<'_> {
             }
             Err(Waited::Task(error)) => {
                 self.cancel_tool(key, task.id().clone(), &config.task_id_key);
-                (ended_task(&error), state_of(&error))
+                (self.ended_task(&error), state_of(&error))
             }
         };
         self.task_over(task_id, state);
@@ -149,11 +149,25 @@ impl Call<'_> {
             Err(error) => {
                 let named = config.map_or("taskId", |config| config.task_id_key.as_str());
                 self.cancel_tool(key, id, named);
-                (ended_task(&error), state_of(&error))
+                (self.ended_task(&error), state_of(&error))
             }
         };
         self.task_over(task_id.to_owned(), state);
         ended
+    }
+
+    /// How a wait ended, and what a cancel means for work that goes on elsewhere (ai-contributions §11.3).
+    fn ended_task(&self, error: &TaskError) -> Ended {
+        match error {
+            TaskError::Canceled { .. } => {
+                let told = self.route.cancel_tool().is_some();
+                Ended::failed(ToolError::new(
+                    Reason::Canceled { by: CanceledBy::Caller },
+                    canceled_words(error, told),
+                ))
+            }
+            other => ended_task(other),
+        }
     }
 
     /// host-api §3: the app stays mounted while somebody waits for its task.
@@ -369,6 +383,18 @@ fn no_queue(fault: &Fault) -> Ended {
     let mut error = ToolError::unavailable(Needed::Host, fault.message.clone());
     error.hint = fault.hint.clone();
     Ended::failed(error)
+}
+
+/// Without a cancel tool nobody told the plugin, and what it was asked to do may still happen.
+fn canceled_words(error: &TaskError, told: bool) -> Text {
+    if told {
+        Text::new(format!("{error} The plugin was asked to stop."), "已取消。已请求插件停止。")
+    } else {
+        Text::new(
+            format!("{error} The plugin was not told and may still do it."),
+            "已取消。插件没有收到通知，可能仍会继续执行。",
+        )
+    }
 }
 
 /// §11.3.

@@ -60,7 +60,11 @@ async fn list(app: App, cx: Caller, (): ()) -> Result<Seen<AgentList, AgentsSeen
             let items = agents.map(|agent| view(host, agent, lang)).collect::<Result<_, _>>()?;
             return Ok(Seen::ByPerson(AgentList { items }));
         };
-        let seen = agents.filter_map(|agent| seen_by(host, &caller, agent, lang).transpose());
+        // Apps take the first one for the default.
+        let standard = host.agents().first_agent()?.id;
+        let mut agents: Vec<AgentRecord> = agents.collect();
+        agents.sort_by_key(|agent| agent.id != standard);
+        let seen = agents.into_iter().filter_map(|agent| seen_by(host, &caller, agent, lang).transpose());
         Ok(Seen::ByApp(AgentsSeen { items: seen.collect::<Result<_, _>>()? }))
     });
     answer.await
