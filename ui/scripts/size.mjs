@@ -1,5 +1,5 @@
 // Prints the gzip size of what the browser must load before the first view and fails above the
-// limit. The first view is index.html, its entry script with all static imports, and their styles.
+// limit. The first view is index.html, what it names with all static imports, and their styles.
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 
@@ -8,10 +8,11 @@ const dist = new URL('../dist/', import.meta.url);
 const read = (file) => readFileSync(new URL(file, dist));
 const manifest = JSON.parse(read('manifest.json'));
 
-const entry = Object.keys(manifest).find((key) => manifest[key].isEntry);
-if (!entry) throw new Error('dist/manifest.json names no entry; run `npm run build` first');
+const named = [...read('index.html').toString().matchAll(/(?:src|href)="\/(assets\/[^"]+)"/g)].map(([, file]) => file);
+const entries = Object.keys(manifest).filter((key) => named.includes(manifest[key].file));
+if (entries.length === 0) throw new Error('dist/index.html names nothing of dist/manifest.json; run `npm run build` first');
 
-const files = new Set(['index.html']);
+const files = new Set(['index.html', ...named]);
 const seen = new Set();
 const visit = (key) => {
   if (seen.has(key)) return;
@@ -21,7 +22,7 @@ const visit = (key) => {
   for (const css of chunk.css ?? []) files.add(css);
   for (const dep of chunk.imports ?? []) visit(dep);
 };
-visit(entry);
+entries.forEach(visit);
 
 let total = 0;
 for (const file of files) {

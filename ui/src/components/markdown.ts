@@ -2,6 +2,8 @@
 // no raw HTML, no remote images, no scripts, links that say where they lead (ui-prompts §13).
 
 import MarkdownIt, { type MarkdownIt as Renderer, type Token } from 'markdown-it';
+import footnotes from 'markdown-it-footnote';
+import { type MathHtml, plainNotes, useMath, useTasks } from './markdown-extras';
 
 /** A link may lead to the web or to mail; anything else stays text. */
 const LINK = /^(https?:|mailto:)/i;
@@ -44,10 +46,14 @@ export interface MarkdownWords {
   copy?: string;
   /** Code of a block as HTML, by the name of its language; without it code is in one colour. */
   code?: (code: string, language: string) => string;
+  /** A formula as HTML; without it formulas are text. */
+  math?: MathHtml;
 }
 
-function build({ link: linkNote, copy, code }: MarkdownWords): Renderer {
+function build({ link: linkNote, copy, code, math }: MarkdownWords): Renderer {
   const md = new MarkdownIt({ html: false, linkify: true, breaks: false, typographer: false });
+  useTasks(md);
+  if (math) useMath(md, math);
   const ours = (url: string) => copy !== undefined && PAGE.test(url);
   md.validateLink = (url: string) => LINK.test(url.trim()) || IMAGE.test(url.trim()) || ours(url.trim());
 
@@ -115,19 +121,21 @@ function findOpen(tokens: Token[], close: number): Token | undefined {
 
 /** One renderer per language's wording, without and with what code blocks of a chat have. */
 const renderers = new Map<(host: string) => string, Renderer>();
-const chatRenderers = new Map<(host: string) => string, { words: MarkdownWords; renderer: Renderer }>();
+const chatRenderers = new Map<(host: string) => string, { words: MarkdownWords; renderer: Renderer; whole: Renderer }>();
 
-function rendererFor(words: MarkdownWords): Renderer {
+function rendererFor(words: MarkdownWords, whole = false): Renderer {
   if (words.copy === undefined) {
     const known = renderers.get(words.link) ?? build(words);
     renderers.set(words.link, known);
     return known;
   }
   const known = chatRenderers.get(words.link);
-  if (known && known.words.copy === words.copy && known.words.code === words.code) return known.renderer;
-  const renderer = build(words);
-  chatRenderers.set(words.link, { words, renderer });
-  return renderer;
+  if (known && known.words.copy === words.copy && known.words.code === words.code && known.words.math === words.math) return whole ? known.whole : known.renderer;
+  // Notes belong to a text as a whole: while it grows block by block, they are text.
+  const made = { words, renderer: build(words), whole: build(words).use(footnotes) };
+  plainNotes(made.whole);
+  chatRenderers.set(words.link, made);
+  return whole ? made.whole : made.renderer;
 }
 
 /** Renders untrusted Markdown. `linkNote` words the tooltip of links. */
@@ -139,7 +147,8 @@ export function renderMarkdown(source: string, linkNote: (host: string) => strin
 const DEFINITION = /^ {0,3}\[[^\]\n]+\]:/mu;
 
 /** Markdown that grows at its end. Blocks that are closed are parsed once; only the last one, which may still
-    change its meaning, is parsed again. Those with code are rendered at each call: their colours come later. */
+    change its meaning, is parsed again. Those with code or formulas are rendered at each call: their colours and
+    signs come later. */
 export class GrowingMarkdown {
   readonly #words: MarkdownWords;
   #source = '';
@@ -156,7 +165,7 @@ export class GrowingMarkdown {
     if (!source.startsWith(this.#source)) this.#reset();
     this.#source = source;
     const md = rendererFor(this.#words);
-    if (final && DEFINITION.test(source)) return [md.render(source)];
+    if (final && DEFINITION.test(source)) return [rendererFor(this.#words, true).render(source)];
     const tail = source.slice(this.#from);
     const tokens = md.parse(tail, this.#env);
     // Where each top-level block begins, by token and by line.
@@ -165,7 +174,7 @@ export class GrowingMarkdown {
     const render = (block: Token[]) => md.renderer.render(block, md.options, this.#env);
     starts.slice(0, -1).forEach((start, index) => {
       const block = tokens.slice(start.at, starts[index + 1]?.at);
-      this.#blocks.push(block.some(({ type }) => type === 'fence') ? block : render(block));
+      this.#blocks.push(block.some(comesLater) ? block : render(block));
     });
     const closed = this.#blocks.map((block) => (typeof block === 'string' ? block : render(block)));
     if (!last) return closed;
@@ -178,6 +187,11 @@ export class GrowingMarkdown {
     this.#from = 0;
     this.#env = {};
   }
+}
+
+/** Drawn better once something is loaded. */
+function comesLater({ type, children }: Token): boolean {
+  return type === 'fence' || type === 'math_block' || (children?.some((child) => child.type === 'math_inline') ?? false);
 }
 
 function lineOffset(text: string, line: number): number {

@@ -147,6 +147,12 @@ export class Chat {
     this.#drafts.delete(id);
   }
 
+  /** The name of the agent of a session, as far as both are known here. */
+  agentOf(sessionId: string | null): string | null {
+    const agentId = sessionId === null ? null : this.sessions.get(sessionId)?.agentId;
+    return this.agents.data?.items.find((agent) => agent.id === agentId)?.name ?? null;
+  }
+
   /** The default model, or the only one there is to use. */
   get defaultModel(): WireModelRef | null {
     const items = this.models.data?.items ?? [];

@@ -287,6 +287,27 @@ describe('the list', () => {
   });
 });
 
+test('formulas, task lists and notes are drawn, with the page\u2019s own policy', async ({ ownHost, open }) => {
+  const host = await ownHost();
+  const model = await CountingModel.start();
+  try {
+    model.text = 'Euler: $e^{i\\pi} + 1 = 0$ for $5.[^1]\n\n$$\n\\int_0^1 x^2 \\, dx = \\frac{1}{3}\n$$\n\n- [x] proved\n- [ ] written down\n\n[^1]: The formula, not the price.\n';
+    // A style that is refused would be an error of the console, which fails the test.
+    const page = await open({ host, at: `#/chat/${await model.chatOn(host)}` });
+    await say(page, 'Euler?');
+    await idle(page);
+    await page.locator('.markdown math mfrac').waitFor();
+    expect(await page.locator('.markdown math').count()).toBe(2);
+    const box = await page.locator('.math-block math').boundingBox();
+    expect((box?.height ?? 0) > 20).toBe(true);
+    expect(await page.locator('.markdown li.task').allInnerTexts()).toEqual(['☑ proved', '☐ written down']);
+    expect(await page.locator('.markdown .notes').innerText()).toContain('not the price');
+    expect(await page.locator('.markdown').innerText()).toContain('for $5');
+  } finally {
+    await model.stop();
+  }
+});
+
 test('hostile texts are shown, not run', async ({ ownHost, open }) => {
   const host = await ownHost();
   const { id } = await host.api<{ id: string }>('POST', 'sessions', { title: '<img src=x onerror=alert(1)>\u202e' });

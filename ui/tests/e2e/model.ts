@@ -11,6 +11,8 @@ export class CountingModel {
   /** Counts to here; each number comes this long after the other. */
   upTo = 2_000;
   stepMs = 40;
+  /** Said at once instead of counting. */
+  text: string | null = null;
   readonly #server = createServer((request, response) => {
     request.resume();
     request.once('end', () => this.#answer(response));
@@ -44,6 +46,12 @@ export class CountingModel {
     response.writeHead(200, { 'Content-Type': 'text/event-stream' });
     const send = (delta: object, finish: string | null = null) =>
       response.write(`data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`);
+    if (this.text !== null) {
+      send({ content: this.text });
+      send({}, 'stop');
+      response.end('data: [DONE]\n\n');
+      return;
+    }
     let number = 0;
     const timer = setInterval(() => {
       number += 1;

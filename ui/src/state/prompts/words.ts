@@ -13,6 +13,13 @@ export function titleOf(item: PromptItem): string {
   return titles[item.kind];
 }
 
+/** Who asks, by a name people know: a question an agent asks by itself is the agent's, not its tool's. Whoever else
+    asks is named as it names itself. */
+export function askerOf(item: Pick<PromptItem, 'source'>, agent: string | null): string {
+  if (item.source === null) return i18n.t.prompts.header.noSource;
+  return item.source.startsWith('ui_prompter/') ? (agent ?? i18n.t.chat.assistant) : item.source;
+}
+
 /** Who gave the answer. */
 export function whoAnswered(answer: Answer): string {
   const { by } = i18n.t.prompts;

@@ -1,0 +1,7 @@
+// The package has no types of its own; what of it is used.
+
+declare module 'markdown-it-footnote' {
+  import type { MarkdownIt } from 'markdown-it';
+
+  export default function footnotes(md: MarkdownIt): void;
+}
