@@ -1,5 +1,5 @@
 //! The JSON Schema of `plugin.json` for editors. Built from the same limits and word lists as the
-//! parser; the committed copy is `docs/schemas/plugin.schema.json` and a test keeps it in step.
+//! parser; the committed copies are in `docs/schemas/` and a test keeps them in step.
 //!
 //! A schema cannot say everything (files must exist, ids must not be device names), so it is a help
 //! while typing and never a substitute for `chatos plugin validate`.
@@ -95,6 +95,30 @@ pub fn plugin_schema() -> Value {
             }
         }
     })
+}
+
+/// The schema of a config file that `ai` or `ai.config` names (`ai.yaml`, `ai.json`).
+pub fn ai_schema() -> Value {
+    let mut schema = json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "ChatOS ai.yaml",
+        "description": "What an app offers to agents, in a file of its own.",
+        "$ref": "#/$defs/ai",
+        "$defs": plugin_schema()["$defs"],
+    });
+    if let Some(defs) = schema["$defs"].as_object_mut() {
+        // Of apps and their modules nothing is said in this file.
+        defs.shift_remove("app");
+        defs.shift_remove("module");
+    }
+    // A config file cannot name another one.
+    schema["$defs"]["ai"]["properties"]["config"] = json!(false);
+    schema
+}
+
+/// The same as the committed file has it.
+pub fn ai_schema_text() -> String {
+    format!("{:#}\n", ai_schema())
 }
 
 /// The schema as the committed file has it.
