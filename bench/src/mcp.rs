@@ -13,7 +13,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, anyhow, ensure};
-use chatos_host::{Environment, Fault, Host, HostConfig, Lang, ToolCall};
+use chatos_host::{Host, HostConfig, ToolCall};
+use chatos_paths::Environment;
+use chatos_tool::{Fault, Lang};
 use chatos_wire::server::ServerInput;
 use serde_json::{Value, json};
 
@@ -36,7 +38,7 @@ pub(crate) fn run() -> Result<()> {
     std::fs::write(project.join("a.txt"), "one\n")?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     runtime.block_on(async {
-        let mut config = HostConfig::new(Environment::read());
+        let mut config = HostConfig::new(Environment::of_process());
         config.state_dir = Some(dir.path().join("state"));
         config.project = Some(project.clone());
         let host = Host::open(config).map_err(failed)?;

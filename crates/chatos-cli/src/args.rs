@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-use chatos_host::Lang;
+use chatos_tool::Lang;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 mod agents;

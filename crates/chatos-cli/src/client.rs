@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use bytes::Bytes;
-use chatos_host::{
-    Announcement, Environment, ErrorCode, Fault, Host, HostConfig, Lang, StateDir, Text, running_host,
-};
+use chatos_host::{Host, HostConfig};
+use chatos_paths::{Announcement, Environment, StateDir, running_host};
 use chatos_server::LocalApi;
+use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use http_body_util::{BodyExt, Full};
 use hyper::{Method, Request};
 use hyper_util::rt::TokioIo;
@@ -229,15 +229,13 @@ pub(crate) fn encode(text: &str) -> String {
 
 /// The state directory, when it exists.
 pub(crate) fn existing_dir(global: &Global, environment: &Environment) -> Result<Option<StateDir>, Fault> {
-    let places =
-        environment.locations(global.state_dir.clone()).map_err(|error| chatos_host::path_fault(&error))?;
+    let places = environment.locations(global.state_dir.clone())?;
     Ok(StateDir::existing(&places.state_dir).ok())
 }
 
 /// The path where the state is or would be, for messages.
 pub(crate) fn state_path(global: &Global, environment: &Environment) -> Result<PathBuf, Fault> {
-    let places =
-        environment.locations(global.state_dir.clone()).map_err(|error| chatos_host::path_fault(&error))?;
+    let places = environment.locations(global.state_dir.clone())?;
     Ok(places.state_dir)
 }
 

@@ -10,7 +10,7 @@ mod output;
 
 use std::process::ExitCode;
 
-use chatos_host::{LAUNCH_COMMAND, WARDEN_COMMAND, child_api};
+use chatos_host::{LAUNCH_COMMAND, WARDEN_COMMAND};
 use chatos_shell as shell;
 
 use crate::args::{Cli, Command, Known, Servers};
@@ -18,12 +18,12 @@ use crate::output::Output;
 
 fn main() -> ExitCode {
     // Before anything is opened or started: descriptors that were left open for us are for nobody else.
-    child_api::keep_streams_only();
+    chatos_child::keep_streams_only();
     // Processes around other people's programs are this program again; they are nobody's command line.
     if let Some(code) = inner_command() {
         return code;
     }
-    let environment = chatos_host::Environment::read();
+    let environment = chatos_paths::Environment::of_process();
     let cli = match Cli::read() {
         Ok(cli) => cli,
         Err(error) => return output::usage(&error),
@@ -83,12 +83,12 @@ fn inner_command() -> Option<ExitCode> {
         return Some(ExitCode::SUCCESS);
     }
     if word == LAUNCH_COMMAND {
-        let error = child_api::exec(words);
+        let error = chatos_child::exec(words);
         output::plain_error(&format!("chatos: {error}"));
         return Some(ExitCode::from(127));
     }
     if word == WARDEN_COMMAND {
-        let watched = child_api::watch(std::io::stdin().lock());
+        let watched = chatos_child::watch(std::io::stdin().lock());
         return Some(if watched.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE });
     }
     None

@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
-use chatos_host::{Environment, ErrorCode, Fault, Lang, Text};
+use chatos_paths::Environment;
+use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use serde_json::{Value, json};
 
 use crate::args::{Color, Global};

@@ -3,11 +3,13 @@
 //!
 //! It knows nobody who tells and nobody who listens. [`Events::publish`] is the only way onto the stream.
 
+mod finding;
 mod lifetime;
 mod notices;
 mod operations;
 mod stream;
 
+pub use finding::Finding;
 pub use lifetime::Lifetime;
 pub use notices::{Notice, Notices};
 pub use operations::{Operation, Operations};

@@ -15,7 +15,6 @@ use chatos_policy::{LandConfig, Outcome, Role, SAFE_DEFAULT, World, grants};
 use chatos_store::{AgentRecord, SystemPrompt};
 use chatos_tool::{Fault, Lang};
 
-use crate::fault::store_fault;
 use crate::host::Host;
 
 pub use blocks::{Block, BlockContext, PromptUse, SubTexts, SystemBlocks};
@@ -38,12 +37,12 @@ impl Host {
 impl AgentDesk<'_> {
     /// All agents in a person's order.
     pub fn agents(&self) -> Result<Vec<AgentRecord>, Fault> {
-        self.host.store().agents().map_err(|error| store_fault(&error))
+        self.host.store().agents().map_err(Fault::from)
     }
 
     /// One agent by id.
     pub fn agent(&self, id: &str) -> Result<AgentRecord, Fault> {
-        let found = self.host.store().agent(id).map_err(|error| store_fault(&error))?;
+        let found = self.host.store().agent(id)?;
         found.ok_or_else(|| no_agent(id))
     }
 
@@ -69,18 +68,18 @@ impl AgentDesk<'_> {
 
     /// All land_configs, the built-in ones first.
     pub fn land_configs(&self) -> Result<Vec<LandConfig>, Fault> {
-        self.host.store().land_configs().map_err(|error| store_fault(&error))
+        self.host.store().land_configs().map_err(Fault::from)
     }
 
     /// One land_config by id.
     pub fn land_config(&self, id: &str) -> Result<LandConfig, Fault> {
-        let found = self.host.store().land_config(id).map_err(|error| store_fault(&error))?;
+        let found = self.host.store().land_config(id)?;
         found.ok_or_else(|| no_land_config(id))
     }
 
     /// All texts for models.
     pub fn system_prompts(&self) -> Result<Vec<SystemPrompt>, Fault> {
-        self.host.store().system_prompts().map_err(|error| store_fault(&error))
+        self.host.store().system_prompts().map_err(Fault::from)
     }
 
     /// One snapshot of servers and apps; a run keeps the one it began with.

@@ -13,18 +13,15 @@ use std::time::Instant;
 use chatos_layer::{
     BoxFuture, ServerEnv, SettingsSource, StoreHandle, StoreSettings, TaskScope, ToolLog, ToolSettings,
 };
-use chatos_paths::{Locations, StateDir};
+use chatos_paths::{Announcement, Environment, Locations, StateDir, running_host};
 use chatos_prompts::Role;
 use chatos_settings::SettingsInput;
-use chatos_store::{OpenOptions, StateKey, Store, StoreError};
+use chatos_store::{KeyPlace, OpenOptions, StateKey, Store, StoreError};
 use chatos_tool::{ErrorCode, Fault, Text};
 use serde_json::Value;
 
 use crate::clients::{Starter, covers};
-use crate::environment::Environment;
-use crate::fault::{key_fault, path_fault, store_fault};
 use crate::host::{Host, HostConfig};
-use crate::instance::{Announcement, running_host};
 use crate::prompts::{PromptDesk, log_mode, open_queue};
 
 /// The state of one process beside the host.
@@ -48,7 +45,7 @@ impl Beside {
         state_dir: Option<PathBuf>,
         flags: BTreeMap<String, Value>,
     ) -> Result<Arc<Self>, Fault> {
-        let places = environment.locations(state_dir.clone()).map_err(|error| path_fault(&error))?;
+        let places = environment.locations(state_dir.clone())?;
         Ok(Arc::new(Self {
             environment,
             state_dir,
@@ -101,12 +98,12 @@ impl Beside {
     fn is_allowed(&self, name: &str, root: Option<&Path>) -> Result<bool, Fault> {
         let Some(key) = self.starter().and_then(|starter| starter.key(name)) else { return Ok(false) };
         let store = self.store()?;
-        let allowed = store.client_allowed(&key).map_err(|error| store_fault(&error))?;
+        let allowed = store.client_allowed(&key)?;
         if allowed.iter().any(|project| covers(project, root)) {
             return Ok(true);
         }
         let id = uuid::Uuid::now_v7().to_string();
-        store.see_client(&id, key, chatos_store::now_ms()).map_err(|error| store_fault(&error))?;
+        store.see_client(&id, key, chatos_store::now_ms())?;
         Ok(false)
     }
 
@@ -191,9 +188,9 @@ impl Beside {
                 HostConfig { state_dir: self.state_dir.clone(), ..HostConfig::new(self.environment.clone()) };
             Host::open(config)?.close();
         }
-        let store = self.existing().map_err(|error| store_fault(&error))?;
+        let store = self.existing()?;
         store.ok_or_else(|| {
-            store_fault(&StoreError::new(
+            Fault::from(StoreError::new(
                 chatos_store::StoreErrorKind::Unavailable,
                 format!("there is no database in {}", self.places.state_dir.display()),
             ))
@@ -232,10 +229,10 @@ impl Beside {
         if let Some(desk) = self.desk.get() {
             return Ok(desk);
         }
-        let dir = StateDir::existing(&self.places.state_dir).map_err(|error| path_fault(&error))?;
-        let place = self.environment.key_place(&self.places);
-        let key = StateKey::of(&place, &store).map_err(|error| key_fault(&error))?;
-        let settings = store.load_settings(self.input()).map_err(|error| store_fault(&error))?;
+        let dir = StateDir::existing(&self.places.state_dir)?;
+        let place = KeyPlace::of(&self.environment, &self.places);
+        let key = StateKey::of(&place, &store)?;
+        let settings = store.load_settings(self.input())?;
         let mode = log_mode(&settings.text("uiPromptLogMode"));
         let (prompts, _) = open_queue(&store, &key, dir.path(), Role::Asker, mode)?;
         Ok(self.desk.get_or_init(|| PromptDesk::of_asker(prompts, store, dir)))

@@ -8,7 +8,6 @@ use chatos_tool::{ErrorCode, Fault, Text};
 use chatos_wire::event::{ChangedIds, HostEvent};
 use serde_json::{Map, json};
 
-use crate::fault::store_fault;
 use crate::host::Host;
 use crate::issues::Issues;
 
@@ -78,7 +77,7 @@ impl Host {
         issues.done()?;
         let (found, more) = self.store().changes(filter, limit).map_err(|error| match error.kind {
             StoreErrorKind::NotFound => no_change(filter.before.as_deref().unwrap_or_default()),
-            _ => store_fault(&error),
+            _ => Fault::from(error),
         })?;
         let next = more.then(|| found.last().map(|change| change.row.id.clone())).flatten();
         Ok((found, next))
@@ -166,7 +165,7 @@ impl Host {
         self.audit("file_changes_undone", fields);
         let ids = undone.changes.clone();
         self.events().publish(HostEvent::FileChangesChanged(ChangedIds { ids }));
-        let changes = self.store().changes_by_id(&undone.changes).map_err(|error| store_fault(&error))?;
+        let changes = self.store().changes_by_id(&undone.changes)?;
         Ok(UndoOutcome { root, steps, changes, warnings: undone.warnings })
     }
 
@@ -176,7 +175,7 @@ impl Host {
             (Some(run_id), []) if !run_id.is_empty() => {
                 let filter = ChangeFilter { run_id: run_id.clone(), ..ChangeFilter::default() };
                 let found = self.store().changes(&filter, MOST_CHANGES_AT_ONCE);
-                let (found, more) = found.map_err(|error| store_fault(&error))?;
+                let (found, more) = found?;
                 if more {
                     return Err(at_most());
                 }
@@ -187,7 +186,7 @@ impl Host {
                 found.into_iter().filter(|change| change.undone_by.is_none()).collect()
             }
             (None, ids) if !ids.is_empty() && !too_many => {
-                let found = self.store().changes_by_id(ids).map_err(|error| store_fault(&error))?;
+                let found = self.store().changes_by_id(ids)?;
                 let there: HashSet<&str> = found.iter().map(|change| change.row.id.as_str()).collect();
                 if let Some(id) = ids.iter().find(|id| !there.contains(id.as_str())) {
                     return Err(no_change(id));
@@ -213,7 +212,7 @@ impl Host {
     }
 
     fn find_change(&self, id: &str) -> Result<RecordedChange, Fault> {
-        self.store().change(id).map_err(|error| store_fault(&error))?.ok_or_else(|| no_change(id))
+        self.store().change(id)?.ok_or_else(|| no_change(id))
     }
 
     pub(crate) fn undo_home(&self) -> UndoHome {

@@ -13,7 +13,6 @@ use chatos_tool::{ErrorCode, Fault, Text};
 use chatos_wire::event::{ChangedName, HostEvent};
 use serde_json::{Map, Value, json};
 
-use crate::fault::store_fault;
 use crate::host::Host;
 
 /// Programs that run what they are given.
@@ -161,13 +160,13 @@ pub struct AllowOrder {
 impl Host {
     /// Programs that were seen, and what they may. Blocks.
     pub fn clients(&self) -> Result<Vec<Value>, Fault> {
-        let rows = self.store().client_grants().map_err(|error| store_fault(&error))?;
+        let rows = self.store().client_grants()?;
         Ok(rows.iter().map(view).collect())
     }
 
     /// Lets a program decide about its own calls. Blocks.
     pub fn allow_client(&self, order: &AllowOrder) -> Result<Value, Fault> {
-        let rows = self.store().client_grants().map_err(|error| store_fault(&error))?;
+        let rows = self.store().client_grants()?;
         let mut keys: Vec<ClientKey> = Vec::new();
         let wanted = |key: &ClientKey| {
             key.name == order.name
@@ -191,21 +190,18 @@ impl Host {
             Some(path) => real_dir(path)?,
         };
         let id = uuid::Uuid::now_v7().to_string();
-        let row = self
-            .store()
-            .allow_client(&id, key, &project, now_ms())
-            .map_err(|error| store_fault(&error))?
-            .ok_or_else(|| unseen(&order.name))?;
+        let row =
+            self.store().allow_client(&id, key, &project, now_ms())?.ok_or_else(|| unseen(&order.name))?;
         self.client_changed("client_allowed", &row);
         Ok(view(&row))
     }
 
     /// Forgets a program by its id, or all of a name. Gives how many. Blocks.
     pub fn forget_client(&self, wanted: &str) -> Result<usize, Fault> {
-        let rows = self.store().client_grants().map_err(|error| store_fault(&error))?;
+        let rows = self.store().client_grants()?;
         let mut forgotten = 0;
         for row in rows.iter().filter(|row| row.id == wanted || row.key.name == wanted) {
-            if let Some(row) = self.store().forget_client(&row.id).map_err(|error| store_fault(&error))? {
+            if let Some(row) = self.store().forget_client(&row.id)? {
                 forgotten += 1;
                 self.client_changed("client_forgotten", &row);
             }

@@ -2,55 +2,14 @@
 
 mod state;
 
-use std::path::PathBuf;
-
-use chatos_store::{CheckDepth, CheckFinding, list_backups};
+use chatos_events::Finding;
+use chatos_store::{AuditVerdict, CheckDepth, CheckFinding, list_backups};
 use chatos_tool::{Fault, Text};
 use chatos_wire::Severity;
 
 pub(crate) use self::state::remove_leftovers;
 use self::state::{narrows, wide_files};
-use crate::audit::AuditVerdict;
-use crate::fault::store_fault;
 use crate::host::Host;
-
-/// One thing that was looked at.
-#[derive(Debug, Clone)]
-pub struct Finding {
-    /// Stable code.
-    pub code: String,
-    /// How bad.
-    pub severity: Severity,
-    /// What was looked at.
-    pub title: Text,
-    /// What was found.
-    pub message: Text,
-    /// Where.
-    pub path: Option<PathBuf>,
-    /// What to do.
-    pub action: Option<Text>,
-    /// `--fix` can do it without losing anything.
-    pub fixable: bool,
-}
-
-impl Finding {
-    /// A finding without path, action or fix.
-    pub fn new(code: impl Into<String>, severity: Severity, title: Text, message: Text) -> Self {
-        Self { code: code.into(), severity, title, message, path: None, action: None, fixable: false }
-    }
-
-    /// Names the place.
-    pub fn at(mut self, path: impl Into<PathBuf>) -> Self {
-        self.path = Some(path.into());
-        self
-    }
-
-    /// Says what to do.
-    pub fn action(mut self, action: Text) -> Self {
-        self.action = Some(action);
-        self
-    }
-}
 
 /// What the doctor says when the state cannot even be opened.
 pub fn failed_to_open(fault: &Fault) -> Finding {
@@ -223,7 +182,7 @@ impl Host {
         let checked = match self.store().check(depth) {
             Ok(checked) => checked,
             Err(error) => {
-                let fault = store_fault(&error);
+                let fault = Fault::from(error);
                 let mut finding = Finding::new(fault.code, Severity::Error, title(), fault.message).at(path);
                 finding.action = fault.hint;
                 return vec![finding];

@@ -7,12 +7,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
+use chatos_child::{NodeInfo, find_node};
 use chatos_events::{Events, Lifetime, Notice, Notices, Operations};
-use chatos_paths::{FileLock, Locations, StateDir, move_legacy};
+use chatos_paths::{Environment, FileLock, Locations, StateDir, move_legacy, take_lock};
 use chatos_prompts::Role;
-use chatos_settings::{Settings, SettingsInput, find_setting};
-use chatos_store::{OpenOptions, StateKey, Store, now_iso, now_ms};
-use chatos_tool::{ErrorCode, Fault, Lang, Redactor, Text};
+use chatos_settings::{Settings, SettingsInput, find_setting, unknown_setting};
+use chatos_store::{Audit, OpenOptions, Secrets, StateKey, StateKeys, Store, now_iso, now_ms};
+use chatos_tool::{Fault, Lang, Redactor, Text};
 use chatos_wire::Severity;
 use chatos_wire::event::{ChangedSetting, HostEvent};
 use serde_json::{Map, Value};
@@ -20,14 +21,9 @@ use tokio_util::sync::CancellationToken;
 
 use self::start::{open_key, project_root, was_used};
 use crate::apps::AppDesk;
-use crate::audit::Audit;
 use crate::doctor::remove_leftovers;
-use crate::environment::Environment;
-use crate::fault::{path_fault, setting_fault, store_fault, unknown_setting};
 use crate::host_log;
-use crate::instance::take_lock;
 use crate::mcp::ServerDesk;
-use crate::node::{self, NodeInfo};
 use crate::plugins::PluginDesk;
 use crate::prompts::{PromptDesk, log_mode, open_queue};
 use crate::runs::RunDesk;
@@ -88,7 +84,8 @@ pub struct Host {
     started_at: i64,
     store: Store,
     settings: Settings,
-    key: StateKey,
+    keys: StateKeys,
+    secrets: Secrets,
     audit: Audit,
     events: Events,
     redactor: Arc<Redactor>,
@@ -121,10 +118,9 @@ impl Host {
     /// Opens the state in the order of state §1. A failure names the step; nothing later runs.
     pub fn open(config: HostConfig) -> Result<Arc<Self>, Fault> {
         let started_at = now_ms();
-        let places = config.environment.locations(config.state_dir.clone()).map_err(|e| path_fault(&e))?;
-        let legacy = move_legacy(&places, &now_iso()).map_err(|e| path_fault(&e))?;
-        let (dir, path_notices) =
-            StateDir::prepare(&places.state_dir, config.allow_network_fs).map_err(|e| path_fault(&e))?;
+        let places = config.environment.locations(config.state_dir.clone())?;
+        let legacy = move_legacy(&places, &now_iso())?;
+        let (dir, path_notices) = StateDir::prepare(&places.state_dir, config.allow_network_fs)?;
         let network = matches!(
             chatos_paths::file_system_kind(dir.path()),
             Ok(chatos_paths::FileSystemKind::Network(_))
@@ -137,35 +133,32 @@ impl Host {
             wal: !network,
             used: was_used(&dir),
             check: config.serving || config.check,
-        })
-        .map_err(|e| store_fault(&e))?;
+        })?;
         let input =
             SettingsInput { flags: config.flags.clone(), env: config.environment.variables().clone() };
-        let settings = store.load_settings(input).map_err(|e| store_fault(&e))?;
-        crate::mcp::seed(&store).map_err(|e| store_fault(&e))?;
-        crate::agents::seed(&store).map_err(|e| store_fault(&e))?;
+        let settings = store.load_settings(input)?;
+        crate::mcp::seed(&store)?;
+        crate::agents::seed(&store)?;
         host_log::start(&dir.host_log(), &settings.text("logLevel"), config.log_to_stderr);
         let (key, key_notice) = open_key(&config.environment, &places, &store)?;
-        let audit = Audit::open(dir.audit(), key.sub_key("audit"), store.clone()).map_err(|error| {
-            Fault::new(ErrorCode::Unavailable, Text::new(error.to_string(), "无法打开审计日志"))
-                .code("audit_unusable")
-                .caused_by(&error)
-        })?;
-        let project = project_root(&config)?;
         let events = Events::new(started_at);
+        let notices = Notices::new(events.clone());
+        let audit = Audit::open(dir.audit(), key.sub_key("audit"), store.clone(), notices.clone())?;
+        let project = project_root(&config)?;
         let lang = config.environment.lang();
         let host = Self {
             places,
             dir,
             project,
             started_at,
+            secrets: Secrets::new(store.clone(), &key, audit.clone(), events.clone()),
+            keys: StateKeys::new(key, store.clone(), audit.clone(), events.clone()),
             store,
             settings,
-            key,
             audit,
             operations: Operations::new(events.clone(), lang),
             redactor: Arc::new(Redactor::new()),
-            notices: Notices::new(events.clone()),
+            notices,
             events,
             prompts: OnceLock::new(),
             plugins: OnceLock::new(),
@@ -305,7 +298,7 @@ impl Host {
         if let Some(known) = self.node.get() {
             return known.clone();
         }
-        let found = node::find(&self.settings.text("nodePath"), self.config.environment.get("PATH")).await;
+        let found = find_node(&self.settings.text("nodePath"), self.config.environment.get("PATH")).await;
         self.node.get_or_init(|| found).clone()
     }
 
@@ -317,7 +310,7 @@ impl Host {
     /// Stores a setting, audits it where it weakens safety, tells everybody.
     pub fn set_setting(&self, key: &str, value: &Value, by: &str) -> Result<(), Fault> {
         let spec = find_setting(key).ok_or_else(|| unknown_setting(key))?;
-        self.store.set_setting(&self.settings, key, value, by).map_err(|e| setting_fault(key, &e))?;
+        self.store.set_setting(&self.settings, key, value, by).map_err(|e| e.fault(key))?;
         if spec.weakens_with(value) {
             let mut fields = Map::new();
             fields.insert("key".to_owned(), Value::from(key));
@@ -338,14 +331,9 @@ impl Host {
     /// Goes back to the default of a setting.
     pub fn reset_setting(&self, key: &str) -> Result<(), Fault> {
         find_setting(key).ok_or_else(|| unknown_setting(key))?;
-        self.store.reset_setting(&self.settings, key).map_err(|e| store_fault(&e))?;
+        self.store.reset_setting(&self.settings, key)?;
         self.setting_changed(key);
         Ok(())
-    }
-
-    /// What to say about a setting nobody knows.
-    pub fn unknown_setting(&self, key: &str) -> Fault {
-        unknown_setting(key)
     }
 
     /// The version of the bundled SQLite.
@@ -355,23 +343,12 @@ impl Host {
 
     /// Keeps an audit record; a failure is logged and shown, the caller goes on.
     pub fn audit(&self, kind: &str, fields: Map<String, Value>) {
-        self.audit_all(vec![(kind, fields)]);
+        self.audit.note(kind, fields);
     }
 
     /// As [`Host::audit`], for records that are there at the same time.
     pub(crate) fn audit_all(&self, records: Vec<(&str, Map<String, Value>)>) {
-        if let Err(error) = self.audit.record_all(records) {
-            tracing::error!(%error, "an audit record was lost");
-            self.notice(Notice {
-                code: "audit_failed".to_owned(),
-                severity: Severity::Warning,
-                message: Text::new(
-                    format!("an audit record could not be kept: {error}"),
-                    format!("无法保存审计记录：{error}"),
-                ),
-                hint: None,
-            });
-        }
+        self.audit.note_all(records);
     }
 
     /// Adds a notice for the start page and the doctor.
@@ -425,7 +402,7 @@ impl Host {
         }
         let role = if self.config.serving { Role::Host } else { Role::Visitor };
         let mode = log_mode(&self.settings.text("uiPromptLogMode"));
-        let (prompts, events) = open_queue(&self.store, &self.key, self.dir.path(), role, mode)?;
+        let (prompts, events) = open_queue(&self.store, self.key(), self.dir.path(), role, mode)?;
         Ok(self.prompts.get_or_init(|| Arc::new(PromptDesk::of_host(prompts, events, &self.store))))
     }
 
@@ -528,7 +505,17 @@ impl Host {
 
     /// The state key.
     pub fn key(&self) -> &StateKey {
-        &self.key
+        self.keys.key()
+    }
+
+    /// The state key as a person changes it.
+    pub fn keys(&self) -> &StateKeys {
+        &self.keys
+    }
+
+    /// Named secrets.
+    pub fn secrets(&self) -> &Secrets {
+        &self.secrets
     }
 
     /// The audit log.

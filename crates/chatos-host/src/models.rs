@@ -19,7 +19,6 @@ use chatos_store::ModelRecord;
 use chatos_tool::{ErrorCode, Fault, Text};
 use zeroize::Zeroizing;
 
-use crate::fault::store_fault;
 use crate::host::Host;
 
 pub use presets::{PRESETS, Preset, Recognised, recognise};
@@ -74,7 +73,7 @@ impl ModelDesk<'_> {
         let found = match written.map(str::trim).filter(|written| !written.is_empty()) {
             Some(written) => self.get(written)?,
             None => {
-                let found = self.host.store().default_model().map_err(|error| store_fault(&error))?;
+                let found = self.host.store().default_model()?;
                 found.ok_or_else(|| no_model("default"))?
             }
         };

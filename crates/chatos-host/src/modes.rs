@@ -11,13 +11,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use chatos_events::Notice;
+use chatos_paths::Announcement;
 use chatos_store::KeyWhere;
 use chatos_tool::{ErrorCode, Fault, Text};
 use chatos_wire::Severity;
 use serde_json::{Map, json};
 
 use crate::host::Host;
-use crate::instance::Announcement;
 
 /// How often they are looked at: what is wide is narrow again within a second.
 const LOOK: Duration = Duration::from_millis(500);

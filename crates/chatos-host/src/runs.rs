@@ -30,7 +30,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use chatos_store::{RunRow, Store, StoreError, now_ms};
 use chatos_tool::{ErrorCode, Fault, Text};
 
-use crate::fault::store_fault;
 use crate::host::Host;
 use active::Active;
 use record::EventLog;
@@ -120,7 +119,7 @@ impl RunDesk {
     ) -> Result<T, Fault> {
         let store = self.store.clone();
         let done = tokio::task::spawn_blocking(move || work(&store)).await;
-        done.map_err(|error| broken(&error))?.map_err(|error| store_fault(&error))
+        done.map_err(|error| broken(&error))?.map_err(Fault::from)
     }
 }
 

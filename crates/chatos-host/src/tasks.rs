@@ -7,7 +7,6 @@ use chatos_store::{
 use chatos_tool::{ErrorCode, Fault, Text};
 use chatos_wire::event::{ChangedIds, ChangedProject, HostEvent};
 
-use crate::fault::store_fault;
 use crate::host::Host;
 use crate::issues::Issues;
 
@@ -27,10 +26,7 @@ impl Host {
             issues.tags(&at("tags"), &task.tags);
         }
         issues.done()?;
-        let added = self
-            .store()
-            .add_tasks(context, tasks, self.settings().int("taskDedupeTtlDays"))
-            .map_err(|e| store_fault(&e))?;
+        let added = self.store().add_tasks(context, tasks, self.settings().int("taskDedupeTtlDays"))?;
         self.tasks_changed(added.created.iter().map(|task| task.id.as_str()).collect());
         Ok(added)
     }
@@ -42,12 +38,12 @@ impl Host {
         limit: u32,
         offset: u32,
     ) -> Result<(Vec<Task>, u64, u64), Fault> {
-        self.store().list_tasks(filter, limit, offset).map_err(|e| store_fault(&e))
+        self.store().list_tasks(filter, limit, offset).map_err(Fault::from)
     }
 
     /// One task.
     pub fn get_task(&self, id: &str) -> Result<Task, Fault> {
-        self.store().get_task(id).map_err(|e| store_fault(&e))?.ok_or_else(|| no_task(id))
+        self.store().get_task(id)?.ok_or_else(|| no_task(id))
     }
 
     /// Changes a task.
@@ -64,7 +60,7 @@ impl Host {
         issues.done()?;
         let result = self.store().update_task(id, patch).map_err(|error| match error.kind {
             StoreErrorKind::NotFound => no_task(id),
-            _ => store_fault(&error),
+            _ => Fault::from(error),
         })?;
         if !result.1.is_empty() {
             self.tasks_changed(vec![id]);
@@ -79,7 +75,7 @@ impl Host {
         issues.done()?;
         let (task, changed) = self.store().complete_task(id, note).map_err(|error| match error.kind {
             StoreErrorKind::NotFound => no_task(id),
-            _ => store_fault(&error),
+            _ => Fault::from(error),
         })?;
         if changed {
             self.tasks_changed(vec![id]);
@@ -89,7 +85,7 @@ impl Host {
 
     /// Deletes a task.
     pub fn delete_task(&self, id: &str) -> Result<(), Fault> {
-        if !self.store().delete_task(id).map_err(|e| store_fault(&e))? {
+        if !self.store().delete_task(id)? {
             return Err(no_task(id));
         }
         self.tasks_changed(vec![id]);
@@ -98,7 +94,7 @@ impl Host {
 
     /// Deletes all matching tasks.
     pub fn clear_tasks(&self, filter: TaskFilter) -> Result<(u64, u64), Fault> {
-        let result = self.store().clear_tasks(filter).map_err(|e| store_fault(&e))?;
+        let result = self.store().clear_tasks(filter)?;
         self.tasks_changed(Vec::new());
         Ok(result)
     }
@@ -119,7 +115,7 @@ impl Host {
         issues.tags("/tags", &entry.tags);
         issues.done()?;
         let days = self.settings().int("journalDedupeTtlDays");
-        let added = self.store().add_journal_entry(root, entry, days).map_err(|e| store_fault(&e))?;
+        let added = self.store().add_journal_entry(root, entry, days)?;
         self.events()
             .publish(HostEvent::JournalChanged(ChangedProject { project_root: Some(root.to_owned()) }));
         Ok(added)

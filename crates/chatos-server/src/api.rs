@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use chatos_host::{ErrorCode, Fault, Lang};
+use chatos_tool::{ErrorCode, Fault, Lang};
 use http_body_util::{BodyExt, Limited};
 
 /// security T2.8: a JSON body is at most this large unless a route says otherwise.

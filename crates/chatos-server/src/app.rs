@@ -133,7 +133,7 @@ impl App {
     }
 
     /// Asks the program itself whether apps are kept apart (security T4); nothing is served before.
-    pub async fn self_test(&self) -> Result<(), chatos_host::Fault> {
+    pub async fn self_test(&self) -> Result<(), chatos_tool::Fault> {
         frames::self_test(self).await
     }
 

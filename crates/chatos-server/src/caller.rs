@@ -2,7 +2,7 @@
 
 use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderName, StatusCode};
-use chatos_host::Lang;
+use chatos_tool::Lang;
 
 use crate::api::{ApiError, lang_of};
 use crate::auth::SessionId;

@@ -140,7 +140,7 @@ async fn answer(app: &App, place: &Place, request: &Parts) -> Reply {
     }
 }
 
-fn failed(fault: &chatos_host::Fault) -> Reply {
+fn failed(fault: &chatos_tool::Fault) -> Reply {
     tracing::error!(code = %fault.code, "a frame cannot be served: {fault}");
     Reply::bare(StatusCode::SERVICE_UNAVAILABLE)
 }

@@ -3,7 +3,7 @@
 use axum::extract::{FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
-use chatos_host::{ErrorCode, Fault, Text};
+use chatos_tool::{ErrorCode, Fault, Text};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde_json::Value;

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use axum::extract::Request;
 use axum::http::{Method, StatusCode, header};
-use chatos_host::{Host, Lang};
+use chatos_host::Host;
+use chatos_tool::Lang;
 use http_body_util::BodyExt;
 use serde_json::Value;
 

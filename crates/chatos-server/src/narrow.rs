@@ -4,7 +4,8 @@
 
 use axum::http::{HeaderMap, Method};
 pub(crate) use chatos_host::AppCaller;
-use chatos_host::{ErrorCode, Fault, Host, Text};
+use chatos_host::Host;
+use chatos_tool::{ErrorCode, Fault, Text};
 
 /// The header by which the page says for which app it calls.
 pub(crate) const HEADER: &str = "x-chatos-app";

@@ -19,6 +19,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{XChaCha20Poly1305, XNonce};
+use chatos_paths::{Environment, Locations};
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
 use zeroize::Zeroizing;
@@ -43,6 +44,15 @@ impl KeyPlace {
     /// Files in this folder.
     pub fn new(dir: PathBuf) -> Self {
         Self { dir, override_file: None, search: None }
+    }
+
+    /// Where this environment keeps the keys of its states.
+    pub fn of(environment: &Environment, places: &Locations) -> Self {
+        Self {
+            dir: places.key_dir.clone(),
+            override_file: environment.get("CHATOS_MASTER_KEY_FILE").map(PathBuf::from),
+            search: environment.get("PATH").map(OsString::from),
+        }
     }
 }
 
@@ -114,7 +124,8 @@ pub enum SealError {
     NoRandom,
 }
 
-/// The master key of one state directory.
+/// The master key of one state directory. Clones are the same key, also after a rotation.
+#[derive(Clone)]
 pub struct StateKey {
     ring: Arc<Ring>,
     created: bool,

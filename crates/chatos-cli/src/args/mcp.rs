@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use chatos_host::{Fault, Text};
 use chatos_settings::{SETTINGS, SettingKind, SettingSpec};
+use chatos_tool::{Fault, Text};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand, ValueEnum};
 use serde_json::Value;
 
@@ -273,7 +273,7 @@ impl SettingFlags {
 fn refused(spec: &SettingSpec, name: &str, text: &str) -> Fault {
     let expected = spec.expectation();
     Fault::new(
-        chatos_host::ErrorCode::InvalidArgument,
+        chatos_tool::ErrorCode::InvalidArgument,
         Text::new(format!("{name} cannot be `{text}`"), format!("{name} 不能是 `{text}`")),
     )
     .code("usage")

@@ -4,7 +4,8 @@ use std::io::Read;
 use std::path::Path;
 use std::process::ExitCode;
 
-use chatos_host::{Environment, ErrorCode, Fault, Lang, Text};
+use chatos_paths::Environment;
+use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use hyper::Method;
 use serde_json::{Map, Value, json};
 

@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-use chatos_host::{Environment, Fault, Text};
+use chatos_paths::Environment;
+use chatos_tool::{Fault, Text};
 
 use crate::args::{Audit, Global};
 use crate::client::{Api, block_on};

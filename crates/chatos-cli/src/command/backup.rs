@@ -3,7 +3,9 @@
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
-use chatos_host::{Environment, ErrorCode, Fault, Lang, RestoreOrder, Text, restore};
+use chatos_host::{RestoreOrder, restore};
+use chatos_paths::Environment;
+use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use hyper::Method;
 use serde_json::{Value, json};
 use zeroize::Zeroizing;

@@ -3,7 +3,8 @@
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
-use chatos_host::{Environment, ErrorCode, Fault, Text};
+use chatos_paths::Environment;
+use chatos_tool::{ErrorCode, Fault, Text};
 use chatos_wire::run::RunView;
 use hyper::Method;
 use serde_json::{Value, json};

@@ -2,7 +2,10 @@
 
 use std::process::ExitCode;
 
-use chatos_host::{Environment, Fault, failed_to_open, now_iso};
+use chatos_host::failed_to_open;
+use chatos_paths::Environment;
+use chatos_store::now_iso;
+use chatos_tool::Fault;
 use chatos_wire::doctor::DoctorReport;
 use hyper::Method;
 use serde_json::json;

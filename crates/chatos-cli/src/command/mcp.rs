@@ -16,11 +16,13 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use chatos_host::builtin_api as builtin;
-use chatos_host::{Beside, BesideSettings, Environment, ErrorCode, Fault, Lang, Text};
+use chatos_builtin as builtin;
+use chatos_host::{Beside, BesideSettings};
 use chatos_layer::{
     Access, Endpoint, EndpointOptions, Layer, LayerParts, Nobody, Root, Server, ServerInfo, TaskScope,
 };
+use chatos_paths::Environment;
+use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 

@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-use chatos_host::{Environment, ErrorCode, Fault, Text};
+use chatos_paths::Environment;
+use chatos_tool::{ErrorCode, Fault, Text};
 use hyper::Method;
 use serde_json::{Map, Value, json};
 use zeroize::Zeroizing;

@@ -4,7 +4,8 @@ use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::process::{ExitCode, Stdio};
 
-use chatos_host::{Environment, ErrorCode, Fault, StateDir, Text};
+use chatos_paths::{Environment, StateDir};
+use chatos_tool::{ErrorCode, Fault, Text};
 use hyper::Method;
 use serde_json::json;
 

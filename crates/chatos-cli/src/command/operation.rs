@@ -3,7 +3,7 @@
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
-use chatos_host::Fault;
+use chatos_tool::Fault;
 use chatos_wire::OperationState;
 use chatos_wire::operation::{OperationProgress, OperationView};
 use hyper::Method;

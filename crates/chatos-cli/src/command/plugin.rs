@@ -11,7 +11,8 @@ mod trust;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use chatos_host::{Environment, ErrorCode, Fault};
+use chatos_paths::Environment;
+use chatos_tool::{ErrorCode, Fault};
 
 use crate::args::{Global, Plugin};
 use crate::client::{Api, block_on};

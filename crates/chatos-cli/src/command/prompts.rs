@@ -12,7 +12,9 @@ mod watch;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use chatos_host::{Environment, ErrorCode, Fault, Text, Visit};
+use chatos_host::Visit;
+use chatos_paths::Environment;
+use chatos_tool::{ErrorCode, Fault, Text};
 use serde_json::{Value, json};
 
 use crate::args::{Global, Prompts, PromptsList};

@@ -3,7 +3,9 @@
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
-use chatos_host::{Environment, Fault, RecoverChoice, Text, examine_damage};
+use chatos_host::{RecoverChoice, examine_damage};
+use chatos_paths::Environment;
+use chatos_tool::{Fault, Text};
 use hyper::Method;
 use serde_json::{Value, json};
 

@@ -3,7 +3,8 @@
 use std::io::{IsTerminal, Read};
 use std::process::ExitCode;
 
-use chatos_host::{Environment, ErrorCode, Fault, Lang, Text};
+use chatos_paths::Environment;
+use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use hyper::Method;
 use serde_json::{Value, json};
 use zeroize::Zeroizing;

@@ -3,11 +3,11 @@
 use std::net::IpAddr;
 use std::process::ExitCode;
 
-use chatos_host::{
-    Announcement, Environment, ErrorCode, Fault, Host, HostConfig, Text, iso_from_ms, port_owner,
-    raise_file_limit,
-};
+use chatos_host::{Host, HostConfig};
+use chatos_paths::{Announcement, Environment, port_owner, raise_file_limit};
 use chatos_server::{App, AppOptions, BindError, ServeOptions, Server};
+use chatos_store::iso_from_ms;
+use chatos_tool::{ErrorCode, Fault, Text};
 use serde_json::json;
 
 use crate::args::{Global, Serve};
@@ -67,8 +67,13 @@ async fn serve(output: &Output, options: Serve, host: std::sync::Arc<Host>) -> R
         },
     );
     app.self_test().await?;
-    let announcement =
-        Announcement::of_this_process(server.port(), app.url(), app.token(), iso_from_ms(host.started_at()));
+    let announcement = Announcement::of_this_process(
+        chatos_host::VERSION,
+        server.port(),
+        app.url(),
+        app.token(),
+        iso_from_ms(host.started_at()),
+    );
     host.announce(announcement, app.token_keeper())?;
     host.servers().reached_at(app.url());
     let signals = watch_signals(&host)?;

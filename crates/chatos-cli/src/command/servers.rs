@@ -6,7 +6,8 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use chatos_host::{Environment, ErrorCode, Fault, Text};
+use chatos_paths::Environment;
+use chatos_tool::{ErrorCode, Fault, Text};
 use hyper::Method;
 use serde_json::{Map, Value, json};
 

@@ -2,8 +2,9 @@
 
 use std::process::ExitCode;
 
-use chatos_host::{Environment, Fault, Lang, SettingError, setting_fault};
+use chatos_paths::Environment;
 use chatos_settings::find_setting;
+use chatos_tool::{Fault, Lang};
 use chatos_wire::setting::{Setting, SettingList, ValueSource};
 use hyper::Method;
 use serde_json::{Value, json};
@@ -23,7 +24,7 @@ pub(crate) fn run(
     let parsed = match &action {
         Settings::Set { key, value } => match find_setting(key).map(|spec| spec.parse(value)) {
             Some(Err(issues)) => {
-                let fault = setting_fault(key, &SettingError::Refused(issues));
+                let fault = chatos_settings::refused_setting(&issues);
                 return Ok(usage_fault(output, &fault));
             }
             Some(Ok(value)) => value,

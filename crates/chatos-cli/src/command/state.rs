@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-use chatos_host::{Environment, Fault, Lang, Text};
+use chatos_paths::Environment;
+use chatos_tool::{Fault, Lang, Text};
 use hyper::Method;
 use serde_json::{Value, json};
 

@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-use chatos_host::{Environment, Fault, Text};
+use chatos_paths::Environment;
+use chatos_tool::{Fault, Text};
 use chatos_wire::status::Status;
 use serde_json::{Value, json};
 
@@ -28,7 +29,7 @@ pub(crate) fn run(global: &Global, environment: Environment, output: &Output) ->
         output.json_line(&status.raw);
         return Ok(ExitCode::SUCCESS);
     }
-    let zh = output.lang == chatos_host::Lang::Zh;
+    let zh = output.lang == chatos_tool::Lang::Zh;
     let row = |en: &str, zh_label: &str, value: String| {
         let label = pad(if zh { zh_label } else { en }, 14);
         output.line(&format!("{} {value}", output.paint(Paint::Dim, &label)));

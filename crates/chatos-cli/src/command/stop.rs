@@ -3,7 +3,8 @@
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use chatos_host::{Environment, ErrorCode, Fault, Text};
+use chatos_paths::Environment;
+use chatos_tool::{ErrorCode, Fault, Text};
 use hyper::Method;
 use serde_json::json;
 

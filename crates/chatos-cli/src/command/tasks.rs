@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-use chatos_host::{Environment, Fault, Text};
+use chatos_paths::Environment;
+use chatos_tool::{Fault, Text};
 use chatos_wire::task::{TaskList, TaskView, TasksCleared};
 use hyper::Method;
 use serde_json::{Map, Value, json};

@@ -4,7 +4,8 @@ mod call;
 
 use std::process::ExitCode;
 
-use chatos_host::{Environment, ErrorCode, Fault, Text};
+use chatos_paths::Environment;
+use chatos_tool::{ErrorCode, Fault, Text};
 use hyper::Method;
 use serde_json::Value;
 

@@ -8,7 +8,6 @@ use chatos_policy::{PromptLang, Role};
 use chatos_store::SystemPrompt;
 use chatos_tool::{Fault, Lang};
 
-use crate::fault::store_fault;
 use crate::host::Host;
 
 /// The suffix of the English one of two texts (ai-contributions §4).
@@ -51,7 +50,7 @@ pub(crate) enum NoText {
 impl PromptBook {
     /// Reads everything.
     pub(crate) fn read(host: &Host) -> Result<Self, Fault> {
-        let rows = host.store().system_prompts().map_err(|error| store_fault(&error))?;
+        let rows = host.store().system_prompts()?;
         let mut book = Self::default();
         for row in rows {
             book.add_row(row);

@@ -13,7 +13,6 @@ use serde_json::{Map, Value, json};
 use super::explain::is_stop;
 use super::{AgentDesk, no_agent, run_refused};
 use crate::apps::{AppCaller, Placed};
-use crate::fault::store_fault;
 use crate::issues::{Issues, overlay};
 
 /// agents §6: a longer text is refused at save.
@@ -88,7 +87,7 @@ impl AgentDesk<'_> {
         let before = self.agent(id)?.workspace_root;
         let agent = self.change(id, patch)?;
         let root = &agent.workspace_root;
-        let maker = self.host.store().agent_maker(id).map_err(|error| store_fault(&error))?;
+        let maker = self.host.store().agent_maker(id)?;
         if let Some(plugin) = maker.filter(|_| *root != before && !root.is_empty()) {
             // A folder a person chose for it.
             self.host.root_chosen(&plugin, root)?;
@@ -119,8 +118,7 @@ impl AgentDesk<'_> {
         let store = self.host.store();
         store
             .set_agent_maker(&made.id, plugin)
-            .and_then(|()| store.set_agent_wish(&made.id, &placed.wished))
-            .map_err(|error| store_fault(&error))?;
+            .and_then(|()| store.set_agent_wish(&made.id, &placed.wished))?;
         Ok(made)
     }
 
@@ -140,7 +138,7 @@ impl AgentDesk<'_> {
             // A wish changes nothing for an agent of the person.
             if self.host.is_own_agent(caller, id)? {
                 patch.insert("workspaceRoot".to_owned(), json!(placed.root));
-                self.host.store().set_agent_wish(id, &placed.wished).map_err(|error| store_fault(&error))?;
+                self.host.store().set_agent_wish(id, &placed.wished)?;
             }
         }
         self.change(id, patch)
@@ -157,7 +155,7 @@ impl AgentDesk<'_> {
     /// Removes an agent for an app: not while chats talk to it (host-api §6.4); a person may.
     pub fn remove_for_app(&self, caller: &AppCaller, id: &str) -> Result<(), Fault> {
         self.reach(caller, id)?;
-        let chats = self.host.store().sessions_of_agent(id).map_err(|error| store_fault(&error))?;
+        let chats = self.host.store().sessions_of_agent(id)?;
         if chats > 0 {
             return Err(Fault::new(
                 ErrorCode::Conflict,
@@ -173,7 +171,7 @@ impl AgentDesk<'_> {
 
     /// Removes an agent.
     pub fn remove(&self, id: &str) -> Result<(), Fault> {
-        if !self.host.store().remove_agent(id).map_err(|error| store_fault(&error))? {
+        if !self.host.store().remove_agent(id)? {
             return Err(no_agent(id));
         }
         self.host.events().publish(HostEvent::AgentsChanged(ChangedId { id: id.to_owned() }));
@@ -184,7 +182,7 @@ impl AgentDesk<'_> {
         let id = agent.id.clone();
         self.host.store().put_agent(agent, new).map_err(|error| match error.kind {
             StoreErrorKind::NotFound => no_agent(&id),
-            _ => store_fault(&error),
+            _ => Fault::from(error),
         })?;
         self.host.events().publish(HostEvent::AgentsChanged(ChangedId { id: id.to_owned() }));
         self.agent(&id)
@@ -240,7 +238,7 @@ impl AgentDesk<'_> {
             );
         }
         if let Some(model) = agent.model_id.as_ref().filter(|_| agent.model_id != base.model_id)
-            && self.host.store().model(model).map_err(|error| store_fault(&error))?.is_none()
+            && self.host.store().model(model)?.is_none()
         {
             issues.add("/modelId", "not_found", "there is no such model", "没有该模型");
         }
@@ -249,14 +247,7 @@ impl AgentDesk<'_> {
             return Err(invalid(run_refused(chatos_policy::RunRefusal::LandConfigRequired)));
         }
         let chosen = !agent.land_config_id.is_empty() && agent.land_config_id != base.land_config_id;
-        if chosen
-            && self
-                .host
-                .store()
-                .land_config(&agent.land_config_id)
-                .map_err(|error| store_fault(&error))?
-                .is_none()
-        {
+        if chosen && self.host.store().land_config(&agent.land_config_id)?.is_none() {
             return Err(invalid(run_refused(chatos_policy::RunRefusal::LandConfigMissing)));
         }
         Ok(())
@@ -280,7 +271,7 @@ impl AgentDesk<'_> {
             fix: Some(fix.to_owned()),
         };
         if let Some(id) = &agent.model_id {
-            match self.host.store().model(id).map_err(|error| store_fault(&error))? {
+            match self.host.store().model(id)? {
                 None => problems.push(reason(
                     "model_missing",
                     Text::fixed("The model of this agent no longer exists.", "该智能体的模型已不存在。"),

@@ -16,7 +16,6 @@ use chatos_wire::agent::{
 use super::AgentDesk;
 use super::blocks::BlockContext;
 use super::known::KnownTools;
-use crate::fault::store_fault;
 
 impl AgentDesk<'_> {
     /// Explains everything; with `tool` only what concerns tools of that name.
@@ -86,7 +85,7 @@ impl AgentDesk<'_> {
             Err(fault) if is_stop(&fault) => Ok(nothing()),
             Err(fault) => Err(fault),
         };
-        let saved = self.host.store().agent(&agent.id).map_err(|error| store_fault(&error))?;
+        let saved = self.host.store().agent(&agent.id)?;
         let before = match &saved {
             Some(saved) => decide(saved)?,
             None => nothing(),

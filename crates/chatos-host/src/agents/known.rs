@@ -9,7 +9,6 @@ use chatos_store::PinState;
 use chatos_tool::Fault;
 
 use super::AgentDesk;
-use crate::fault::store_fault;
 
 /// The tools of one server.
 #[derive(Debug, Clone, Default)]
@@ -31,7 +30,7 @@ impl KnownTools {
 impl AgentDesk<'_> {
     /// By the identity of the server. Built-in servers are part of this program; others are connected or not.
     pub(super) fn known_tools(&self, world: &World) -> Result<BTreeMap<String, KnownTools>, Fault> {
-        let pins = self.host.store().tool_pins(None).map_err(|error| store_fault(&error))?;
+        let pins = self.host.store().tool_pins(None)?;
         let mut known: BTreeMap<String, KnownTools> = BTreeMap::new();
         // A row without a name only says that the server was seen.
         for pin in pins {

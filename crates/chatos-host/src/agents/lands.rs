@@ -7,7 +7,6 @@ use chatos_wire::event::{ChangedId, HostEvent};
 use serde_json::{Map, Value, json};
 
 use super::{AgentDesk, no_land_config};
-use crate::fault::store_fault;
 
 /// Members the API gives besides the documented JSON.
 const READ_ONLY: [&str; 5] = ["usedBy", "builtin", "warnings", "createdAt", "updatedAt"];
@@ -15,7 +14,7 @@ const READ_ONLY: [&str; 5] = ["usedBy", "builtin", "warnings", "createdAt", "upd
 impl AgentDesk<'_> {
     /// Agents that use a land_config: id and name.
     pub fn land_users(&self, id: &str) -> Result<Vec<(String, String)>, Fault> {
-        self.host.store().agents_using(id).map_err(|error| store_fault(&error))
+        self.host.store().agents_using(id).map_err(Fault::from)
     }
 
     /// Makes a land_config. Returns it with what a person should be warned of.
@@ -23,7 +22,7 @@ impl AgentDesk<'_> {
         let (mut land, warnings) = read(body)?;
         if land.id.is_empty() {
             land.id = format!("lc_{}", uuid::Uuid::now_v7().simple());
-        } else if self.host.store().land_config(&land.id).map_err(|error| store_fault(&error))?.is_some() {
+        } else if self.host.store().land_config(&land.id)?.is_some() {
             return Err(Fault::new(
                 ErrorCode::Conflict,
                 Text::new(
@@ -78,7 +77,7 @@ impl AgentDesk<'_> {
             Err(error) if error.kind == StoreErrorKind::Conflict => {
                 return Err(in_use(&land.name, &self.land_users(id)?));
             }
-            Err(error) => return Err(store_fault(&error)),
+            Err(error) => return Err(Fault::from(error)),
         }
         self.told(id);
         Ok(())
@@ -100,7 +99,7 @@ impl AgentDesk<'_> {
         let (id, name) = (land.id.clone(), land.name.clone());
         self.host.store().put_land_config(land, false).map_err(|error| match error.kind {
             StoreErrorKind::Conflict => name_taken(&name),
-            _ => store_fault(&error),
+            _ => Fault::from(error),
         })?;
         self.told(&id);
         Ok((self.land_config(&id)?, warnings))

@@ -8,7 +8,6 @@ use serde_json::{Map, Value};
 
 use super::AgentDesk;
 use super::edit::PROMPT_BYTES;
-use crate::fault::store_fault;
 use crate::issues::{Issues, overlay};
 
 const READ_ONLY: [&str; 10] =
@@ -17,7 +16,7 @@ const READ_ONLY: [&str; 10] =
 impl AgentDesk<'_> {
     /// One text by id or name.
     pub fn system_prompt(&self, written: &str) -> Result<SystemPrompt, Fault> {
-        let found = self.host.store().system_prompt(written).map_err(|error| store_fault(&error))?;
+        let found = self.host.store().system_prompt(written)?;
         found.ok_or_else(|| no_prompt(written))
     }
 
@@ -81,7 +80,7 @@ impl AgentDesk<'_> {
     /// Gives a built-in text back its own content.
     pub fn reset_prompt(&self, written: &str) -> Result<SystemPrompt, Fault> {
         let before = self.system_prompt(written)?;
-        if !self.host.store().reset_system_prompt(&before.id).map_err(|error| store_fault(&error))? {
+        if !self.host.store().reset_system_prompt(&before.id)? {
             return Err(Fault::new(
                 ErrorCode::NotSupported,
                 Text::fixed("only built-in prompts can be reset", "只有内置提示词可以还原"),
@@ -108,7 +107,7 @@ impl AgentDesk<'_> {
         } else {
             store.remove_system_prompt(&before.id)
         };
-        if !gone.map_err(|error| store_fault(&error))? {
+        if !gone? {
             return Err(no_prompt(written));
         }
         self.prompts_changed(&before.id);
@@ -127,7 +126,7 @@ impl AgentDesk<'_> {
             )
             .code("name_taken")
             .hint(Text::fixed("choose another name", "请换一个名称")),
-            _ => store_fault(&error),
+            _ => Fault::from(error),
         })?;
         self.prompts_changed(&id);
         self.system_prompt(&id)

@@ -9,12 +9,11 @@ use chatos_policy::{AppFacts, ROUTER_SERVER, ServerFacts, ServerState, World};
 use chatos_store::ServerFact;
 use chatos_tool::Fault;
 
-use crate::fault::store_fault;
 use crate::host::Host;
 
 /// One snapshot of servers and apps.
 pub(crate) fn world(host: &Host) -> Result<World, Fault> {
-    let rows = host.store().server_facts().map_err(|error| store_fault(&error))?;
+    let rows = host.store().server_facts()?;
     let by_id: BTreeMap<&str, &ServerFact> = rows.iter().map(|row| (row.id.as_str(), row)).collect();
     let mut servers = Vec::new();
     for name in chatos_builtin::server_names() {

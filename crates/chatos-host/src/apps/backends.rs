@@ -186,7 +186,7 @@ impl Host {
         });
         let found = match known {
             Some(node) => Some(node),
-            None => crate::node::find(&setting, self.environment().get("PATH")).await,
+            None => chatos_child::find_node(&setting, self.environment().get("PATH")).await,
         };
         let needed = "Node.js 20 or newer is needed";
         match found {

@@ -12,7 +12,6 @@ use serde_json::{Map, json};
 
 use super::fault::{bad_grant_value, no_app, no_plugin, not_declared, not_granted, unknown_capability};
 use super::frames::FramePolicy;
-use crate::fault::store_fault;
 use crate::host::Host;
 
 /// These need a person's word. A manifest without a list may be given them, too.
@@ -96,10 +95,7 @@ impl Allowed {
 impl Host {
     /// What an app may do now.
     pub(crate) fn allowed(&self, plugin: &Plugin, app: &str) -> Result<Allowed, Fault> {
-        let grants = self
-            .store()
-            .capability_grants(Some(plugin.id().as_str()))
-            .map_err(|error| store_fault(&error))?;
+        let grants = self.store().capability_grants(Some(plugin.id().as_str()))?;
         Ok(Allowed::of(plugin, app, &grants))
     }
 
@@ -147,7 +143,7 @@ impl Host {
         let plugin = snapshot.plugin_for_person(&id).ok_or_else(|| no_plugin(plugin_id))?;
         let allowed = self.allowed(plugin, "")?;
         let listed = plugin.loaded.manifest.capabilities.as_deref();
-        let wishes = self.store().capability_wishes(id.as_str()).map_err(|error| store_fault(&error))?;
+        let wishes = self.store().capability_wishes(id.as_str())?;
         let wanted_hosts = || -> Vec<String> {
             let all = listed.unwrap_or_default().iter().filter_map(|item| item.strip_prefix(NETWORK_HOST));
             all.map(str::to_owned).collect()
@@ -171,7 +167,7 @@ impl Host {
 
     /// Decisions, all or those about one plugin.
     pub fn grants(&self, plugin_id: Option<&str>) -> Result<Vec<GrantView>, Fault> {
-        let rows = self.store().capability_grants(plugin_id).map_err(|error| store_fault(&error))?;
+        let rows = self.store().capability_grants(plugin_id)?;
         Ok(rows
             .into_iter()
             .map(|row| GrantView {
@@ -232,7 +228,7 @@ impl Host {
                 ));
             }
         };
-        done.map_err(|error| store_fault(&error))?;
+        done?;
         // A person who decided otherwise wants to hear of it again.
         self.apps().wished().retain(|(plugin, name)| plugin != id.as_str() || *name != change.capability);
         let mut fields = Map::new();

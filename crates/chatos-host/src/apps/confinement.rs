@@ -3,12 +3,12 @@
 
 use std::sync::PoisonError;
 
+use chatos_events::Finding;
 use chatos_tool::Text;
 use chatos_wire::Severity;
 use chatos_wire::app::Confinement;
 
 use super::AppDesk;
-use crate::doctor::Finding;
 use crate::host::Host;
 
 /// More browsers than this are not on one person's screen.

@@ -7,7 +7,6 @@ use chatos_store::AgentRecord;
 use chatos_tool::Fault;
 use serde_json::{Map, Value};
 
-use crate::fault::store_fault;
 use crate::host::Host;
 
 /// Who asks, and what it may.
@@ -86,10 +85,10 @@ impl Host {
             return Ok(());
         }
         let store = self.store();
-        if store.session(session).map_err(|error| store_fault(&error))?.is_none() {
+        if store.session(session)?.is_none() {
             return Err(crate::runs::no_session(session));
         }
-        let maker = store.session_maker(session).map_err(|error| store_fault(&error))?;
+        let maker = store.session_maker(session)?;
         if maker.as_deref() == Some(caller.plugin_id.as_str()) {
             return Ok(());
         }
@@ -99,7 +98,7 @@ impl Host {
     /// Whether the plugin made an agent; an agent that is not there is a fault.
     pub fn is_own_agent(&self, caller: &AppCaller, agent: &str) -> Result<bool, Fault> {
         self.agents().agent(agent)?;
-        let maker = self.store().agent_maker(agent).map_err(|error| store_fault(&error))?;
+        let maker = self.store().agent_maker(agent)?;
         Ok(maker.as_deref() == Some(caller.plugin_id.as_str()))
     }
 
@@ -116,7 +115,7 @@ impl Host {
 
     /// The agent a chat of the app begins with when it names none: the newest it made, else the default one.
     pub(crate) fn agent_of_app(&self, plugin_id: &str) -> Result<AgentRecord, Fault> {
-        let makers = self.store().agent_makers().map_err(|error| store_fault(&error))?;
+        let makers = self.store().agent_makers()?;
         let own = self.agents().agents()?.into_iter();
         let own = own.filter(|agent| makers.get(&agent.id).is_some_and(|maker| maker == plugin_id));
         own.max_by_key(|agent| agent.updated_at).map_or_else(|| self.agents().first_agent(), Ok)

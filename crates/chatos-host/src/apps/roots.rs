@@ -17,7 +17,6 @@ use serde_json::{Map, Value, json};
 
 use super::fault::no_plugin;
 use super::own::AppCaller;
-use crate::fault::store_fault;
 use crate::host::Host;
 use crate::mcp::empty_trace;
 
@@ -133,7 +132,7 @@ impl Host {
         if self.never_for_apps(&root) || root.to_str().is_none() {
             return Ok(Known::Refused);
         }
-        let rows = self.store().app_roots(Some(plugin_id)).map_err(|error| store_fault(&error))?;
+        let rows = self.store().app_roots(Some(plugin_id))?;
         let asked = rows.iter().filter(|row| row.mode == AppRootMode::Asked);
         if let Some(row) = asked.clone().find(|row| Path::new(&row.root) == root) {
             return Ok(Known::Asked(root, row.request_id.clone()));
@@ -282,7 +281,7 @@ impl Host {
     async fn put_root(self: &Arc<Self>, row: AppRootRow) -> Result<(), Fault> {
         let host = Arc::clone(self);
         let done = tokio::task::spawn_blocking(move || host.store().put_app_root(row)).await;
-        done.map_err(|error| crate::runs::broken(&error))?.map_err(|error| store_fault(&error))
+        done.map_err(|error| crate::runs::broken(&error))?.map_err(Fault::from)
     }
 
     async fn drop_root(self: &Arc<Self>, row: &AppRootRow) {
@@ -290,7 +289,7 @@ impl Host {
         let done = tokio::task::spawn_blocking(move || {
             let data = host.app_data_dir(&row.plugin_id)?.to_string_lossy().into_owned();
             let gone = host.store().forget_app_root(&row.plugin_id, &row.root, &data);
-            gone.map_err(|error| store_fault(&error))
+            gone.map_err(Fault::from)
         });
         match done.await {
             Ok(Ok(_)) => {}
@@ -321,14 +320,14 @@ impl Host {
             decided_at: now_ms(),
             decided_by: "person".to_owned(),
         };
-        self.store().put_app_root(row.clone()).map_err(|error| store_fault(&error))?;
+        self.store().put_app_root(row.clone())?;
         self.audit_root(&row);
         Ok(())
     }
 
     /// Folders of a plugin, for its page.
     pub fn app_roots(&self, plugin_id: &str) -> Result<Vec<AppRootView>, Fault> {
-        let rows = self.store().app_roots(Some(plugin_id)).map_err(|error| store_fault(&error))?;
+        let rows = self.store().app_roots(Some(plugin_id))?;
         Ok(rows
             .into_iter()
             .map(|row| AppRootView {
@@ -342,8 +341,7 @@ impl Host {
     /// A person takes a folder back; it may be asked for again. Blocks.
     pub fn forget_root(&self, plugin_id: &str, root: &str, by: &str) -> Result<bool, Fault> {
         let data = self.app_data_dir(plugin_id)?.to_string_lossy().into_owned();
-        let gone =
-            self.store().forget_app_root(plugin_id, root, &data).map_err(|error| store_fault(&error))?;
+        let gone = self.store().forget_app_root(plugin_id, root, &data)?;
         if gone {
             let mut fields = Map::new();
             fields.insert("plugin".to_owned(), json!(plugin_id));
@@ -358,14 +356,14 @@ impl Host {
     /// Where a run works: what an app made works where a person lets the app, decided now. Blocks.
     pub(crate) fn run_place(&self, session: &SessionRow, agent: &AgentRecord) -> Result<RunPlace, Fault> {
         let store = self.store();
-        let of_session = store.session_maker(&session.id).map_err(|error| store_fault(&error))?;
+        let of_session = store.session_maker(&session.id)?;
         if let Some(plugin) = of_session {
             return self.place_of(&plugin, &session.workspace_root);
         }
         if !session.workspace_root.is_empty() {
             return Ok(RunPlace { dir: PathBuf::from(&session.workspace_root), read_only: false });
         }
-        if let Some(plugin) = store.agent_maker(&agent.id).map_err(|error| store_fault(&error))? {
+        if let Some(plugin) = store.agent_maker(&agent.id)? {
             return self.place_of(&plugin, &agent.workspace_root);
         }
         let root = Some(&agent.workspace_root).filter(|root| !root.is_empty());
@@ -381,7 +379,7 @@ impl Host {
         if real.starts_with(&data) {
             return Ok(RunPlace { dir: real, read_only: false });
         }
-        let rows = self.store().app_roots(Some(plugin_id)).map_err(|error| store_fault(&error))?;
+        let rows = self.store().app_roots(Some(plugin_id))?;
         Ok(match nearest(&rows, &real) {
             Some(AppRootMode::Full) => RunPlace { dir: real, read_only: false },
             Some(AppRootMode::Read) => RunPlace { dir: real, read_only: true },

@@ -4,16 +4,13 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use chatos_paths::ensure_link;
-use chatos_store::{KeyWhere, SecretInfo};
+use chatos_events::Finding;
+use chatos_paths::{ensure_link, read_announcement};
+use chatos_store::{KeyState, KeyWhere, SecretInfo};
 use chatos_tool::{Fault, Text};
 use chatos_wire::Severity;
 
-use super::Finding;
-use crate::fault::store_fault;
 use crate::host::Host;
-use crate::instance::read_announcement;
-use crate::state_key::KeyState;
 
 /// Younger files may belong to work under way.
 const OLD_ENOUGH: Duration = Duration::from_secs(3600);
@@ -75,7 +72,7 @@ impl Host {
     /// Where the key is kept, and who may read it.
     fn examine_key(&self) -> Finding {
         let title = Text::fixed("State key", "状态密钥");
-        let KeyState { id, place, former } = self.key_state();
+        let KeyState { id, place, former } = self.keys().state();
         let before = match former {
             0 => Text::same(String::new()),
             _ => Text::new(format!(", rotated {former} times"), format!("，已更换 {former} 次")),
@@ -128,7 +125,7 @@ impl Host {
 
     fn examine_secrets(&self) -> Finding {
         let title = Text::fixed("Secrets", "密钥");
-        let secrets = match self.list_secrets() {
+        let secrets = match self.secrets().list() {
             Ok(secrets) => secrets,
             Err(fault) => return failed(fault, title),
         };
@@ -157,7 +154,7 @@ impl Host {
         let title = Text::fixed("Kept contents", "保存的内容");
         let state = match self.store().blob_state(deep) {
             Ok(state) => state,
-            Err(error) => return failed(store_fault(&error), title),
+            Err(error) => return failed(Fault::from(error), title),
         };
         let folder = self.dir().blobs();
         if let Some(first) = state.missing.first() {

@@ -3,14 +3,12 @@
 use std::path::PathBuf;
 
 use chatos_events::Notice;
-use chatos_paths::{LegacyWarning, Locations, StateDir, ensure_link};
-use chatos_store::{StateKey, Store};
+use chatos_paths::{Environment, LegacyWarning, Locations, StateDir, ensure_link};
+use chatos_store::{KeyPlace, StateKey, Store};
 use chatos_tool::{ErrorCode, Fault, Text};
 use chatos_wire::Severity;
 
 use super::{Host, HostConfig};
-use crate::environment::Environment;
-use crate::fault::{key_fault, store_fault};
 
 impl Host {
     /// The audit log is at most one group of records ahead of the database after a kill; when it is more,
@@ -128,8 +126,8 @@ pub(super) fn open_key(
     places: &Locations,
     store: &Store,
 ) -> Result<(StateKey, Option<Notice>), Fault> {
-    let known = store.meta("key_id").map_err(|e| store_fault(&e))?;
-    let key = StateKey::of(&environment.key_place(places), store).map_err(|e| key_fault(&e))?;
+    let known = store.meta("key_id")?;
+    let key = StateKey::of(&KeyPlace::of(environment, places), store)?;
     let id = key.id();
     let mut notice = None;
     if known.as_deref() != Some(id.as_str()) {
@@ -150,7 +148,7 @@ pub(super) fn open_key(
                 )),
             });
         }
-        store.set_meta("key_id", &id).map_err(|e| store_fault(&e))?;
+        store.set_meta("key_id", &id)?;
     }
     // A rotation or a move that was stopped is ended now; a file that stays in the way harms nothing.
     if let Err(error) = key.settle(store) {

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chatos_agent::{AppPlace, Road, ServerRoute};
+use chatos_child::NodeInfo;
 use chatos_contribution::{AsyncTask, Endpoint as Contributed, ServerIdentity, cmd_url, normalize_server};
 use chatos_manifest::{AppId, AppRef, PluginId, Slot, parse_layer};
 use chatos_mcp::{Endpoint, Offers, ServerKey, ServerSpec, Times};
@@ -23,9 +24,7 @@ use serde_json::{Map, Value, json};
 
 use super::auth::{StoredAuth, StoredOauth};
 use super::sign_in::SignInKept;
-use crate::fault::store_fault;
 use crate::host::Host;
-use crate::node::NodeInfo;
 
 /// Off until a person switches it on (servers §1).
 const OFF_AT_FIRST: [&str; 1] = ["chrome_devtools"];
@@ -145,8 +144,8 @@ pub(super) fn make(host: &Host, node: Option<&NodeInfo>) -> Result<Catalogue, Fa
     let desk = host.plugins()?;
     desk.refresh_names();
     let snapshot = desk.snapshot();
-    let rows = host.store().mcp_servers().map_err(|error| store_fault(&error))?;
-    let sampling = may_sample(&host.store().land_configs().map_err(|error| store_fault(&error))?);
+    let rows = host.store().mcp_servers()?;
+    let sampling = may_sample(&host.store().land_configs()?);
     let making = Making { host, sampling, node };
     let mut servers = Vec::new();
     for name in chatos_builtin::server_names() {

@@ -5,8 +5,8 @@ use chatos_store::PinState;
 use chatos_tool::Text;
 use chatos_wire::Severity;
 
-use crate::doctor::Finding;
 use crate::host::Host;
+use chatos_events::Finding;
 
 impl Host {
     /// One line for all of them, and one per problem. Nothing is started for it.

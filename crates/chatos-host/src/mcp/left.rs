@@ -60,14 +60,11 @@ impl Host {
     /// Which questions go on by themselves. Those of runs that ended are forgotten; a legacy server's
     /// died with its connection and its prompt is closed (ui-prompts §9).
     fn sort_asks(&self) -> Result<Vec<OpenAsk>, Fault> {
-        let rows = self.store().open_asks().map_err(|error| crate::fault::store_fault(&error))?;
+        let rows = self.store().open_asks()?;
         let (mut by_hand, mut kept) = (Vec::new(), HashSet::new());
         for row in rows {
-            match fate(self.store(), &row).map_err(|error| crate::fault::store_fault(&error))? {
-                Fate::Over => self
-                    .store()
-                    .end_open_ask(&row.call_id)
-                    .map_err(|error| crate::fault::store_fault(&error))?,
+            match fate(self.store(), &row)? {
+                Fate::Over => self.store().end_open_ask(&row.call_id)?,
                 Fate::OfRun => kept.extend(prompts_of(&open_ask(row))),
                 Fate::ByHand => {
                     let ask = open_ask(row);

@@ -14,7 +14,6 @@ use chatos_wire::server::PinView;
 use serde_json::{Map, Value, json};
 
 use super::ServerDesk;
-use crate::fault::store_fault;
 use crate::host::Host;
 
 /// A row that says the server was seen, so that an empty first list does not make the next one the first.
@@ -27,7 +26,7 @@ pub(super) fn check(
     server: &str,
     list: &ToolList,
 ) -> Result<HashMap<String, PinState>, Fault> {
-    let rows = host.store().tool_pins(Some(identity)).map_err(|error| store_fault(&error))?;
+    let rows = host.store().tool_pins(Some(identity))?;
     if rows.is_empty() {
         let mut first: Vec<(String, String, String)> = list
             .tools
@@ -38,7 +37,7 @@ pub(super) fn check(
             .collect();
         first.push((SEEN.to_owned(), SEEN.to_owned(), "{}".to_owned()));
         let made = host.store().first_pins(identity, first, "first connection");
-        if made.map_err(|error| store_fault(&error))? {
+        if made? {
             return Ok(HashMap::new());
         }
         // Somebody else was first; their list is the one that counts.
@@ -76,7 +75,7 @@ pub(super) fn check(
     }
     if !news.is_empty() {
         // Whoever hears of them reads them, so they are written first. Of two who found the same, one tells.
-        let noted = host.store().note_pins(identity, news).map_err(|error| store_fault(&error))?;
+        let noted = host.store().note_pins(identity, news)?;
         if !noted.is_empty() {
             tell(host, identity, server, &noted);
         }
@@ -127,7 +126,7 @@ impl ServerDesk {
         };
         let host = self.shared().host()?;
         let rows = tokio::task::spawn_blocking(move || host.store().tool_pins(identity.as_deref())).await;
-        let rows = rows.map_err(|error| failed(&error))?.map_err(|error| store_fault(&error))?;
+        let rows = rows.map_err(|error| failed(&error))??;
         let wanted = |row: &PinRow| match state {
             None => row.state != PinState::Approved,
             Some("all") => true,
@@ -176,7 +175,7 @@ impl ServerDesk {
             });
             host.store().approve_pins(&own, wanted.collect(), &by)
         });
-        let done = done.await.map_err(|error| failed(&error))?.map_err(|error| store_fault(&error))?;
+        let done = done.await.map_err(|error| failed(&error))??;
         self.shared().approvals.fetch_add(1, Ordering::SeqCst);
         let host = self.shared().host()?;
         let mut fields = Map::new();

@@ -22,7 +22,6 @@ use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::{Shared, sampling};
-use crate::fault::store_fault;
 use crate::host::Host;
 use crate::prompts::PromptDesk;
 
@@ -139,7 +138,7 @@ impl HostPorts {
         let store = self.store.clone();
         Box::pin(async move {
             let done = tokio::task::spawn_blocking(move || work(&store)).await;
-            done.map_err(|error| super::pins::failed(&error))?.map_err(|error| store_fault(&error))
+            done.map_err(|error| super::pins::failed(&error))?.map_err(Fault::from)
         })
     }
 

@@ -11,7 +11,6 @@ use serde_json::{Map, Value, json};
 use super::auth::{StoredAuth, StoredOauth};
 use super::pins::failed;
 use super::{Known, ServerDesk, catalogue, no_server};
-use crate::fault::store_fault;
 
 const NAME_CHARS: usize = 120;
 const TEXT_CHARS: usize = 4_000;
@@ -102,7 +101,7 @@ impl ServerDesk {
         }
         let (host, row_id) = (self.shared().host()?, known.id.clone());
         let row = tokio::task::spawn_blocking(move || host.store().mcp_server(&row_id)).await;
-        let row = row.map_err(|error| failed(&error))?.map_err(|error| store_fault(&error))?;
+        let row = row.map_err(|error| failed(&error))??;
         row.ok_or_else(|| no_server(id, None))
     }
 
@@ -121,7 +120,7 @@ impl ServerDesk {
         self.shared().answered_otherwise(known.identity().as_str()).await;
         let (host, row_id) = (self.shared().host()?, known.id.clone());
         let gone = tokio::task::spawn_blocking(move || host.store().remove_mcp_server(&row_id)).await;
-        gone.map_err(|error| failed(&error))?.map_err(|error| store_fault(&error))?;
+        gone.map_err(|error| failed(&error))??;
         drop(alone);
         if let Some(key) = known.key() {
             self.pool().remove(key).await;
@@ -153,11 +152,11 @@ impl ServerDesk {
             let (row, auth) = merge(row, stored, input)?;
             check_address(&row, &auth)?;
             let mut row = row;
-            row.auth_sealed = host.seal_auth(&row.id, &auth).map_err(|error| store_fault(&error))?;
+            row.auth_sealed = host.seal_auth(&row.id, &auth)?;
             let name = row.name.clone();
             host.store().put_mcp_server(row).map_err(|error| match error.kind {
                 StoreErrorKind::Conflict => name_taken(&name),
-                _ => store_fault(&error),
+                _ => Fault::from(error),
             })
         });
         work.await.map_err(|error| failed(&error))??;

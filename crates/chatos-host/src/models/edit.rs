@@ -8,7 +8,6 @@ use serde_json::{Map, Value, json};
 
 use super::presets::{PRESETS, default_base};
 use super::{ModelDesk, address, no_model};
-use crate::fault::store_fault;
 use crate::issues::{Issues, overlay};
 
 /// Members of a model as the API gives it that nobody can set.
@@ -30,12 +29,12 @@ const OWN_HEADERS: [&str; 8] = [
 impl ModelDesk<'_> {
     /// All models, the built-in one last.
     pub fn list(&self) -> Result<Vec<ModelRecord>, Fault> {
-        self.host.store().models().map_err(|error| store_fault(&error))
+        self.host.store().models().map_err(Fault::from)
     }
 
     /// One model by id or name, enabled or not.
     pub fn get(&self, written: &str) -> Result<ModelRecord, Fault> {
-        let found = self.host.store().model(written).map_err(|error| store_fault(&error))?;
+        let found = self.host.store().model(written)?;
         found.ok_or_else(|| no_model(written))
     }
 
@@ -100,7 +99,7 @@ impl ModelDesk<'_> {
         if before.id == DEMO_MODEL {
             return Err(built_in());
         }
-        if !self.host.store().remove_model(&before.id).map_err(|error| store_fault(&error))? {
+        if !self.host.store().remove_model(&before.id)? {
             return Err(no_model(written));
         }
         self.changed(&before.id);
@@ -110,7 +109,7 @@ impl ModelDesk<'_> {
     /// Makes a model the default.
     pub fn set_default(&self, written: &str) -> Result<ModelRecord, Fault> {
         let before = self.resolve(Some(written))?;
-        let saved = self.host.store().set_default_model(&before.id).map_err(|error| store_fault(&error))?;
+        let saved = self.host.store().set_default_model(&before.id)?;
         self.changed(&saved.id);
         Ok(saved)
     }
@@ -224,7 +223,7 @@ fn built_in() -> Fault {
 
 fn name_fault(name: &str, error: &chatos_store::StoreError) -> Fault {
     if error.kind != StoreErrorKind::Conflict {
-        return store_fault(error);
+        return Fault::from(error);
     }
     Fault::new(
         ErrorCode::Conflict,

@@ -70,7 +70,7 @@ pub(super) fn take(
     values: &mut Vec<Zeroizing<String>>,
 ) -> Result<Zeroizing<String>, ModelError> {
     let config = |text: String| ModelError::new(Class::Config, text);
-    let stored = host.use_secret(name).map_err(|fault| config(fault.message.en.into_owned()))?;
+    let stored = host.secrets().open(name).map_err(|fault| config(fault.message.en.into_owned()))?;
     let value = match stored {
         Some(secret) => Zeroizing::new(secret.expose().to_owned()),
         None => {

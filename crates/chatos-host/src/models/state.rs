@@ -8,7 +8,6 @@ use chatos_tool::{Fault, Lang, Text};
 
 use super::ModelDesk;
 use super::edit::{needs_key, secret_reference};
-use crate::fault::store_fault;
 use crate::mcp::ServerDesk;
 
 /// What is known about a model besides its record.
@@ -27,11 +26,11 @@ pub struct ModelState {
 impl ModelDesk<'_> {
     /// The state of each of these models, by id.
     pub fn states(&self, models: &[ModelRecord]) -> Result<BTreeMap<String, ModelState>, Fault> {
-        let mut tests: BTreeMap<String, ModelTest> =
-            self.host.store().model_tests().map_err(|error| store_fault(&error))?.into_iter().collect();
+        let mut tests: BTreeMap<String, ModelTest> = self.host.store().model_tests()?.into_iter().collect();
         let secrets: BTreeMap<String, bool> = self
             .host
-            .list_secrets()?
+            .secrets()
+            .list()?
             .into_iter()
             .map(|secret| (secret.name.to_ascii_lowercase(), secret.openable))
             .collect();

@@ -10,7 +10,6 @@ use tokio_util::sync::CancellationToken;
 use zeroize::Zeroizing;
 
 use super::ModelDesk;
-use crate::fault::store_fault;
 
 /// A model that loads from disk first may take its time.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -39,7 +38,7 @@ impl ModelDesk<'_> {
             latency_ms: i64::try_from(answer.latency_ms).unwrap_or(i64::MAX),
             tested_at: now_ms(),
         };
-        self.host.store().put_model_test(&model.id, test).map_err(|error| store_fault(&error))?;
+        self.host.store().put_model_test(&model.id, test)?;
         self.changed(&model.id);
         Ok(answer)
     }

@@ -4,8 +4,8 @@ use chatos_plugins::modules_outside;
 use chatos_tool::Text;
 use chatos_wire::Severity;
 
-use crate::doctor::Finding;
 use crate::host::Host;
+use chatos_events::Finding;
 
 impl Host {
     /// One line for all of them, and one per problem.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use chatos_manifest::{Problem, ProblemCode, Source, Text};
 use chatos_plugins::{ModuleRole, ModuleToCheck, Validation};
 
-use crate::node::NodeInfo;
+use chatos_child::NodeInfo;
 
 /// Parsing a bundle of some megabytes takes well under a second; a hanging Node is given up.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -4,20 +4,19 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use chatos_contribution::ServerIdentity;
+use chatos_events::Operation;
 use chatos_manifest::PluginId;
 use chatos_plugins::{
     DataChoice, Digest, InstallReport, InstallRequest, KeptDir, NoProgress, Phase, Progress, Snapshot,
 };
 use chatos_store::now_ms;
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
+use chatos_wire::event::{ChangedPlugins, HostEvent};
 use chatos_wire::plugin::{PluginEntry, TrustSheet};
 use serde_json::{Map, Value, json};
 
 use super::fault::{no_plugin, package_fault, problems_json, trust_fault};
-use crate::fault::store_fault;
 use crate::host::Host;
-use chatos_events::Operation;
-use chatos_wire::event::{ChangedPlugins, HostEvent};
 
 /// What to install.
 #[derive(Debug, Clone)]
@@ -146,7 +145,7 @@ impl Host {
             }
         };
         let sign_ins = self.sign_ins_of(parsed.as_str());
-        desk.store().forget_plugin(parsed.as_str()).map_err(|error| crate::fault::store_fault(&error))?;
+        desk.store().forget_plugin(parsed.as_str())?;
         self.end_sign_ins(sign_ins);
         let mut fields = Map::new();
         fields.insert("plugin".to_owned(), json!(parsed));
@@ -205,7 +204,7 @@ impl Host {
         let snapshot = desk.snapshot();
         for app in snapshot.plugin_for_person(&parsed).into_iter().flat_map(|plugin| &plugin.loaded.apps) {
             let identity = ServerIdentity::app(&parsed, &app.manifest.id);
-            self.store().forget_pins(identity.as_str()).map_err(|error| store_fault(&error))?;
+            self.store().forget_pins(identity.as_str())?;
         }
         self.plugins_changed(&desk.snapshot());
         desk.entry(id)

@@ -13,7 +13,6 @@ use chatos_plugins::Snapshot;
 use chatos_store::{AppEntity, AppRow, AppRowChange, StoreError};
 use chatos_tool::Fault;
 
-use crate::fault::store_fault;
 use crate::host::Host;
 use crate::mcp::StoredAuth;
 
@@ -67,7 +66,7 @@ impl Host {
     /// Removes all rows of a plugin; how many there were.
     pub(super) fn remove_synced_rows(&self, plugin: &PluginId) -> Result<usize, Fault> {
         let removed = self.world(plugin).and_then(|world| self.execute(plugin, plan_uninstall(&world)));
-        removed.map_err(|error| store_fault(&error))
+        removed.map_err(Fault::from)
     }
 
     fn sync_plugin(&self, plugin: &PluginId, rows: &[DesiredRow]) -> Result<Vec<Problem>, StoreError> {

@@ -7,8 +7,6 @@ use chatos_plugins::{Digest, TrustRecord, TrustStore, TrustStoreError, TrustedFi
 use chatos_store::{PluginTrustFile, PluginTrustRow, Store, StoreError};
 use chatos_tool::Fault;
 
-use crate::fault::store_fault;
-
 const ALGORITHM: &str = "sha256";
 
 /// [`TrustStore`] on `plugin_trust` and its side tables.
@@ -23,8 +21,8 @@ impl StoreTrust {
 
     /// Removes what an uninstall that was cut off left behind.
     pub(super) fn forget(&self, id: &PluginId) -> Result<(), Fault> {
-        self.store.remove_plugin_trust(id.as_str()).map_err(|error| store_fault(&error))?;
-        self.store.forget_plugin(id.as_str()).map_err(|error| store_fault(&error))
+        self.store.remove_plugin_trust(id.as_str())?;
+        self.store.forget_plugin(id.as_str()).map_err(Fault::from)
     }
 }
 

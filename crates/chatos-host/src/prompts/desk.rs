@@ -4,7 +4,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use chatos_paths::{FileLock, StateDir};
+use chatos_paths::{FileLock, StateDir, take_lock};
 use chatos_prompts::{
     Answerer, Approval, Ask, Counts, Effect, Event, Item, ItemState, Origin, Owner, Prompts, Query,
     RequestId, Respond, Scope, Status, Surface, View, Viewer, WaitError, whole,
@@ -21,8 +21,6 @@ use super::fault::{
     use_fault, wrong,
 };
 use super::seen::Seen;
-use crate::fault::store_fault;
-use crate::instance::take_lock;
 
 /// Largest draft.
 const MAX_DRAFT: usize = 1 << 20;
@@ -233,7 +231,7 @@ impl PromptDesk {
             (None, Some(other)) => return Err(wrong("by", other, "cli or client", " cli 或 client")),
         };
         let served = match &self.store {
-            Some(store) => store.prompt(id.as_str()).map_err(|error| store_fault(&error))?.is_some(),
+            Some(store) => store.prompt(id.as_str())?.is_some(),
             None => false,
         };
         let _moment = if served { self.moment()? } else { None };
@@ -257,7 +255,7 @@ impl PromptDesk {
     /// Keeps a text that a question will show only in part; before the question is asked.
     pub fn keep(&self, text: &str) -> Result<(), Fault> {
         let Some(store) = &self.store else { return Ok(()) };
-        store.put_blob(text.as_bytes()).map(drop).map_err(|error| store_fault(&error))
+        store.put_blob(text.as_bytes()).map(drop).map_err(Fault::from)
     }
 
     /// `GET /prompts/{id}/diff`: lines of the whole text. `viewer` names the page or terminal they go to;
@@ -270,7 +268,7 @@ impl PromptDesk {
             (None, _) => item.prompt.get("diff").and_then(Value::as_str).map(str::to_owned),
             // The record says which text, whatever a line claims.
             (Some(_), Some(store)) => {
-                let row = store.prompt(id.as_str()).map_err(|error| store_fault(&error))?;
+                let row = store.prompt(id.as_str())?;
                 let bytes = row.and_then(|row| store.blob(&row.diff_blob));
                 bytes.and_then(|bytes| String::from_utf8(bytes).ok())
             }
@@ -302,7 +300,7 @@ impl PromptDesk {
             Ok(answer) => {
                 let private = match &self.store {
                     Some(store) => {
-                        let sealed = store.sealed_answer(id.as_str()).map_err(|error| store_fault(&error))?;
+                        let sealed = store.sealed_answer(id.as_str())?;
                         sealed.is_some()
                     }
                     None => false,
@@ -350,7 +348,7 @@ impl PromptDesk {
             .hint(Text::fixed("private values are delivered once", "私密值只交付一次"))
         };
         let store = self.store.as_ref().ok_or_else(none)?;
-        if store.sealed_answer(id.as_str()).map_err(|error| store_fault(&error))?.is_none() {
+        if store.sealed_answer(id.as_str())?.is_none() {
             return Err(none());
         }
         let _moment = self.moment()?;
@@ -491,9 +489,7 @@ impl PromptDesk {
         let id = parse(id)?;
         let open = self.item(&id)?.state == ItemState::Pending;
         let saved = match &self.store {
-            Some(store) if open => {
-                store.prompt_draft(id.as_str(), client).map_err(|error| store_fault(&error))?
-            }
+            Some(store) if open => store.prompt_draft(id.as_str(), client)?,
             _ => None,
         };
         let (draft, at) = match saved {
@@ -525,9 +521,7 @@ impl PromptDesk {
             .code("too_large"));
         }
         if let Some(store) = &self.store {
-            store
-                .save_prompt_draft(id.as_str(), client, text, now_ms())
-                .map_err(|error| store_fault(&error))?;
+            store.save_prompt_draft(id.as_str(), client, text, now_ms())?;
         }
         Ok(json!({ "ok": true }))
     }
@@ -536,7 +530,7 @@ impl PromptDesk {
     pub fn delete_draft(&self, id: &str, client: &str) -> Result<Value, Fault> {
         let id = parse(id)?;
         if let Some(store) = &self.store {
-            store.delete_prompt_drafts(id.as_str(), Some(client)).map_err(|error| store_fault(&error))?;
+            store.delete_prompt_drafts(id.as_str(), Some(client))?;
         }
         Ok(json!({ "ok": true }))
     }

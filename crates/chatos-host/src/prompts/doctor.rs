@@ -6,8 +6,8 @@ use chatos_prompts::{Health, LineFault, Query, View};
 use chatos_tool::Text;
 use chatos_wire::Severity;
 
-use crate::doctor::Finding;
 use crate::host::Host;
+use chatos_events::Finding;
 
 /// A log that has grown this far is worth an archive run.
 const LARGE: u64 = 256 << 20;

@@ -4,19 +4,17 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use chatos_paths::StateDir;
+use chatos_paths::{Environment, StateDir};
 use chatos_prompts::{
     Answered, Config, DiskFs, Inserted, KeySigner, NewAnswer, NewRecord, Object, OutboxRow, Paths, Private,
     Prompts, RawRecord, Record, Records, RecordsError, RequestId, Role, SystemClock,
 };
 use chatos_settings::SettingsInput;
-use chatos_store::{OpenOptions, StateKey, Store};
+use chatos_store::{KeyPlace, OpenOptions, StateKey, Store};
 use chatos_tool::{ErrorCode, Fault, Text};
 use serde_json::Value;
 
 use super::{PromptDesk, log_mode, open_queue};
-use crate::environment::Environment;
-use crate::fault::{key_fault, path_fault, store_fault};
 use crate::host::{Host, HostConfig};
 
 /// What the visitor wants to do.
@@ -34,7 +32,7 @@ pub fn visit_prompts(
     state_dir: Option<PathBuf>,
     visit: Visit,
 ) -> Result<PromptDesk, Fault> {
-    let places = environment.locations(state_dir.clone()).map_err(|error| path_fault(&error))?;
+    let places = environment.locations(state_dir.clone())?;
     let database = places.state_dir.join("state.db");
     if !database.exists() {
         match visit {
@@ -45,7 +43,7 @@ pub fn visit_prompts(
             }
         }
     }
-    let dir = StateDir::existing(&places.state_dir).map_err(|error| path_fault(&error))?;
+    let dir = StateDir::existing(&places.state_dir)?;
     let store = Store::open(OpenOptions {
         path: dir.database(),
         backups: dir.backups(),
@@ -53,12 +51,11 @@ pub fn visit_prompts(
         wal: true,
         used: false,
         check: false,
-    })
-    .map_err(|error| store_fault(&error))?;
-    let key = StateKey::of(&environment.key_place(&places), &store).map_err(|error| key_fault(&error))?;
+    })?;
+    let key = StateKey::of(&KeyPlace::of(environment, &places), &store)?;
     let input =
         SettingsInput { flags: std::collections::BTreeMap::new(), env: environment.variables().clone() };
-    let settings = store.load_settings(input).map_err(|error| store_fault(&error))?;
+    let settings = store.load_settings(input)?;
     let mode = log_mode(&settings.text("uiPromptLogMode"));
     let (prompts, _) = open_queue(&store, &key, dir.path(), Role::Visitor, mode)?;
     Ok(PromptDesk::new(prompts, Some(store), Some(dir)))

@@ -17,7 +17,6 @@ use super::stage::{HostStage, StageParts};
 use super::tools::RunTools;
 use super::{RunDesk, no_session};
 use crate::apps::AppCaller;
-use crate::fault::store_fault;
 use crate::host::Host;
 
 /// Who answers and with which model; a run that cannot begin is refused here. Blocks.
@@ -155,12 +154,12 @@ impl RunDesk {
         let store = host.store();
         let sub = run.kind == RunKind::Sub;
         let transcript = if sub { run.id.clone() } else { run.session_id.clone() };
-        let session = store.session(&run.session_id).map_err(|error| store_fault(&error))?;
+        let session = store.session(&run.session_id)?;
         let session = session.ok_or_else(|| no_session(&run.session_id))?;
         let agent = agent_of(host, &run.agent_id)?;
         let role = run.role;
         let place = host.run_place(&session, &agent)?;
-        let root = store.run(&run.root_run_id).map_err(|error| store_fault(&error))?;
+        let root = store.run(&run.root_run_id)?;
         let app = root.as_ref().and_then(app_of);
         let outcome = if app.is_some() || place.read_only {
             host.agents().outcome_for_app(&agent, role, app.as_deref())?
@@ -172,7 +171,7 @@ impl RunDesk {
         let model = facts(&record);
         let workdir = place.dir;
         let lang = host.lang();
-        let steps = store.steps(&run.id).map_err(|error| store_fault(&error))?;
+        let steps = store.steps(&run.id)?;
         let options: Value = serde_json::from_str(&run.options).unwrap_or_default();
         let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         let trace = Trace {

@@ -13,7 +13,6 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::RunDesk;
-use crate::fault::store_fault;
 
 /// Largest file that is taken.
 const FILE_BYTES: u64 = 128 * 1024;
@@ -52,9 +51,7 @@ impl RunDesk {
             })?;
             let desk = host.runs();
             let plugin = &found.plugin;
-            desk.store
-                .put_subagent_plugin(&plugin.id, &plugin.name, "user", true)
-                .map_err(|error| store_fault(&error))?;
+            desk.store.put_subagent_plugin(&plugin.id, &plugin.name, "user", true)?;
             let mut fields = serde_json::Map::new();
             fields.insert("plugin".to_owned(), json!(plugin.id));
             fields.insert("digest".to_owned(), json!(found.digest));
@@ -80,7 +77,7 @@ impl RunDesk {
                 return desk
                     .store
                     .put_subagent_plugin(&plugin.id, &plugin.name, "builtin", false)
-                    .map_err(|error| store_fault(&error));
+                    .map_err(Fault::from);
             }
             let place = host.dir().path().join("subagents").join("plugins").join(&plugin.id);
             std::fs::remove_dir_all(&place).map_err(|error| {

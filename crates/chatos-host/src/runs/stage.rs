@@ -32,7 +32,6 @@ use serde_json::{Value, json};
 use super::emit::Emitter;
 use super::tools::RunTools;
 use super::views::message_view;
-use crate::fault::store_fault;
 use crate::host::Host;
 
 pub(crate) type Later<T> = std::pin::Pin<Box<dyn std::future::Future<Output = T> + Send>>;
@@ -203,7 +202,7 @@ impl HostStage {
 
 /// A failure of the store as a fault.
 fn kept<T>(result: Result<T, StoreError>) -> Result<T, Fault> {
-    result.map_err(|error| store_fault(&error))
+    result.map_err(Fault::from)
 }
 
 /// The vendor's own parts of an answer, and its tokens.

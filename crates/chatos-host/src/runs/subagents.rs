@@ -24,7 +24,6 @@ use tokio::sync::{Semaphore, mpsc};
 pub(crate) use self::runner::HostRunner;
 use super::RunDesk;
 use super::complete::CompleteOrder;
-use crate::fault::store_fault;
 use crate::host::Host;
 
 /// How long a model may think about which sub agent fits.
@@ -73,7 +72,7 @@ impl RunDesk {
     pub fn subagents(&self) -> Result<(Vec<SubPlugin>, Vec<String>), Fault> {
         let host = self.host()?;
         let (own, problems) = read_subagents(&host.dir().path().join("subagents").join("plugins"));
-        let off = self.store.disabled_subagents().map_err(|error| store_fault(&error))?;
+        let off = self.store.disabled_subagents()?;
         let mut all = own;
         for plugin in built_in_subagents() {
             if !all.iter().any(|known| known.id == plugin.id) {
@@ -97,7 +96,7 @@ impl RunDesk {
                 all.into_iter().find(|plugin| plugin.id == wanted).ok_or_else(|| no_plugin(&wanted))?;
             desk.store
                 .put_subagent_plugin(&plugin.id, &plugin.name, &plugin.source, enabled)
-                .map_err(|error| store_fault(&error))
+                .map_err(Fault::from)
         })
         .await
         .map_err(|error| super::broken(&error))?
@@ -150,7 +149,7 @@ impl RunDesk {
     /// The run of a call, made where it is not there yet. Blocks.
     fn sub_run(&self, order: &SubOrder, trace: &Trace, call_id: &str, sync: bool) -> Result<RunRow, Fault> {
         let host = self.host()?;
-        let wrap = |error| store_fault(&error);
+        let wrap = Fault::from;
         let parent_id = trace.run_id.clone().unwrap_or_default();
         let parent = self.store.run(&parent_id).map_err(wrap)?;
         if let Some(parent) = &parent {
@@ -261,7 +260,7 @@ impl RunDesk {
 
     /// The parent's journal knows its child before the child does anything.
     fn link_child(&self, parent: &RunRow, call_id: &str, child: &str) -> Result<(), Fault> {
-        let wrap = |error| store_fault(&error);
+        let wrap = Fault::from;
         let steps = self.store.steps(&parent.id).map_err(wrap)?;
         let step = steps.iter().rfind(|step| step.call_id.as_deref() == Some(call_id));
         let Some(step) = step else { return Ok(()) };

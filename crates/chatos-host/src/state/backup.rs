@@ -4,14 +4,13 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use chatos_events::Operation;
 use chatos_store::{ArchiveError, ArchiveFile, Manifest, SCHEMA_VERSION, now_iso, now_ms, write_archive};
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use serde_json::{Map, Value, json};
 use zeroize::Zeroizing;
 
-use crate::fault::store_fault;
 use crate::host::Host;
-use chatos_events::Operation;
 
 /// Logs: kept up to the end of a line, as long as they were when the copy began.
 const LOGS: [&str; 4] = ["ui-prompts", "events", "tool-log", "host-log"];
@@ -57,7 +56,7 @@ impl Host {
         operation.progress(0, None, "bytes", say("copying the database", "正在复制数据库"));
         let scratch = Scratch::make(&self.dir().backups())?;
         let mut manifest = Manifest::new(now_iso(), env!("CARGO_PKG_VERSION").to_owned());
-        let instance = self.store().instance_id().map_err(|error| store_fault(&error))?;
+        let instance = self.store().instance_id()?;
         manifest.schema = SCHEMA_VERSION;
         manifest.key_id = self.key().id();
         manifest.blobs = order.blobs;
@@ -72,8 +71,7 @@ impl Host {
         // the next start; the other way round questions would stand without their record.
         let mut files = self.logs(&mut manifest);
         let database = scratch.0.join("state.db");
-        let audit =
-            self.store().snapshot_to(&database, now_ms() - 60_000).map_err(|error| store_fault(&error))?;
+        let audit = self.store().snapshot_to(&database, now_ms() - 60_000)?;
         files.insert(0, ArchiveFile { name: "state.db".to_owned(), source: database, upto: None });
         files.extend(self.audit_files(audit));
         let mut parts = PARTS.to_vec();

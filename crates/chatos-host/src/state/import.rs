@@ -3,16 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use chatos_store::{ImportOrder, ImportOutcome, ImportState, Imported, iso_from_ms};
-use chatos_tool::{ErrorCode, Fault, Text};
-use serde_json::{Map, Value, json};
-
-use crate::fault::store_fault;
-use crate::host::Host;
 use chatos_events::Notice;
 use chatos_events::Operation;
+use chatos_store::{ImportOrder, ImportOutcome, ImportState, Imported, iso_from_ms};
+use chatos_tool::{ErrorCode, Fault, Text};
 use chatos_wire::Severity;
 use chatos_wire::event::{HostEvent, ImportedState};
+use serde_json::{Map, Value, json};
+
+use crate::host::Host;
 
 impl Host {
     /// Where an older program may have left its database.
@@ -38,7 +37,7 @@ impl Host {
                     Err(fault) => self.tell_failed_import(&source, &fault),
                 },
                 Ok(ImportState::Changed) => self.tell_changed_source(&source),
-                Err(error) => self.tell_failed_import(&source, &store_fault(&error)),
+                Err(error) => self.tell_failed_import(&source, &Fault::from(error)),
             }
         }
     }
@@ -91,7 +90,7 @@ impl Host {
             old_key: self.environment().get("MODEL_CLI_SECRET_KEY").map(str::to_owned),
         };
         let outcome = self.store().import(order).map_err(|error| {
-            let fault = store_fault(&error);
+            let fault = Fault::from(&error);
             let hint = Text::fixed(
                 "nothing was changed, here or there; the older file is left as it is",
                 "两边都没有改动；旧文件保持原样",
@@ -104,7 +103,7 @@ impl Host {
             Fault::new(fault.class, Text::new(en, zh)).code(import_code(&fault)).hint(hint)
         })?;
         if let ImportOutcome::Done(imported) = &outcome {
-            self.store().reload_settings(self.settings()).map_err(|error| store_fault(&error))?;
+            self.store().reload_settings(self.settings())?;
             let mut fields = Map::new();
             fields.insert("source".to_owned(), json!(imported.source));
             fields.insert("counts".to_owned(), imported.report.counts_json());

@@ -4,7 +4,6 @@ use chatos_store::{Pruned, now_ms, parse_time};
 use chatos_tool::{ErrorCode, Fault, Text};
 use serde_json::{Map, json};
 
-use crate::fault::store_fault;
 use crate::host::Host;
 
 const DAY: i64 = 86_400_000;
@@ -23,9 +22,9 @@ impl Host {
             ))
         })?;
         if dry_run {
-            return Ok((at, self.store().runs_before(at).map_err(|error| store_fault(&error))?));
+            return Ok((at, self.store().runs_before(at)?));
         }
-        let pruned = self.store().prune_runs(at).map_err(|error| store_fault(&error))?;
+        let pruned = self.store().prune_runs(at)?;
         let mut fields = Map::new();
         fields.insert("before".to_owned(), json!(at));
         fields.insert("runs".to_owned(), json!(pruned.runs));

@@ -4,14 +4,10 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use chatos_paths::{FileLock, StateDir, sync_dir};
+use chatos_paths::{Environment, FileLock, StateDir, sync_dir, take_lock};
 use chatos_store::{Salvage, StoreErrorKind, damage_of, iso_from_ms, list_backups, now_ms, salvage};
 use chatos_tool::{ErrorCode, Fault, Text};
 use serde_json::{Value, json};
-
-use crate::environment::Environment;
-use crate::fault::{path_fault, store_fault};
-use crate::instance::take_lock;
 
 /// What can take the place of a damaged database. The state is locked while this exists.
 pub struct Recovery {
@@ -36,7 +32,7 @@ pub fn examine_damage(
     environment: &Environment,
     state_dir: Option<PathBuf>,
 ) -> Result<Option<Recovery>, Fault> {
-    let places = environment.locations(state_dir).map_err(|error| path_fault(&error))?;
+    let places = environment.locations(state_dir)?;
     if !places.state_dir.is_dir() {
         return Err(Fault::new(
             ErrorCode::NotFound,
@@ -47,7 +43,7 @@ pub fn examine_damage(
         )
         .hint(Text::fixed("name it with --state-dir", "请用 --state-dir 指定")));
     }
-    let dir = StateDir::existing(&places.state_dir).map_err(|error| path_fault(&error))?;
+    let dir = StateDir::existing(&places.state_dir)?;
     let lock = take_lock(&dir, Duration::from_secs(3))?;
     let database = source_of(&dir);
     let damage = match damage_of(&database) {
@@ -57,7 +53,7 @@ pub fn examine_damage(
             "the file is missing".to_owned()
         }
         // Newer and foreign databases are not damaged: nothing here is ours to rescue.
-        Err(error) => return Err(store_fault(&error)),
+        Err(error) => return Err(Fault::from(error)),
     };
     let rescued = dir.path().join("state.db.recovered");
     let salvage = salvage(&database, &rescued).map_err(|error| error.message);

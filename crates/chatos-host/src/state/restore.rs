@@ -4,7 +4,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use chatos_paths::{FileLock, StateDir, free_bytes, sync_dir};
+use chatos_paths::{Environment, FileLock, StateDir, free_bytes, sync_dir, take_lock};
 use chatos_store::{
     ArchiveError, KeyPlace, Manifest, SCHEMA_VERSION, SealError, StateKey, damage_of, extract_archive,
     iso_from_ms, now_ms, verify_archive,
@@ -14,9 +14,6 @@ use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
 use super::backup::archive_fault;
-use crate::environment::Environment;
-use crate::fault::{key_fault, path_fault, store_fault};
-use crate::instance::take_lock;
 
 /// A folder with this file in it is a restore that did not finish; one without it is a state.
 const MARK: &str = ".restoring";
@@ -41,7 +38,7 @@ pub struct RestoreOrder<'a> {
 
 /// Brings a backup back. On any failure the state is as it was.
 pub fn restore(order: RestoreOrder<'_>) -> Result<Value, Fault> {
-    let places = order.environment.locations(order.state_dir).map_err(|error| path_fault(&error))?;
+    let places = order.environment.locations(order.state_dir)?;
     let wanted = order
         .into
         .as_ref()
@@ -49,7 +46,7 @@ pub fn restore(order: RestoreOrder<'_>) -> Result<Value, Fault> {
     let archive = order.environment.current_dir().join(&order.archive);
     let manifest = verify_archive(&archive, order.progress).map_err(|error| archive_fault(&error))?;
     refuse_newer(&manifest)?;
-    let keys = order.environment.key_place(&places);
+    let keys = KeyPlace::of(&order.environment, &places);
     let present = StateKey::is_here(&keys, &manifest.instance_id, &manifest.key_id);
     let mut report = json!({
         "state": "verified", "file": archive, "target": wanted, "createdAt": manifest.created_at,
@@ -109,9 +106,9 @@ fn hold(target: &Path) -> Result<Option<FileLock>, Fault> {
         return Ok(None);
     }
     if !target.is_dir() {
-        return Err(path_fault(&chatos_paths::PathError::NotADirectory { path: target.to_owned() }));
+        return Err(Fault::from(chatos_paths::PathError::NotADirectory { path: target.to_owned() }));
     }
-    let dir = StateDir::existing(target).map_err(|error| path_fault(&error))?;
+    let dir = StateDir::existing(target)?;
     take_lock(&dir, Duration::from_secs(3)).map(Some)
 }
 
@@ -171,7 +168,7 @@ fn extract(
     extract_archive(archive, manifest, staging, progress).map_err(|error| archive_fault(&error))?;
     let database = staging.join("state.db");
     let damage = if database.is_file() {
-        damage_of(&database).map_err(|error| store_fault(&error))?
+        damage_of(&database)?
     } else {
         Some("there is no database in it".to_owned())
     };
@@ -187,9 +184,7 @@ fn unlock(
     ask: &mut dyn FnMut() -> Option<Zeroizing<String>>,
 ) -> Result<&'static str, Fault> {
     let (Some(locked), Some(passphrase)) = (&manifest.key, ask()) else { return Ok("in_backup") };
-    match StateKey::unlock_into(locked, &passphrase, &manifest.instance_id, keys)
-        .map_err(|e| key_fault(&e))?
-    {
+    match StateKey::unlock_into(locked, &passphrase, &manifest.instance_id, keys)? {
         Ok(true) => Ok("restored"),
         Ok(false) => Ok("present"),
         Err(SealError::Damaged | SealError::OtherKey { .. } | SealError::NoRandom) => Err(Fault::new(

@@ -5,7 +5,8 @@
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::{StatusCode, header};
-use chatos_host::{ErrorCode, Fault, Text, frame_hash};
+use chatos_host::frame_hash;
+use chatos_tool::{ErrorCode, Fault, Text};
 
 use crate::app::App;
 

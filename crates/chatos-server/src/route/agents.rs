@@ -1,7 +1,9 @@
 //! Agents and what they may do (agents §3, §4).
 
-use chatos_host::policy_api::Role;
-use chatos_host::{AgentRecord, ErrorCode, Fault, Host, Lang, Text, iso_from_ms, store_fault};
+use chatos_host::Host;
+use chatos_policy::Role;
+use chatos_store::{AgentRecord, iso_from_ms};
+use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use chatos_wire::agent::{
     AgentExplanation, AgentInput, AgentList, AgentName, AgentPreview, AgentSeen, AgentView, AgentsSeen,
     ExplainQuery,
@@ -170,7 +172,7 @@ async fn preview(app: App, cx: Caller, Body(body): Body<AgentPreview>) -> Result
 fn view(host: &Host, agent: AgentRecord, lang: Lang) -> Result<AgentView, Fault> {
     let problems = host.agents().problems(&agent, lang)?;
     let (created_at, updated_at) = (iso_from_ms(agent.created_at), iso_from_ms(agent.updated_at));
-    let made_by = host.store().agent_maker(&agent.id).map_err(|error| store_fault(&error))?;
+    let made_by = host.store().agent_maker(&agent.id)?;
     Ok(AgentView {
         id: agent.id,
         name: agent.name,

@@ -1,6 +1,7 @@
 //! Checking the audit log.
 
-use chatos_host::{AuditVerdict, ErrorCode, Fault, Text};
+use chatos_store::AuditVerdict;
+use chatos_tool::{ErrorCode, Fault, Text};
 use chatos_wire::doctor::AuditCheck;
 
 use crate::api::ApiError;

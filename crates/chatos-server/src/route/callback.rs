@@ -9,7 +9,8 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use chatos_host::{ErrorCode, Fault, Lang, Returned, Text};
+use chatos_host::Returned;
+use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use sha2::{Digest, Sha256};
 
 use crate::api::ApiError;

@@ -2,9 +2,9 @@
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use chatos_host::{
-    ChangeContent, ChangeFilter, ContentState, RecordedChange, Text, UndoOrder, UndoOutcome, iso_from_ms,
-};
+use chatos_host::{UndoOrder, UndoOutcome};
+use chatos_store::{ChangeContent, ChangeFilter, ContentState, RecordedChange, iso_from_ms};
+use chatos_tool::Text;
 use chatos_wire::change::{
     ChangeQuery, FileChangeDetail, FileChangeList, FileChangeView, FileContent, UndoAnswer, UndoRequest,
     UndoState, UndoneFile,
@@ -88,7 +88,7 @@ async fn undo(app: App, _: Caller, Body(request): Body<UndoRequest>) -> Result<U
     let order = UndoOrder { ids: request.ids, run_id: request.run_id, dry_run: request.dry_run };
     let UndoOutcome { root, steps, changes, warnings } =
         blocking(&app, move |host| host.undo_changes(&order)).await?;
-    let step = |step: chatos_host::builtin_api::undo::UndoStep| UndoneFile {
+    let step = |step: chatos_builtin::undo::UndoStep| UndoneFile {
         root: root.clone(),
         path: step.path,
         action: step.action.as_str().to_owned(),

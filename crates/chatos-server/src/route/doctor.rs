@@ -1,6 +1,8 @@
 //! The doctor over HTTP.
 
-use chatos_host::{Finding, Lang, now_iso};
+use chatos_events::Finding;
+use chatos_store::now_iso;
+use chatos_tool::Lang;
 use chatos_wire::Severity;
 use chatos_wire::doctor::{DoctorFinding, DoctorQuery, DoctorReport};
 use chatos_wire::status::Empty;

@@ -1,6 +1,7 @@
 //! The project journal for the page and the command line.
 
-use chatos_host::{ErrorCode, Fault, JournalEntry, NewJournalEntry, Text, iso_from_ms, now_iso, store_fault};
+use chatos_store::{JournalEntry, NewJournalEntry, iso_from_ms, now_iso};
+use chatos_tool::{ErrorCode, Fault, Text};
 use chatos_wire::journal::{
     JournalEntryQuery, JournalEntryView, JournalInput, JournalList, JournalProject, JournalProjects,
     JournalQuery,
@@ -29,7 +30,7 @@ async fn list(app: App, _: Caller, Query(wanted): Query<JournalQuery>) -> Result
     let (limit, offset) = (wanted.limit.unwrap_or(50).clamp(1, 200), wanted.cursor.unwrap_or_default());
     let place = root.clone();
     let (entries, total) = blocking(&app, move |host| {
-        host.store().list_journal(&place, &wanted.tag, &wanted.q, limit, offset).map_err(|e| store_fault(&e))
+        host.store().list_journal(&place, &wanted.tag, &wanted.q, limit, offset).map_err(Fault::from)
     })
     .await?;
     let next = u64::from(offset) + entries.len() as u64;
@@ -42,7 +43,7 @@ async fn list(app: App, _: Caller, Query(wanted): Query<JournalQuery>) -> Result
 }
 
 async fn projects(app: App, _: Caller, (): ()) -> Result<JournalProjects, ApiError> {
-    let found = blocking(&app, |host| host.store().journal_projects().map_err(|e| store_fault(&e))).await?;
+    let found = blocking(&app, |host| host.store().journal_projects().map_err(Fault::from)).await?;
     Ok(JournalProjects {
         items: found.into_iter().map(|(root, entries)| JournalProject { root, entries }).collect(),
     })
@@ -78,8 +79,7 @@ async fn read(
     let root = root_of(&app, wanted.project_root);
     let name = id.clone();
     let found =
-        blocking(&app, move |host| host.store().get_journal_entry(&root, &name).map_err(|e| store_fault(&e)))
-            .await?;
+        blocking(&app, move |host| host.store().get_journal_entry(&root, &name).map_err(Fault::from)).await?;
     found.map(view).ok_or_else(|| {
         Fault::new(
             ErrorCode::NotFound,

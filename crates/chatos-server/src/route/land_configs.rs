@@ -1,7 +1,8 @@
 //! land_configs (agents §2).
 
-use chatos_host::policy_api::{DEVELOPER, LandConfig, SAFE_DEFAULT, schema};
-use chatos_host::{Fault, Host};
+use chatos_host::Host;
+use chatos_policy::{DEVELOPER, LandConfig, SAFE_DEFAULT, schema};
+use chatos_tool::Fault;
 use chatos_wire::agent::{CopyInput, LandList, LandName, LandView};
 use chatos_wire::status::Done;
 use serde_json::Value;

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use chatos_host::{
-    ErrorCode, Fault, Host, Lang, ModelAnswer, ModelRecord, ModelState, PRESETS, Preset, Recognised, Text,
-    iso_from_ms, recognise,
-};
+use chatos_host::{Host, ModelAnswer, ModelState, PRESETS, Preset, Recognised, recognise};
+use chatos_store::{ModelRecord, iso_from_ms};
+use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use chatos_wire::model::{
     DetectedModels, LastTest, ModelInput, ModelList, ModelProblem, ModelTestView, ModelView, Pasted,
     PresetList, PresetView, RecognisedView,
@@ -197,7 +196,7 @@ fn keep_key(host: &Host, name: &str, key: Option<Zeroizing<String>>) -> Result<(
         )
         .hint(Text::fixed("for example OPENAI_API_KEY", "例如 OPENAI_API_KEY")));
     }
-    host.set_secret(name, &key, None).map(|_| ())
+    host.secrets().set(name, &key, None).map(|_| ())
 }
 
 fn tested(answer: ModelAnswer) -> ModelTestView {

@@ -1,6 +1,6 @@
 //! Long work: how far it is, and stopping it.
 
-use chatos_host::{ErrorCode, Fault, Text};
+use chatos_tool::{ErrorCode, Fault, Text};
 use chatos_wire::operation::{OperationList, OperationView};
 use chatos_wire::status::Empty;
 

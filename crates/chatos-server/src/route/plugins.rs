@@ -7,8 +7,9 @@ use std::time::Duration;
 use axum::extract::Request;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use chatos_host::plugins_api::{DataChoice, Limits};
-use chatos_host::{ErrorCode, Fault, Host, InstallOrder, Lang, Text};
+use chatos_host::{Host, InstallOrder};
+use chatos_plugins::{DataChoice, Limits};
+use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use chatos_wire::operation::OperationView;
 use chatos_wire::plugin::{
     AppAi, FileDiff, InstallBody, LogQuery, PluginDetails, PluginDiffQuery, PluginEntry, PluginFiles,

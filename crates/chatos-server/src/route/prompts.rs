@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use axum::http::header;
-use chatos_host::prompts_api::Surface;
-use chatos_host::{Fault, Lang, PromptDesk, PromptReply};
+use chatos_host::{PromptDesk, PromptReply};
+use chatos_prompts::Surface;
+use chatos_tool::{Fault, Lang};
 use chatos_wire::prompt::{
     ArchiveOrder, PromptAnswer, PromptAsked, PromptAsker, PromptCheck, PromptClosed, PromptDraft,
     PromptDraftQuery, PromptEntries, PromptFindQuery, PromptIds, PromptList, PromptLogQuery, PromptName,

@@ -1,6 +1,6 @@
 //! Secrets: set and removed by name; nothing here ever gives a value back (state §6).
 
-use chatos_host::{SecretKind, iso_from_ms};
+use chatos_store::{SecretKind, iso_from_ms};
 use chatos_wire::setting::{NewSecret, SecretList, SecretSet, SecretView};
 use chatos_wire::status::Done;
 
@@ -18,7 +18,7 @@ pub(crate) fn add(routes: &mut Routes) {
 }
 
 async fn list(app: App, _: Caller, (): ()) -> Result<SecretList, ApiError> {
-    let secrets = blocking(&app, |host| host.list_secrets()).await?;
+    let secrets = blocking(&app, |host| host.secrets().list()).await?;
     let items = secrets
         .into_iter()
         .map(|secret| SecretView {
@@ -41,13 +41,13 @@ async fn set(
     (Path(name), Body(body)): (Path<String>, Body<NewSecret>),
 ) -> Result<SecretSet, ApiError> {
     let value = zeroize::Zeroizing::new(body.value);
-    let created = blocking(&app, move |host| host.set_secret(&name, &value, body.description)).await?;
+    let created = blocking(&app, move |host| host.secrets().set(&name, &value, body.description)).await?;
     Ok(SecretSet { ok: true, created })
 }
 
 async fn remove(app: App, _: Caller, Path(name): Path<String>) -> Result<Done, ApiError> {
     let gone = name.clone();
-    blocking(&app, move |host| host.remove_secret(&gone)).await?;
+    blocking(&app, move |host| host.secrets().remove(&gone)).await?;
     app.host().servers().secret_removed(&name).await;
     Ok(Done { ok: true })
 }

@@ -1,6 +1,6 @@
 //! MCP servers, what was approved of their tools, and servers from other clients' files.
 
-use chatos_host::{ErrorCode, Fault, Text};
+use chatos_tool::{ErrorCode, Fault, Text};
 use chatos_wire::server::{
     ApproveInput, Approved, ApprovedTool, PinList, PinQuery, ServerImport, ServerImportInput, ServerInput,
     ServerList, ServerLogQuery, ServerLogView, ServerTools, ServerView, SignInBody, SignInStart, SignedOut,

@@ -1,7 +1,10 @@
 //! Settings with their effective values, where they come from, and what may be entered.
 
-use chatos_host::{ErrorCode, Fault, Lang, Text, iso_from_ms};
-use chatos_settings::{Effective, SETTINGS, SettingKind, SettingSource, SettingSpec, find_setting};
+use chatos_settings::{
+    Effective, SETTINGS, SettingKind, SettingSource, SettingSpec, find_setting, unknown_setting,
+};
+use chatos_store::iso_from_ms;
+use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use chatos_wire::setting::{Setting, SettingList, SettingType, SettingValue, TextPair, ValueSource};
 
 use crate::api::ApiError;
@@ -27,7 +30,7 @@ async fn list(app: App, cx: Caller, (): ()) -> Result<SettingList, ApiError> {
 
 async fn read(app: App, cx: Caller, Path(key): Path<String>) -> Result<Setting, ApiError> {
     let lang = cx.lang;
-    view(&app, &key, lang).ok_or_else(|| app.host().unknown_setting(&key).into())
+    view(&app, &key, lang).ok_or_else(|| unknown_setting(&key).into())
 }
 
 async fn write(
@@ -41,7 +44,7 @@ async fn write(
     let name = key.clone();
     let stored = tokio::task::spawn_blocking(move || host.set_setting(&name, &body.value, "person")).await;
     stored.map_err(|error| bug(&error))??;
-    view(&app, &key, lang).ok_or_else(|| app.host().unknown_setting(&key).into())
+    view(&app, &key, lang).ok_or_else(|| unknown_setting(&key).into())
 }
 
 async fn reset(app: App, cx: Caller, Path(key): Path<String>) -> Result<Setting, ApiError> {
@@ -50,7 +53,7 @@ async fn reset(app: App, cx: Caller, Path(key): Path<String>) -> Result<Setting,
     let name = key.clone();
     let done = tokio::task::spawn_blocking(move || host.reset_setting(&name)).await;
     done.map_err(|error| bug(&error))??;
-    view(&app, &key, lang).ok_or_else(|| app.host().unknown_setting(&key).into())
+    view(&app, &key, lang).ok_or_else(|| unknown_setting(&key).into())
 }
 
 /// Storing a value that a flag or variable overrides would look like success and change nothing.

@@ -1,6 +1,8 @@
 //! The state as a whole: copies of it, taking over an older one, removing what is no longer wanted.
 
-use chatos_host::{BackupOrder, iso_from_ms, store_fault};
+use chatos_host::BackupOrder;
+use chatos_store::iso_from_ms;
+use chatos_tool::Fault;
 use chatos_wire::operation::OperationView;
 use chatos_wire::state::{BackupBody, PruneBody, PruneView, StateImportBody, StateImportView, StateImports};
 
@@ -59,7 +61,7 @@ async fn prune(app: App, _: Caller, Body(body): Body<PruneBody>) -> Result<Prune
 }
 
 async fn imports(app: App, _: Caller, (): ()) -> Result<StateImports, ApiError> {
-    let rows = blocking(&app, |host| host.store().imports().map_err(|error| store_fault(&error))).await?;
+    let rows = blocking(&app, |host| host.store().imports().map_err(Fault::from)).await?;
     let items = rows
         .into_iter()
         .map(|(source, at, counts, report)| StateImportView {

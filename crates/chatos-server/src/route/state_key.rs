@@ -1,6 +1,6 @@
 //! The state key: which one it is and where, a new one, another place. Never the key itself (state §6).
 
-use chatos_host::{KeyMove, KeyTo, KeyWhere};
+use chatos_store::{KeyMove, KeyTo, KeyWhere};
 use chatos_wire::state::{KeyPlace, KeyRotated, MoveKey, MovedKey, RotateKey, StateKeyView};
 
 use super::tasks::blocking;
@@ -16,7 +16,7 @@ pub(crate) fn add(routes: &mut Routes) {
     routes.post("/api/v1/state-key/move", "Move the state key to the keychain or to a file", move_key);
 }
 
-fn view(state: chatos_host::KeyState) -> StateKeyView {
+fn view(state: chatos_store::KeyState) -> StateKeyView {
     let (place, path) = match state.place {
         KeyWhere::Named(path) => ("named", Some(path)),
         KeyWhere::File(path) => ("file", Some(path)),
@@ -31,11 +31,11 @@ fn view(state: chatos_host::KeyState) -> StateKeyView {
 }
 
 async fn show(app: App, _: Caller, (): ()) -> Result<StateKeyView, ApiError> {
-    Ok(view(app.host().key_state()))
+    Ok(view(app.host().keys().state()))
 }
 
 async fn rotate(app: App, _: Caller, Body(RotateKey {}): Body<RotateKey>) -> Result<KeyRotated, ApiError> {
-    let rotated = blocking(&app, |host| host.rotate_key()).await?;
+    let rotated = blocking(&app, |host| host.keys().rotate()).await?;
     Ok(KeyRotated { from: rotated.from, to: rotated.to, resealed: rotated.resealed, left: rotated.left })
 }
 
@@ -45,6 +45,6 @@ async fn move_key(app: App, _: Caller, Body(body): Body<MoveKey>) -> Result<Move
         KeyPlace::File => KeyTo::File,
     };
     let (done, state) =
-        blocking(&app, move |host| host.move_key(to).map(|done| (done, host.key_state()))).await?;
+        blocking(&app, move |host| host.keys().move_to(to).map(|done| (done, host.keys().state()))).await?;
     Ok(MovedKey { moved: done == KeyMove::Moved, key: view(state) })
 }

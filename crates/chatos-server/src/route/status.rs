@@ -1,6 +1,8 @@
 //! What the host is and how it does; and stopping it.
 
-use chatos_host::{Lang, iso_from_ms, now_ms, resident_bytes};
+use chatos_paths::resident_bytes;
+use chatos_store::{iso_from_ms, now_ms};
+use chatos_tool::Lang;
 use chatos_wire::status::{Done, Empty, NodeView, NoticeView, Status, StatusCounts};
 
 use crate::answer::Accepted;

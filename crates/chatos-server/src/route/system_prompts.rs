@@ -1,6 +1,6 @@
 //! Texts for models.
 
-use chatos_host::{SystemPrompt, iso_from_ms};
+use chatos_store::{SystemPrompt, iso_from_ms};
 use chatos_wire::agent::{SystemPromptInput, SystemPromptList, SystemPromptView};
 use chatos_wire::status::Done;
 

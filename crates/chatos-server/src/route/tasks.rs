@@ -1,8 +1,8 @@
 //! Tasks for the page and the command line; the task server uses the same tables.
 
-use chatos_host::{
-    AddedTasks, ErrorCode, Fault, Host, NewTask, Task, TaskContext, TaskFilter, TaskPatch, Text, iso_from_ms,
-};
+use chatos_host::Host;
+use chatos_store::{AddedTasks, NewTask, Task, TaskContext, TaskFilter, TaskPatch, iso_from_ms};
+use chatos_tool::{ErrorCode, Fault, Text};
 use chatos_wire::status::Done;
 use chatos_wire::task::{
     TaskChange, TaskClearing, TaskCompletion, TaskInput, TaskList, TaskNote, TaskQuery, TaskView,

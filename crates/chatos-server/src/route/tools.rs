@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use chatos_host::policy_api::Role;
-use chatos_host::{ErrorCode, Fault, Lang, Text, ToolCall, ToolLogFilter};
+use chatos_host::{ToolCall, ToolLogFilter};
+use chatos_policy::Role;
+use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use chatos_wire::status::Empty;
 use chatos_wire::tool::{
     CallInput, CallNewsQuery, CallResult, CallStateView, CancelResult, NamedCallInput, ToolHints,

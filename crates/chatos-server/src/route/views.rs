@@ -1,7 +1,8 @@
 //! Views of MCP servers: opening one, and what its frame asks of its own server. Which server that is
 //! was decided when it was opened; nothing in a request can name another (security T5).
 
-use chatos_host::{ErrorCode, Fault, Text, ViewOrder};
+use chatos_host::ViewOrder;
+use chatos_tool::{ErrorCode, Fault, Text};
 use chatos_wire::app::{OpenView, OpenedView, ViewCall, ViewList, ViewQuery, ViewRead};
 use serde_json::Value;
 

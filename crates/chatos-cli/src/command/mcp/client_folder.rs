@@ -3,7 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use chatos_host::{Environment, Fault};
+use chatos_paths::Environment;
+use chatos_tool::Fault;
 
 use super::open_root;
 use crate::args::{Gateway, Global};

@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::path::Path;
 
-use chatos_host::Text;
 use chatos_layer::Root;
+use chatos_tool::Text;
 use serde_json::{Value, json};
 
 use crate::args::{ConfigClient, Global, Mcp};

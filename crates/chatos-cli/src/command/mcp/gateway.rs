@@ -8,11 +8,13 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use chatos_host::{Beside, BesideSettings, Environment, ErrorCode, Fault, Lang, Text};
+use chatos_host::{Beside, BesideSettings};
 use chatos_layer::{
     Access, BoxFuture, Endpoint, EndpointOptions, Layer, LayerParts, Nobody, Relay, RelayedCall, Server,
     ServerInfo,
 };
+use chatos_paths::Environment;
+use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use hyper::Method;
 use serde_json::{Map, Value, json};
 

@@ -5,8 +5,9 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use chatos_host::{Beside, ErrorCode, Fault, Text};
+use chatos_host::Beside;
 use chatos_layer::{Endpoint, Gate, HttpListener};
+use chatos_tool::{ErrorCode, Fault, Text};
 use tokio_util::sync::CancellationToken;
 
 use super::ready;

@@ -2,9 +2,9 @@
 
 use std::process::ExitCode;
 
-use chatos_host::Environment;
-use chatos_host::builtin_api as builtin;
+use chatos_builtin as builtin;
 use chatos_layer::{Access, ServerEnv};
+use chatos_paths::Environment;
 use serde_json::{Value, json};
 
 use super::listing_lang;

@@ -7,12 +7,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use chatos_host::prompts_api::{Approval, Effect, Object, Owner, RequestId};
 use chatos_host::{
-    Announcement, Beside, DeskOwner, DeskQueue, ErrorCode, Fault, Lang, asked_id, question_payload,
-    queue_error, taken_part, verdict, withdraw_code,
+    Beside, DeskOwner, DeskQueue, asked_id, question_payload, queue_error, taken_part, verdict, withdraw_code,
 };
 use chatos_layer::{AskRequest, BoxFuture, PromptQueue, QueueError, Reach, Redactor, Verdict, Withdraw};
+use chatos_paths::Announcement;
+use chatos_prompts::{Approval, Effect, Object, Owner, RequestId};
+use chatos_tool::{ErrorCode, Fault, Lang};
 use hyper::Method;
 use serde_json::{Value, json};
 
@@ -100,7 +101,7 @@ impl PromptQueue for Queue {
                     Err(error) => return Err(error),
                 }
             }
-            Err(QueueError::Unavailable(chatos_host::Text::fixed(
+            Err(QueueError::Unavailable(chatos_tool::Text::fixed(
                 "the host comes and goes; the question could not be asked",
                 "主机不断启动和停止，无法提问",
             )))

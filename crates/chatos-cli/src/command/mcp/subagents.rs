@@ -4,9 +4,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use chatos_host::prompts_api::RequestId;
-use chatos_host::{Beside, ErrorCode, Fault, Lang, Text};
+use chatos_host::Beside;
 use chatos_layer::{BoxFuture, Needed, SubDone, SubOrder, SubagentRunner, ToolError, Trace};
+use chatos_prompts::RequestId;
+use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use chatos_wire::subagent::SubPlugin;
 use hyper::Method;
 use serde_json::{Value, json};

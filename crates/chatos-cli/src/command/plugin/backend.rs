@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use chatos_host::{Fault, Text};
+use chatos_tool::{Fault, Text};
 use hyper::Method;
 use serde_json::json;
 

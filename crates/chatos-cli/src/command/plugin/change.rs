@@ -4,7 +4,7 @@ use std::io::{BufRead, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use chatos_host::{Fault, Lang, Text};
+use chatos_tool::{Fault, Lang, Text};
 use hyper::Method;
 use serde_json::{Value, json};
 

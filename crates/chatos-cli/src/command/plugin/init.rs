@@ -8,8 +8,8 @@ use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use chatos_host::manifest_api;
-use chatos_host::{Environment, ErrorCode, Fault, Lang, Text};
+use chatos_paths::Environment;
+use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use serde_json::{Value, json};
 
 use super::trust::typed;
@@ -242,10 +242,10 @@ fn without_bundler(text: &str) -> String {
 /// Reads the manifest as every plugin's is read; the first error is the answer.
 fn check(files: &BTreeMap<String, Vec<u8>>, lang: Lang) -> Result<(), Fault> {
     let manifest = files.get("plugin.json").map(Vec::as_slice).unwrap_or_default();
-    let parsed = manifest_api::parse(manifest);
+    let parsed = chatos_manifest::parse(manifest);
     let Some(problem) = parsed.problems.iter().find(|problem| problem.is_error()) else { return Ok(()) };
     let hint = |lang| problem.hint(lang).to_owned();
-    let (en, zh) = (manifest_api::Lang::En, manifest_api::Lang::Zh);
+    let (en, zh) = (chatos_manifest::Lang::En, chatos_manifest::Lang::Zh);
     Err(Fault::new(
         ErrorCode::InvalidArgument,
         Text::new(problem.message.en.clone(), problem.message.zh.clone()),

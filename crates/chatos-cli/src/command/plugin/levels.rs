@@ -1,7 +1,7 @@
 //! What a plugin may do, by weight, as its trust sheet shows it: programs it runs, what reaches beyond
 //! itself, what stays its own.
 
-use chatos_host::Lang;
+use chatos_tool::Lang;
 use serde_json::Value;
 
 use super::{items, text};

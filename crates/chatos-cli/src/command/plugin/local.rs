@@ -3,10 +3,13 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use chatos_host::contribution_api::DefaultLists;
-use chatos_host::manifest_api::{self, Problem};
-use chatos_host::plugins_api::{self, PackageError, Validation};
-use chatos_host::{Environment, Fault, Lang, check_modules, find_node, package_fault};
+use chatos_child::find_node;
+use chatos_contribution::DefaultLists;
+use chatos_host::{check_modules, package_fault};
+use chatos_manifest::Problem;
+use chatos_paths::Environment;
+use chatos_plugins::{PackageError, Validation};
+use chatos_tool::{Fault, Lang};
 use serde_json::{Value, json};
 
 use super::show::hint_word;
@@ -29,9 +32,9 @@ pub(super) fn validate(
     // Kept until everything in it was looked at.
     let scratch = tempfile::tempdir().map_err(|error| scratch_fault(&error))?;
     let unpacked = if is_package {
-        plugins_api::unpack(&path, scratch.path())
+        chatos_plugins::unpack(&path, scratch.path())
     } else {
-        plugins_api::plugin_dir(&path).map(|dir| vec![dir])
+        chatos_plugins::plugin_dir(&path).map(|dir| vec![dir])
     };
     let dirs = match unpacked {
         Ok(dirs) => dirs,
@@ -42,9 +45,9 @@ pub(super) fn validate(
     };
     let mut looked = Vec::new();
     block_on(async {
-        let node = find_node(environment).await;
+        let node = find_node("", environment.get("PATH")).await;
         for dir in dirs {
-            let mut found = plugins_api::validate(&dir, user_root.as_deref(), &defaults)
+            let mut found = chatos_plugins::validate(&dir, user_root.as_deref(), &defaults)
                 .map_err(|error| package_fault(&error, output.lang, None))?;
             let more = check_modules(node.as_ref(), &found).await;
             found.problems.extend(more);
@@ -94,10 +97,10 @@ impl Looked {
     }
 }
 
-fn manifest_lang(lang: Lang) -> manifest_api::Lang {
+fn manifest_lang(lang: Lang) -> chatos_manifest::Lang {
     match lang {
-        Lang::En => manifest_api::Lang::En,
-        Lang::Zh => manifest_api::Lang::Zh,
+        Lang::En => chatos_manifest::Lang::En,
+        Lang::Zh => chatos_manifest::Lang::Zh,
     }
 }
 
@@ -211,7 +214,7 @@ fn print_report(output: &Output, looked: &Looked, errors: &[Value], warnings: &[
     let lent = lent(found).join(", ");
     if !lent.is_empty() {
         // Information, no warning: here it runs.
-        output.say(&chatos_host::Text::new(
+        output.say(&chatos_tool::Text::new(
             format!("uses ChatOS's copy of {lent}; bundle it if the plugin should run in other hosts too"),
             format!("使用 ChatOS 自带的 {lent}；如果插件还要在其他宿主中运行，请将其打包进来"),
         ));
@@ -225,7 +228,7 @@ pub(super) fn pack(
     out: Option<&Path>,
 ) -> Result<ExitCode, Fault> {
     let current = environment.current_dir();
-    let packed = plugins_api::pack(&current.join(path), out, current, &DefaultLists::embedded());
+    let packed = chatos_plugins::pack(&current.join(path), out, current, &DefaultLists::embedded());
     let report = packed.map_err(|error| package_fault(&error, output.lang, None))?;
     if output.json {
         output.json_line(
@@ -240,15 +243,15 @@ pub(super) fn pack(
         } else {
             format!("{} files, {} left out, {}", report.files, report.excluded, report.digest)
         };
-        output.say(&chatos_host::Text::same(line));
+        output.say(&chatos_tool::Text::same(line));
     }
     Ok(ExitCode::SUCCESS)
 }
 
 fn scratch_fault(error: &std::io::Error) -> Fault {
     Fault::new(
-        chatos_host::ErrorCode::Unavailable,
-        chatos_host::Text::fixed("there is no place for temporary files", "没有可用的临时文件位置"),
+        chatos_tool::ErrorCode::Unavailable,
+        chatos_tool::Text::fixed("there is no place for temporary files", "没有可用的临时文件位置"),
     )
     .caused_by(error)
 }

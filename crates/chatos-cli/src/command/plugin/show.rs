@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use chatos_host::{Fault, Text};
+use chatos_tool::{Fault, Text};
 use serde_json::{Value, json};
 
 use super::{items, path_of, size, text};
@@ -81,7 +81,7 @@ pub(super) async fn list(
 }
 
 fn trust_word(output: &Output, plugin: &Value) -> String {
-    let zh = output.lang == chatos_host::Lang::Zh;
+    let zh = output.lang == chatos_tool::Lang::Zh;
     match text(&plugin["trust"]["state"]) {
         "trusted" if plugin["source"] == "user" => if zh { "已信任" } else { "trusted" }.to_owned(),
         "trusted" => "–".to_owned(),
@@ -112,7 +112,7 @@ pub(super) fn print_problem(output: &Output, problem: &Value) {
 }
 
 pub(super) fn hint_word(output: &Output) -> &'static str {
-    if output.lang == chatos_host::Lang::Zh { "提示：" } else { "hint:" }
+    if output.lang == chatos_tool::Lang::Zh { "提示：" } else { "hint:" }
 }
 
 pub(super) async fn one(api: &Api, output: &Output, id: &str) -> Result<ExitCode, Fault> {
@@ -129,14 +129,14 @@ pub(super) async fn one(api: &Api, output: &Output, id: &str) -> Result<ExitCode
 
 /// A labelled line.
 fn row(output: &Output, en: &str, zh: &str, value: &str) {
-    let label = if output.lang == chatos_host::Lang::Zh { zh } else { en };
+    let label = if output.lang == chatos_tool::Lang::Zh { zh } else { en };
     output.line(&format!("{} {value}", output.paint(Paint::Dim, &pad(label, 14))));
 }
 
 /// Everything a person decides by, in plain words (plugins §7).
 pub(super) fn print_details(output: &Output, details: &Value) {
     let plugin = &details["plugin"];
-    let zh = output.lang == chatos_host::Lang::Zh;
+    let zh = output.lang == chatos_tool::Lang::Zh;
     let title = format!("{} {}", text(&plugin["name"]), text(&plugin["version"]));
     output.line(&output.paint(Paint::Bold, &visible(&title)));
     row(output, "id", "id", &visible(text(&plugin["id"])));
@@ -216,7 +216,7 @@ pub(super) fn print_details(output: &Output, details: &Value) {
 }
 
 fn print_server(output: &Output, server: &Value) {
-    let zh = output.lang == chatos_host::Lang::Zh;
+    let zh = output.lang == chatos_tool::Lang::Zh;
     row(output, "server", "服务器", &visible(text(&server["name"])));
     if let Some(argv) = server["argv"].as_array() {
         // One token per line: nothing can hide behind spaces.
@@ -293,7 +293,7 @@ pub(super) async fn ai(api: &Api, output: &Output, app: &str) -> Result<ExitCode
         output.json_line(&value);
         return Ok(ExitCode::SUCCESS);
     }
-    let zh = output.lang == chatos_host::Lang::Zh;
+    let zh = output.lang == chatos_tool::Lang::Zh;
     let contribution = &found["contribution"];
     output.line(
         &output.paint(Paint::Bold, &format!("{} / {}", text(&found["pluginId"]), text(&found["appId"]))),

@@ -3,7 +3,7 @@
 use std::io::{BufRead, IsTerminal};
 use std::process::ExitCode;
 
-use chatos_host::{Fault, Text};
+use chatos_tool::{Fault, Text};
 use serde_json::{Map, Value, json};
 
 use super::ask::{read_json, read_text};

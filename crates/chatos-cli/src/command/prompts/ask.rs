@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use chatos_host::{ErrorCode, Fault, Text};
+use chatos_tool::{ErrorCode, Fault, Text};
 use serde_json::{Value, json};
 
 use super::desk::Desk;

@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
-use chatos_host::prompts_api::Surface;
-use chatos_host::{Announcement, Environment, Fault, Lang, PromptDesk, PromptReply, Visit, visit_prompts};
+use chatos_host::{PromptDesk, PromptReply, Visit, visit_prompts};
+use chatos_paths::{Announcement, Environment};
+use chatos_prompts::Surface;
+use chatos_tool::{Fault, Lang};
 use chatos_wire::prompt::PromptQuery;
 use hyper::Method;
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! Asks one question in the terminal: a form per kind, checked by the queue itself.
 
-use chatos_host::{ErrorCode, Fault, Lang, Text};
+use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use serde_json::{Map, Value, json};
 
 use super::desk::Desk;

@@ -1,6 +1,6 @@
 //! Questions, answers and the state of the log as people read them.
 
-use chatos_host::{Lang, Text};
+use chatos_tool::{Lang, Text};
 use serde_json::Value;
 
 use crate::output::{Output, Paint, pad, visible};

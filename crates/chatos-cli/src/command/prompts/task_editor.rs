@@ -1,6 +1,6 @@
 //! A list of tasks edited in the terminal: list, add, edit, delete, move, accept, refuse.
 
-use chatos_host::Lang;
+use chatos_tool::Lang;
 use serde_json::{Map, Value, json};
 
 use super::form::{Reply, canceled, ok, word};

@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use chatos_host::{Fault, Text};
+use chatos_tool::{Fault, Text};
 use serde_json::{Value, json};
 
 use super::desk::Desk;

@@ -4,8 +4,9 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use chatos_host::{Environment, ErrorCode, Fault, StateDir, Text};
+use chatos_paths::{Environment, StateDir};
 use chatos_server::{App, AppOptions, LocalApi, ServeOptions, Server};
+use chatos_tool::{ErrorCode, Fault, Text};
 use hyper::Method;
 use serde_json::{Value, json};
 
@@ -118,7 +119,7 @@ async fn sign_in(
             Some("pending") => {}
             Some("signed_in") => break,
             // Between the redirect and the end of the exchange it is neither.
-            _ if chatos_host::now_iso() < until => {}
+            _ if chatos_store::now_iso() < until => {}
             _ => return Err(late(server)),
         }
     }

@@ -6,8 +6,9 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use chatos_host::prompts_api::RequestId;
-use chatos_host::{Environment, ErrorCode, Fault, Text};
+use chatos_paths::Environment;
+use chatos_prompts::RequestId;
+use chatos_tool::{ErrorCode, Fault, Text};
 use hyper::Method;
 use serde_json::{Map, Value, json};
 

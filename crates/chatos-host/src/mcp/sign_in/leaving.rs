@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use chatos_events::Finding;
 use chatos_mcp::{Addresses, Auth, Endpoint, Grant};
 use chatos_store::{SecretKind, StoreError};
 use chatos_tool::Text;
@@ -14,7 +15,6 @@ use tokio::runtime::Handle;
 
 use super::kept::{KeptFor, Place};
 use super::{blocking, revoked};
-use crate::doctor::Finding;
 use crate::host::Host;
 use crate::mcp::{Catalogue, Known, ServerDesk};
 

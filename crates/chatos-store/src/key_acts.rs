@@ -1,13 +1,14 @@
 //! The state key as a person deals with it: a new one, or another place for it (state §6). Only the host
 //! that holds the state does either; a command reaches it over the API.
 
-use chatos_store::{KeyMove, KeyProblem, KeyTo, KeyWhere, Rotated};
+use chatos_events::Events;
 use chatos_tool::{ErrorCode, Fault, Text};
 use chatos_wire::event::{ChangedKey, HostEvent};
 use serde_json::{Map, json};
 
-use crate::fault::{key_fault, store_fault};
-use crate::host::Host;
+use crate::audit::Audit;
+use crate::db::Store;
+use crate::key::{KeyMove, KeyProblem, KeyTo, KeyWhere, Rotated, StateKey};
 
 /// What may be told about the key.
 #[derive(Debug, Clone)]
@@ -20,35 +21,54 @@ pub struct KeyState {
     pub former: usize,
 }
 
-impl Host {
+/// The key of one state as a person changes it. Clones are the same one.
+#[derive(Clone)]
+pub struct StateKeys {
+    key: StateKey,
+    store: Store,
+    audit: Audit,
+    events: Events,
+}
+
+impl StateKeys {
+    /// Changes of this key are recorded and published.
+    pub fn new(key: StateKey, store: Store, audit: Audit, events: Events) -> Self {
+        Self { key, store, audit, events }
+    }
+
+    /// The key itself, for those who seal and sign with it.
+    pub fn key(&self) -> &StateKey {
+        &self.key
+    }
+
     /// The key in force and where it is.
-    pub fn key_state(&self) -> KeyState {
-        KeyState { id: self.key().id(), place: self.key().place(), former: self.key().former() }
+    pub fn state(&self) -> KeyState {
+        KeyState { id: self.key.id(), place: self.key.place(), former: self.key.former() }
     }
 
     /// A new key; everything sealed is sealed anew, all or nothing.
-    pub fn rotate_key(&self) -> Result<Rotated, Fault> {
+    pub fn rotate(&self) -> Result<Rotated, Fault> {
         let rotated = self
-            .audit_log()
-            .between(|last| self.key().rotate(self.store(), last))
+            .audit
+            .between(|last| self.key.rotate(&self.store, last))
             .map_err(|problem| change_fault(&problem))?;
         let mut fields = Map::new();
         fields.insert("from".to_owned(), json!(rotated.from));
         fields.insert("to".to_owned(), json!(rotated.to));
         fields.insert("resealed".to_owned(), json!(rotated.resealed));
-        self.audit("state_key_rotated", fields);
-        self.events().publish(HostEvent::StateKeyChanged(ChangedKey { key_id: rotated.to.clone() }));
+        self.audit.note("state_key_rotated", fields);
+        self.events.publish(HostEvent::StateKeyChanged(ChangedKey { key_id: rotated.to.clone() }));
         Ok(rotated)
     }
 
     /// Moves the key to the keychain or back into a file.
-    pub fn move_key(&self, to: KeyTo) -> Result<KeyMove, Fault> {
-        let done = self.key().move_to(self.store(), to).map_err(|problem| change_fault(&problem))?;
+    pub fn move_to(&self, to: KeyTo) -> Result<KeyMove, Fault> {
+        let done = self.key.move_to(&self.store, to).map_err(|problem| change_fault(&problem))?;
         if done == KeyMove::Moved {
             let mut fields = Map::new();
             fields.insert("to".to_owned(), json!(if to == KeyTo::Keychain { "keychain" } else { "file" }));
-            self.audit("state_key_moved", fields);
-            self.events().publish(HostEvent::StateKeyChanged(ChangedKey { key_id: self.key().id() }));
+            self.audit.note("state_key_moved", fields);
+            self.events.publish(HostEvent::StateKeyChanged(ChangedKey { key_id: self.key.id() }));
         }
         Ok(done)
     }
@@ -74,10 +94,10 @@ fn change_fault(problem: &KeyProblem) -> Fault {
                     "请解锁桌面钥匙串并安装 `secret-tool`（软件包 libsecret-tools）；密钥保持在原处",
                 ))
         }
-        KeyProblem::Store(error) => store_fault(error),
+        KeyProblem::Store(error) => error.into(),
         KeyProblem::Seal(error) => {
             Fault::new(ErrorCode::Unavailable, zh(format!("无法更换状态密钥：{error}"))).code("state_key_unusable")
         }
-        KeyProblem::Io { .. } | KeyProblem::Malformed { .. } => key_fault(problem),
+        KeyProblem::Io { .. } | KeyProblem::Malformed { .. } => problem.into(),
     }
 }

@@ -3,11 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use chatos_paths::{FileLock, LockError, StateDir, replace_file};
 use chatos_tool::{ErrorCode, Fault, Text};
 use serde::{Deserialize, Serialize};
 
+use crate::atomic::replace_file;
+use crate::lock::{FileLock, LockError};
 use crate::process::{hostname, start_time};
+use crate::state_dir::StateDir;
 
 /// The content of `host.json`, mode 0600: how to reach the running host.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -35,15 +37,15 @@ pub struct Announcement {
 }
 
 impl Announcement {
-    /// Describes this process.
-    pub fn of_this_process(port: u16, url: String, token: String, started_at: String) -> Self {
+    /// Describes this process, a ChatOS of this version.
+    pub fn of_this_process(version: &str, port: u16, url: String, token: String, started_at: String) -> Self {
         let pid = std::process::id();
         Self {
             pid,
             port,
             token,
             started_at,
-            version: env!("CARGO_PKG_VERSION").to_owned(),
+            version: version.to_owned(),
             pid_start: start_time(pid),
             hostname: hostname(),
             url,
@@ -59,7 +61,7 @@ impl Announcement {
     }
 
     /// Writes it for other processes of this user.
-    pub(crate) fn publish(&self, dir: &StateDir) -> std::io::Result<()> {
+    pub fn publish(&self, dir: &StateDir) -> std::io::Result<()> {
         let text = serde_json::to_vec(self).map_err(std::io::Error::other)?;
         replace_file(&dir.host_json(), &text, 0o600)
     }
@@ -94,7 +96,7 @@ pub fn running_host(dir: &StateDir) -> Option<Announcement> {
 ///
 /// A command without a host holds it for a moment too, so a lock without a living announcement is
 /// waited for; a lock with one is a running host and is reported at once.
-pub(crate) fn take_lock(dir: &StateDir, patience: Duration) -> Result<FileLock, Fault> {
+pub fn take_lock(dir: &StateDir, patience: Duration) -> Result<FileLock, Fault> {
     let started = Instant::now();
     loop {
         match FileLock::try_exclusive(&dir.host_lock()) {
@@ -172,7 +174,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (dir, _) = StateDir::prepare(folder.path(), true).unwrap();
         let at = |port, token: &str| {
-            Announcement::of_this_process(port, String::new(), token.to_owned(), String::new())
+            Announcement::of_this_process("1.2.3", port, String::new(), token.to_owned(), String::new())
         };
         at(1, "former").publish(&dir).unwrap();
         let known = read_announcement(&dir).unwrap();

@@ -1,21 +1,38 @@
-//! Named secrets through the host: set and removed by a person, opened only where they are used.
+//! Named secrets as a person deals with them: set and removed, with a record of it, opened only where they are
+//! used.
 
-use chatos_store::{SecretInfo, SecretValue, is_secret_name};
+use chatos_events::Events;
 use chatos_tool::{ErrorCode, Fault, Text};
 use chatos_wire::event::{ChangedName, HostEvent};
 use serde_json::{Map, json};
 
-use crate::fault::store_fault;
-use crate::host::Host;
+use crate::audit::Audit;
+use crate::db::Store;
+use crate::key::{StateKey, SubKey};
+use crate::secrets::{SecretInfo, SecretValue, is_secret_name};
 
-impl Host {
+/// The secrets of one state. Clones are the same ones.
+#[derive(Clone)]
+pub struct Secrets {
+    store: Store,
+    key: SubKey,
+    audit: Audit,
+    events: Events,
+}
+
+impl Secrets {
+    /// The secrets this key seals. Nothing is read before the first use.
+    pub fn new(store: Store, key: &StateKey, audit: Audit, events: Events) -> Self {
+        Self { store, key: key.sub_key("secrets"), audit, events }
+    }
+
     /// What may be told about secrets.
-    pub fn list_secrets(&self) -> Result<Vec<SecretInfo>, Fault> {
-        self.store().list_secrets(&self.key().sub_key("secrets")).map_err(|error| store_fault(&error))
+    pub fn list(&self) -> Result<Vec<SecretInfo>, Fault> {
+        Ok(self.store.list_secrets(&self.key)?)
     }
 
     /// Sets a secret. Returns whether it was new.
-    pub fn set_secret(&self, name: &str, value: &str, description: Option<String>) -> Result<bool, Fault> {
+    pub fn set(&self, name: &str, value: &str, description: Option<String>) -> Result<bool, Fault> {
         if !is_secret_name(name) {
             return Err(bad_name(name));
         }
@@ -26,27 +43,23 @@ impl Host {
             )
             .hint(Text::fixed("give its value on standard input", "请通过标准输入提供其值")));
         }
-        let key = self.key().sub_key("secrets");
-        let new = self
-            .store()
-            .set_secret(&key, name, value.as_bytes(), description)
-            .map_err(|error| store_fault(&error))?;
-        self.secret_changed(name, if new { "secret_set" } else { "secret_changed" });
+        let new = self.store.set_secret(&self.key, name, value.as_bytes(), description)?;
+        self.changed(name, if new { "secret_set" } else { "secret_changed" });
         Ok(new)
     }
 
     /// Removes a secret.
-    pub fn remove_secret(&self, name: &str) -> Result<(), Fault> {
-        if !self.store().remove_secret(name).map_err(|error| store_fault(&error))? {
+    pub fn remove(&self, name: &str) -> Result<(), Fault> {
+        if !self.store.remove_secret(name)? {
             return Err(no_secret(name));
         }
-        self.secret_changed(name, "secret_removed");
+        self.changed(name, "secret_removed");
         Ok(())
     }
 
     /// Opens a secret for the one place that uses it.
-    pub fn use_secret(&self, name: &str) -> Result<Option<SecretValue>, Fault> {
-        self.store().use_secret(&self.key().sub_key("secrets"), name).map_err(|error| {
+    pub fn open(&self, name: &str) -> Result<Option<SecretValue>, Fault> {
+        self.store.use_secret(&self.key, name).map_err(|error| {
             Fault::new(
                 ErrorCode::Unavailable,
                 Text::new(error.message.clone(), format!("无法打开密钥 `{name}`")),
@@ -59,11 +72,11 @@ impl Host {
         })
     }
 
-    fn secret_changed(&self, name: &str, what: &'static str) {
+    fn changed(&self, name: &str, what: &'static str) {
         let mut fields = Map::new();
         fields.insert("name".to_owned(), json!(name));
-        self.audit(what, fields);
-        self.events().publish(HostEvent::SecretsChanged(ChangedName { name: name.to_owned() }));
+        self.audit.note(what, fields);
+        self.events.publish(HostEvent::SecretsChanged(ChangedName { name: name.to_owned() }));
     }
 }
 

@@ -11,17 +11,29 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use chatos_store::{Store, StoreError, SubKey, now_iso};
+use chatos_events::{Notice, Notices};
+use chatos_tool::Text;
+use chatos_wire::Severity;
 use serde_json::{Map, Value};
 
-/// Writes records and verifies the chain.
-pub struct Audit {
+use crate::db::Store;
+use crate::error::StoreError;
+use crate::key::SubKey;
+use crate::time::now_iso;
+
+/// Writes records and verifies the chain. Clones are the same log.
+#[derive(Clone)]
+pub struct Audit(Arc<Chain>);
+
+struct Chain {
     folder: PathBuf,
     key: SubKey,
     store: Store,
     head: Mutex<Head>,
+    // Told when a record could not be kept.
+    notices: Notices,
     // Records by which the database was older than a kill explains when this was opened.
     lost: u64,
 }
@@ -77,7 +89,7 @@ pub enum AuditVerdict {
 
 impl Audit {
     /// Continues the chain.
-    pub fn open(folder: PathBuf, key: SubKey, store: Store) -> Result<Self, AuditError> {
+    pub fn open(folder: PathBuf, key: SubKey, store: Store, notices: Notices) -> Result<Self, AuditError> {
         let wrap = |source| AuditError::Io { path: folder.clone(), source };
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(wrap)?;
         let stored = Head {
@@ -93,12 +105,33 @@ impl Audit {
             Some((last, _)) => (last, 0),
             None => (stored, 0),
         };
-        Ok(Self { folder, key, store, head: Mutex::new(head), lost })
+        Ok(Self(Arc::new(Chain { folder, key, store, head: Mutex::new(head), notices, lost })))
     }
 
     /// By how many records the database was too old when this was opened.
-    pub(crate) fn lost(&self) -> u64 {
-        self.lost
+    pub fn lost(&self) -> u64 {
+        self.0.lost
+    }
+
+    /// Keeps a record; a failure is logged and shown, the caller goes on.
+    pub fn note(&self, kind: &str, fields: Map<String, Value>) {
+        self.note_all(vec![(kind, fields)]);
+    }
+
+    /// As [`Audit::note`], for records that are there at the same time.
+    pub fn note_all(&self, records: Vec<(&str, Map<String, Value>)>) {
+        if let Err(error) = self.record_all(records) {
+            tracing::error!(%error, "an audit record was lost");
+            self.0.notices.add(Notice {
+                code: "audit_failed".to_owned(),
+                severity: Severity::Warning,
+                message: Text::new(
+                    format!("an audit record could not be kept: {error}"),
+                    format!("无法保存审计记录：{error}"),
+                ),
+                hint: None,
+            });
+        }
     }
 
     /// Appends one record, durable on return.
@@ -108,8 +141,8 @@ impl Audit {
 
     /// Appends records in their order, all durable on return or none kept.
     pub fn record_all(&self, records: Vec<(&str, Map<String, Value>)>) -> Result<(), AuditError> {
-        let mut head = self.head.lock().unwrap_or_else(PoisonError::into_inner);
-        let path = self.folder.join(format!("audit-{}.jsonl", &now_iso()[..4]));
+        let mut head = self.0.head.lock().unwrap_or_else(PoisonError::into_inner);
+        let path = self.0.folder.join(format!("audit-{}.jsonl", &now_iso()[..4]));
         let group = (records.len() > 1).then_some(head.seq + 1);
         let mut next = head.clone();
         let mut lines = String::new();
@@ -125,7 +158,7 @@ impl Audit {
                 record.entry(name).or_insert(value);
             }
             record.insert("prev".to_owned(), Value::from(next.hash.clone()));
-            let hash = hex(&self.key.sign(&[next.hash.as_bytes(), text_of(&record).as_bytes()]));
+            let hash = hex(&self.0.key.sign(&[next.hash.as_bytes(), text_of(&record).as_bytes()]));
             record.insert("hash".to_owned(), Value::from(hash.clone()));
             lines.push_str(&Value::Object(record).to_string());
             lines.push('\n');
@@ -134,14 +167,14 @@ impl Audit {
         append(&path, lines.as_bytes()).map_err(|source| AuditError::Io { path: path.clone(), source })?;
         *head = next;
         // Together: a number without its hash would read as tampering after a kill.
-        self.store.set_metas(&[("audit_seq", &head.seq.to_string()), ("audit_hash", &head.hash)])?;
+        self.0.store.set_metas(&[("audit_seq", &head.seq.to_string()), ("audit_hash", &head.hash)])?;
         Ok(())
     }
 
     /// Does something between two records: `work` gets the number of the last one, and nobody writes
     /// another meanwhile.
     pub(crate) fn between<T>(&self, work: impl FnOnce(u64) -> T) -> T {
-        let head = self.head.lock().unwrap_or_else(PoisonError::into_inner);
+        let head = self.0.head.lock().unwrap_or_else(PoisonError::into_inner);
         work(head.seq)
     }
 
@@ -149,18 +182,18 @@ impl Audit {
     pub fn verify(&self) -> Result<AuditVerdict, AuditError> {
         let mut head = Head::default();
         for file in
-            files(&self.folder).map_err(|source| AuditError::Io { path: self.folder.clone(), source })?
+            files(&self.0.folder).map_err(|source| AuditError::Io { path: self.0.folder.clone(), source })?
         {
             let wrap = |source| AuditError::Io { path: file.clone(), source };
             let reader = BufReader::new(File::open(&file).map_err(wrap)?);
             for (number, line) in reader.split(b'\n').enumerate() {
                 let line = line.map_err(wrap)?;
-                if let Err(reason) = follow(&self.key, &mut head, &line) {
+                if let Err(reason) = follow(&self.0.key, &mut head, &line) {
                     return Ok(AuditVerdict::Broken { file, line: number as u64 + 1, reason });
                 }
             }
         }
-        let expected = self.head.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let expected = self.0.head.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if head != expected {
             return Ok(AuditVerdict::Shortened { found: head.seq, expected: expected.seq });
         }
@@ -258,7 +291,9 @@ fn last_record(folder: &Path) -> io::Result<Option<(Head, u64)>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use chatos_store::{KeyPlace, OpenOptions as StoreOptions, StateKey};
+    use crate::db::OpenOptions as StoreOptions;
+    use crate::key::{KeyPlace, StateKey};
+    use chatos_events::Events;
 
     fn audit(dir: &Path) -> Audit {
         let store = Store::open(StoreOptions {
@@ -271,7 +306,7 @@ mod tests {
         })
         .unwrap();
         let key = StateKey::open(&KeyPlace::new(dir.join("keys")), "x").unwrap();
-        Audit::open(dir.join("audit"), key.sub_key("audit"), store).unwrap()
+        Audit::open(dir.join("audit"), key.sub_key("audit"), store, Notices::new(Events::new(0))).unwrap()
     }
 
     fn with_three() -> (tempfile::TempDir, PathBuf) {
@@ -316,7 +351,7 @@ mod tests {
         let hash = head(text.lines().nth(seq as usize - 1).unwrap());
         let audit = audit(dir);
         let metas = [("audit_seq", seq.to_string()), ("audit_hash", hash.as_str().unwrap().to_owned())];
-        audit.store.set_metas(&metas.each_ref().map(|(key, value)| (*key, value.as_str()))).unwrap();
+        audit.0.store.set_metas(&metas.each_ref().map(|(key, value)| (*key, value.as_str()))).unwrap();
     }
 
     #[test]

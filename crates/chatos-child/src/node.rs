@@ -27,7 +27,7 @@ impl NodeInfo {
     clippy::disallowed_methods,
     reason = "asks one program for its version; owns and reaps that child here"
 )]
-pub(crate) async fn find(setting: &str, path_variable: Option<&str>) -> Option<NodeInfo> {
+pub async fn find_node(setting: &str, path_variable: Option<&str>) -> Option<NodeInfo> {
     let path = if setting.is_empty() { in_path("node", path_variable?)? } else { PathBuf::from(setting) };
     let command = std::process::Command::new(&path);
     let child = tokio::process::Command::from(command)
@@ -40,11 +40,6 @@ pub(crate) async fn find(setting: &str, path_variable: Option<&str>) -> Option<N
     let version = String::from_utf8(output.stdout).ok()?.trim().to_owned();
     let major = version.strip_prefix('v')?.split('.').next()?.parse().ok()?;
     Some(NodeInfo { path, version, major })
-}
-
-/// Node as this process's environment finds it, for commands that open no state.
-pub async fn find_node(environment: &crate::environment::Environment) -> Option<NodeInfo> {
-    find("", environment.get("PATH")).await
 }
 
 fn in_path(name: &str, variable: &str) -> Option<PathBuf> {

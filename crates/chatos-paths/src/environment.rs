@@ -1,11 +1,13 @@
-//! The one reading of the process environment, at start; everybody else gets values passed in.
+//! The one reading of the process environment, by the command line at its start; everybody else gets values
+//! passed in.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use chatos_paths::{Locations, PathError, PathInputs};
-use chatos_store::KeyPlace;
 use chatos_tool::Lang;
+
+use crate::error::PathError;
+use crate::state_dir::{Locations, PathInputs};
 
 /// What the environment says, frozen.
 #[derive(Debug, Clone, Default)]
@@ -16,7 +18,7 @@ pub struct Environment {
 
 impl Environment {
     /// Reads the environment of this process. Values that are not UTF-8 are treated as absent.
-    pub fn read() -> Self {
+    pub fn of_process() -> Self {
         let variables = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .collect();
@@ -64,15 +66,6 @@ impl Environment {
             cache_home: path("XDG_CACHE_HOME"),
             current_dir: self.current_dir.clone(),
         })
-    }
-
-    /// Where the state key is.
-    pub fn key_place(&self, places: &Locations) -> KeyPlace {
-        KeyPlace {
-            dir: places.key_dir.clone(),
-            override_file: self.get("CHATOS_MASTER_KEY_FILE").map(PathBuf::from),
-            search: self.get("PATH").map(std::ffi::OsString::from),
-        }
     }
 
     /// A person sits in front of a screen of this machine.
