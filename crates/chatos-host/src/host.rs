@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
+use chatos_archive::{Archive, ArchiveParts};
 use chatos_child::{NodeInfo, find_node};
 use chatos_events::{Events, Lifetime, Notice, Notices, Operations};
 use chatos_paths::{Environment, FileLock, Locations, StateDir, move_legacy, take_lock};
@@ -86,6 +87,7 @@ pub struct Host {
     settings: Settings,
     keys: StateKeys,
     secrets: Secrets,
+    archive: Archive,
     audit: Audit,
     events: Events,
     redactor: Arc<Redactor>,
@@ -145,7 +147,22 @@ impl Host {
         let notices = Notices::new(events.clone());
         let audit = Audit::open(dir.audit(), key.sub_key("audit"), store.clone(), notices.clone())?;
         let project = project_root(&config)?;
-        let lang = config.environment.lang();
+        let operations = Operations::new(events.clone(), config.environment.lang());
+        let life = Lifetime::new();
+        let archive = Archive::new(ArchiveParts {
+            dir: dir.clone(),
+            places: places.clone(),
+            store: store.clone(),
+            settings: settings.clone(),
+            key: key.clone(),
+            audit: audit.clone(),
+            events: events.clone(),
+            notices: notices.clone(),
+            operations: operations.clone(),
+            life: life.clone(),
+            version: env!("CARGO_PKG_VERSION"),
+            old_key: config.environment.get("MODEL_CLI_SECRET_KEY").map(str::to_owned),
+        });
         let host = Self {
             places,
             dir,
@@ -156,7 +173,8 @@ impl Host {
             store,
             settings,
             audit,
-            operations: Operations::new(events.clone(), lang),
+            archive,
+            operations,
             redactor: Arc::new(Redactor::new()),
             notices,
             events,
@@ -169,7 +187,7 @@ impl Host {
             apps: AppDesk::default(),
             spawning: OnceLock::new(),
             announced: Mutex::new(None),
-            life: Lifetime::new(),
+            life,
             node: OnceLock::new(),
             closed: AtomicBool::new(false),
             unclean: AtomicBool::new(false),
@@ -183,7 +201,7 @@ impl Host {
             host.end_leftover_children();
             host.begin_serving();
             host.narrow_at_start();
-            host.import_at_start();
+            host.archive.import_at_start();
         }
         let host = Arc::new(host);
         host.wire_backends();
@@ -511,6 +529,11 @@ impl Host {
     /// The state key as a person changes it.
     pub fn keys(&self) -> &StateKeys {
         &self.keys
+    }
+
+    /// Copies of the state, older states, retention.
+    pub fn archive(&self) -> &Archive {
+        &self.archive
     }
 
     /// Named secrets.

@@ -20,7 +20,6 @@ mod modes;
 mod plugins;
 mod prompts;
 mod runs;
-mod state;
 mod tasks;
 mod tools;
 mod upkeep;
@@ -50,7 +49,6 @@ pub use prompts::{PromptDesk, PromptReply, Visit, visit_prompts};
 pub use runs::{
     CompleteOrder, Completion, Exported, Reopened, RunDesk, Sender, decode_base64, encode_base64,
 };
-pub use state::{BackupOrder, RecoverChoice, Recovery, RestoreOrder, examine_damage, restore};
 pub use tools::{CallState, ToolCall, ToolDesk, ToolLogFilter, ToolLogPage};
 
 /// The version of ChatOS, the one number every surface shows.

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use chatos_tool::Text;
 use serde_json::Value;
@@ -48,8 +48,12 @@ pub struct SettingsInput {
     pub env: BTreeMap<String, String>,
 }
 
-/// The snapshot every reader uses. Whoever stores values writes them first, then tells it here.
-pub struct Settings {
+/// The snapshot every reader uses. Whoever stores values writes them first, then tells it here. Clones are the
+/// same settings.
+#[derive(Clone)]
+pub struct Settings(Arc<Snapshot>);
+
+struct Snapshot {
     input: SettingsInput,
     stored: RwLock<BTreeMap<String, (Value, i64)>>,
     // Check, write and snapshot update happen in one order for all writers.
@@ -60,30 +64,35 @@ pub struct Settings {
 impl Settings {
     /// Flags, environment and defaults, where there is no database yet.
     pub fn unstored(input: SettingsInput) -> Self {
-        Self { input, stored: RwLock::default(), writing: Mutex::new(()), revision: AtomicU64::new(0) }
+        Self(Arc::new(Snapshot {
+            input,
+            stored: RwLock::default(),
+            writing: Mutex::new(()),
+            revision: AtomicU64::new(0),
+        }))
     }
 
     /// Rises with every change; readers keep what they made of the values until then.
     pub fn revision(&self) -> u64 {
-        self.revision.load(Ordering::Acquire)
+        self.0.revision.load(Ordering::Acquire)
     }
 
     fn changed(&self) {
-        self.revision.fetch_add(1, Ordering::Release);
+        self.0.revision.fetch_add(1, Ordering::Release);
     }
 
     /// What is in force for `key`; `None` for a key nobody knows.
     pub fn effective(&self, key: &str) -> Option<Effective> {
         let spec = find_setting(key)?;
         let mut warning = None;
-        if let Some(value) = self.input.flags.get(key) {
+        if let Some(value) = self.0.input.flags.get(key) {
             let source = SettingSource::Flag(spec.flag.unwrap_or("--set").to_owned());
             return Some(Effective { value: value.clone(), source, warning, updated_at: None });
         }
         let own = env_name(key);
         let names = std::iter::once((own.as_str(), EnvRule::Value)).chain(spec.env.iter().copied());
         for (name, rule) in names {
-            let Some(text) = self.input.env.get(name) else { continue };
+            let Some(text) = self.0.input.env.get(name) else { continue };
             match value::from_env(spec, rule, text) {
                 Ok(Some((value, clamped))) => {
                     let source = SettingSource::Env(name.to_owned());
@@ -98,7 +107,7 @@ impl Settings {
                 Err(()) => warning = Some(value::ignored(name)),
             }
         }
-        let stored = self.stored.read().unwrap_or_else(PoisonError::into_inner);
+        let stored = self.0.stored.read().unwrap_or_else(PoisonError::into_inner);
         if let Some((stored, at)) = stored.get(key) {
             match value::fit(spec, stored) {
                 Some((value, clamped)) => {
@@ -134,18 +143,18 @@ impl Settings {
 
     /// Keys of families that have a stored value.
     pub fn stored_family_keys(&self) -> Vec<String> {
-        let stored = self.stored.read().unwrap_or_else(PoisonError::into_inner);
+        let stored = self.0.stored.read().unwrap_or_else(PoisonError::into_inner);
         stored.keys().filter(|key| key.starts_with(PLUGIN_ENV.key)).cloned().collect()
     }
 
     /// Taken by whoever writes, from the check until the snapshot knows: all writers go in one order.
     pub fn writing(&self) -> MutexGuard<'_, ()> {
-        self.writing.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.writing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The stored values as they were read, with the time each was written. `true` when any is another.
     pub fn replace_stored(&self, values: BTreeMap<String, (Value, i64)>) -> bool {
-        let mut known = self.stored.write().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.stored.write().unwrap_or_else(PoisonError::into_inner);
         let other = *known != values;
         if other {
             *known = values;
@@ -157,7 +166,7 @@ impl Settings {
 
     /// One value was stored, or is not stored any more.
     pub fn note_stored(&self, key: &str, value: Option<(Value, i64)>) {
-        let mut stored = self.stored.write().unwrap_or_else(PoisonError::into_inner);
+        let mut stored = self.0.stored.write().unwrap_or_else(PoisonError::into_inner);
         match value {
             Some(value) => drop(stored.insert(key.to_owned(), value)),
             None => drop(stored.remove(key)),

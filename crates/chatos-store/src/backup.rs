@@ -33,7 +33,7 @@ impl Store {
     }
 
     /// A copy in the backups folder before something that changes much.
-    pub(crate) fn backup_before(&self, what: &str) -> Result<Backup, StoreError> {
+    pub fn backup_before(&self, what: &str) -> Result<Backup, StoreError> {
         let folder = &self.options().backups;
         make_folder(folder)?;
         self.backup_to(&folder.join(format!("before-{what}-{}.db", stamp())))
@@ -162,7 +162,8 @@ pub(crate) fn stamp() -> String {
     iso_from_ms(now_ms()).replace([':', '.'], "-")
 }
 
-pub(crate) fn make_folder(folder: &Path) -> Result<(), StoreError> {
+/// Makes a folder only its owner can look into.
+pub fn make_folder(folder: &Path) -> Result<(), StoreError> {
     use std::os::unix::fs::DirBuilderExt;
     std::fs::DirBuilder::new()
         .recursive(true)
@@ -172,7 +173,7 @@ pub(crate) fn make_folder(folder: &Path) -> Result<(), StoreError> {
 }
 
 /// Replaces a small file: temporary file, sync, rename, sync of the folder.
-pub(crate) fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+pub fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     use std::io::Write;
     use std::os::unix::fs::OpenOptionsExt;
     let partial = path.with_extension("partial");
@@ -194,7 +195,8 @@ fn remove_if_there(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-pub(crate) fn io_error(action: &str, path: &Path, error: &std::io::Error) -> StoreError {
+/// A failure of the file system as one of the store.
+pub fn io_error(action: &str, path: &Path, error: &std::io::Error) -> StoreError {
     let kind = match error.kind() {
         std::io::ErrorKind::StorageFull => StoreErrorKind::Full,
         _ => StoreErrorKind::Unavailable,

@@ -151,8 +151,9 @@ impl Store {
     /// Runs `work` in the writer's transaction and returns after the commit is durable.
     ///
     /// `work` must be short and must not call the store. An error or a panic in it undoes its own
-    /// changes only; other jobs of the same group are not affected.
-    pub(crate) fn write<T: Send + 'static>(
+    /// changes only; other jobs of the same group are not affected. Outside of this crate only the import of an
+    /// older state writes with it (decision 0022).
+    pub fn write<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
@@ -198,11 +199,9 @@ impl Store {
         None
     }
 
-    /// Runs `work` on a reading connection: it sees every commit acknowledged before the call.
-    pub(crate) fn read<T>(
-        &self,
-        work: impl FnOnce(&Connection) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
+    /// Runs `work` on a reading connection: it sees every commit acknowledged before the call. Outside of this
+    /// crate only the import of an older state reads with it (decision 0022).
+    pub fn read<T>(&self, work: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
         let idle = lock(&self.shared.readers).pop();
         let connection = match idle {
             Some(connection) => connection,
@@ -346,7 +345,7 @@ fn inspect(options: &OpenOptions) -> Result<(), StoreError> {
 
 /// Opens a file nobody writes to, without making the side files an ordinary reader makes.
 #[expect(clippy::disallowed_methods, reason = "looks at a database before it is opened for good")]
-pub(crate) fn open_still(path: &Path) -> Result<Connection, StoreError> {
+pub fn open_still(path: &Path) -> Result<Connection, StoreError> {
     use std::fmt::Write;
     use std::os::unix::ffi::OsStrExt;
     let mut address = String::from("file:");
@@ -378,7 +377,7 @@ fn refuse_lost(options: &OpenOptions) -> Result<(), StoreError> {
 }
 
 /// `state.db` + `-wal`, `-shm`.
-pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
+pub fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)

@@ -249,7 +249,7 @@ impl SubKey {
     }
 
     /// This very key, whatever comes after it.
-    pub(crate) fn as_of_now(&self) -> Self {
+    pub fn as_of_now(&self) -> Self {
         if let Source::Of { ring, .. } = &self.0 {
             ring.refresh();
         }
@@ -257,7 +257,7 @@ impl SubKey {
     }
 
     /// The id of a key that stays; `None` for one that follows its state.
-    pub(crate) fn key_id(&self) -> Option<&str> {
+    pub fn key_id(&self) -> Option<&str> {
         match &self.0 {
             Source::Fixed(derived) => Some(&derived.key_id),
             Source::Of { .. } => None,

@@ -143,7 +143,8 @@ fn checksum(sql: &str) -> String {
     hex(&Sha256::digest(sql.as_bytes()))
 }
 
-pub(crate) fn hex(bytes: &[u8]) -> String {
+/// Bytes as lower-case hex digits.
+pub fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write;
     bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
         // Writing to a String cannot fail.

@@ -66,7 +66,7 @@ pub(crate) fn refuse_outdated(
 }
 
 /// Refuses to go on with another key than the one in force.
-pub(crate) fn refuse_other_key(connection: &Connection, key_id: Option<&str>) -> Result<(), StoreError> {
+pub fn refuse_other_key(connection: &Connection, key_id: Option<&str>) -> Result<(), StoreError> {
     let mut statement = connection.prepare_cached("SELECT value FROM meta WHERE key = 'key_id'")?;
     let in_force: Option<String> = statement.query_row([], |row| row.get(0)).optional()?;
     match in_force {

@@ -329,7 +329,8 @@ fn remove(path: &Path) -> Result<(), StoreError> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "copies of databases, never state.db itself")]
-pub(crate) fn open_copy(path: &Path) -> Result<Connection, StoreError> {
+/// Opens a copy of a database for looking into it.
+pub fn open_copy(path: &Path) -> Result<Connection, StoreError> {
     let connection = Connection::open(path)?;
     connection.pragma_update(None, "trusted_schema", false)?;
     connection.pragma_update(None, "cell_size_check", true)?;
@@ -337,7 +338,7 @@ pub(crate) fn open_copy(path: &Path) -> Result<Connection, StoreError> {
 }
 
 /// A folder beside the database with a copy of it and its log; removed when no longer needed.
-pub(crate) struct Scratch(pub(crate) PathBuf);
+pub struct Scratch(pub(crate) PathBuf);
 
 impl Scratch {
     fn copy(database: &Path) -> Result<Self, StoreError> {
@@ -346,7 +347,7 @@ impl Scratch {
     }
 
     /// Copies a database with its log into a new folder.
-    pub(crate) fn copy_to(database: &Path, folder: PathBuf) -> Result<Self, StoreError> {
+    pub fn copy_to(database: &Path, folder: PathBuf) -> Result<Self, StoreError> {
         if folder.exists() {
             std::fs::remove_dir_all(&folder)
                 .map_err(|e| backup::io_error("remove a leftover", &folder, &e))?;
@@ -364,7 +365,8 @@ impl Scratch {
         Ok(scratch)
     }
 
-    pub(crate) fn database(&self) -> PathBuf {
+    /// The copied database.
+    pub fn database(&self) -> PathBuf {
         self.0.join("copy.db")
     }
 }

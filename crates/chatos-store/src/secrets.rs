@@ -300,7 +300,7 @@ fn check_value(value: &[u8]) -> Result<(), StoreError> {
 }
 
 /// state §6: a sealed value belongs to exactly one row.
-pub(crate) fn secret_place(instance: &str, id: &str) -> String {
+pub fn secret_place(instance: &str, id: &str) -> String {
     format!("{instance}|secrets|{id}|sealed")
 }
 
@@ -309,7 +309,7 @@ fn id_of(connection: &Connection, name: &str) -> Result<Option<String>, StoreErr
     Ok(statement.query_row([name], |row| row.get(0)).optional()?)
 }
 
-pub(crate) fn unsealable(error: &SealError) -> StoreError {
+pub fn unsealable(error: &SealError) -> StoreError {
     StoreError::new(StoreErrorKind::Unavailable, format!("cannot seal a secret: {error}"))
 }
 

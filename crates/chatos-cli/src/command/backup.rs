@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
-use chatos_host::{RestoreOrder, restore};
+use chatos_archive::{RestoreOrder, restore};
 use chatos_paths::Environment;
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use hyper::Method;

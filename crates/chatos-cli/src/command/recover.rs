@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
-use chatos_host::{RecoverChoice, examine_damage};
+use chatos_archive::{RecoverChoice, examine_damage};
 use chatos_paths::Environment;
 use chatos_tool::{Fault, Text};
 use hyper::Method;

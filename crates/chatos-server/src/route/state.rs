@@ -1,6 +1,6 @@
 //! The state as a whole: copies of it, taking over an older one, removing what is no longer wanted.
 
-use chatos_host::BackupOrder;
+use chatos_archive::BackupOrder;
 use chatos_store::iso_from_ms;
 use chatos_tool::Fault;
 use chatos_wire::operation::OperationView;
@@ -27,7 +27,7 @@ async fn import(
     Body(body): Body<StateImportBody>,
 ) -> Result<Accepted<OperationView>, ApiError> {
     let lang = cx.lang;
-    let operation = app.host().import_state(body.path)?;
+    let operation = app.host().archive().take_over(body.path)?;
     Ok(Accepted(operation.view(lang)))
 }
 
@@ -43,13 +43,14 @@ async fn backup(
         passphrase: body.passphrase.map(zeroize::Zeroizing::new),
         lang,
     };
-    let operation = app.host().backup(order)?;
+    let operation = app.host().archive().backup(order)?;
     Ok(Accepted(operation.view(lang)))
 }
 
 async fn prune(app: App, _: Caller, Body(body): Body<PruneBody>) -> Result<PruneView, ApiError> {
     let dry_run = body.dry_run;
-    let (before, pruned) = blocking(&app, move |host| host.prune(&body.runs_before, body.dry_run)).await?;
+    let (before, pruned) =
+        blocking(&app, move |host| host.archive().prune(&body.runs_before, body.dry_run)).await?;
     Ok(PruneView {
         dry_run,
         before: iso_from_ms(before),
@@ -61,7 +62,7 @@ async fn prune(app: App, _: Caller, Body(body): Body<PruneBody>) -> Result<Prune
 }
 
 async fn imports(app: App, _: Caller, (): ()) -> Result<StateImports, ApiError> {
-    let rows = blocking(&app, |host| host.store().imports().map_err(Fault::from)).await?;
+    let rows = blocking(&app, |host| chatos_archive::imports(host.store()).map_err(Fault::from)).await?;
     let items = rows
         .into_iter()
         .map(|(source, at, counts, report)| StateImportView {

@@ -1,12 +1,12 @@
 //! Tasks and records of changed files.
 
+use chatos_store::now_ms;
 use rusqlite::types::Value as Sql;
 
 use super::Import;
 use super::merge::{Taken, Unfit, decide, maybe, put};
 use super::record::Record;
 use super::report::Reason;
-use crate::time::now_ms;
 
 /// Titles are cut to what the task server takes.
 const TITLE_CHARS: usize = 300;

@@ -2,10 +2,10 @@
 //! and the source is left as it was.
 #![expect(clippy::disallowed_methods, reason = "tests make and look into databases of their own")]
 
-use super::*;
-use crate::db::tests::options;
-use crate::key::{KeyPlace, StateKey};
+use chatos_store::{KeyPlace, OpenOptions, StateKey};
 use serde_json::{Value, json};
+
+use super::*;
 
 const OLD_KEY: &str = "BQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQU=";
 const SEALED: &str = "enc:v1:AAECAwQFBgcICQoL:Uqre/GKH8dyoqpF9hUTxMQ==:qcWrTunfiT8EjgDF5KPnRDXteQc=";
@@ -20,7 +20,15 @@ struct Bench {
 impl Bench {
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let store = Store::open(options(dir.path())).unwrap();
+        let store = Store::open(OpenOptions {
+            path: dir.path().join("state.db"),
+            backups: dir.path().join("backups"),
+            migrate: true,
+            wal: true,
+            used: false,
+            check: true,
+        })
+        .unwrap();
         let place = KeyPlace::new(dir.path().join("keys"));
         let key = StateKey::open(&place, &store.instance_id().unwrap()).unwrap().sub_key("secrets");
         Self { dir, store, key }
@@ -42,7 +50,7 @@ impl Bench {
             secrets: self.key.clone(),
             old_key: None,
         };
-        self.store.import(order).unwrap()
+        import(&self.store, order).unwrap()
     }
 
     fn done(&self, source: &Path) -> Imported {
@@ -319,29 +327,29 @@ fn the_same_source_is_taken_once_and_a_changed_one_only_where_it_is_newer() {
     let bench = Bench::new();
     let mut rows = everything();
     let source = bench.source(&rows);
-    assert_eq!(bench.store.import_state(&source).unwrap(), ImportState::New);
+    assert_eq!(import_state(&bench.store, &source).unwrap(), ImportState::New);
     bench.done(&source);
-    assert_eq!(bench.store.import_state(&source).unwrap(), ImportState::Done);
+    assert_eq!(import_state(&bench.store, &source).unwrap(), ImportState::Done);
     assert!(matches!(bench.import(&source), ImportOutcome::AlreadyDone { .. }));
     let everything_here = || {
         bench.rows("SELECT id, title, updated_at FROM tasks UNION ALL SELECT id, name, updated_at FROM models UNION ALL SELECT id, content, seq FROM messages ORDER BY 1")
     };
     let before = everything_here();
     // A person renames a task here; the source gains a newer task, a message and a long note.
-    let patch = crate::tasks::TaskPatch { title: Some("Mine".to_owned()), ..Default::default() };
+    let patch = chatos_store::TaskPatch { title: Some("Mine".to_owned()), ..Default::default() };
     bench.store.update_task("t1", patch).unwrap();
     let padding = "x".repeat(20_000);
     rows.push(("tasks", "t9", json!({ "title": "New", "details": padding })));
     rows.push(("chatMessages", "n9", json!({ "sessionId": "c1", "role": "user", "content": "later" })));
     let source = bench.source(&rows);
-    assert_eq!(bench.store.import_state(&source).unwrap(), ImportState::Changed);
+    assert_eq!(import_state(&bench.store, &source).unwrap(), ImportState::Changed);
     let imported = bench.done(&source);
     assert_eq!(numbers(&imported, "tasks"), (2, 1, 0, 1, 0));
     assert_eq!(numbers(&imported, "chatMessages").1, 1);
     assert_eq!(bench.rows("SELECT title FROM tasks WHERE id IN ('t1', 't9') ORDER BY id"), ["Mine", "New"]);
     assert_eq!(bench.rows("SELECT seq FROM messages WHERE id = 'n9'"), ["3"]);
     assert_eq!(everything_here().len(), before.len() + 2);
-    assert_eq!(bench.store.imports().unwrap().len(), 1);
+    assert_eq!(imports(&bench.store).unwrap().len(), 1);
 }
 
 #[test]
@@ -387,11 +395,11 @@ fn what_is_something_else_is_left_alone() {
         secrets: bench.key.clone(),
         old_key: None,
     };
-    assert_eq!(bench.store.import(order(garbage)).unwrap_err().kind, StoreErrorKind::Corrupt);
-    let missing = bench.store.import(order(bench.dir.path().join("missing"))).unwrap_err();
+    assert_eq!(import(&bench.store, order(garbage)).unwrap_err().kind, StoreErrorKind::Corrupt);
+    let missing = import(&bench.store, order(bench.dir.path().join("missing"))).unwrap_err();
     assert_eq!(missing.kind, StoreErrorKind::NotFound);
-    assert_eq!(bench.store.import_state(bench.dir.path()).unwrap(), ImportState::Absent);
-    assert!(bench.store.imports().unwrap().is_empty());
+    assert_eq!(import_state(&bench.store, bench.dir.path()).unwrap(), ImportState::Absent);
+    assert!(imports(&bench.store).unwrap().is_empty());
 }
 
 #[test]
@@ -403,7 +411,7 @@ fn a_source_in_use_is_read_with_its_log_and_not_changed() {
     writer
         .execute("INSERT INTO records VALUES ('tasks', 't2', '{\"title\":\"In the log\"}', 1, 2)", [])
         .unwrap();
-    let bytes = |suffix: &str| std::fs::read(crate::db::beside(&source, suffix)).unwrap();
+    let bytes = |suffix: &str| std::fs::read(chatos_store::door::beside(&source, suffix)).unwrap();
     let before = (bytes(""), bytes("-wal"));
     bench.done(&source);
     assert_eq!(bench.rows("SELECT title FROM tasks ORDER BY id"), ["In the file", "In the log"]);
@@ -430,7 +438,7 @@ fn a_failure_in_the_middle_leaves_nothing() {
         secrets: bench.key.clone(),
         old_key: None,
     };
-    assert!(bench.store.import(order).is_err());
+    assert!(import(&bench.store, order).is_err());
     for table in ["tasks", "models", "messages", "secrets", "agents", "settings", "imports"] {
         assert_eq!(bench.rows(&format!("SELECT count(*) FROM {table}")), ["0"], "{table}");
     }

@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
+use chatos_store::now_ms;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use super::report::Reason;
-use crate::time::now_ms;
 
 /// A row of `records`.
 pub(super) struct Record {

@@ -1,5 +1,6 @@
 //! land_configs and agents. An agent keeps exactly its tools, and nobody gains any.
 
+use chatos_store::door::hex;
 use rusqlite::types::Value as Sql;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
@@ -9,7 +10,6 @@ use super::admin::BUILT_IN_SERVERS;
 use super::merge::{Taken, Unfit, decide, flag, free_name, imported, maybe, put};
 use super::record::{Record, as_switch, as_text, take, texts};
 use super::report::Reason;
-use crate::migrate::hex;
 
 /// Fixed ids of the built-in land_configs (agents §2).
 const BUILT_IN: [&str; 2] = ["lc_safe_default", "lc_developer"];

@@ -17,6 +17,8 @@ mod work;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use chatos_store::door::{self, refuse_other_key};
+use chatos_store::{Backup, Store, StoreError, StoreErrorKind, SubKey, now_iso, now_ms};
 use rusqlite::{Connection, OptionalExtension};
 
 use self::merge::{Taken, Unfit};
@@ -24,11 +26,6 @@ use self::old_secret::OldKey;
 use self::record::Record;
 use self::report::Reason;
 use self::source::Source;
-use crate::backup::{self, Backup};
-use crate::db::Store;
-use crate::error::{StoreError, StoreErrorKind};
-use crate::key::SubKey;
-use crate::time::now_ms;
 
 pub use self::report::{ImportCount, ImportReport};
 
@@ -91,112 +88,103 @@ pub struct Imported {
     pub old_key_file: Option<PathBuf>,
 }
 
-impl Store {
-    /// Whether a file should be taken over at this start; looks at sizes only.
-    pub fn import_state(&self, source: &Path) -> Result<ImportState, StoreError> {
-        let Ok(path) = std::fs::canonicalize(source) else { return Ok(ImportState::Absent) };
-        if !path.is_file() {
-            return Ok(ImportState::Absent);
-        }
-        let name = path.to_string_lossy().into_owned();
-        let known: Option<String> = self.read(|connection| {
-            let mut statement =
-                connection.prepare_cached("SELECT fingerprint FROM imports WHERE source = ?1")?;
-            Ok(statement.query_row([name], |row| row.get(0)).optional()?)
-        })?;
-        Ok(match known {
-            None => ImportState::New,
-            Some(known) => {
-                let size = known.split(':').next().and_then(|size| size.parse::<u64>().ok());
-                if size == Some(source::size_of(&path)) { ImportState::Done } else { ImportState::Changed }
-            }
-        })
+/// Whether a file should be taken over at this start; looks at sizes only.
+pub fn import_state(store: &Store, source: &Path) -> Result<ImportState, StoreError> {
+    let Ok(path) = std::fs::canonicalize(source) else { return Ok(ImportState::Absent) };
+    if !path.is_file() {
+        return Ok(ImportState::Absent);
     }
+    let name = path.to_string_lossy().into_owned();
+    let known: Option<String> = store.read(|connection| {
+        let mut statement = connection.prepare_cached("SELECT fingerprint FROM imports WHERE source = ?1")?;
+        Ok(statement.query_row([name], |row| row.get(0)).optional()?)
+    })?;
+    Ok(match known {
+        None => ImportState::New,
+        Some(known) => {
+            let size = known.split(':').next().and_then(|size| size.parse::<u64>().ok());
+            if size == Some(source::size_of(&path)) { ImportState::Done } else { ImportState::Changed }
+        }
+    })
+}
 
-    /// Takes over a source: all of it or nothing.
-    pub fn import(&self, order: ImportOrder) -> Result<ImportOutcome, StoreError> {
-        make_folder(&order.folder)?;
-        let Some(source) = Source::open(&order.source, &order.folder)? else {
-            return Ok(ImportOutcome::NotOurs);
+/// Takes over a source: all of it or nothing.
+pub fn import(store: &Store, order: ImportOrder) -> Result<ImportOutcome, StoreError> {
+    door::make_folder(&order.folder)?;
+    let Some(source) = Source::open(&order.source, &order.folder)? else {
+        return Ok(ImportOutcome::NotOurs);
+    };
+    let name = source.path.to_string_lossy().into_owned();
+    let done: Option<(i64, String)> = store.read(|connection| {
+        let mut statement = connection.prepare_cached(
+            "SELECT imported_at, report_path FROM imports WHERE source = ?1 AND fingerprint = ?2",
+        )?;
+        Ok(statement
+            .query_row([&name, &source.fingerprint], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?)
+    })?;
+    if let Some((at, report)) = done {
+        return Ok(ImportOutcome::AlreadyDone { at, report_path: PathBuf::from(report) });
+    }
+    let backup = store.backup_before("import")?;
+    let old_key = OldKey::find(&source.path, order.old_key.as_deref());
+    let old_key_file =
+        source.path.parent().map(|dir| dir.join(old_secret::KEY_FILE)).filter(|path| path.is_file());
+    // The name follows from the content, so that an import killed and repeated keeps one report.
+    let digest = source.fingerprint.split(':').nth(1).unwrap_or_default();
+    let report_path = order.folder.join(format!("import-{}.json", &digest[..digest.len().min(16)]));
+    let (instance, blobs, kept_at) = (store.instance_id()?, store.clone(), report_path.clone());
+    let path = source.path.clone();
+    // Inside the transaction nobody waits for a key that is being changed.
+    let secrets = order.secrets.as_of_now();
+    let report = store.write(move |target| {
+        refuse_other_key(target, secrets.key_id())?;
+        let mut import = Import {
+            target,
+            store: &blobs,
+            secrets: &secrets,
+            instance: &instance,
+            old_key,
+            report: ImportReport::default(),
+            renamed_secrets: HashMap::new(),
         };
-        let name = source.path.to_string_lossy().into_owned();
-        let done: Option<(i64, String)> = self.read(|connection| {
-            let mut statement = connection.prepare_cached(
-                "SELECT imported_at, report_path FROM imports WHERE source = ?1 AND fingerprint = ?2",
-            )?;
-            Ok(statement
-                .query_row([&name, &source.fingerprint], |row| Ok((row.get(0)?, row.get(1)?)))
-                .optional()?)
-        })?;
-        if let Some((at, report)) = done {
-            return Ok(ImportOutcome::AlreadyDone { at, report_path: PathBuf::from(report) });
-        }
-        let backup = self.backup_before("import")?;
-        let old_key = OldKey::find(&source.path, order.old_key.as_deref());
-        let old_key_file =
-            source.path.parent().map(|dir| dir.join(old_secret::KEY_FILE)).filter(|path| path.is_file());
-        // The name follows from the content, so that an import killed and repeated keeps one report.
-        let digest = source.fingerprint.split(':').nth(1).unwrap_or_default();
-        let report_path = order.folder.join(format!("import-{}.json", &digest[..digest.len().min(16)]));
-        let (instance, store, kept_at) = (self.instance_id()?, self.clone(), report_path.clone());
-        let path = source.path.clone();
-        // Inside the transaction nobody waits for a key that is being changed.
-        let secrets = order.secrets.as_of_now();
-        let report = self.write(move |target| {
-            crate::reseal::refuse_other_key(target, secrets.key_id())?;
-            let mut import = Import {
-                target,
-                store: &store,
-                secrets: &secrets,
-                instance: &instance,
-                old_key,
-                report: ImportReport::default(),
-                renamed_secrets: HashMap::new(),
-            };
-            import.run(&source)?;
-            let report = import.report;
-            keep_report(&kept_at, &source, &report)?;
-            target.execute(
-                "INSERT INTO imports (source, kind, fingerprint, counts, report_path, imported_at)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-                 ON CONFLICT (source) DO UPDATE SET fingerprint = excluded.fingerprint,
-                   counts = excluded.counts, report_path = excluded.report_path,
-                   imported_at = excluded.imported_at",
-                (
-                    &name,
-                    KIND,
-                    &source.fingerprint,
-                    report.counts_json().to_string(),
-                    kept_at.to_string_lossy(),
-                    now_ms(),
-                ),
-            )?;
-            Ok(report)
-        })?;
-        Ok(ImportOutcome::Done(Box::new(Imported {
-            source: path,
-            report,
-            report_path,
-            backup,
-            old_key_file,
-        })))
-    }
+        import.run(&source)?;
+        let report = import.report;
+        keep_report(&kept_at, &source, &report)?;
+        target.execute(
+            "INSERT INTO imports (source, kind, fingerprint, counts, report_path, imported_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+             ON CONFLICT (source) DO UPDATE SET fingerprint = excluded.fingerprint,
+               counts = excluded.counts, report_path = excluded.report_path,
+               imported_at = excluded.imported_at",
+            (
+                &name,
+                KIND,
+                &source.fingerprint,
+                report.counts_json().to_string(),
+                kept_at.to_string_lossy(),
+                now_ms(),
+            ),
+        )?;
+        Ok(report)
+    })?;
+    Ok(ImportOutcome::Done(Box::new(Imported { source: path, report, report_path, backup, old_key_file })))
+}
 
-    /// Every import there was: source, time, counts, report.
-    pub fn imports(&self) -> Result<Vec<(String, i64, serde_json::Value, PathBuf)>, StoreError> {
-        self.read(|connection| {
-            let mut statement = connection.prepare_cached(
-                "SELECT source, imported_at, counts, report_path FROM imports ORDER BY imported_at DESC",
-            )?;
-            let rows = statement.query_map([], |row| {
-                let counts: String = row.get(2)?;
-                let path: String = row.get(3)?;
-                let counts = serde_json::from_str(&counts).unwrap_or_default();
-                Ok((row.get(0)?, row.get(1)?, counts, PathBuf::from(path)))
-            })?;
-            Ok(rows.collect::<Result<_, _>>()?)
-        })
-    }
+/// Every import there was: source, time, counts, report.
+pub fn imports(store: &Store) -> Result<Vec<(String, i64, serde_json::Value, PathBuf)>, StoreError> {
+    store.read(|connection| {
+        let mut statement = connection.prepare_cached(
+            "SELECT source, imported_at, counts, report_path FROM imports ORDER BY imported_at DESC",
+        )?;
+        let rows = statement.query_map([], |row| {
+            let counts: String = row.get(2)?;
+            let path: String = row.get(3)?;
+            let counts = serde_json::from_str(&counts).unwrap_or_default();
+            Ok((row.get(0)?, row.get(1)?, counts, PathBuf::from(path)))
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    })
 }
 
 /// One import under way.
@@ -314,14 +302,10 @@ fn keep_report(path: &Path, source: &Source, report: &ImportReport) -> Result<()
     let mut value = report.to_json();
     value["source"] = source.path.to_string_lossy().into();
     value["fingerprint"] = source.fingerprint.as_str().into();
-    value["importedAt"] = crate::time::now_iso().into();
+    value["importedAt"] = now_iso().into();
     let text = serde_json::to_vec_pretty(&value)
         .map_err(|error| StoreError::new(StoreErrorKind::Internal, error.to_string()))?;
-    backup::replace(path, &text).map_err(|e| backup::io_error("keep the report of an import", path, &e))
-}
-
-fn make_folder(folder: &Path) -> Result<(), StoreError> {
-    backup::make_folder(folder)
+    door::replace(path, &text).map_err(|e| door::io_error("keep the report of an import", path, &e))
 }
 
 #[cfg(test)]

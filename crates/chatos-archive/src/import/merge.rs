@@ -1,10 +1,10 @@
 //! Putting a row into a table: new, or over an older one, never over a locked or newer one.
 
+use chatos_store::StoreError;
 use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, OptionalExtension, params_from_iter};
 
 use super::report::Reason;
-use crate::error::StoreError;
 
 /// What became of a row that was taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,8 @@
 //! Models, secrets, servers, prompts, settings and the state of sub-agents.
 
 use chatos_settings::{check_value, find_setting};
+use chatos_store::door::{secret_place, unsealable};
+use chatos_store::is_secret_name;
 use chatos_tool::Text;
 use rusqlite::OptionalExtension;
 use rusqlite::types::Value as Sql;
@@ -11,7 +13,6 @@ use super::Import;
 use super::merge::{Taken, Unfit, decide, flag, free_name, imported, maybe, put};
 use super::record::{Record, as_text, take};
 use super::report::Reason;
-use crate::secrets::{is_secret_name, secret_place, unsealable};
 
 /// Built-in servers and their fixed ids (servers §1).
 pub(super) const BUILT_IN_SERVERS: [(&str, &str); 10] = [

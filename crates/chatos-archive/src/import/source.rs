@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use chatos_store::door::{Scratch, beside, hex, open_copy, open_still};
+use chatos_store::{StoreError, StoreErrorKind};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 use serde_json::Value;
@@ -9,10 +11,6 @@ use sha2::{Digest, Sha256};
 
 use super::record::Record;
 use super::report::Reason;
-use crate::db::{beside, open_still};
-use crate::error::{StoreError, StoreErrorKind};
-use crate::migrate::hex;
-use crate::salvage::{Scratch, open_copy};
 
 /// An open source. A copy of it goes when this does.
 pub(super) struct Source {

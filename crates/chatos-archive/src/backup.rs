@@ -2,15 +2,15 @@
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use chatos_events::Operation;
-use chatos_store::{ArchiveError, ArchiveFile, Manifest, SCHEMA_VERSION, now_iso, now_ms, write_archive};
+use chatos_store::{SCHEMA_VERSION, now_iso, now_ms};
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use serde_json::{Map, Value, json};
 use zeroize::Zeroizing;
 
-use crate::host::Host;
+use crate::file::{ArchiveError, ArchiveFile, Manifest, write_archive};
+use crate::work::Archive;
 
 /// Logs: kept up to the end of a line, as long as they were when the copy began.
 const LOGS: [&str; 4] = ["ui-prompts", "events", "tool-log", "host-log"];
@@ -44,24 +44,24 @@ pub struct BackupOrder {
     pub lang: Lang,
 }
 
-impl Host {
+impl Archive {
     /// Begins a backup; the operation tells how it goes.
-    pub fn backup(self: &Arc<Self>, order: BackupOrder) -> Result<Operation, Fault> {
+    pub fn backup(&self, order: BackupOrder) -> Result<Operation, Fault> {
         check(&order)?;
-        Ok(self.begin_work("backup", move |host, operation| host.backup_now(&order, operation)))
+        Ok(self.begin("backup", move |archive, operation| archive.backup_now(&order, operation)))
     }
 
     fn backup_now(&self, order: &BackupOrder, operation: &Operation) -> Result<Value, Fault> {
         let say = |en, zh| if order.lang == Lang::Zh { zh } else { en };
         operation.progress(0, None, "bytes", say("copying the database", "正在复制数据库"));
-        let scratch = Scratch::make(&self.dir().backups())?;
-        let mut manifest = Manifest::new(now_iso(), env!("CARGO_PKG_VERSION").to_owned());
-        let instance = self.store().instance_id()?;
+        let scratch = Scratch::make(&self.parts().dir.backups())?;
+        let mut manifest = Manifest::new(now_iso(), self.parts().version.to_owned());
+        let instance = self.parts().store.instance_id()?;
         manifest.schema = SCHEMA_VERSION;
-        manifest.key_id = self.key().id();
+        manifest.key_id = self.parts().key.id();
         manifest.blobs = order.blobs;
         if let Some(passphrase) = &order.passphrase {
-            let locked = self.key().lock_with(passphrase, &instance);
+            let locked = self.parts().key.lock_with(passphrase, &instance);
             manifest.key = Some(locked.map_err(|error| {
                 Fault::new(ErrorCode::Unavailable, Text::same(error.to_string())).code("backup_failed")
             })?);
@@ -71,7 +71,7 @@ impl Host {
         // the next start; the other way round questions would stand without their record.
         let mut files = self.logs(&mut manifest);
         let database = scratch.0.join("state.db");
-        let audit = self.store().snapshot_to(&database, now_ms() - 60_000)?;
+        let audit = self.parts().store.snapshot_to(&database, now_ms() - 60_000)?;
         files.insert(0, ArchiveFile { name: "state.db".to_owned(), source: database, upto: None });
         files.extend(self.audit_files(audit));
         let mut parts = PARTS.to_vec();
@@ -79,20 +79,19 @@ impl Host {
             parts.push("blobs");
         }
         for part in parts {
-            collect(self.dir().path(), Path::new(part), &mut files, &mut manifest.left_out);
+            collect(self.parts().dir.path(), Path::new(part), &mut files, &mut manifest.left_out);
         }
         let total =
             files.iter().filter_map(|file| std::fs::metadata(&file.source).ok()).map(|meta| meta.len()).sum();
         let message = say("packing", "正在打包");
         let (manifest, bytes) = write_archive(&order.target, manifest, files, &mut |done| {
             operation.progress(done, Some(total), "bytes", message);
-            !operation.is_canceled() && !self.shutdown().is_cancelled()
-        })
-        .map_err(|error| archive_fault(&error))?;
+            !operation.is_canceled() && !self.parts().life.is_over()
+        })?;
         let mut fields = Map::new();
         fields.insert("files".to_owned(), json!(manifest.file_count()));
         fields.insert("withKey".to_owned(), json!(manifest.key.is_some()));
-        self.audit("backup", fields);
+        self.parts().audit.note("backup", fields);
         Ok(json!({
             "file": order.target, "bytes": bytes, "files": manifest.file_count(),
             "contentBytes": manifest.total_bytes(), "blobs": manifest.blobs, "withKey": manifest.key.is_some(),
@@ -101,7 +100,7 @@ impl Host {
     }
 
     fn logs(&self, manifest: &mut Manifest) -> Vec<ArchiveFile> {
-        let Ok(entries) = std::fs::read_dir(self.dir().path()) else { return Vec::new() };
+        let Ok(entries) = std::fs::read_dir(self.parts().dir.path()) else { return Vec::new() };
         let mut files = Vec::new();
         for entry in entries.flatten() {
             let Ok(name) = entry.file_name().into_string() else { continue };
@@ -123,7 +122,7 @@ impl Host {
 
     /// Audit records up to the last one the copied database knows, so that the chain ends where it says.
     fn audit_files(&self, last: u64) -> Vec<ArchiveFile> {
-        let Ok(entries) = std::fs::read_dir(self.dir().audit()) else { return Vec::new() };
+        let Ok(entries) = std::fs::read_dir(self.parts().dir.audit()) else { return Vec::new() };
         let mut files: Vec<ArchiveFile> = entries
             .flatten()
             .filter_map(|entry| {
@@ -154,7 +153,7 @@ fn check(order: &BackupOrder) -> Result<(), Fault> {
         );
     }
     if order.target.symlink_metadata().is_ok() {
-        return Err(archive_fault(&ArchiveError::Exists { path: order.target.clone() }));
+        return Err(ArchiveError::Exists { path: order.target.clone() }.into());
     }
     if order.passphrase.as_ref().is_some_and(|phrase| phrase.chars().count() < PASSPHRASE_CHARS) {
         let message = Text::new(
@@ -179,7 +178,7 @@ impl Scratch {
         let folder = backups.join(format!(".archive-{}", uuid::Uuid::now_v7()));
         let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder);
         made.map(|()| Self(folder.clone())).map_err(|source| {
-            archive_fault(&ArchiveError::Io { action: "make a place for the copy", path: folder, source })
+            ArchiveError::Io { action: "make a place for the copy", path: folder, source }.into()
         })
     }
 }
@@ -259,65 +258,5 @@ fn collect(root: &Path, part: &Path, files: &mut Vec<ArchiveFile>, left_out: &mu
         }
     } else {
         left_out.push(name.to_owned());
-    }
-}
-
-/// A failure of an archive as people see it.
-pub(crate) fn archive_fault(error: &ArchiveError) -> Fault {
-    let (class, code, zh, hint) = match error {
-        ArchiveError::Io { source, path, .. } if source.kind() == std::io::ErrorKind::StorageFull => (
-            ErrorCode::ResourceExhausted,
-            "disk_full",
-            format!("磁盘已满：{}", path.display()),
-            Some(Text::fixed("free some space and try again", "请释放空间后重试")),
-        ),
-        ArchiveError::Io { source, path, .. } if source.kind() == std::io::ErrorKind::NotFound => (
-            ErrorCode::NotFound,
-            "not_found",
-            format!("文件或文件夹不存在：{}", path.display()),
-            Some(Text::fixed("check the path", "请检查路径")),
-        ),
-        ArchiveError::Io { path, .. } => (
-            ErrorCode::Unavailable,
-            "backup_failed",
-            format!("无法读写：{}", path.display()),
-            Some(Text::fixed("check that the place can be read and written", "请检查该位置可以读写")),
-        ),
-        ArchiveError::Exists { path } => (
-            ErrorCode::Conflict,
-            "file_exists",
-            format!("文件已存在：{}", path.display()),
-            Some(Text::fixed("choose another name, or move that file away", "请换一个名称，或移走该文件")),
-        ),
-        ArchiveError::NotABackup { path } => (
-            ErrorCode::InvalidArgument,
-            "backup_not_recognised",
-            format!("不是 ChatOS 的备份：{}", path.display()),
-            Some(Text::fixed("name a file that `chatos backup` made", "请指定由 `chatos backup` 生成的文件")),
-        ),
-        ArchiveError::Damaged { path, reason } => (
-            ErrorCode::InvalidArgument,
-            "backup_damaged",
-            format!("备份已损坏（{reason}）：{}", path.display()),
-            Some(Text::fixed("use another copy; nothing was changed", "请使用其他副本；没有任何更改")),
-        ),
-        ArchiveError::Newer { path, version } => (
-            ErrorCode::Unavailable,
-            "backup_newer",
-            format!("备份格式 {version} 由更新版本的 ChatOS 生成：{}", path.display()),
-            Some(Text::fixed(
-                "use that newer ChatOS; nothing was changed",
-                "请使用更新版本的 ChatOS；没有任何更改",
-            )),
-        ),
-        ArchiveError::Canceled => (ErrorCode::Canceled, "canceled", "已停止".to_owned(), None),
-    };
-    let mut fault = Fault::new(class, Text::new(error.to_string(), zh)).code(code);
-    if let Some(source) = std::error::Error::source(error) {
-        fault = fault.caused_by(source);
-    }
-    match hint {
-        Some(hint) => fault.hint(hint),
-        None => fault,
     }
 }

@@ -1,22 +1,21 @@
 //! Taking over the state of an older program: by itself at a start, again by hand (state §7).
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use chatos_events::Notice;
-use chatos_events::Operation;
-use chatos_store::{ImportOrder, ImportOutcome, ImportState, Imported, iso_from_ms};
+use chatos_events::{Notice, Operation};
+use chatos_store::iso_from_ms;
 use chatos_tool::{ErrorCode, Fault, Text};
 use chatos_wire::Severity;
 use chatos_wire::event::{HostEvent, ImportedState};
 use serde_json::{Map, Value, json};
 
-use crate::host::Host;
+use crate::import::{ImportOrder, ImportOutcome, ImportState, Imported, import, import_state};
+use crate::work::Archive;
 
-impl Host {
+impl Archive {
     /// Where an older program may have left its database.
     pub fn import_sources(&self) -> Vec<PathBuf> {
-        let (places, dir) = (self.places(), self.dir().path());
+        let (places, dir) = (&self.parts().places, self.parts().dir.path());
         let mut sources =
             vec![dir.join(format!("{}.db.sqlite", places.host_app)), dir.join("runtime.db.sqlite")];
         let legacy = places.legacy_dir.as_deref().and_then(Path::parent).map(Path::to_owned);
@@ -27,9 +26,9 @@ impl Host {
     }
 
     /// Takes over what was never looked at; a failure is told and the start goes on.
-    pub(crate) fn import_at_start(&self) {
+    pub fn import_at_start(&self) {
         for source in self.import_sources() {
-            match self.store().import_state(&source) {
+            match import_state(&self.parts().store, &source) {
                 Ok(ImportState::Absent | ImportState::Done) => {}
                 Ok(ImportState::New) => match self.import_one(&source) {
                     Ok(ImportOutcome::Done(imported)) => self.tell_import(&imported),
@@ -43,14 +42,14 @@ impl Host {
     }
 
     /// Begins an import by hand: one file, or every known place.
-    pub fn import_state(self: &Arc<Self>, path: Option<PathBuf>) -> Result<Operation, Fault> {
+    pub fn take_over(&self, path: Option<PathBuf>) -> Result<Operation, Fault> {
         if path.as_ref().is_some_and(|path| !path.is_absolute()) {
             return Err(Fault::new(
                 ErrorCode::InvalidArgument,
                 Text::fixed("the path of an older state must be absolute", "旧状态的路径必须是绝对路径"),
             ));
         }
-        Ok(self.begin_work("state_import", move |host, _| host.import_now(path)))
+        Ok(self.begin("state_import", move |archive, _| archive.import_now(path)))
     }
 
     fn import_now(&self, path: Option<PathBuf>) -> Result<Value, Fault> {
@@ -85,11 +84,11 @@ impl Host {
     fn import_one(&self, source: &Path) -> Result<ImportOutcome, Fault> {
         let order = ImportOrder {
             source: source.to_owned(),
-            folder: self.dir().import(),
-            secrets: self.key().sub_key("secrets"),
-            old_key: self.environment().get("MODEL_CLI_SECRET_KEY").map(str::to_owned),
+            folder: self.parts().dir.import(),
+            secrets: self.parts().key.sub_key("secrets"),
+            old_key: self.parts().old_key.clone(),
         };
-        let outcome = self.store().import(order).map_err(|error| {
+        let outcome = import(&self.parts().store, order).map_err(|error| {
             let fault = Fault::from(&error);
             let hint = Text::fixed(
                 "nothing was changed, here or there; the older file is left as it is",
@@ -103,18 +102,18 @@ impl Host {
             Fault::new(fault.class, Text::new(en, zh)).code(import_code(&fault)).hint(hint)
         })?;
         if let ImportOutcome::Done(imported) = &outcome {
-            self.store().reload_settings(self.settings())?;
+            self.parts().store.reload_settings(&self.parts().settings)?;
             let mut fields = Map::new();
             fields.insert("source".to_owned(), json!(imported.source));
             fields.insert("counts".to_owned(), imported.report.counts_json());
-            self.audit("state_import", fields);
+            self.parts().audit.note("state_import", fields);
             for key in &imported.report.weakened {
                 let mut fields = Map::new();
                 fields.insert("key".to_owned(), json!(key));
                 fields.insert("by".to_owned(), json!("import"));
-                self.audit("setting_weakened", fields);
+                self.parts().audit.note("setting_weakened", fields);
             }
-            self.events().publish(HostEvent::StateImported(ImportedState {
+            self.parts().events.publish(HostEvent::StateImported(ImportedState {
                 source: imported.source.display().to_string(),
             }));
         }

@@ -4,11 +4,11 @@ use chatos_store::{Pruned, now_ms, parse_time};
 use chatos_tool::{ErrorCode, Fault, Text};
 use serde_json::{Map, json};
 
-use crate::host::Host;
+use crate::work::Archive;
 
 const DAY: i64 = 86_400_000;
 
-impl Host {
+impl Archive {
     /// Removes runs that finished before a time, or says which would go. Returns the time it understood.
     pub fn prune(&self, before: &str, dry_run: bool) -> Result<(i64, Pruned), Fault> {
         let at = moment(before).ok_or_else(|| {
@@ -22,13 +22,13 @@ impl Host {
             ))
         })?;
         if dry_run {
-            return Ok((at, self.store().runs_before(at)?));
+            return Ok((at, self.parts().store.runs_before(at)?));
         }
-        let pruned = self.store().prune_runs(at)?;
+        let pruned = self.parts().store.prune_runs(at)?;
         let mut fields = Map::new();
         fields.insert("before".to_owned(), json!(at));
         fields.insert("runs".to_owned(), json!(pruned.runs));
-        self.audit("runs_pruned", fields);
+        self.parts().audit.note("runs_pruned", fields);
         Ok((at, pruned))
     }
 }

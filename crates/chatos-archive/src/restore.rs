@@ -5,15 +5,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use chatos_paths::{Environment, FileLock, StateDir, free_bytes, sync_dir, take_lock};
-use chatos_store::{
-    ArchiveError, KeyPlace, Manifest, SCHEMA_VERSION, SealError, StateKey, damage_of, extract_archive,
-    iso_from_ms, now_ms, verify_archive,
-};
+use chatos_store::{KeyPlace, SCHEMA_VERSION, SealError, StateKey, damage_of, iso_from_ms, now_ms};
 use chatos_tool::{ErrorCode, Fault, Text};
 use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
-use super::backup::archive_fault;
+use crate::file::{ArchiveError, Manifest, extract_archive, verify_archive};
 
 /// A folder with this file in it is a restore that did not finish; one without it is a state.
 const MARK: &str = ".restoring";
@@ -44,9 +41,9 @@ pub fn restore(order: RestoreOrder<'_>) -> Result<Value, Fault> {
         .as_ref()
         .map_or(places.state_dir.clone(), |into| order.environment.current_dir().join(into));
     let archive = order.environment.current_dir().join(&order.archive);
-    let manifest = verify_archive(&archive, order.progress).map_err(|error| archive_fault(&error))?;
+    let manifest = verify_archive(&archive, order.progress)?;
     refuse_newer(&manifest)?;
-    let keys = KeyPlace::of(&order.environment, &places);
+    let keys = KeyPlace::of(order.environment, &places);
     let present = StateKey::is_here(&keys, &manifest.instance_id, &manifest.key_id);
     let mut report = json!({
         "state": "verified", "file": archive, "target": wanted, "createdAt": manifest.created_at,
@@ -165,7 +162,7 @@ fn extract(
     let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(staging);
     made.and_then(|()| std::fs::write(staging.join(MARK), ""))
         .map_err(|e| failed("restore into", staging, e))?;
-    extract_archive(archive, manifest, staging, progress).map_err(|error| archive_fault(&error))?;
+    extract_archive(archive, manifest, staging, progress)?;
     let database = staging.join("state.db");
     let damage = if database.is_file() {
         damage_of(&database)?
@@ -174,7 +171,7 @@ fn extract(
     };
     match damage {
         None => Ok(()),
-        Some(reason) => Err(archive_fault(&ArchiveError::Damaged { path: archive.to_owned(), reason })),
+        Some(reason) => Err(ArchiveError::Damaged { path: archive.to_owned(), reason }.into()),
     }
 }
 
@@ -227,5 +224,5 @@ fn swap(staging: &Path, target: &Path) -> Result<Option<PathBuf>, Fault> {
 }
 
 fn failed(action: &'static str, path: &Path, source: std::io::Error) -> Fault {
-    archive_fault(&ArchiveError::Io { action, path: path.to_owned(), source })
+    ArchiveError::Io { action, path: path.to_owned(), source }.into()
 }
