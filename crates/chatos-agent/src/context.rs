@@ -116,11 +116,6 @@ pub(crate) fn tokens(message: &Message) -> u64 {
     bytes as u64 / 3 + 4
 }
 
-/// Estimated tokens of plain text.
-pub fn text_tokens(text: &str) -> u64 {
-    text.len() as u64 / 3
-}
-
 #[cfg(test)]
 pub(crate) mod tests {
     use chatos_model::ToolCall;

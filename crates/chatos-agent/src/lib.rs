@@ -37,7 +37,6 @@ pub use toolset::{
     SetProblem, Toolset, Word,
 };
 
-pub use context::text_tokens;
 pub use result::{cut as cut_result, plain as plain_result};
 pub use resume::{Decision, StepFacts, decide};
 pub use stage::{

@@ -4,12 +4,11 @@ use std::collections::HashSet;
 
 use chatos_builtin::undo::{self, Intent, UndoHome, UndoStep};
 use chatos_store::{ChangeFilter, ContentState, MOST_CHANGES_AT_ONCE, RecordedChange, StoreErrorKind};
-use chatos_tool::{ErrorCode, Fault, Text};
+use chatos_tool::{ErrorCode, Fault, Issues, Text};
 use chatos_wire::event::{ChangedIds, HostEvent};
 use serde_json::{Map, json};
 
 use crate::host::Host;
-use crate::issues::Issues;
 
 /// Bytes of a diff that are shown; the contents can be had as a whole.
 const DIFF_BYTES: usize = 1 << 20;

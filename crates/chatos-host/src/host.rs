@@ -10,6 +10,7 @@ use std::time::Duration;
 use chatos_archive::{Archive, ArchiveParts};
 use chatos_child::{NodeInfo, find_node};
 use chatos_events::{Events, Lifetime, Notice, Notices, Operations};
+use chatos_model::{ModelParts, Models};
 use chatos_paths::{Environment, FileLock, Locations, StateDir, move_legacy, take_lock};
 use chatos_prompts::Role;
 use chatos_settings::{Settings, SettingsInput, find_setting, unknown_setting};
@@ -99,7 +100,7 @@ pub struct Host {
     tools: OnceLock<ToolDesk>,
     runs: OnceLock<RunDesk>,
     servers: OnceLock<ServerDesk>,
-    models: crate::models::ModelShare,
+    models: Models,
     apps: AppDesk,
     spawning: OnceLock<chatos_child::Spawning>,
     // How others reach this host, and who makes its token anew.
@@ -163,19 +164,29 @@ impl Host {
             version: env!("CARGO_PKG_VERSION"),
             old_key: config.environment.get("MODEL_CLI_SECRET_KEY").map(str::to_owned),
         });
+        let secrets = Secrets::new(store.clone(), &key, audit.clone(), events.clone());
+        let redactor = Arc::new(Redactor::new());
+        let models = Models::new(ModelParts {
+            store: store.clone(),
+            settings: settings.clone(),
+            secrets: secrets.clone(),
+            environment: config.environment.clone(),
+            redactor: Arc::clone(&redactor),
+            events: events.clone(),
+        });
         let host = Self {
             places,
             dir,
             project,
             started_at,
-            secrets: Secrets::new(store.clone(), &key, audit.clone(), events.clone()),
+            secrets,
             keys: StateKeys::new(key, store.clone(), audit.clone(), events.clone()),
             store,
             settings,
             audit,
             archive,
             operations,
-            redactor: Arc::new(Redactor::new()),
+            redactor,
             notices,
             events,
             prompts: OnceLock::new(),
@@ -183,7 +194,7 @@ impl Host {
             tools: OnceLock::new(),
             runs: OnceLock::new(),
             servers: OnceLock::new(),
-            models: crate::models::ModelShare::default(),
+            models,
             apps: AppDesk::default(),
             spawning: OnceLock::new(),
             announced: Mutex::new(None),
@@ -449,8 +460,8 @@ impl Host {
         &self.servers
     }
 
-    /// What calls to models share.
-    pub(crate) fn model_share(&self) -> &crate::models::ModelShare {
+    /// Models.
+    pub fn models(&self) -> &Models {
         &self.models
     }
 

@@ -13,9 +13,7 @@ mod clients;
 mod doctor;
 mod host;
 mod host_log;
-mod issues;
 mod mcp;
-mod models;
 mod modes;
 mod plugins;
 mod prompts;
@@ -42,13 +40,10 @@ pub use doctor::failed_to_open;
 pub use host::{EmbeddedFiles, Host, HostConfig};
 pub use host_log::log_to_stderr;
 pub use mcp::{RETURN_PATH, Returned, ServerDesk, ToolsetOrder};
-pub use models::{ModelAnswer, ModelDesk, ModelState, PRESETS, Preset, Recognised, recognise};
 pub use modes::TokenKeeper;
 pub use plugins::{AppKey, InstallOrder, PluginDesk, check_modules, package_fault, problems_json};
 pub use prompts::{PromptDesk, PromptReply, Visit, visit_prompts};
-pub use runs::{
-    CompleteOrder, Completion, Exported, Reopened, RunDesk, Sender, decode_base64, encode_base64,
-};
+pub use runs::{Exported, Reopened, RunDesk, Sender, decode_base64, encode_base64};
 pub use tools::{CallState, ToolCall, ToolDesk, ToolLogFilter, ToolLogPage};
 
 /// The version of ChatOS, the one number every surface shows.

@@ -5,7 +5,6 @@ mod active;
 mod ask;
 mod begin;
 mod budget;
-mod complete;
 mod emit;
 mod export;
 mod follow;
@@ -36,7 +35,6 @@ use record::EventLog;
 pub(crate) use subagents::HostRunner;
 
 pub(crate) use begin::through;
-pub use complete::{CompleteOrder, Completion};
 pub use export::{Exported, Reopened};
 pub use send::Sender;
 pub(crate) use sessions::check_workspace;

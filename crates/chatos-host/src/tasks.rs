@@ -4,11 +4,10 @@ use chatos_store::{
     AddedTasks, JournalEntry, NewJournalEntry, NewTask, StoreErrorKind, Task, TaskContext, TaskFilter,
     TaskPatch,
 };
-use chatos_tool::{ErrorCode, Fault, Text};
+use chatos_tool::{ErrorCode, Fault, Issues, Text};
 use chatos_wire::event::{ChangedIds, ChangedProject, HostEvent};
 
 use crate::host::Host;
-use crate::issues::Issues;
 
 const STATUSES: [&str; 4] = ["todo", "doing", "blocked", "done"];
 const PRIORITIES: [&str; 3] = ["high", "medium", "low"];

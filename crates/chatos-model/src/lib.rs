@@ -1,4 +1,5 @@
-//! Model providers: one request and one stream of events, whatever a vendor's API looks like.
+//! Models: their records with keys and presets ([`Models`]), and providers, one request and one stream of events,
+//! whatever a vendor's API looks like.
 //!
 //! The protocols are bytes in, values out: one turns a [`Request`] into an HTTP body and a
 //! [`Decoder`] turns the bytes of the answer into [`Event`]s, so that every fault of a stream can be
@@ -9,6 +10,7 @@ mod demo;
 mod error;
 mod event;
 mod http;
+mod models;
 mod protocol;
 pub mod provider;
 mod request;
@@ -17,7 +19,6 @@ mod sse;
 mod stream;
 mod usage;
 
-pub use chatos_net::{Origin, Proxy, is_excepted, is_loopback, parse_proxy};
 pub use demo::Demo;
 pub use error::{Class, ModelError};
 pub use event::{Event, Stop};
@@ -25,9 +26,13 @@ pub use http::{
     Connections, FindSecrets, HttpParts, HttpProvider, Patience, Secrets, SharedDialect, get_local_json,
     post_json,
 };
+pub use models::{
+    CompleteOrder, Completion, ModelAnswer, ModelParts, ModelState, Models, PRESETS, Preset, Recognised,
+    effort_of, prices_of, recognise,
+};
 pub use protocol::{Answer, Decoder, Dialect, Protocol, Wire, protocol_of};
 pub use request::{Effort, Image, Message, Params, Reasoning, Request, Tool, ToolCall};
 pub use retry::{Backoff, retry_after};
 pub use sse::{Frame, Sse, SseError};
 pub use stream::{EventStream, Provider, from_events};
-pub use usage::{Cost, Prices, Usage};
+pub use usage::{Cost, Prices, Usage, text_tokens};

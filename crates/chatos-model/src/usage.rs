@@ -55,6 +55,11 @@ impl Prices {
     }
 }
 
+/// Estimated tokens of plain text.
+pub fn text_tokens(text: &str) -> u64 {
+    text.len() as u64 / 3
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -16,6 +16,7 @@ mod spec;
 pub mod schema;
 pub mod validation;
 
+mod issues;
 mod note;
 mod tool_error;
 mod trace;
@@ -34,6 +35,7 @@ pub use content::{Content, Document, DocumentBody};
 pub use envelope::{Answer, Ended, Envelope, Opening, Product, Stamp, Status, output_schema, with_text};
 pub use error_code::ErrorCode;
 pub use fault::Fault;
+pub use issues::{Issues, overlay};
 pub use limits::TextLimits;
 pub use note::persons_note;
 pub use redact::Redactor;

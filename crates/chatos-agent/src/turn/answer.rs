@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use chatos_model::{
     Answer, Backoff, Class, Event, Message, ModelError, Params, Request, Stop, Tool, ToolCall, Usage,
+    text_tokens,
 };
 use chatos_tool::{Fault, Text};
 use chatos_wire::{RunEnd, Severity};
@@ -14,7 +15,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::Turn;
 use crate::compact;
-use crate::context::{Said, conversation, text_tokens, tokens};
+use crate::context::{Said, conversation, tokens};
 use crate::repeat::{NOTE, Repeating};
 use crate::stage::{Answering, DeltaKind, Finished, RequestFacts, Retry};
 use crate::toolset::Toolset;

@@ -1,6 +1,6 @@
 //! Summarising the beginning of a conversation with the run's own model (agents §9).
 
-use chatos_model::{Answer, Event, Message, Request, Usage};
+use chatos_model::{Answer, Event, Message, Request, Usage, text_tokens};
 use chatos_tool::{Fault, Text};
 use chatos_wire::Severity;
 use futures_util::StreamExt;
@@ -8,7 +8,7 @@ use futures_util::StreamExt;
 use super::Turn;
 use super::answer::estimate;
 use crate::compact::{INSTRUCTION, cut};
-use crate::context::{Said, text_tokens, tokens};
+use crate::context::{Said, tokens};
 use crate::stage::Compacted;
 use crate::transcript::Transcript;
 

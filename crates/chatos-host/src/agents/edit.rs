@@ -5,7 +5,7 @@ use std::path::Path;
 
 use chatos_policy::{Code, Mode, Role, SAFE_DEFAULT, World};
 use chatos_store::{AgentRecord, StoreErrorKind};
-use chatos_tool::{ErrorCode, Fault, Lang, Text};
+use chatos_tool::{ErrorCode, Fault, Issues, Lang, Text, overlay};
 use chatos_wire::agent::Reason;
 use chatos_wire::event::{ChangedId, HostEvent};
 use serde_json::{Map, Value, json};
@@ -13,7 +13,6 @@ use serde_json::{Map, Value, json};
 use super::explain::is_stop;
 use super::{AgentDesk, no_agent, run_refused};
 use crate::apps::{AppCaller, Placed};
-use crate::issues::{Issues, overlay};
 
 /// agents §6: a longer text is refused at save.
 pub(super) const PROMPT_BYTES: usize = 128 * 1024;
@@ -96,7 +95,7 @@ impl AgentDesk<'_> {
     }
 
     fn change(&self, id: &str, patch: Map<String, Value>) -> Result<AgentRecord, Fault> {
-        let _alone = self.host.model_share().editing();
+        let _alone = self.host.models().editing();
         let agent = self.drafted(Some(&self.agent(id)?), patch)?;
         self.save(agent, false)
     }

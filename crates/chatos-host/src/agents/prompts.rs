@@ -2,13 +2,12 @@
 //! removed.
 
 use chatos_store::{AppEntity, StoreErrorKind, SystemPrompt};
-use chatos_tool::{ErrorCode, Fault, Text};
+use chatos_tool::{ErrorCode, Fault, Issues, Text, overlay};
 use chatos_wire::event::{ChangedId, HostEvent};
 use serde_json::{Map, Value};
 
 use super::AgentDesk;
 use super::edit::PROMPT_BYTES;
-use crate::issues::{Issues, overlay};
 
 const READ_ONLY: [&str; 10] =
     ["id", "builtin", "locked", "source", "pluginId", "appId", "edited", "createdAt", "updatedAt", "default"];
@@ -47,7 +46,7 @@ impl AgentDesk<'_> {
 
     /// Changes a text. Of a built-in one only title and content can be changed.
     pub fn update_prompt(&self, written: &str, patch: Map<String, Value>) -> Result<SystemPrompt, Fault> {
-        let _alone = self.host.model_share().editing();
+        let _alone = self.host.models().editing();
         let before = self.system_prompt(written)?;
         if before.locked {
             return Err(Fault::new(

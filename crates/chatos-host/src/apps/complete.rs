@@ -6,7 +6,7 @@ use std::sync::Arc;
 use chatos_agent::Toolset;
 use chatos_contribution::ServerIdentity;
 use chatos_manifest::PluginId;
-use chatos_model::Message;
+use chatos_model::{CompleteOrder, Completion, Message};
 use chatos_plugins::backend::BackendError;
 use chatos_policy::{PromptLang, Role, SAFE_DEFAULT, UiApp};
 use chatos_store::{AgentRecord, DEMO_MODEL, ModelRecord};
@@ -16,7 +16,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::host::Host;
 use crate::mcp::ToolsetOrder;
-use crate::runs::{CompleteOrder, Completion};
 use crate::tools::ToolCall;
 
 /// An answer longer than this is cut off with an error; it would not fit a message.
@@ -72,7 +71,7 @@ pub(super) async fn complete(
     let mut trace = Vec::new();
     let said = loop {
         let said =
-            host.runs().complete(order.clone(), cancel.clone()).await.map_err(|fault| refused(&fault))?;
+            host.models().complete(order.clone(), cancel.clone()).await.map_err(|fault| refused(&fault))?;
         if said.tool_calls.is_empty() || order.tools.is_empty() {
             break said;
         }

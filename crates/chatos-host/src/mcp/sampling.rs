@@ -4,7 +4,7 @@
 use std::sync::{Arc, PoisonError};
 
 use chatos_agent::{Asker, Ports, Question, ToolEvent, WaitKind};
-use chatos_model::{Image, Message};
+use chatos_model::{CompleteOrder, Image, Message};
 use chatos_prompts::whole::{self, Whole};
 use chatos_prompts::{Effect, Object, effect};
 use chatos_store::{ModelRecord, RunRow};
@@ -14,7 +14,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::Shared;
 use crate::host::Host;
-use crate::runs::CompleteOrder;
 
 /// What the server is told when it may not.
 const NOT_GRANTED: &str = "sampling is not allowed for this server";
@@ -78,7 +77,8 @@ pub(super) async fn sample(
         root_run_id,
         session_id,
     };
-    let said = host.runs().complete(order, canceled).await.map_err(|fault| fault.message.en.into_owned())?;
+    let said =
+        host.models().complete(order, canceled).await.map_err(|fault| fault.message.en.into_owned())?;
     let stop = if said.stop == "length" { "maxTokens" } else { "endTurn" };
     Ok(json!({
         "role": "assistant", "content": { "type": "text", "text": said.text }, "model": model.model,

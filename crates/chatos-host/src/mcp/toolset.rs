@@ -345,12 +345,25 @@ impl Shared {
     }
 }
 
-impl ServerDesk {
-    /// The schemas of tools that were offered to a run so far, with the tools' names.
-    pub(crate) fn offered_schemas(&self) -> Vec<(String, Value)> {
-        let sets = self.shared.sets.lock().unwrap_or_else(PoisonError::into_inner);
-        let tools = sets.values().flat_map(|cached| cached.offer.iter());
-        tools.map(|tool| (tool.tool.clone(), tool.input_schema.clone())).collect()
+impl Host {
+    /// The schemas of our own tools and of those that were offered to a run so far, with the tools' names.
+    pub fn tool_schemas(&self) -> Vec<(String, Value)> {
+        let mut schemas: Vec<(String, Value)> = Vec::new();
+        let env = chatos_layer::ServerEnv { write: true, ..chatos_layer::ServerEnv::default() };
+        for server in
+            chatos_builtin::server_names().filter_map(|name| chatos_builtin::find_server(name, &env))
+        {
+            for mut tool in server.definitions(&chatos_layer::Access::All, Lang::En) {
+                let name = tool["name"].as_str().unwrap_or_default().to_owned();
+                schemas.push((name, tool["inputSchema"].take()));
+            }
+        }
+        if let Some(desk) = self.server_cell().get() {
+            let sets = desk.shared.sets.lock().unwrap_or_else(PoisonError::into_inner);
+            let tools = sets.values().flat_map(|cached| cached.offer.iter());
+            schemas.extend(tools.map(|tool| (tool.tool.clone(), tool.input_schema.clone())));
+        }
+        schemas
     }
 }
 

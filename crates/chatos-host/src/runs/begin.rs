@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chatos_agent::{Limits, ModelFacts, RunClock, RunFacts, Turn};
-use chatos_model::{Effort, Prices, Provider};
+use chatos_model::{Provider, effort_of, prices_of};
 use chatos_policy::Role;
 use chatos_store::{AgentRecord, ModelRecord, RunRow, SessionRow, Store, StoreError};
 use chatos_tool::{ErrorCode, Fault, Text, Trace};
@@ -85,7 +85,7 @@ pub(crate) fn through(store: &Store, run_id: &str) -> Result<Option<String>, Sto
 }
 
 /// What is known of a model.
-pub(super) fn facts(record: &ModelRecord) -> ModelFacts {
+fn facts(record: &ModelRecord) -> ModelFacts {
     ModelFacts {
         id: record.id.clone(),
         model: record.model.clone(),
@@ -93,30 +93,14 @@ pub(super) fn facts(record: &ModelRecord) -> ModelFacts {
         context_tokens: u64::from(record.context_tokens),
         max_output_tokens: (record.max_output_tokens > 0).then_some(record.max_output_tokens),
         temperature: record.temperature,
-        effort: match record.reasoning_effort.as_str() {
-            "minimal" => Some(Effort::Minimal),
-            "low" => Some(Effort::Low),
-            "medium" => Some(Effort::Medium),
-            "high" => Some(Effort::High),
-            _ => None,
-        },
+        effort: effort_of(record),
         vision: record.supports_vision,
         tools: record.supports_tools,
         parallel_tools: record.supports_parallel_tools,
         tools_once: record.tool_followup == "none",
         // Filled in by the provider, which knows the secrets in it.
         extra_body: serde_json::Map::new(),
-        prices: prices(record),
-    }
-}
-
-pub(super) fn prices(record: &ModelRecord) -> Prices {
-    Prices {
-        input: record.price_input,
-        output: record.price_output,
-        cache_read: record.price_cache_read,
-        cache_write: record.price_cache_write,
-        currency: record.currency.clone(),
+        prices: prices_of(record),
     }
 }
 

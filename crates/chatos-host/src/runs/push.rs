@@ -53,7 +53,7 @@ async fn send(host: &Arc<Host>, endpoint: &str, trace_id: String) -> Result<(), 
     let document = document.map_err(|error| lost(error.to_string()))?;
     let base = endpoint.trim_end_matches('/');
     let base = base.strip_suffix(PATH).unwrap_or(base);
-    let connections = host.model_share().connections();
+    let connections = host.models().connections();
     let mut pauses = PAUSES.iter();
     loop {
         match post_json(connections, base, PATH, &document, PATIENCE).await {

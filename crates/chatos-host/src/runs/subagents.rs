@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use chatos_builtin::subagent::{built_in_subagents, read_subagents};
 use chatos_layer::{SubDone, SubOrder};
-use chatos_model::Message;
+use chatos_model::{CompleteOrder, Message};
 use chatos_policy::Role;
 use chatos_store::{
     AgentRecord, MessageRow, NewMessage, RunRow, RunWrite, SessionRow, StepWrite, iso_from_ms, now_ms,
@@ -23,7 +23,6 @@ use tokio::sync::{Semaphore, mpsc};
 
 pub(crate) use self::runner::HostRunner;
 use super::RunDesk;
-use super::complete::CompleteOrder;
 use crate::host::Host;
 
 /// How long a model may think about which sub agent fits.
@@ -343,7 +342,7 @@ impl RunDesk {
         };
         let cancel = tokio_util::sync::CancellationToken::new();
         let _ends = cancel.clone().drop_guard();
-        let asked = tokio::time::timeout(COMPARING, self.complete(order, cancel));
+        let asked = tokio::time::timeout(COMPARING, host.models().complete(order, cancel));
         let Ok(done) = asked.await else { return Ok(None) };
         Ok(preferred(&done?.text, candidates))
     }

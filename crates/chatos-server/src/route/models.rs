@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use chatos_host::{Host, ModelAnswer, ModelState, PRESETS, Preset, Recognised, recognise};
+use chatos_host::Host;
+use chatos_model::{ModelAnswer, ModelState, PRESETS, Preset, Recognised, recognise};
 use chatos_store::{ModelRecord, iso_from_ms};
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use chatos_wire::model::{
@@ -214,7 +215,7 @@ fn view(host: &Arc<Host>, model: ModelRecord, lang: Lang) -> Result<ModelView, F
 }
 
 fn views(host: &Arc<Host>, models: Vec<ModelRecord>, lang: Lang) -> Result<Vec<ModelView>, Fault> {
-    let mut states = host.models().states(&models)?;
+    let mut states = host.models().states(&models, &|| host.tool_schemas())?;
     let one = |model: ModelRecord, state: ModelState| ModelView {
         usable: state.usable,
         problem: state

@@ -1,13 +1,16 @@
 //! One answer of a model without a chat: what plugin backends ask for (host-api §9.3).
 
-use chatos_model::{Answer, Event, Message, Params, Reasoning, Request, Tool, ToolCall, Usage};
 use chatos_store::{UsageRow, now_ms};
 use chatos_tool::{ErrorCode, Fault, Text};
 use futures_util::StreamExt;
 use tokio_util::sync::CancellationToken;
 
-use super::RunDesk;
-use super::begin::{facts, prices};
+use super::{Models, effort_of, prices_of};
+use crate::error::Class;
+use crate::event::{Event, Stop};
+use crate::protocol::Answer;
+use crate::request::{Message, Params, Reasoning, Request, Tool, ToolCall};
+use crate::usage::{Usage, text_tokens};
 
 /// What to ask.
 #[derive(Debug, Clone, Default)]
@@ -51,49 +54,48 @@ pub struct Completion {
     pub usage: Usage,
 }
 
-impl RunDesk {
+impl Models {
     /// Asks a model once. No history, and tools are only named back; counted like every call.
     pub async fn complete(
         &self,
         order: CompleteOrder,
         cancel: CancellationToken,
     ) -> Result<Completion, Fault> {
-        let host = self.host()?;
         let wanted = order.model_id.clone();
-        let opening = std::sync::Arc::clone(&host);
+        let opening = self.clone();
         let (record, provider) = tokio::task::spawn_blocking(move || {
-            let record = opening.models().resolve(wanted.as_deref())?;
-            let provider = opening.models().open(&record)?;
+            let record = opening.resolve(wanted.as_deref())?;
+            let provider = opening.open(&record)?;
             Ok::<_, Fault>((record, provider))
         })
         .await
-        .map_err(|error| super::broken(&error))??;
-        let model = facts(&record);
+        .map_err(|error| broken(&error))??;
         let request = Request {
             system: order.system,
             messages: order.messages,
             tools: order.tools,
             params: Params {
-                model: model.model.clone(),
-                max_output_tokens: order.max_output_tokens.or(model.max_output_tokens),
-                temperature: order.temperature.or(model.temperature),
-                effort: model.effort,
+                model: record.model.clone(),
+                max_output_tokens: order
+                    .max_output_tokens
+                    .or((record.max_output_tokens > 0).then_some(record.max_output_tokens)),
+                temperature: order.temperature.or(record.temperature),
+                effort: effort_of(&record),
                 ..Params::default()
             },
         };
-        let asked: u64 =
-            request.messages.iter().map(|message| chatos_agent::text_tokens(&format!("{message:?}"))).sum();
+        let asked: u64 = request.messages.iter().map(|message| text_tokens(&format!("{message:?}"))).sum();
         let mut stream = provider.stream(request, cancel);
         let mut answer = Answer::default();
         while let Some(event) = stream.next().await {
             let event = event.map_err(|error| {
                 let class = match error.class {
-                    chatos_model::Class::RateLimited | chatos_model::Class::Quota => ErrorCode::RateLimited,
-                    chatos_model::Class::Canceled => ErrorCode::Canceled,
-                    chatos_model::Class::InvalidRequest => ErrorCode::InvalidArgument,
+                    Class::RateLimited | Class::Quota => ErrorCode::RateLimited,
+                    Class::Canceled => ErrorCode::Canceled,
+                    Class::InvalidRequest => ErrorCode::InvalidArgument,
                     _ => ErrorCode::Unavailable,
                 };
-                let message = host.redactor().message(&error.to_string()).into_owned();
+                let message = self.parts().redactor.message(&error.to_string()).into_owned();
                 Fault::new(class, Text::same(message)).code(error.class.as_str())
             })?;
             answer.take(&event);
@@ -103,11 +105,11 @@ impl RunDesk {
         }
         let usage = answer.usage.unwrap_or_else(|| Usage {
             input: asked,
-            output: chatos_agent::text_tokens(&answer.text),
+            output: text_tokens(&answer.text),
             estimated: true,
             ..Usage::default()
         });
-        let cost = prices(&record).cost(&usage);
+        let cost = prices_of(&record).cost(&usage);
         let row = UsageRow {
             id: uuid::Uuid::now_v7().to_string(),
             agent_id: order.agent_id,
@@ -125,13 +127,20 @@ impl RunDesk {
             created_at: now_ms(),
             ..UsageRow::default()
         };
-        self.work(move |store| store.add_usage(row)).await?;
+        let store = self.parts().store.clone();
+        let counted = tokio::task::spawn_blocking(move || store.add_usage(row)).await;
+        counted.map_err(|error| broken(&error))??;
         let stop = match answer.stop {
-            Some(chatos_model::Stop::Length) => "length",
-            Some(chatos_model::Stop::ContentFilter) => "content_filter",
+            Some(Stop::Length) => "length",
+            Some(Stop::ContentFilter) => "content_filter",
             _ => "end",
         };
         let Answer { text, tool_calls, reasoning, .. } = answer;
         Ok(Completion { text, tool_calls, reasoning, stop, model_id: record.id, usage })
     }
+}
+
+/// Work that panicked.
+fn broken(error: &tokio::task::JoinError) -> Fault {
+    Fault::new(ErrorCode::Internal, Text::same("work of a model failed")).caused_by(error)
 }

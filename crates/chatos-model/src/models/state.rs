@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use chatos_model::provider::gemini::reduce;
 use chatos_store::{ModelRecord, ModelTest};
-use chatos_tool::{Fault, Lang, Text};
+use chatos_tool::{Fault, Text};
+use serde_json::Value;
 
-use super::ModelDesk;
+use super::Models;
 use super::edit::{needs_key, secret_reference};
-use crate::mcp::ServerDesk;
+use crate::provider::gemini::reduce;
 
 /// What is known about a model besides its record.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -23,25 +23,29 @@ pub struct ModelState {
     pub last_test: Option<ModelTest>,
 }
 
-impl ModelDesk<'_> {
-    /// The state of each of these models, by id.
-    pub fn states(&self, models: &[ModelRecord]) -> Result<BTreeMap<String, ModelState>, Fault> {
-        let mut tests: BTreeMap<String, ModelTest> = self.host.store().model_tests()?.into_iter().collect();
+impl Models {
+    /// The state of each of these models, by id. `schemas` gives the tools that may be offered to one, by name.
+    pub fn states(
+        &self,
+        models: &[ModelRecord],
+        schemas: &dyn Fn() -> Vec<(String, Value)>,
+    ) -> Result<BTreeMap<String, ModelState>, Fault> {
+        let mut tests: BTreeMap<String, ModelTest> = self.parts().store.model_tests()?.into_iter().collect();
         let secrets: BTreeMap<String, bool> = self
-            .host
-            .secrets()
+            .parts()
+            .secrets
             .list()?
             .into_iter()
             .map(|secret| (secret.name.to_ascii_lowercase(), secret.openable))
             .collect();
-        let from_env = self.host.settings().bool("modelKeysFromEnv");
+        let from_env = self.parts().settings.bool("modelKeysFromEnv");
         let key_problem = |name: &str| match secrets.get(&name.to_ascii_lowercase()) {
             Some(true) => None,
             Some(false) => Some(Text::new(
                 format!("the secret `{name}` cannot be opened"),
                 format!("无法打开密钥 `{name}`"),
             )),
-            None if from_env && self.host.environment().get(name).is_some() => None,
+            None if from_env && self.parts().environment.get(name).is_some() => None,
             None => Some(no_key(name)),
         };
         let mut states = BTreeMap::new();
@@ -61,7 +65,7 @@ impl ModelDesk<'_> {
             }
             let problem = problem.map(|text| ("config", text));
             let usable = model.enabled && problem.is_none();
-            let warnings = if model.provider == "gemini" { self.lost_keywords() } else { None };
+            let warnings = if model.provider == "gemini" { lost_keywords(schemas()) } else { None };
             let state = ModelState {
                 usable,
                 problem,
@@ -74,37 +78,23 @@ impl ModelDesk<'_> {
     }
 }
 
-impl ModelDesk<'_> {
-    /// agents §1.2: what this vendor does not take of the schemas of our own tools and of those that were
-    /// offered to a run so far.
-    fn lost_keywords(&self) -> Option<Text> {
-        let mut schemas: Vec<(String, serde_json::Value)> = Vec::new();
-        let env = chatos_layer::ServerEnv { write: true, ..chatos_layer::ServerEnv::default() };
-        for server in
-            chatos_builtin::server_names().filter_map(|name| chatos_builtin::find_server(name, &env))
-        {
-            for mut tool in server.definitions(&chatos_layer::Access::All, Lang::En) {
-                let name = tool["name"].as_str().unwrap_or_default().to_owned();
-                schemas.push((name, tool["inputSchema"].take()));
-            }
+/// agents §1.2: what this vendor does not take of the schemas of these tools.
+fn lost_keywords(schemas: Vec<(String, Value)>) -> Option<Text> {
+    let mut keywords: BTreeMap<String, String> = BTreeMap::new();
+    for (tool, schema) in schemas {
+        for keyword in reduce(&schema).1 {
+            keywords.entry(keyword).or_insert_with(|| tool.clone());
         }
-        schemas.extend(self.host.server_cell().get().map(ServerDesk::offered_schemas).unwrap_or_default());
-        let mut keywords: BTreeMap<String, String> = BTreeMap::new();
-        for (tool, schema) in schemas {
-            for keyword in reduce(&schema).1 {
-                keywords.entry(keyword).or_insert_with(|| tool.clone());
-            }
-        }
-        let list: Vec<String> =
-            keywords.iter().take(12).map(|(keyword, tool)| format!("`{keyword}` ({tool})")).collect();
-        let list = list.join(", ");
-        (!list.is_empty()).then(|| {
-            Text::new(
-                format!("this vendor takes only a part of JSON Schema; left out of tools: {list}"),
-                format!("该提供方仅支持部分 JSON Schema；以下关键字会从工具中省略：{list}"),
-            )
-        })
     }
+    let list: Vec<String> =
+        keywords.iter().take(12).map(|(keyword, tool)| format!("`{keyword}` ({tool})")).collect();
+    let list = list.join(", ");
+    (!list.is_empty()).then(|| {
+        Text::new(
+            format!("this vendor takes only a part of JSON Schema; left out of tools: {list}"),
+            format!("该提供方仅支持部分 JSON Schema；以下关键字会从工具中省略：{list}"),
+        )
+    })
 }
 
 /// agents §1.3.

@@ -2,14 +2,17 @@
 
 use std::time::{Duration, Instant};
 
-use chatos_model::{Class, Event, Message, ModelError, Params, Provider, Request};
 use chatos_store::{ModelRecord, ModelTest, now_ms};
 use chatos_tool::Fault;
 use futures_util::StreamExt;
 use tokio_util::sync::CancellationToken;
 use zeroize::Zeroizing;
 
-use super::ModelDesk;
+use super::Models;
+use crate::error::{Class, ModelError};
+use crate::event::Event;
+use crate::request::{Message, Params, Request};
+use crate::stream::Provider;
 
 /// A model that loads from disk first may take its time.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -27,7 +30,7 @@ pub struct ModelAnswer {
     pub latency_ms: u64,
 }
 
-impl ModelDesk<'_> {
+impl Models {
     /// Asks a saved model for one word and remembers how it went.
     pub async fn test(&self, model: &ModelRecord) -> Result<ModelAnswer, Fault> {
         let answer = ask(&*self.open(model)?, model).await;
@@ -38,7 +41,7 @@ impl ModelDesk<'_> {
             latency_ms: i64::try_from(answer.latency_ms).unwrap_or(i64::MAX),
             tested_at: now_ms(),
         };
-        self.host.store().put_model_test(&model.id, test)?;
+        self.parts().store.put_model_test(&model.id, test)?;
         self.changed(&model.id);
         Ok(answer)
     }

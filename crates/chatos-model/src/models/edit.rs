@@ -1,14 +1,15 @@
 //! Making, changing and removing models (agents §1.1).
 
-use chatos_model::protocol_of;
 use chatos_store::{DEMO_MODEL, ModelRecord, StoreErrorKind, is_secret_name};
-use chatos_tool::{ErrorCode, Fault, Text};
+use chatos_tool::{ErrorCode, Fault, Issues, Text, overlay};
 use chatos_wire::event::{ChangedId, HostEvent};
 use serde_json::{Map, Value, json};
 
 use super::presets::{PRESETS, default_base};
-use super::{ModelDesk, address, no_model};
-use crate::issues::{Issues, overlay};
+use super::{Models, address, no_model};
+use crate::protocol::protocol_of;
+use crate::request::Effort;
+use crate::usage::Prices;
 
 /// Members of a model as the API gives it that nobody can set.
 const READ_ONLY: [&str; 7] = ["id", "usable", "problem", "warnings", "lastTest", "createdAt", "updatedAt"];
@@ -26,15 +27,15 @@ const OWN_HEADERS: [&str; 8] = [
     "te",
 ];
 
-impl ModelDesk<'_> {
+impl Models {
     /// All models, the built-in one last.
     pub fn list(&self) -> Result<Vec<ModelRecord>, Fault> {
-        self.host.store().models().map_err(Fault::from)
+        self.parts().store.models().map_err(Fault::from)
     }
 
     /// One model by id or name, enabled or not.
     pub fn get(&self, written: &str) -> Result<ModelRecord, Fault> {
-        let found = self.host.store().model(written)?;
+        let found = self.parts().store.model(written)?;
         found.ok_or_else(|| no_model(written))
     }
 
@@ -77,18 +78,18 @@ impl ModelDesk<'_> {
     pub fn create(&self, patch: Map<String, Value>) -> Result<ModelRecord, Fault> {
         let model = self.drafted(None, patch)?;
         let name = model.name.clone();
-        let saved = self.host.store().add_model(model).map_err(|error| name_fault(&name, &error))?;
+        let saved = self.parts().store.add_model(model).map_err(|error| name_fault(&name, &error))?;
         self.changed(&saved.id);
         Ok(saved)
     }
 
     /// Changes a model: what the patch does not name stays.
     pub fn update(&self, written: &str, patch: Map<String, Value>) -> Result<ModelRecord, Fault> {
-        let _alone = self.host.model_share().editing();
+        let _alone = self.editing();
         let before = self.get(written)?;
         let model = self.drafted(Some(&before), patch)?;
         let name = model.name.clone();
-        let saved = self.host.store().update_model(model).map_err(|error| name_fault(&name, &error))?;
+        let saved = self.parts().store.update_model(model).map_err(|error| name_fault(&name, &error))?;
         self.changed(&saved.id);
         Ok(saved)
     }
@@ -99,7 +100,7 @@ impl ModelDesk<'_> {
         if before.id == DEMO_MODEL {
             return Err(built_in());
         }
-        if !self.host.store().remove_model(&before.id)? {
+        if !self.parts().store.remove_model(&before.id)? {
             return Err(no_model(written));
         }
         self.changed(&before.id);
@@ -109,13 +110,13 @@ impl ModelDesk<'_> {
     /// Makes a model the default.
     pub fn set_default(&self, written: &str) -> Result<ModelRecord, Fault> {
         let before = self.resolve(Some(written))?;
-        let saved = self.host.store().set_default_model(&before.id)?;
+        let saved = self.parts().store.set_default_model(&before.id)?;
         self.changed(&saved.id);
         Ok(saved)
     }
 
     pub(super) fn changed(&self, id: &str) {
-        self.host.events().publish(HostEvent::ModelsChanged(ChangedId { id: id.to_owned() }));
+        self.parts().events.publish(HostEvent::ModelsChanged(ChangedId { id: id.to_owned() }));
     }
 }
 
@@ -211,6 +212,28 @@ pub(super) fn secret_reference(text: &str) -> Option<&str> {
 pub(super) fn needs_key(base_url: &str) -> bool {
     let host = address::host_of(base_url);
     PRESETS.iter().any(|preset| !preset.api_key_name.is_empty() && address::host_of(preset.base_url) == host)
+}
+
+/// How hard a model is asked to think, as its record says.
+pub fn effort_of(record: &ModelRecord) -> Option<Effort> {
+    match record.reasoning_effort.as_str() {
+        "minimal" => Some(Effort::Minimal),
+        "low" => Some(Effort::Low),
+        "medium" => Some(Effort::Medium),
+        "high" => Some(Effort::High),
+        _ => None,
+    }
+}
+
+/// What a person noted about the prices of a model.
+pub fn prices_of(record: &ModelRecord) -> Prices {
+    Prices {
+        input: record.price_input,
+        output: record.price_output,
+        cache_read: record.price_cache_read,
+        cache_write: record.price_cache_write,
+        currency: record.currency.clone(),
+    }
 }
 
 fn built_in() -> Fault {

@@ -1,41 +1,50 @@
 //! What is wrong with a payload, all of it at once, with pointers to the places.
 
-use chatos_tool::{ErrorCode, Fault, Text};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
+use crate::error_code::ErrorCode;
+use crate::fault::Fault;
+use crate::text::Text;
+use crate::validation::nearest;
+
 /// Problems with a payload, reported together with JSON pointers.
 #[derive(Default)]
-pub(crate) struct Issues(Vec<Value>, Option<Text>);
+pub struct Issues(Vec<Value>, Option<Text>);
 
 impl Issues {
-    pub(crate) fn add(&mut self, path: &str, code: &str, en: &str, zh: &str) {
+    /// Adds one; the first is the message of the fault.
+    pub fn add(&mut self, path: &str, code: &str, en: &str, zh: &str) {
         self.0.push(json!({ "path": path, "code": code, "message": en }));
         self.1.get_or_insert_with(|| Text::new(format!("{path}: {en}"), format!("{path}：{zh}")));
     }
 
-    pub(crate) fn title(&mut self, path: &str, title: &str) {
+    /// A title must be there and not be endless.
+    pub fn title(&mut self, path: &str, title: &str) {
         if title.trim().is_empty() {
             self.add(path, "missing", "a title is needed", "需要填写标题");
         }
         self.longest(path, title, 300);
     }
 
-    pub(crate) fn longest(&mut self, path: &str, text: &str, most: usize) {
+    /// A text of at most `most` characters.
+    pub fn longest(&mut self, path: &str, text: &str, most: usize) {
         if text.chars().count() > most {
             self.add(path, "length", &format!("at most {most} characters"), &format!("最多 {most} 个字符"));
         }
     }
 
-    pub(crate) fn one_of(&mut self, path: &str, word: &str, words: &[&str]) {
+    /// A word of a closed list.
+    pub fn one_of(&mut self, path: &str, word: &str, words: &[&str]) {
         if !words.contains(&word) {
             let all = words.join(", ");
             self.add(path, "enum", &format!("use one of {all}"), &format!("请使用以下之一：{all}"));
         }
     }
 
-    pub(crate) fn tags(&mut self, path: &str, tags: &[String]) {
+    /// A list of tags.
+    pub fn tags(&mut self, path: &str, tags: &[String]) {
         if tags.len() > 20 || tags.iter().any(|tag| tag.trim().is_empty() || tag.chars().count() > 64) {
             self.add(
                 path,
@@ -47,7 +56,7 @@ impl Issues {
     }
 
     /// A text that must be there, at most `most` characters.
-    pub(crate) fn needed(&mut self, path: &str, text: &str, most: usize) {
+    pub fn needed(&mut self, path: &str, text: &str, most: usize) {
         if text.trim().is_empty() {
             self.add(path, "missing", "a value is needed", "需要填写");
         }
@@ -55,7 +64,7 @@ impl Issues {
     }
 
     /// A list of references: not endless, nothing blank.
-    pub(crate) fn references(&mut self, path: &str, list: &[String], most: usize) {
+    pub fn references(&mut self, path: &str, list: &[String], most: usize) {
         if list.len() > most {
             self.add(path, "length", &format!("at most {most} entries"), &format!("最多 {most} 项"));
         }
@@ -64,7 +73,8 @@ impl Issues {
         }
     }
 
-    pub(crate) fn done(self) -> Result<(), Fault> {
+    /// The fault with all of them, if there is one.
+    pub fn done(self) -> Result<(), Fault> {
         match self.1 {
             None => Ok(()),
             Some(message) => {
@@ -77,7 +87,7 @@ impl Issues {
 /// The record with what `patch` says put over it: what is absent stays, `null` is a value. Members
 /// that only the host writes are passed over, so that what was read can be sent back; others that
 /// nobody knows are refused with their name.
-pub(crate) fn overlay<T: Serialize + DeserializeOwned>(
+pub fn overlay<T: Serialize + DeserializeOwned>(
     current: &T,
     patch: Map<String, Value>,
     read_only: &[&str],
@@ -115,7 +125,7 @@ fn unknown_member(member: &str, known: &[&str]) -> Fault {
     .details(
         json!({ "errors": [{ "path": path, "code": "unknown", "message": "nobody knows this member" }] }),
     );
-    fault.hint(match chatos_tool::validation::nearest(member, known.iter().copied()) {
+    fault.hint(match nearest(member, known.iter().copied()) {
         Some(near) => Text::new(format!("did you mean `{near}`?"), format!("是否指 `{near}`？")),
         None => {
             Text::new(format!("use one of {}", known.join(", ")), format!("可用字段：{}", known.join("、")))

@@ -1,6 +1,7 @@
 //! Models: records, keys resolved at the moment of a call, and something to talk to.
 
 mod address;
+mod complete;
 mod detect;
 mod edit;
 mod keys;
@@ -12,68 +13,90 @@ mod test;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use chatos_model::{
-    Connections, Demo, HttpParts, HttpProvider, Patience, Protocol, Provider, SharedDialect, protocol_of,
-};
-use chatos_store::ModelRecord;
-use chatos_tool::{ErrorCode, Fault, Text};
+use chatos_events::Events;
+use chatos_paths::Environment;
+use chatos_settings::Settings;
+use chatos_store::{ModelRecord, Secrets, Store};
+use chatos_tool::{ErrorCode, Fault, Redactor, Text};
 use zeroize::Zeroizing;
 
-use crate::host::Host;
+use crate::demo::Demo;
+use crate::http::{Connections, HttpParts, HttpProvider, Patience, SharedDialect};
+use crate::protocol::{Protocol, protocol_of};
+use crate::stream::Provider;
 
+pub use complete::{CompleteOrder, Completion};
+pub use edit::{effort_of, prices_of};
 pub use presets::{PRESETS, Preset, Recognised, recognise};
 pub use state::ModelState;
 pub use test::ModelAnswer;
 
-/// Models of one host. Reading blocks on the database; async callers use a blocking thread.
-pub struct ModelDesk<'h> {
-    host: &'h Arc<Host>,
+/// What models are made from.
+pub struct ModelParts {
+    pub store: Store,
+    pub settings: Settings,
+    pub secrets: Secrets,
+    /// Keys may stand in it where a person allows that; it may name a proxy.
+    pub environment: Environment,
+    /// Learns every key before it is used.
+    pub redactor: Arc<Redactor>,
+    pub events: Events,
 }
 
-/// What the calls to models share: connections, and what each vendor was seen to refuse; and the order of
-/// changes.
-#[derive(Default)]
-pub(crate) struct ModelShare {
+/// The models of one state, and what calls to them share. Clones are the same. Reading blocks on the database;
+/// async callers use a blocking thread.
+#[derive(Clone)]
+pub struct Models(Arc<Shared>);
+
+struct Shared {
+    parts: ModelParts,
     connections: Connections,
+    // What each vendor was seen to refuse.
     dialects: Mutex<HashMap<(String, String), SharedDialect>>,
     editing: Mutex<()>,
 }
 
-impl ModelShare {
+impl Models {
+    /// Nothing is read or connected before the first use.
+    pub fn new(parts: ModelParts) -> Self {
+        Self(Arc::new(Shared {
+            parts,
+            connections: Connections::default(),
+            dialects: Mutex::default(),
+            editing: Mutex::default(),
+        }))
+    }
+
+    fn parts(&self) -> &ModelParts {
+        &self.0.parts
+    }
+
     /// Held from reading a record of a model, agent or prompt to writing what changes about it: of two
     /// changes at once both stay.
-    pub(crate) fn editing(&self) -> MutexGuard<'_, ()> {
-        self.editing.lock().unwrap_or_else(PoisonError::into_inner)
+    pub fn editing(&self) -> MutexGuard<'_, ()> {
+        self.0.editing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Kept connections.
-    #[cfg(feature = "otlp")]
-    pub(crate) fn connections(&self) -> &Connections {
-        &self.connections
+    pub fn connections(&self) -> &Connections {
+        &self.0.connections
     }
 
     fn dialect(&self, record: &ModelRecord) -> SharedDialect {
-        let mut dialects = self.dialects.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut dialects = self.0.dialects.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (record.base_url.clone(), record.model.clone());
         Arc::clone(dialects.entry(key).or_default())
     }
 }
 
-impl Host {
-    /// Models.
-    pub fn models(self: &Arc<Self>) -> ModelDesk<'_> {
-        ModelDesk { host: self }
-    }
-}
-
-impl ModelDesk<'_> {
+impl Models {
     /// The model with this id or name, or the default one. A model that is gone or switched off is a
     /// fault, never another model.
     pub fn resolve(&self, written: Option<&str>) -> Result<ModelRecord, Fault> {
         let found = match written.map(str::trim).filter(|written| !written.is_empty()) {
             Some(written) => self.get(written)?,
             None => {
-                let found = self.host.store().default_model()?;
+                let found = self.parts().store.default_model()?;
                 found.ok_or_else(|| no_model("default"))?
             }
         };
@@ -110,14 +133,13 @@ impl ModelDesk<'_> {
             Protocol::Anthropic => record.base_url.strip_suffix("/v1").unwrap_or(&record.base_url).to_owned(),
             _ => record.base_url.clone(),
         };
-        let share = self.host.model_share();
         Ok(Arc::new(HttpProvider::new(HttpParts {
             protocol,
             provider: record.provider.clone(),
             base_url,
-            secrets: keys::finder(self.host, record, key),
-            connections: share.connections.clone(),
-            dialect: share.dialect(record),
+            secrets: keys::finder(self, record, key),
+            connections: self.0.connections.clone(),
+            dialect: self.dialect(record),
             patience: Patience::default(),
         })))
     }

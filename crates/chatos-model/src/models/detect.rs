@@ -3,12 +3,12 @@
 
 use std::time::Duration;
 
-use chatos_model::get_local_json;
 use chatos_tool::Fault;
 use chatos_wire::model::DetectedModel;
 use serde_json::Value;
 
-use super::{ModelDesk, address};
+use super::{Models, address};
+use crate::http::get_local_json;
 
 /// Each place may take this long.
 const PATIENCE: Duration = Duration::from_millis(300);
@@ -23,12 +23,12 @@ struct Place {
     title: &'static str,
 }
 
-impl ModelDesk<'_> {
+impl Models {
     /// Looks for model servers, all at once.
     pub async fn detect(&self) -> Result<Vec<DetectedModel>, Fault> {
         let places = [
             Place {
-                base: ollama(self.host.environment().get("OLLAMA_HOST")),
+                base: ollama(self.parts().environment.get("OLLAMA_HOST")),
                 path: "api/tags",
                 read: |list| names(&list["models"], "name"),
                 provider: "ollama",
@@ -53,7 +53,7 @@ impl ModelDesk<'_> {
                 title: "llama.cpp",
             },
         ];
-        let connections = &self.host.model_share().connections;
+        let connections = self.connections();
         let asked = places.iter().map(|place| get_local_json(connections, &place.base, place.path, PATIENCE));
         let answers = futures_util::future::join_all(asked).await;
         let known: Vec<(String, String)> =
