@@ -12,6 +12,7 @@ use chatos_child::{NodeInfo, find_node};
 use chatos_events::{Events, Lifetime, Notice, Notices, Operations};
 use chatos_model::{ModelParts, Models};
 use chatos_paths::{Environment, FileLock, Locations, StateDir, move_legacy, take_lock};
+use chatos_plugins::Plugins;
 use chatos_prompts::Role;
 use chatos_settings::{Settings, SettingsInput, find_setting, unknown_setting};
 use chatos_store::{Audit, OpenOptions, Secrets, StateKey, StateKeys, Store, now_iso, now_ms};
@@ -26,7 +27,6 @@ use crate::apps::AppDesk;
 use crate::doctor::remove_leftovers;
 use crate::host_log;
 use crate::mcp::ServerDesk;
-use crate::plugins::PluginDesk;
 use crate::prompts::{PromptDesk, log_mode, open_queue};
 use crate::runs::RunDesk;
 use crate::tools::ToolDesk;
@@ -96,7 +96,7 @@ pub struct Host {
     notices: Notices,
     // Opened on first use: most commands never look at the queue.
     prompts: OnceLock<Arc<PromptDesk>>,
-    plugins: OnceLock<PluginDesk>,
+    plugins: OnceLock<Plugins>,
     tools: OnceLock<ToolDesk>,
     runs: OnceLock<RunDesk>,
     servers: OnceLock<ServerDesk>,
@@ -466,7 +466,7 @@ impl Host {
     }
 
     /// Where the plugins are kept once opened.
-    pub(crate) fn plugin_cell(&self) -> &OnceLock<PluginDesk> {
+    pub(crate) fn plugin_cell(&self) -> &OnceLock<Plugins> {
         &self.plugins
     }
 

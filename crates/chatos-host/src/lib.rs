@@ -41,7 +41,6 @@ pub use host::{EmbeddedFiles, Host, HostConfig};
 pub use host_log::log_to_stderr;
 pub use mcp::{RETURN_PATH, Returned, ServerDesk, ToolsetOrder};
 pub use modes::TokenKeeper;
-pub use plugins::{AppKey, InstallOrder, PluginDesk, check_modules, package_fault, problems_json};
 pub use prompts::{PromptDesk, PromptReply, Visit, visit_prompts};
 pub use runs::{Exported, Reopened, RunDesk, Sender, decode_base64, encode_base64};
 pub use tools::{CallState, ToolCall, ToolDesk, ToolLogFilter, ToolLogPage};

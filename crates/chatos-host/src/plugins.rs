@@ -2,43 +2,27 @@
 //! installs as operations, contributions mirrored where the person wants that.
 
 mod builtin;
-mod desk;
 mod doctor;
-mod fault;
-mod modules;
 mod operations;
 mod sync;
 mod trust;
 mod verify;
 
-pub use desk::{AppKey, PluginDesk};
-pub use fault::{package_fault, problems_json};
-pub use modules::check_modules;
-pub use operations::InstallOrder;
-pub(crate) use sync::SETTING as SYNC_SETTING;
-
 use std::sync::Arc;
 
 use chatos_contribution::DefaultLists;
 use chatos_events::Notice;
-use chatos_plugins::{Installer, Registry, Roots, UiApps, Watcher};
+use chatos_plugins::{Installer, Plugins, Registry, Roots, UiApps, Watcher, package_fault};
 use chatos_tool::Fault;
 use chatos_wire::Severity;
 
 use crate::host::Host;
-use trust::StoreTrust;
-
-/// `chatos-manifest` has its own language type, because it imports nothing of ours.
-pub(crate) fn manifest_lang(lang: chatos_tool::Lang) -> chatos_manifest::Lang {
-    match lang {
-        chatos_tool::Lang::En => chatos_manifest::Lang::En,
-        chatos_tool::Lang::Zh => chatos_manifest::Lang::Zh,
-    }
-}
+pub(crate) use sync::SETTING as SYNC_SETTING;
+use trust::{StoreNames, StoreTrust};
 
 impl Host {
     /// The plugins of this state, scanned on first use.
-    pub fn plugins(&self) -> Result<&PluginDesk, Fault> {
+    pub fn plugins(&self) -> Result<&Plugins, Fault> {
         if let Some(desk) = self.plugin_cell().get() {
             return Ok(desk);
         }
@@ -49,7 +33,7 @@ impl Host {
         Ok(self.plugin_cell().get_or_init(|| desk))
     }
 
-    fn open_plugins(&self) -> Result<PluginDesk, Fault> {
+    fn open_plugins(&self) -> Result<Plugins, Fault> {
         let state = self.dir().path();
         let user = UiApps::of_state_dir(state);
         let defaults = DefaultLists::embedded();
@@ -62,10 +46,11 @@ impl Host {
         }
         self.tell_repairs(&report);
         let builtin = builtin::materialise(&self.dir().runtime(), self.built_in_plugins())
-            .map_err(|error| fault::builtin_fault(&error))?;
+            .map_err(|error| builtin::unwritable(&error))?;
         let roots = Roots { builtin, user, dev: Vec::new() };
         let registry = Registry::open(roots, Arc::new(trust), defaults);
-        Ok(PluginDesk::open(Arc::new(registry), installer, self.store().clone(), self.dir().plugin_logs()))
+        let names = Arc::new(StoreNames::new(self.store().clone()));
+        Ok(Plugins::open(Arc::new(registry), installer, names, self.dir().plugin_logs()))
     }
 
     fn tell_repairs(&self, report: &chatos_plugins::RepairReport) {

@@ -3,11 +3,14 @@
 //!
 //! This crate is the only one that touches plugin directories. It blocks on disk and, backends aside,
 //! uses no async runtime; callers put it on a blocking thread. It never opens the database (trust goes
-//! through [`TrustStore`]) and starts no process but backends ([`backend`]).
+//! through [`TrustStore`], names through [`NameStore`]) and starts no process but backends ([`backend`]) and
+//! Node, to have modules parsed ([`check_modules`]). [`Plugins`] is what the product asks about plugins.
 
 pub mod backend;
+mod desk;
 pub mod details;
 mod digest;
+mod fault;
 mod fs;
 mod imports;
 mod install;
@@ -16,6 +19,8 @@ pub mod listing;
 mod load;
 mod masking;
 mod names_file;
+mod node_check;
+mod operation;
 mod pack;
 mod package;
 mod registry;
@@ -26,7 +31,9 @@ mod trust;
 mod validate;
 mod watch;
 
+pub use desk::{AppKey, NameStore, Plugins};
 pub use digest::{Digest, Inventory, TreeFile, digest_of, inventory};
+pub use fault::{inside_network, manifest_lang, no_plugin, package_fault, problems_json};
 pub use fs::{Fs, RealFs};
 pub use imports::{ModuleRole, ModuleToCheck, modules_outside, node_entry};
 pub use install::{
@@ -35,6 +42,8 @@ pub use install::{
 };
 pub use layout::{Origin, Roots, UiApps};
 pub use load::{Icon, Loaded, LoadedApp, LoadedPlugin, load};
+pub use node_check::check_modules;
+pub use operation::{InstallOrder, InstallProgress, install_report};
 pub use pack::{PackReport, PackageContent, content_of_directory, default_file_name, pack, plugin_dir};
 pub use package::{Limits, PackageCode, PackageError, PackedFile, read_archive};
 pub use registry::{AppNames, ExternalNames, Plugin, Refresh, Registry, Snapshot, TrustError, Unverified};

@@ -4,11 +4,11 @@
 use chatos_manifest::{Dropped, PluginId, Problem, ProblemCode, Source, Text, quote};
 use chatos_mcp::{Failure, Phase};
 use chatos_plugins::listing::{Reader, problem_entry};
+use chatos_plugins::manifest_lang;
 use chatos_tool::{Fault, Lang};
 use chatos_wire::plugin::{PluginDetails, PluginListing};
 
 use crate::host::Host;
-use crate::plugins::manifest_lang;
 
 impl Host {
     /// The plugins, with what could not be started since this host runs.

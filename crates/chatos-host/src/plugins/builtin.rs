@@ -7,6 +7,7 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use chatos_tool::{ErrorCode, Fault, Text};
 use sha2::{Digest, Sha256};
 
 /// Writes the built-in plugins below `runtime` and returns their root; without any, leaves alone what is there.
@@ -86,6 +87,20 @@ fn count(dir: &Path) -> Option<usize> {
         total += if entry.file_type().ok()?.is_dir() { count(&entry.path())? } else { 1 };
     }
     Some(total)
+}
+
+/// The built-in plugins cannot be written.
+pub(super) fn unwritable(error: &std::io::Error) -> Fault {
+    Fault::new(
+        ErrorCode::Unavailable,
+        Text::fixed(
+            "the built-in plugins cannot be written to the state directory",
+            "无法将内置插件写入状态目录",
+        ),
+    )
+    .code("builtin_plugins_unusable")
+    .caused_by(error)
+    .hint(Text::fixed("check space and permissions of the state directory", "请检查状态目录的空间与权限"))
 }
 
 #[cfg(test)]

@@ -7,7 +7,8 @@ use chatos_contribution::ServerIdentity;
 use chatos_events::Operation;
 use chatos_manifest::PluginId;
 use chatos_plugins::{
-    DataChoice, Digest, InstallReport, InstallRequest, KeptDir, NoProgress, Phase, Progress, Snapshot,
+    DataChoice, Digest, InstallOrder, InstallProgress, InstallRequest, NoProgress, Snapshot, inside_network,
+    install_report, no_plugin, package_fault,
 };
 use chatos_store::now_ms;
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
@@ -15,51 +16,7 @@ use chatos_wire::event::{ChangedPlugins, HostEvent};
 use chatos_wire::plugin::{PluginEntry, TrustSheet};
 use serde_json::{Map, Value, json};
 
-use super::fault::{no_plugin, package_fault, problems_json, trust_fault};
 use crate::host::Host;
-
-/// What to install.
-#[derive(Debug, Clone)]
-pub struct InstallOrder {
-    /// A directory or zip file on this machine.
-    pub source: PathBuf,
-    /// "Install what works".
-    pub allow_problems: bool,
-    /// Say what would change, change nothing.
-    pub dry_run: bool,
-    /// Delete the source afterwards: it was uploaded.
-    pub uploaded: bool,
-    /// Language of the report.
-    pub lang: Lang,
-}
-
-struct Told<'a> {
-    operation: &'a Operation,
-    host: &'a Host,
-    lang: Lang,
-}
-
-impl Progress for Told<'_> {
-    fn report(&self, phase: Phase, done: u64, total: Option<u64>) {
-        let message = match (phase, self.lang) {
-            (Phase::Waiting, Lang::En) => "waiting for another install",
-            (Phase::Waiting, Lang::Zh) => "正在等待另一个安装",
-            (Phase::Reading, Lang::En) => "reading the package",
-            (Phase::Reading, Lang::Zh) => "正在读取安装包",
-            (Phase::Checking, Lang::En) => "checking",
-            (Phase::Checking, Lang::Zh) => "正在检查",
-            (Phase::Saving, Lang::En) => "saving",
-            (Phase::Saving, Lang::Zh) => "正在保存",
-            (Phase::Swapping, Lang::En) => "putting it into place",
-            (Phase::Swapping, Lang::Zh) => "正在放到位",
-        };
-        self.operation.progress(done, total, "bytes", message);
-    }
-
-    fn is_canceled(&self) -> bool {
-        self.operation.is_canceled() || self.host.shutdown().is_cancelled()
-    }
-}
 
 impl Host {
     /// Begins an install; the operation tells how it goes and what came of it (plugins §8).
@@ -102,13 +59,13 @@ impl Host {
             dry_run: order.dry_run,
             ..InstallRequest::new(&order.source)
         };
-        let told = Told { operation, host: self, lang: order.lang };
-        let result = desk.installer().install(&request, desk.registry(), &told);
+        let progress = InstallProgress { operation, life: self.life(), lang: order.lang };
+        let result = desk.installer().install(&request, desk.registry(), &progress);
         let report = result.map_err(|error| package_fault(&error, order.lang, Some(&request.log_id)))?;
         if !order.dry_run {
             for plugin in &report.plugins {
                 // A new install brings back what was deleted of the old one (ai-contributions §8).
-                if let Err(error) = desk.store().forget_app_tombstones(plugin.id.as_str()) {
+                if let Err(error) = self.store().forget_app_tombstones(plugin.id.as_str()) {
                     tracing::error!(%error, "deleted rows of a plugin cannot be forgotten");
                 }
                 let mut fields = Map::new();
@@ -121,7 +78,7 @@ impl Host {
             }
             self.plugins_changed(&desk.snapshot());
         }
-        Ok(report_json(&report, order.lang))
+        Ok(install_report(&report, order.lang))
     }
 
     /// Removes a plugin (plugins §9).
@@ -145,7 +102,7 @@ impl Host {
             }
         };
         let sign_ins = self.sign_ins_of(parsed.as_str());
-        desk.store().forget_plugin(parsed.as_str())?;
+        self.store().forget_plugin(parsed.as_str())?;
         self.end_sign_ins(sign_ins);
         let mut fields = Map::new();
         fields.insert("plugin".to_owned(), json!(parsed));
@@ -185,13 +142,12 @@ impl Host {
         desk.registry().refresh(&chatos_plugins::Refresh::Check);
         let inside = desk.inside_addresses(&parsed);
         if !inside.is_empty() && !allow_inside_network {
-            return Err(super::fault::inside_network(id, &inside));
+            return Err(inside_network(id, &inside));
         }
         if let Some(allow) = allow {
             self.check_ticks(&parsed, allow)?;
         }
-        let record =
-            desk.registry().trust(&parsed, &digest, by, now_ms()).map_err(|error| trust_fault(&error))?;
+        let record = desk.registry().trust(&parsed, &digest, by, now_ms())?;
         if let Some(allow) = allow {
             self.set_ticks(&parsed, allow, by)?;
         }
@@ -220,7 +176,7 @@ impl Host {
     pub fn untrust_plugin(&self, id: &str, by: &str) -> Result<PluginEntry, Fault> {
         let desk = self.plugins()?;
         let parsed = PluginId::parse(id).map_err(|_| no_plugin(id))?;
-        if desk.registry().untrust(&parsed).map_err(|error| trust_fault(&error))? {
+        if desk.registry().untrust(&parsed)? {
             let mut fields = Map::new();
             fields.insert("plugin".to_owned(), json!(parsed));
             fields.insert("by".to_owned(), json!(by));
@@ -254,69 +210,4 @@ impl Host {
             self.events().publish(HostEvent::PluginsChanged(ChangedPlugins { revision: snapshot.revision }));
         }
     }
-}
-
-/// A folder that was there and was not installed, as a warning of an install.
-fn kept_json(kept: &KeptDir, lang: Lang) -> Value {
-    let from = kept.from.display();
-    let (message, hint) = match &kept.to {
-        Some(to) => (
-            Text::new(
-                format!(
-                    "a folder with this id that was not installed, or has changed since, was moved aside: {from}"
-                ),
-                format!("有一个同 id 的文件夹不是安装的（或安装后被修改过），已移到一旁：{from}"),
-            ),
-            Text::new(format!("it is kept at {}", to.display()), format!("它保存在 {}", to.display())),
-        ),
-        None => (
-            Text::new(
-                format!(
-                    "a folder with this id that was not installed, or has changed since, would be moved aside: {from}"
-                ),
-                format!("有一个同 id 的文件夹不是安装的（或安装后被修改过），将会移到一旁：{from}"),
-            ),
-            Text::same(""),
-        ),
-    };
-    json!({
-        "path": "", "code": "folder_kept", "severity": "warning", "message": message.get(lang), "hint": hint.get(lang),
-    })
-}
-
-/// The result of an install as it is documented.
-fn report_json(report: &InstallReport, lang: Lang) -> Value {
-    let plugins: Vec<Value> = report
-        .plugins
-        .iter()
-        .map(|plugin| {
-            let mut entry = json!({
-                "id": plugin.id, "name": plugin.name, "version": plugin.version,
-                "previousVersion": plugin.previous_version, "pluginDir": plugin.dir, "replaced": plugin.replaced,
-                "trust": plugin.trust, "digest": plugin.digest, "files": plugin.files, "bytes": plugin.bytes,
-                "excluded": plugin.excluded, "kept": plugin.kept,
-            });
-            if report.dry_run {
-                entry["changes"] = json!(plugin.changes);
-            }
-            entry
-        })
-        .collect();
-    let mut warnings = problems_json(&report.problems, lang);
-    warnings.extend(report.plugins.iter().flat_map(|plugin| &plugin.kept).map(|kept| kept_json(kept, lang)));
-    if report.ignored > 0 {
-        let (en, zh) = (
-            format!("{} files beside the plugins were not installed", report.ignored),
-            format!("有 {} 个位于插件目录之外的文件未安装", report.ignored),
-        );
-        let message = Text::new(en, zh).get(lang).to_owned();
-        warnings.push(json!({ "path": "", "code": "files_ignored", "severity": "warning", "message": message, "hint": "" }));
-    }
-    let mut value = json!({
-        "ok": true, "logId": report.log_id, "pluginsRoot": report.plugins_root, "plugins": plugins, "warnings": warnings,
-    });
-    if report.dry_run {
-        value["dryRun"] = json!(true);
-    }
-    value
 }

@@ -38,7 +38,7 @@ impl Host {
                 }
             }
         } else {
-            match desk.store().plugins_with_rows() {
+            match self.store().plugins_with_rows() {
                 Ok(plugins) => {
                     for plugin in plugins.iter().filter_map(|id| PluginId::parse(id).ok()) {
                         let done = self

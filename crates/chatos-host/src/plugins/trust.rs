@@ -1,10 +1,13 @@
-//! Trust records on the state database.
+//! What plugins need of the state database: trust records, and names that are taken.
 
 use std::collections::BTreeMap;
 
+use chatos_contribution::ServerIdentity;
 use chatos_manifest::PluginId;
-use chatos_plugins::{Digest, TrustRecord, TrustStore, TrustStoreError, TrustedFile};
-use chatos_store::{PluginTrustFile, PluginTrustRow, Store, StoreError};
+use chatos_plugins::{
+    Digest, ExternalNames, NameStore, TrustRecord, TrustStore, TrustStoreError, TrustedFile,
+};
+use chatos_store::{NamedRow, PluginTrustFile, PluginTrustRow, Store, StoreError};
 use chatos_tool::Fault;
 
 const ALGORITHM: &str = "sha256";
@@ -99,5 +102,28 @@ impl TrustStore for StoreTrust {
 
     fn text(&self, sha256: &str) -> Result<Option<Vec<u8>>, TrustStoreError> {
         self.store.plugin_trust_text(sha256).map_err(wrap)
+    }
+}
+
+/// [`NameStore`] on the tables of servers and prompts (ai-contributions §4.3).
+pub(super) struct StoreNames {
+    store: Store,
+}
+
+impl StoreNames {
+    pub(super) fn new(store: Store) -> Self {
+        Self { store }
+    }
+}
+
+impl NameStore for StoreNames {
+    fn names(&self) -> Result<ExternalNames, Box<dyn std::error::Error + Send + Sync>> {
+        let own = |row: &NamedRow| row.source != "app";
+        let servers = self.store.server_names()?.into_iter().filter(own);
+        let prompts = self.store.prompt_names()?.into_iter().filter(own);
+        Ok(ExternalNames {
+            servers: servers.map(|row| (ServerIdentity::admin(&row.id), row.name)).collect(),
+            prompts: prompts.map(|row| row.name).collect(),
+        })
     }
 }

@@ -7,8 +7,8 @@ use std::time::Duration;
 use axum::extract::Request;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use chatos_host::{Host, InstallOrder};
-use chatos_plugins::{DataChoice, Limits};
+use chatos_host::Host;
+use chatos_plugins::{DataChoice, InstallOrder, Limits};
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use chatos_wire::operation::OperationView;
 use chatos_wire::plugin::{

@@ -5,10 +5,9 @@ use std::process::ExitCode;
 
 use chatos_child::find_node;
 use chatos_contribution::DefaultLists;
-use chatos_host::{check_modules, package_fault};
 use chatos_manifest::Problem;
 use chatos_paths::Environment;
-use chatos_plugins::{PackageError, Validation};
+use chatos_plugins::{PackageError, Validation, check_modules, manifest_lang, package_fault};
 use chatos_tool::{Fault, Lang};
 use serde_json::{Value, json};
 
@@ -94,13 +93,6 @@ impl Looked {
                 (errors, of(false))
             }
         }
-    }
-}
-
-fn manifest_lang(lang: Lang) -> chatos_manifest::Lang {
-    match lang {
-        Lang::En => chatos_manifest::Lang::En,
-        Lang::Zh => chatos_manifest::Lang::Zh,
     }
 }
 

@@ -1,11 +1,19 @@
 //! What goes wrong with plugins, as the one error object.
 
 use chatos_manifest::Problem;
-use chatos_plugins::{PackageCode, PackageError, TrustError};
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use serde_json::{Value, json};
 
-use super::manifest_lang;
+use crate::package::{PackageCode, PackageError};
+use crate::registry::TrustError;
+
+/// `chatos-manifest` has its own language type, because it imports nothing of ours.
+pub fn manifest_lang(lang: Lang) -> chatos_manifest::Lang {
+    match lang {
+        Lang::En => chatos_manifest::Lang::En,
+        Lang::Zh => chatos_manifest::Lang::Zh,
+    }
+}
 
 fn text(text: &chatos_manifest::Text) -> Text {
     Text::new(text.en.clone(), text.zh.clone())
@@ -47,47 +55,49 @@ pub fn package_fault(error: &PackageError, lang: Lang, log_id: Option<&str>) -> 
     if details.as_object().is_some_and(serde_json::Map::is_empty) { fault } else { fault.details(details) }
 }
 
-/// Trust that was not given or taken.
-pub(super) fn trust_fault(error: &TrustError) -> Fault {
-    match error {
-        TrustError::NotFound(id) => no_plugin(id.as_str()),
-        TrustError::NotNeeded { id, origin } => Fault::new(
-            ErrorCode::Conflict,
-            Text::new(
-                format!("plugin {id} is {}; it needs no decision", origin.as_str()),
-                format!("插件 {id} 的来源是 {}；无需决定是否信任", origin.as_str()),
-            ),
-        )
-        .code("trust_not_needed"),
-        TrustError::Mismatch { id, expected, found } => Fault::new(
-            ErrorCode::Conflict,
-            Text::new(
-                format!("plugin {id} is not what was shown: expected {expected}, found {found}"),
-                format!("插件 {id} 与所展示的内容不同：预期 {expected}，实际 {found}"),
-            ),
-        )
-        .hint(Text::fixed("look at it again, then decide", "请重新查看后再决定"))
-        .details(json!({ "expected": expected.as_str(), "found": found.as_str() })),
-        TrustError::Io { id, source } => Fault::new(
-            ErrorCode::Unavailable,
-            Text::new(
-                format!("the files of plugin {id} cannot be read"),
-                format!("无法读取插件 {id} 的文件"),
-            ),
-        )
-        .code("plugin_unreadable")
-        .caused_by(source),
-        TrustError::Store(error) => Fault::new(
-            ErrorCode::Unavailable,
-            Text::fixed("the trust record cannot be written", "无法写入信任记录"),
-        )
-        .code("trust_unwritable")
-        .caused_by(error),
+impl From<TrustError> for Fault {
+    /// Trust was not given or taken.
+    fn from(error: TrustError) -> Self {
+        match &error {
+            TrustError::NotFound(id) => no_plugin(id.as_str()),
+            TrustError::NotNeeded { id, origin } => Self::new(
+                ErrorCode::Conflict,
+                Text::new(
+                    format!("plugin {id} is {}; it needs no decision", origin.as_str()),
+                    format!("插件 {id} 的来源是 {}；无需决定是否信任", origin.as_str()),
+                ),
+            )
+            .code("trust_not_needed"),
+            TrustError::Mismatch { id, expected, found } => Self::new(
+                ErrorCode::Conflict,
+                Text::new(
+                    format!("plugin {id} is not what was shown: expected {expected}, found {found}"),
+                    format!("插件 {id} 与所展示的内容不同：预期 {expected}，实际 {found}"),
+                ),
+            )
+            .hint(Text::fixed("look at it again, then decide", "请重新查看后再决定"))
+            .details(json!({ "expected": expected.as_str(), "found": found.as_str() })),
+            TrustError::Io { id, source } => Self::new(
+                ErrorCode::Unavailable,
+                Text::new(
+                    format!("the files of plugin {id} cannot be read"),
+                    format!("无法读取插件 {id} 的文件"),
+                ),
+            )
+            .code("plugin_unreadable")
+            .caused_by(source),
+            TrustError::Store(error) => Self::new(
+                ErrorCode::Unavailable,
+                Text::fixed("the trust record cannot be written", "无法写入信任记录"),
+            )
+            .code("trust_unwritable")
+            .caused_by(error),
+        }
     }
 }
 
 /// No plugin has this id.
-pub(super) fn no_plugin(id: &str) -> Fault {
+pub fn no_plugin(id: &str) -> Fault {
     let shown = chatos_manifest::quote(id);
     Fault::new(
         ErrorCode::NotFound,
@@ -97,7 +107,7 @@ pub(super) fn no_plugin(id: &str) -> Fault {
 }
 
 /// No app has this name.
-pub(super) fn no_app(key: &str) -> Fault {
+pub(crate) fn no_app(key: &str) -> Fault {
     let shown = chatos_manifest::quote(key);
     Fault::new(
         ErrorCode::NotFound,
@@ -110,7 +120,7 @@ pub(super) fn no_app(key: &str) -> Fault {
 }
 
 /// Two apps have this name; none of them is guessed.
-pub(super) fn two_apps(key: &str, names: Vec<String>) -> Fault {
+pub(crate) fn two_apps(key: &str, names: Vec<String>) -> Fault {
     let shown = chatos_manifest::quote(key);
     let fault = Fault::new(
         ErrorCode::InvalidArgument,
@@ -129,7 +139,7 @@ pub(super) fn two_apps(key: &str, names: Vec<String>) -> Fault {
 }
 
 /// The plugin may not be used.
-pub(super) fn not_trusted(id: &str) -> Fault {
+pub(crate) fn not_trusted(id: &str) -> Fault {
     Fault::new(
         ErrorCode::PermissionDenied,
         Text::new(format!("Plugin {id} is not trusted"), format!("插件 {id} 未被信任")),
@@ -141,7 +151,7 @@ pub(super) fn not_trusted(id: &str) -> Fault {
 }
 
 /// Its files keep changing, so there is nothing to decide about.
-pub(super) fn unsettled(id: &str) -> Fault {
+pub(crate) fn unsettled(id: &str) -> Fault {
     Fault::new(
         ErrorCode::Conflict,
         Text::new(
@@ -153,7 +163,7 @@ pub(super) fn unsettled(id: &str) -> Fault {
 }
 
 /// It would connect to addresses of this computer or network, and nobody said that it may.
-pub(super) fn inside_network(id: &str, addresses: &[String]) -> Fault {
+pub fn inside_network(id: &str, addresses: &[String]) -> Fault {
     let shown: Vec<String> = addresses.iter().map(|url| chatos_manifest::quote(url)).collect();
     let list = shown.join(", ");
     Fault::new(
@@ -169,18 +179,4 @@ pub(super) fn inside_network(id: &str, addresses: &[String]) -> Fault {
         "如果允许，请在信任页勾选，或加上 --allow-inside-network",
     ))
     .details(json!({ "addresses": addresses }))
-}
-
-/// The built-in plugins cannot be written.
-pub(super) fn builtin_fault(error: &std::io::Error) -> Fault {
-    Fault::new(
-        ErrorCode::Unavailable,
-        Text::fixed(
-            "the built-in plugins cannot be written to the state directory",
-            "无法将内置插件写入状态目录",
-        ),
-    )
-    .code("builtin_plugins_unusable")
-    .caused_by(error)
-    .hint(Text::fixed("check space and permissions of the state directory", "请检查状态目录的空间与权限"))
 }

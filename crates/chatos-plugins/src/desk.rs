@@ -8,21 +8,28 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use chatos_contribution::AppContribution;
 use chatos_manifest::{AppId, PluginId, Problem};
-use chatos_plugins::backend::Backends;
-use chatos_plugins::listing::{Reader, problem_entry};
-use chatos_plugins::{Icon, Installer, Plugin, Refresh, Registry, Snapshot, Watcher};
-use chatos_store::Store;
 use chatos_tool::{Fault, Lang};
 use chatos_wire::plugin::{FileDiff, PluginDetails, PluginEntry, PluginListing, PluginLog};
 
-use super::fault::{no_app, no_plugin, not_trusted, two_apps};
-use super::manifest_lang;
+use crate::backend::Backends;
+use crate::fault::{manifest_lang, no_app, no_plugin, not_trusted, two_apps};
+use crate::install::Installer;
+use crate::listing::{Reader, problem_entry};
+use crate::load::Icon;
+use crate::registry::{ExternalNames, Plugin, Refresh, Registry, Snapshot, TrustError};
+use crate::watch::Watcher;
 
-/// Plugins of one host.
-pub struct PluginDesk {
+/// Names of servers and prompts that are not of plugins; the host reads them from the database.
+pub trait NameStore: Send + Sync {
+    /// The names as they are now.
+    fn names(&self) -> Result<ExternalNames, Box<dyn std::error::Error + Send + Sync>>;
+}
+
+/// The plugins of one state.
+pub struct Plugins {
     registry: Arc<Registry>,
     installer: Installer,
-    store: Store,
+    names: Arc<dyn NameStore>,
     logs: PathBuf,
     backends: OnceLock<Backends>,
     /// What the last sync could not do; shown with the other problems.
@@ -53,12 +60,18 @@ const SETTLING: usize = 5;
 /// Bytes read from the end of a log.
 const LOG_BYTES: u64 = 1024 * 1024;
 
-impl PluginDesk {
-    pub(super) fn open(registry: Arc<Registry>, installer: Installer, store: Store, logs: PathBuf) -> Self {
+impl Plugins {
+    /// Looks at all of them once.
+    pub fn open(
+        registry: Arc<Registry>,
+        installer: Installer,
+        names: Arc<dyn NameStore>,
+        logs: PathBuf,
+    ) -> Self {
         let desk = Self {
             registry,
             installer,
-            store,
+            names,
             logs,
             backends: OnceLock::new(),
             sync_problems: Mutex::default(),
@@ -76,12 +89,9 @@ impl PluginDesk {
         &self.registry
     }
 
-    pub(super) fn installer(&self) -> &Installer {
+    /// What installs and removes.
+    pub fn installer(&self) -> &Installer {
         &self.installer
-    }
-
-    pub(super) fn store(&self) -> &Store {
-        &self.store
     }
 
     /// The current plugins.
@@ -90,7 +100,7 @@ impl PluginDesk {
     }
 
     /// Tells the desk who runs backends.
-    pub(super) fn set_backends(&self, backends: Backends) {
+    pub fn set_backends(&self, backends: Backends) {
         self.backends.get_or_init(|| backends);
     }
 
@@ -106,12 +116,13 @@ impl PluginDesk {
         self.registry.listing(&self.snapshot(), manifest_lang(lang), Reader::App, &self.backend_state())
     }
 
-    pub(super) fn keep_watcher(&self, watcher: Watcher) {
+    /// Keeps the watcher until [`Plugins::close`].
+    pub fn keep_watcher(&self, watcher: Watcher) {
         *self.watcher.lock().unwrap_or_else(PoisonError::into_inner) = Some(watcher);
     }
 
     /// Stops watching.
-    pub(crate) fn close(&self) {
+    pub fn close(&self) {
         let watcher = self.watcher.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(watcher) = watcher {
             watcher.stop();
@@ -119,16 +130,17 @@ impl PluginDesk {
     }
 
     /// One at a time: what follows from a snapshot is done before the next one.
-    pub(super) fn following(&self) -> MutexGuard<'_, ()> {
+    pub fn following(&self) -> MutexGuard<'_, ()> {
         self.following.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// True once per new revision.
-    pub(super) fn is_news(&self, revision: u64) -> bool {
+    pub fn is_news(&self, revision: u64) -> bool {
         self.told.fetch_max(revision, Ordering::SeqCst) < revision
     }
 
-    pub(super) fn set_sync_problems(&self, problems: Vec<Problem>) {
+    /// Problems of mirroring contributions, shown with the others.
+    pub fn set_sync_problems(&self, problems: Vec<Problem>) {
         *self.sync_problems.lock().unwrap_or_else(PoisonError::into_inner) = problems;
     }
 
@@ -137,27 +149,15 @@ impl PluginDesk {
     }
 
     /// Tells the registry which names the Admin DB uses (ai-contributions §4.3).
-    pub(super) fn learn_names(&self) {
-        use chatos_contribution::ServerIdentity;
-        let names = self.store.server_names().and_then(|servers| Ok((servers, self.store.prompt_names()?)));
-        match names {
-            Ok((servers, prompts)) => {
-                let own = |row: &chatos_store::NamedRow| row.source != "app";
-                self.registry.set_external_names(chatos_plugins::ExternalNames {
-                    servers: servers
-                        .into_iter()
-                        .filter(own)
-                        .map(|row| (ServerIdentity::admin(&row.id), row.name))
-                        .collect(),
-                    prompts: prompts.into_iter().filter(own).map(|row| row.name).collect(),
-                });
-            }
+    pub fn learn_names(&self) {
+        match self.names.names() {
+            Ok(names) => self.registry.set_external_names(names),
             Err(error) => tracing::error!(%error, "names of servers and prompts cannot be read"),
         }
     }
 
     /// Names of servers that were added or removed are given or freed.
-    pub(crate) fn refresh_names(&self) {
+    pub fn refresh_names(&self) {
         self.learn_names();
         self.registry.refresh(&Refresh::Check);
     }
@@ -204,7 +204,7 @@ impl PluginDesk {
     }
 
     /// Network addresses of a plugin's servers that are not on the internet.
-    pub(super) fn inside_addresses(&self, id: &PluginId) -> Vec<String> {
+    pub fn inside_addresses(&self, id: &PluginId) -> Vec<String> {
         use chatos_contribution::Endpoint;
         use chatos_manifest::url::HostClass;
         let snapshot = self.snapshot();
@@ -219,7 +219,7 @@ impl PluginDesk {
     }
 
     /// The plugin in full and what changed in its text files.
-    pub(super) fn trust_sheet(&self, id: &str, lang: Lang) -> Result<(PluginDetails, Vec<FileDiff>), Fault> {
+    pub fn trust_sheet(&self, id: &str, lang: Lang) -> Result<(PluginDetails, Vec<FileDiff>), Fault> {
         let details = self.settled_details(id, lang)?;
         let mut diffs = Vec::new();
         if let Some(changes) = &details.changes {
@@ -250,7 +250,7 @@ impl PluginDesk {
             }
             before = after;
         }
-        Err(super::fault::unsettled(id))
+        Err(crate::fault::unsettled(id))
     }
 
     /// One file as it was trusted and as it is; `None` when it is neither.
@@ -259,7 +259,7 @@ impl PluginDesk {
         let plugin = find(&snapshot, id)?;
         self.registry.file_diff(plugin, path).map_err(|source| {
             let id = plugin.id().clone();
-            super::fault::trust_fault(&chatos_plugins::TrustError::Io { id, source })
+            Fault::from(TrustError::Io { id, source })
         })
     }
 

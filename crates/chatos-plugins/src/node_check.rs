@@ -5,10 +5,11 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-use chatos_manifest::{Problem, ProblemCode, Source, Text};
-use chatos_plugins::{ModuleRole, ModuleToCheck, Validation};
-
 use chatos_child::NodeInfo;
+use chatos_manifest::{Problem, ProblemCode, Source, Text};
+
+use crate::imports::{ModuleRole, ModuleToCheck};
+use crate::validate::Validation;
 
 /// Parsing a bundle of some megabytes takes well under a second; a hanging Node is given up.
 const PATIENCE: Duration = Duration::from_secs(30);
