@@ -1,5 +1,6 @@
 //! Opening and closing a host: every resource in its order, each failure with its own words.
 
+mod setting;
 mod start;
 
 use std::path::{Path, PathBuf};
@@ -14,11 +15,10 @@ use chatos_model::{ModelParts, Models};
 use chatos_paths::{Environment, FileLock, Locations, StateDir, move_legacy, take_lock};
 use chatos_plugins::Plugins;
 use chatos_prompts::Role;
-use chatos_settings::{Settings, SettingsInput, find_setting, unknown_setting};
+use chatos_settings::{Settings, SettingsInput};
 use chatos_store::{Audit, OpenOptions, Secrets, StateKey, StateKeys, Store, now_iso, now_ms};
 use chatos_tool::{Fault, Lang, Redactor, Text};
 use chatos_wire::Severity;
-use chatos_wire::event::{ChangedSetting, HostEvent};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
@@ -336,35 +336,6 @@ impl Host {
         self.node.get().cloned().flatten()
     }
 
-    /// Stores a setting, audits it where it weakens safety, tells everybody.
-    pub fn set_setting(&self, key: &str, value: &Value, by: &str) -> Result<(), Fault> {
-        let spec = find_setting(key).ok_or_else(|| unknown_setting(key))?;
-        self.store.set_setting(&self.settings, key, value, by).map_err(|e| e.fault(key))?;
-        if spec.weakens_with(value) {
-            let mut fields = Map::new();
-            fields.insert("key".to_owned(), Value::from(key));
-            fields.insert("by".to_owned(), Value::from(by));
-            self.audit("setting_weakened", fields);
-        }
-        self.setting_changed(key);
-        Ok(())
-    }
-
-    fn setting_changed(&self, key: &str) {
-        if key == crate::plugins::SYNC_SETTING {
-            self.sync_setting_changed();
-        }
-        self.events.publish(HostEvent::SettingsChanged(ChangedSetting { key: Some(key.to_owned()) }));
-    }
-
-    /// Goes back to the default of a setting.
-    pub fn reset_setting(&self, key: &str) -> Result<(), Fault> {
-        find_setting(key).ok_or_else(|| unknown_setting(key))?;
-        self.store.reset_setting(&self.settings, key)?;
-        self.setting_changed(key);
-        Ok(())
-    }
-
     /// The version of the bundled SQLite.
     pub fn sqlite_version(&self) -> &'static str {
         chatos_store::sqlite_version()
@@ -460,7 +431,7 @@ impl Host {
         &self.servers
     }
 
-    /// Models.
+    /// The models of this state, with everything a person does to them.
     pub fn models(&self) -> &Models {
         &self.models
     }
@@ -547,7 +518,7 @@ impl Host {
         &self.archive
     }
 
-    /// Named secrets.
+    /// Secrets that models and headers refer to by name.
     pub fn secrets(&self) -> &Secrets {
         &self.secrets
     }
