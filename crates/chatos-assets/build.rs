@@ -1,5 +1,6 @@
 //! Writes the tables of embedded files: `ui/dist` as it was built, every folder of `plugins/` with a
-//! `plugin.json`, the templates of new plugins, and the types that go with them.
+//! `plugin.json`, the templates of new plugins, and the types that go with them. Of a file of the page that was
+//! built with a compressed copy beside it (`<name>.gz`) only the copy is embedded.
 #![expect(clippy::disallowed_methods, reason = "cargo tells a build script its places by variables")]
 
 use std::fmt::Write;
@@ -36,6 +37,11 @@ fn table(code: &mut String, name: &str, root: &Path, folders: &[PathBuf]) {
         collect(root, folder, &mut files);
     }
     files.sort();
+    if name == "PAGE" {
+        let packed: Vec<String> =
+            files.iter().filter_map(|(name, _)| name.strip_suffix(".gz").map(str::to_owned)).collect();
+        files.retain(|(name, _)| !packed.contains(name));
+    }
     let _ = writeln!(code, "pub(super) const {name}: super::Files = &[");
     for (name, path) in &files {
         println!("cargo::rerun-if-changed={}", path.display());

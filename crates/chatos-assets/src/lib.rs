@@ -20,7 +20,8 @@ pub const TEMPLATES: Files = made::TEMPLATES;
 /// Types and schemas for authors of plugins, by their place in the project.
 pub const TYPES: Files = made::TYPES;
 
-/// The page. Where it was not built before the program, one file that says how to build it.
+/// The page; `<name>.gz` is the file `<name>`, compressed. Where it was not built before the program, one file that
+/// says how to build it.
 pub const PAGE: Files = if made::PAGE.is_empty() { PLACEHOLDER } else { made::PAGE };
 
 const PLACEHOLDER: Files = &[("index.html", include_bytes!("placeholder.html"))];
@@ -53,6 +54,15 @@ mod tests {
 
     #[test]
     fn there_is_always_a_page() {
-        assert!(PAGE.iter().any(|(name, content)| *name == "index.html" && !content.is_empty()));
+        let found = PAGE.iter().find(|(name, _)| matches!(*name, "index.html" | "index.html.gz"));
+        assert!(found.is_some_and(|(_, content)| !content.is_empty()));
+    }
+
+    #[test]
+    fn what_has_a_compressed_copy_is_here_once() {
+        let names: Vec<&str> = PAGE.iter().map(|(name, _)| *name).collect();
+        for name in names.iter().filter_map(|name| name.strip_suffix(".gz")) {
+            assert!(!names.contains(&name), "{name} is embedded twice");
+        }
     }
 }

@@ -120,6 +120,39 @@ test('the page keeps its own policy: no inline style or script is needed', async
   await page.waitForFunction(() => document.documentElement.dataset['theme'] === 'dark');
 });
 
+test('the first view is at most 250 kB in 20 requests, and files are compressed', async ({ host, open }) => {
+  const page = await open({ at: '#/chat' });
+  await settled(page, 'Chat');
+  const wire = await page.context().newCDPSession(page);
+  await wire.send('Network.enable');
+  await wire.send('Network.clearBrowserCache');
+  const seen = new Map<string, { path: string; bytes: number; packed: boolean }>();
+  wire.on('Network.responseReceived', ({ requestId, response }) => {
+    const { host: from, pathname } = new URL(response.url);
+    const headers = Object.fromEntries(Object.entries(response.headers).map(([name, value]) => [name.toLowerCase(), value]));
+    if (from === new URL(host.url).host) seen.set(requestId, { path: pathname, bytes: 0, packed: headers['content-encoding'] === 'gzip' });
+  });
+  wire.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
+    const one = seen.get(requestId);
+    if (one) one.bytes = encodedDataLength;
+  });
+  await page.reload();
+  await page.locator('[data-composer]').waitFor();
+  await settled(page, 'Chat');
+  await page.waitForLoadState('networkidle');
+  const all = [...seen.values()];
+  expect(all.length, all.map(({ path }) => path).join('\n')).toBeLessThanOrEqual(20);
+  expect(all.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThanOrEqual(250_000);
+  expect(all.filter(({ path, bytes, packed }) => /\.(js|css)$/.test(path) && bytes > 2_000 && !packed)).toEqual([]);
+
+  // Who cannot read gzip gets the same, unpacked.
+  const script = all.find(({ path }) => /first-.*\.js$/.test(path))?.path ?? '';
+  const plain = await fetch(new URL(script, host.url), { headers: { 'Accept-Encoding': 'identity' } });
+  const packed = await fetch(new URL(script, host.url), { headers: { 'Accept-Encoding': 'gzip' } });
+  expect([plain.headers.get('content-encoding'), packed.headers.get('content-encoding'), plain.headers.get('vary')]).toEqual([null, 'gzip', 'accept-encoding']);
+  expect(await plain.text()).toBe(await packed.text());
+});
+
 test.for([1440, 1024, 390])('%i px: everything has room', async (width, { open }) => {
   for (const language of ['zh', 'en'] as const) {
     const page = await open({ language, viewport: { width, height: 844 } });
