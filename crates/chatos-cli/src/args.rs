@@ -36,7 +36,7 @@ pub(crate) use tools::{Tools, ToolsCall};
 #[command(
     name = "chatos",
     version,
-    about = "ChatOS: a local-first host for AI plugin apps",
+    about = "ChatOS: run AI agents and apps on your own computer",
     after_help = "Without a command, `chatos` starts the host and opens the browser (`chatos serve`).",
     disable_help_subcommand = false,
     max_term_width = 100
@@ -78,10 +78,10 @@ struct ServerLine {
 /// Flags every command takes.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Global {
-    /// Where ChatOS keeps its state [env: CHATOS_STATE_DIR]
+    /// Folder ChatOS keeps its state in [env: CHATOS_STATE_DIR]
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) state_dir: Option<PathBuf>,
-    /// The project to work in [default: the current directory]
+    /// Project folder to work in [default: the current folder]
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) project: Option<PathBuf>,
     /// Language of messages: zh or en [default: from the environment]
@@ -90,13 +90,13 @@ pub(crate) struct Global {
     /// Print one JSON value (or JSON lines) and nothing else on stdout
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Say less
+    /// Print less
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
-    /// Say more, on stderr
+    /// Print more, on stderr
     #[arg(short, long, global = true)]
     pub(crate) verbose: bool,
-    /// When to use colours [env: NO_COLOR]
+    /// When to use colors [env: NO_COLOR]
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: Color,
 }
@@ -121,83 +121,83 @@ pub(crate) enum Color {
 pub(crate) enum Command {
     /// Start the host and open the browser
     Serve(Serve),
-    /// Is a host running, since when, what waits
+    /// Show whether a host is running and what is waiting
     Status,
     /// Stop the running host
     Stop,
-    /// Open the running host in the browser with a fresh sign-in link
+    /// Open the running host in the browser, with a new sign-in link
     Open(Open),
-    /// Check everything ChatOS stands on
+    /// Check that everything ChatOS needs is in order
     Doctor(Doctor),
     /// Show and change settings
     #[command(subcommand)]
     Settings(Settings),
-    /// Plugins: list, check, pack, install, decide, remove
+    /// Manage plugins
     #[command(subcommand)]
     Plugin(Plugin),
-    /// Questions that wait for you: list, answer, ask
+    /// List and answer questions waiting for you, or ask one
     #[command(subcommand)]
     Prompts(Prompts),
-    /// Tasks: list, add, change, finish
+    /// Manage tasks
     #[command(subcommand)]
     Tasks(Tasks),
-    /// What tools changed in files: list, show, undo
+    /// List, show and undo file changes made by tools
     #[command(subcommand)]
     Changes(Changes),
-    /// The journal of this project
+    /// Read and write this project's journal
     #[command(subcommand)]
     Journal(Journal),
-    /// A built-in server for any MCP client; `list` names them
+    /// Run a built-in server for any MCP client; `list` names them
     Mcp(Box<Mcp>),
-    /// Everything an agent may use, as one MCP server for other programs
+    /// Serve everything an agent can use as one MCP server for other programs
     Gateway(Gateway),
-    /// Take over what other programs know: `mcp FILE`
+    /// Import settings of other programs: `mcp FILE`
     #[command(subcommand)]
     Import(Import),
-    /// Tools: list, show, call, and the log of calls
+    /// List, show and call tools, and read the tool log
     #[command(subcommand)]
     Tools(Tools),
     /// Chat in the terminal; `-p TEXT` for scripts
     Chat(Chat),
-    /// Runs: list, show, continue, correct, export
+    /// List, show, continue, steer and export runs
     #[command(subcommand)]
     Runs(Runs),
-    /// The tree of one trace: models, tools, sub agents
+    /// Show a run's timeline: models, tools and subagents
     #[command(subcommand)]
     Trace(TraceCommand),
-    /// Tokens and money
+    /// Show token usage and cost
     Usage(Usage),
-    /// Agents: who they are and what they may use
+    /// Manage agents and their permissions
     #[command(subcommand)]
     Agent(Box<Agent>),
-    /// land_configs: what main agents and sub agents may use at most
+    /// Manage permissions profiles (land_configs): the most an agent can use
     #[command(subcommand)]
     Land(Land),
-    /// Models: list, add, test, choose
+    /// Manage models
     #[command(subcommand)]
     Models(Models),
-    /// The audit log
+    /// Check the audit log
     #[command(subcommand)]
     Audit(Audit),
-    /// Programs that ask through us: which may approve their own actions
+    /// Manage programs that ask through ChatOS: which can approve their own actions
     #[command(subcommand)]
     Clients(Clients),
-    /// Secrets such as API keys: names, never values
+    /// Manage secrets such as API keys; values are never shown
     #[command(subcommand)]
     Secrets(Secrets),
-    /// Keep the whole state in one file, while the host works
+    /// Save the whole state to one file, even while the host is running
     Backup(Backup),
-    /// Bring a backup back; the state that was there is kept
+    /// Restore a backup; the current state is kept aside
     Restore(Restore),
-    /// The state as a whole: take over an older one, rescue a damaged one, remove old runs
+    /// Import an older state, rescue a damaged one or remove old runs
     #[command(subcommand)]
     State(State),
-    /// Print a completion script for a shell
+    /// Print a completion script for your shell
     Completions {
         /// The shell
         shell: clap_complete::Shell,
     },
-    /// Print the description of the HTTP API
+    /// Print the OpenAPI description of the HTTP API
     #[command(hide = true)]
     DumpOpenapi,
     /// Print the schema of the event stream (for code generation).
@@ -224,28 +224,28 @@ impl Command {
 /// `chatos serve`.
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
-    /// Port to listen on; 0 is any free one [default: 7878, or the next free one]
+    /// Port to listen on; 0 picks any free one [default: 7878, or the next free one]
     #[arg(long)]
     pub(crate) port: Option<u16>,
     /// Address to listen on
     #[arg(long, default_value = "127.0.0.1")]
     pub(crate) host: IpAddr,
-    /// Allow an address that the network can reach
+    /// Allow an address that can be reached from the network
     #[arg(long)]
     pub(crate) allow_remote: bool,
-    /// A name accepted in the Host header besides loopback; repeatable
+    /// Host name to accept besides loopback; repeatable
     #[arg(long, value_name = "NAME")]
     pub(crate) allow_host: Vec<String>,
-    /// Start although the state directory is on a network file system
+    /// Start even if the state folder is on a network file system
     #[arg(long)]
     pub(crate) allow_network_fs: bool,
-    /// Do not open a browser
+    /// Don't open a browser
     #[arg(long)]
     pub(crate) no_open: bool,
-    /// Print one line of JSON when ready (it holds the token: keep it private)
+    /// Print one line of JSON when ready (it contains the token: keep it private)
     #[arg(long)]
     pub(crate) ready_json: bool,
-    /// Serve the web UI from this folder (for people who work on the UI)
+    /// Serve the page from this folder (for developing the page)
     #[arg(long, value_name = "DIR", hide = true)]
     pub(crate) ui_dir: Option<PathBuf>,
 }
@@ -264,7 +264,7 @@ pub(crate) struct Doctor {
     /// Check the whole database, however long it takes
     #[arg(long)]
     pub(crate) deep: bool,
-    /// Do the repairs that lose nothing
+    /// Make repairs that lose nothing
     #[arg(long)]
     pub(crate) fix: bool,
 }
@@ -272,28 +272,28 @@ pub(crate) struct Doctor {
 /// `chatos settings …`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Settings {
-    /// Every setting with its value and where it comes from
+    /// List all settings with their values and where they come from
     List {
-        /// Only those that differ from their default
+        /// Only settings that differ from their default
         #[arg(long)]
         changed: bool,
     },
-    /// One setting
+    /// Show one setting
     Get {
-        /// Its name
+        /// Setting name
         key: String,
     },
-    /// Store a value
+    /// Change a setting
     Set {
-        /// Its name
+        /// Setting name
         key: String,
-        /// The value: JSON, or plain as in `on`, `2MiB`, `a:b`
+        /// Value: JSON, or plain text such as `on`, `2MiB` or `a:b`
         #[arg(allow_hyphen_values = true)]
         value: String,
     },
-    /// Go back to the default
+    /// Reset a setting to its default
     Reset {
-        /// Its name
+        /// Setting name
         key: String,
     },
 }

@@ -3,13 +3,14 @@ import { en as mainEn } from './en';
 import { admin as adminEn } from './en/admin';
 import { changes as changesEn } from './en/changes';
 import { i18n, languageOf } from './index.svelte';
+import { SHIPPED, shippedPlugin, shippedProfile, shippedServer } from './shipped';
 import { zh as mainZh } from './zh';
 import { admin as adminZh } from './zh/admin';
 import { changes as changesZh } from './zh/changes';
 
 // Some pages bring their texts with them; the rules are the same.
-const en = { ...mainEn, admin: adminEn, changes: changesEn };
-const zh = { ...mainZh, admin: adminZh, changes: changesZh };
+const en = { ...mainEn, admin: adminEn, changes: changesEn, shipped: SHIPPED.en };
+const zh = { ...mainZh, admin: adminZh, changes: changesZh, shipped: SHIPPED.zh };
 
 type Leaf = [path: string, value: unknown];
 
@@ -20,9 +21,18 @@ function leaves(value: unknown, path = ''): Leaf[] {
 
 /** The text of a leaf; functions are called with plausible arguments. */
 function text(value: unknown): string {
-  if (typeof value === 'function') return String((value as (...args: unknown[]) => unknown)(2, 3));
+  if (typeof value === 'function') return String((value as (...args: unknown[]) => unknown)(2, 3, 4, 5));
   return String(value);
 }
+
+/** A whole text that is a command line or an address. */
+const COMMAND = /^(例如 )?(chatos |https?:|\/|[{[]|agents\/)/;
+/** Names that are two words in every language. */
+const NAMES = ['LM Studio', 'JSON Lines', 'OTLP JSON', 'Authorization: Bearer'];
+/** Two English words in a row, outside of a piece of code. */
+const PHRASE = /(?<![`\w.:/-])[A-Za-z][a-z]+ [a-z]{2,}(?![\w`:/=-])/;
+/** Words that docs/glossary.md replaces by others. */
+const RETIRED = /land.?config|sub.agent|sub.flow|\b(hub|queue page)\b|子代理|您|纠正|主流程|子流程|待办中心|队列|「/i;
 
 describe('dictionaries', () => {
   test('have the same paths', () => {
@@ -43,6 +53,63 @@ describe('dictionaries', () => {
     const untranslated = leaves(zh).filter(([path, value]) => text(value) === same.get(path));
     const allowed = /^(chatos |http|SQLite|Node\.js|v\d|English|中文)/;
     expect(untranslated.filter(([, value]) => !allowed.test(text(value)))).toEqual([]);
+  });
+
+  test('English texts have no Chinese in them, but for the name of the language', () => {
+    const mixed = leaves(en).filter(([, value]) => /[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]/.test(text(value)));
+    expect(mixed.filter(([, value]) => text(value) !== '中文')).toEqual([]);
+  });
+
+  test('Chinese texts have no English phrases in them, but for commands and names', () => {
+    const mixed = leaves(zh)
+      .map(([path, value]) => [path, text(value)] as const)
+      .filter(([, value]) => !COMMAND.test(value) && PHRASE.test(NAMES.reduce((rest, name) => rest.replaceAll(name, ''), value)));
+    expect(mixed).toEqual([]);
+  });
+
+  test('one word per thing: what the glossary has left behind is nowhere', () => {
+    const left = [...leaves(en), ...leaves(zh)].filter(([, value]) => RETIRED.test(text(value)));
+    expect(left).toEqual([]);
+  });
+
+  test('the forbidden is recognised', () => {
+    expect(PHRASE.test('请 try again 一次')).toBe(true);
+    expect(PHRASE.test('用 `chatos serve` 启动 MCP 服务器')).toBe(false);
+    expect(RETIRED.test('运行一个子代理')).toBe(true);
+    expect(RETIRED.test('No land config')).toBe(true);
+    expect(RETIRED.test('no permissions profile')).toBe(false);
+  });
+});
+
+describe('what comes with ChatOS', () => {
+  const plugins = import.meta.glob<{ id: string; name: string; description: string; apps: { id: string; name: string; description: string }[] }>('../../../plugins/*/plugin.json', {
+    eager: true,
+    import: 'default',
+  });
+
+  test('every built-in plugin and app has its words, and its manifest says them in English', () => {
+    const manifests = Object.values(plugins);
+    expect(manifests.map((plugin) => plugin.id).sort()).toEqual(Object.keys(SHIPPED.en.plugins).sort());
+    for (const { id, name, description, apps } of manifests) {
+      expect({ name, description }, id).toEqual(SHIPPED.en.plugins[id]);
+      for (const app of apps) expect({ name: app.name, description: app.description }, `${id}/${app.id}`).toEqual(SHIPPED.en.apps[`${id}/${app.id}`]);
+    }
+    const known = manifests.flatMap((plugin) => plugin.apps.map((app) => `${plugin.id}/${app.id}`));
+    expect(known.sort()).toEqual(Object.keys(SHIPPED.en.apps).sort());
+  });
+
+  test('follows the language; what a person added or changed keeps its own words', () => {
+    i18n.choose('zh');
+    const profile = { id: 'lc_developer', name: 'Developer', description: 'x', locked: true } as Parameters<typeof shippedProfile>[0];
+    expect(shippedProfile(profile)).toMatchObject({ id: 'lc_developer', name: '开发者' });
+    expect(shippedProfile({ ...profile, locked: false })).toMatchObject({ name: 'Developer' });
+    const server = { name: 'project_files', description: 'mine', source: 'user' } as Parameters<typeof shippedServer>[0];
+    expect(shippedServer(server)).toBe(server);
+    expect(shippedServer({ ...server, source: 'builtin' }).description).toBe('读取和搜索项目文件夹中的文件');
+    const plugin = { id: 'com.chatos.notes', name: 'Notes', source: 'user', apps: [] } as unknown as Parameters<typeof shippedPlugin>[0];
+    expect(shippedPlugin(plugin)).toBe(plugin);
+    i18n.choose('en');
+    expect(shippedPlugin({ ...plugin, source: 'builtin' }).description).toBe(SHIPPED.en.plugins['com.chatos.notes']?.description);
   });
 });
 

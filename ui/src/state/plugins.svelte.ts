@@ -1,6 +1,7 @@
 // The plugin registry as the host sees it, read again whenever its revision grows.
 
 import type { Client } from '../api/client';
+import { shippedPlugin } from '../i18n/shipped';
 import type { EventFrame, Plugin, PluginApp, PluginListing, Problem } from '../protocol';
 import { Resource } from './resource.svelte';
 
@@ -8,7 +9,10 @@ export class Plugins {
   readonly listing: Resource<PluginListing>;
 
   constructor(client: Client) {
-    this.listing = new Resource(() => client.plugins());
+    this.listing = new Resource(async () => {
+      const listing = await client.plugins();
+      return { ...listing, plugins: listing.plugins.map(shippedPlugin) };
+    });
   }
 
   get all(): Plugin[] {

@@ -30,19 +30,19 @@ describe('a model', () => {
 
     await page.getByLabel('Paste a key or an address').fill('what is this');
     await page.getByRole('button', { name: 'Continue' }).click();
-    await page.getByText('not of a known vendor').waitFor();
+    await page.getByText('isn’t from a known provider').waitFor();
 
     await page.getByLabel('Paste a key or an address').fill(models.baseUrl);
     await page.getByRole('button', { name: 'Continue' }).click();
-    await page.getByText('Recognised').waitFor();
+    await page.getByText('Found:').waitFor();
     await page.getByLabel(field('Address')).waitFor();
     await page.getByRole('button', { name: 'Test and add' }).click();
-    await page.getByText('Choose a model.').waitFor();
+    await page.getByText('Enter a model name.').waitFor();
     await page.getByLabel(field('Model')).fill('tiny');
     await page.getByLabel(field('Key')).fill('sk-wrong');
-    await page.getByLabel(field('Call it')).fill('My model');
+    await page.getByLabel(field('Display name')).fill('My model');
     await page.getByRole('button', { name: 'Test and add' }).click();
-    await page.locator('[data-test="auth"]').getByText('The key was refused.').waitFor();
+    await page.locator('[data-test="auth"]').getByText('The key was rejected.').waitFor();
     expect(await host.api<{ items: unknown[] }>('GET', 'secrets')).toEqual({ items: [] });
 
     await page.getByLabel(field('Key')).fill(KEY);
@@ -80,7 +80,7 @@ describe('a model', () => {
     expect(await host.api('GET', `models/${made.id}`)).toMatchObject({ priceInput: 0.5, currency: 'USD' });
 
     await page.locator('[data-model="Other"]').getByRole('button', { name: 'Test' }).click();
-    await page.locator('[data-test="network"]').getByText('The address cannot be reached.').waitFor();
+    await page.locator('[data-test="network"]').getByText('Can’t reach this address.').waitFor();
     await page.getByRole('link', { name: 'Edit' }).click();
     await page.getByRole('button', { name: 'Remove' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
@@ -96,7 +96,7 @@ describe('an agent', () => {
     const page = await open({ at: '#/agents/agents/new' });
     await explained(page, 'project_files').waitFor();
     await page.getByRole('button', { name: 'Create' }).click();
-    await page.getByText('Give it a name.').waitFor();
+    await page.getByText('Enter a name.').waitFor();
     await page.getByLabel(field('Name')).fill('Writer');
 
     await page.getByLabel('Why can’t it…').fill('write_file');
@@ -104,13 +104,13 @@ describe('an agent', () => {
     await refused.waitFor();
     expect(await refused.getAttribute('data-granted')).toBe('false');
     await refused.getByText('Safe default').first().waitFor();
-    expect(await refused.getByRole('link', { name: 'Change this' }).getAttribute('href')).toContain('#/agents/land-configs');
+    expect(await refused.getByRole('link', { name: 'Change', exact: true }).getAttribute('href')).toContain('#/agents/land-configs');
 
-    await page.getByLabel(field('Land config')).selectOption({ label: 'Developer' });
+    await page.getByLabel(field('Permissions profile')).selectOption({ label: 'Developer' });
     await expect.poll(() => explained(page, 'code_writer').getAttribute('data-granted')).toBe('true');
     await explained(page, 'code_writer').locator('[data-explain-tool="write_file"][data-granted="true"]').waitFor();
     await page.getByLabel('Why can’t it…').fill('subagent_router');
-    await page.getByRole('button', { name: 'Sub agents', exact: true }).click();
+    await page.getByRole('button', { name: 'As subagent', exact: true }).click();
     await expect.poll(() => explained(page, 'subagent_router').getAttribute('data-granted').catch(() => 'absent')).not.toBe('true');
 
     await page.getByRole('button', { name: 'Create' }).click();
@@ -119,18 +119,18 @@ describe('an agent', () => {
     expect(items.find(({ name }) => name === 'Writer')).toMatchObject({ landConfigId: 'lc_developer', mode: 'custom' });
   });
 
-  test('flow: it needs a land config and nothing else', async ({ host, open }) => {
+  test('flow: it needs a permissions profile and nothing else', async ({ host, open }) => {
     const page = await open({ at: '#/agents/agents/new' });
     await page.getByLabel(field('Name')).fill('By the book');
-    await page.getByRole('radio', { name: /Flow/ }).check();
+    await page.getByRole('radio', { name: /Profile only/ }).check();
     await page.getByText('Flow agents need a land_config').waitFor();
     expect(await page.getByRole('region', { name: 'Apps' }).count()).toBe(0);
     await page.getByRole('button', { name: 'Create' }).click();
-    await page.getByText('A flow agent needs a land config.').waitFor();
-    await page.getByLabel(field('Land config')).selectOption({ label: 'Safe default' });
+    await page.getByText('Choose a permissions profile.').waitFor();
+    await page.getByLabel(field('Permissions profile')).selectOption({ label: 'Safe default' });
     await explained(page, 'project_files').waitFor();
     await page.getByRole('button', { name: 'Create' }).click();
-    await page.locator('[data-agent="By the book"]').getByText('Flow').waitFor();
+    await page.locator('[data-agent="By the book"]').getByText('Profile only').waitFor();
     const { items } = await host.api<{ items: { name: string; landConfigId: string; mode: string }[] }>('GET', 'agents');
     expect(items.find(({ name }) => name === 'By the book')).toMatchObject({ landConfigId: 'lc_safe_default', mode: 'flow' });
   });
@@ -139,19 +139,19 @@ describe('an agent', () => {
     const made = await host.api<{ id: string }>('POST', 'agents', { name: 'Changing', mode: 'custom', prompt: 'be kind' });
     const page = await open({ at: `#/agents/agents/${made.id}` });
     await explained(page, 'project_files').waitFor();
-    await page.getByLabel(field('Land config')).selectOption({ label: 'Developer' });
+    await page.getByLabel(field('Permissions profile')).selectOption({ label: 'Developer' });
     await page.locator('[data-change^="gained:code_writer"]').first().waitFor();
     await page.getByRole('group', { name: 'Servers' }).getByRole('button', { name: 'Only these' }).click();
     await page.locator('[data-change^="lost:project_files"]').first().waitFor();
-    await page.getByText('None chosen: it gets no servers.').waitFor();
+    await page.getByText('None selected: it gets no servers').waitFor();
     await page.getByRole('button', { name: 'Discard changes' }).click();
     await expect.poll(() => page.locator('[data-changes]').count()).toBe(0);
 
-    await page.getByRole('radio', { name: /Flow/ }).check();
-    await page.getByText('clears what was chosen').waitFor();
+    await page.getByRole('radio', { name: /Profile only/ }).check();
+    await page.getByText('clears your custom choices').waitFor();
     await page.getByText('its own instructions').waitFor();
     await page.getByRole('button', { name: 'Save changes' }).click();
-    await page.locator('[data-agent="Changing"]').getByText('Flow').waitFor();
+    await page.locator('[data-agent="Changing"]').getByText('Profile only').waitFor();
     expect(await host.api('GET', `agents/${made.id}`)).toMatchObject({ mode: 'flow', prompt: '', landConfigId: 'lc_safe_default' });
   });
 
@@ -161,18 +161,18 @@ describe('an agent', () => {
     const page = await open({ at: '#/agents' });
     await page.locator('[data-agent="Orphan"]').getByText(/problem/).first().waitFor();
     await page.locator('[data-agent="Orphan"]').getByRole('link').click();
-    await page.getByText('not there any more').waitFor();
+    await page.getByText('no longer exists').waitFor();
     await page.locator('[data-explain][data-granted="true"]').first().waitFor({ state: 'detached' });
     await host.api('DELETE', `agents/${made.id}`);
   });
 });
 
-describe('a land config', () => {
+describe('a permissions profile', () => {
   test('a locked one is only shown; its copy is edited with live matches, exported and imported again', async ({ host, open }) => {
     const page = await open({ at: '#/agents/land-configs/lc_developer', expectConsole: /status of 409/ });
-    await page.getByText('cannot be changed').waitFor();
+    await page.getByText('Built-in profiles are read-only.').waitFor();
     expect(await page.getByRole('button', { name: 'Save changes' }).count()).toBe(0);
-    await page.getByRole('button', { name: 'Copy', exact: true }).click();
+    await page.getByRole('button', { name: 'Duplicate', exact: true }).click();
     await page.locator('form[data-land-open="Developer (copy)"]').waitFor();
     await page.getByLabel(field('Name')).fill('House rules');
 
@@ -185,10 +185,10 @@ describe('a land config', () => {
     await entry.getByLabel('name or pattern…').last().fill('nothing_like_it');
     await entry.getByLabel('name or pattern…').last().press('Enter');
     await entry.getByText('Matches nothing right now: nothing_like_it').waitFor();
-    await page.getByLabel('Model calls, 1 to 500').fill('501');
+    await page.getByLabel('Model calls (1 to 500)').fill('501');
     await page.getByRole('button', { name: 'Save changes' }).click();
-    await page.getByText('outside of what is allowed').waitFor();
-    await page.getByLabel('Model calls, 1 to 500').fill('12');
+    await page.getByText('out of range').waitFor();
+    await page.getByLabel('Model calls (1 to 500)').fill('12');
     await page.getByRole('button', { name: 'Save changes' }).click();
     const card = page.locator('[data-land="House rules"]');
     await card.waitFor();
@@ -201,7 +201,7 @@ describe('a land config', () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('textbox').fill('{"name": "x"');
     await dialog.getByRole('button', { name: 'Import' }).click();
-    await dialog.getByText('This is not a land_config').waitFor();
+    await dialog.getByText('Not a permissions profile').waitFor();
     await dialog.getByRole('textbox').fill(text);
     await dialog.getByRole('button', { name: 'Import' }).click();
     await page.locator('form[data-land-open="House rules 2"]').waitFor();
@@ -224,10 +224,10 @@ test('system prompts are written, changed and reset', async ({ host, open }) => 
   await page.locator('[data-prompt]').first().waitFor();
   await page.getByRole('link', { name: 'New prompt' }).click();
   await page.getByRole('button', { name: 'Create' }).click();
-  await page.getByText('Write the text.').waitFor();
+  await page.getByText('Enter the text.').waitFor();
   await page.getByLabel(field('Key')).fill('house_style');
   await page.getByLabel(field('Text')).fill('x'.repeat(128 * 1024 + 1));
-  await page.getByText('at most 128 KiB are kept').waitFor();
+  await page.getByText('at most 128 KiB').waitFor();
   await page.getByLabel(field('Text')).fill('Write short sentences.');
   await page.getByRole('button', { name: 'Create' }).click();
   await page.locator('[data-prompt="house_style"]').getByText('Write short sentences.').waitFor();
@@ -237,15 +237,15 @@ test('system prompts are written, changed and reset', async ({ host, open }) => 
   await page.evaluate((id) => (location.hash = `#/agents/prompts/${id}`), own.id);
   await page.getByLabel(field('Text')).fill('Mine now.');
   await page.getByRole('button', { name: 'Save changes' }).click();
-  await page.getByText('Changed by you').waitFor();
+  await page.getByText('Edited by you').waitFor();
   await page.evaluate((id) => (location.hash = `#/agents/prompts/${id}`), own.id);
-  await page.getByRole('button', { name: 'Reset to the built-in text' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Reset to the built-in text' }).click();
-  await expect.poll(() => page.getByText('Changed by you').count()).toBe(0);
+  await page.getByRole('button', { name: 'Reset to built-in text' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Reset to built-in text' }).click();
+  await expect.poll(() => page.getByText('Edited by you').count()).toBe(0);
   expect(await host.api('GET', `system-prompts/${own.id}`)).toMatchObject({ content: own.content });
 });
 
-test('sub agents of a folder are shown, trusted and imported, switched and removed', async ({ host, open }) => {
+test('subagents of a folder are shown, trusted and imported, switched and removed', async ({ host, open }) => {
   const folder = join(host.home, 'helpers');
   mkdirSync(join(folder, 'agents'), { recursive: true });
   writeFileSync(join(folder, 'agents', 'careful.md'), '---\nname: careful\ndescription: Reads twice.\n---\nYou read everything twice.\n');
@@ -254,10 +254,10 @@ test('sub agents of a folder are shown, trusted and imported, switched and remov
   await page.getByRole('button', { name: 'Import a folder…' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('textbox').fill(join(host.home, 'nowhere'));
-  await dialog.getByRole('button', { name: 'See what is in it' }).click();
+  await dialog.getByRole('button', { name: 'Preview' }).click();
   await dialog.getByRole('alert').first().waitFor();
   await dialog.getByRole('textbox').fill(folder);
-  await dialog.getByRole('button', { name: 'See what is in it' }).click();
+  await dialog.getByRole('button', { name: 'Preview' }).click();
   await dialog.getByText('Reads twice.').waitFor();
   const before = await page.locator('[data-subagents]').count();
   expect(await dialog.getByRole('button', { name: 'Trust and import' }).isDisabled()).toBe(true);
@@ -275,13 +275,13 @@ test('sub agents of a folder are shown, trusted and imported, switched and remov
 test('secrets are set, replaced and removed, and never shown', async ({ ownHost, open }) => {
   const host = await ownHost();
   const page = await open({ host, at: '#/settings/secrets' });
-  await page.getByText('No secrets yet.').waitFor();
+  await page.getByText('No secrets yet').waitFor();
   await page.getByRole('button', { name: 'Add a secret' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel(field('Name')).fill('not a name');
   await dialog.getByLabel(field('Value')).fill('one');
   await dialog.getByRole('button', { name: 'Set' }).click();
-  await dialog.getByText('Letters, digits and underscores').waitFor();
+  await dialog.getByText('Use letters, digits and underscores').waitFor();
   await dialog.getByLabel(field('Name')).fill('MY_KEY');
   await dialog.getByLabel(field('Value')).fill(KEY);
   await dialog.getByRole('button', { name: 'Set' }).click();
@@ -295,7 +295,7 @@ test('secrets are set, replaced and removed, and never shown', async ({ ownHost,
   await expect.poll(() => dialog.count()).toBe(0);
   await row.getByRole('button', { name: 'Remove' }).click();
   await dialog.getByRole('button', { name: 'Remove' }).click();
-  await page.getByText('No secrets yet.').waitFor();
+  await page.getByText('No secrets yet').waitFor();
 });
 
 describe('looks', () => {

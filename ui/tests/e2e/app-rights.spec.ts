@@ -114,9 +114,9 @@ describe('the trust sheet', () => {
       ['chat.write', false],
       ['network:api.example.com', false],
     ]);
-    await level('grey').getByText('hold chats and agents of its own').waitFor();
+    await level('grey').getByText('have chats and agents of its own').waitFor();
     await level('amber').getByText('read all your chats').click();
-    await sheet.getByRole('button', { name: 'Trust it' }).click();
+    await sheet.getByRole('button', { name: 'Trust and enable' }).click();
     await expect.poll(async () => {
       const { items } = await host.api<{ items: { capability: string; level: string; state: string }[] }>('GET', `apps/${id}/capabilities`);
       return items.filter((right) => right.level === 'amber' && right.state === 'on').map((right) => right.capability);
@@ -126,7 +126,7 @@ describe('the trust sheet', () => {
     const drawer = page.getByRole('dialog');
     await drawer.getByText('read all your chats').waitFor();
     await drawer.getByText('Allowed').waitFor();
-    expect(await drawer.getByRole('button', { name: 'Withdraw', exact: true }).count()).toBe(1);
+    expect(await drawer.getByRole('button', { name: 'Revoke', exact: true }).count()).toBe(1);
   });
 
   test('a plugin that asks for nothing says so', async ({ host, open }) => {
@@ -136,7 +136,7 @@ describe('the trust sheet', () => {
     const page = await open({ at: `#/apps/trust/${id}`, language: 'zh', bypassCSP: true });
     const sheet = page.getByRole('dialog');
     await sheet.getByRole('heading', { name: '不运行程序' }).waitFor();
-    await sheet.getByRole('heading', { name: '不接触自身以外的内容' }).waitFor();
+    await sheet.getByRole('heading', { name: '不能接触自身以外的内容' }).waitFor();
     expect(await sheet.getByRole('checkbox').count()).toBe(0);
     expect(await violations(page)).toEqual([]);
   });

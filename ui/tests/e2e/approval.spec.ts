@@ -34,11 +34,11 @@ describe('a change longer than its question', () => {
 
     const page = await open();
     await openPrompt(page, id);
-    const confirm = page.getByRole('button', { name: 'Confirm', exact: true });
-    await page.getByText('have to be shown before you can approve').waitFor();
+    const confirm = page.getByRole('button', { name: 'Approve', exact: true });
+    await page.getByText('Show the remaining').waitFor();
     expect(await confirm.isDisabled()).toBe(true);
     await page.getByRole('button', { name: /^Show all 40\d\d lines$/ }).last().click();
-    await page.getByText('Show everything before you confirm.').waitFor({ state: 'detached' });
+    await page.getByText('Show everything before you approve.').waitFor({ state: 'detached' });
     await confirm.click();
     expect((await done).structuredContent.status).toBe('ok');
     expect(readFileSync(join(host.home, 'long.txt'), 'utf8')).toBe(contents);
@@ -49,8 +49,8 @@ describe('a change longer than its question', () => {
     const { id, done } = await write(host, 'a.bin', 'text now\n');
     const page = await open();
     await openPrompt(page, id);
-    await page.getByText('Content cannot be shown.').waitFor();
-    const confirm = page.getByRole('button', { name: 'Confirm', exact: true });
+    await page.getByText('This content can’t be shown.').waitFor();
+    const confirm = page.getByRole('button', { name: 'Approve', exact: true });
     expect(await confirm.isDisabled()).toBe(true);
     await page.getByRole('checkbox', { name: 'Approve without seeing it' }).check();
     await confirm.click();

@@ -16,14 +16,14 @@ const dataRoot = (host: Host) => join(host.ready.stateDir, 'ui_apps', 'data');
 
 /** Imports a zip through the page's file chooser and waits for the outcome. */
 async function importZip(page: Page, file: { name: string; mimeType: string; buffer: Buffer }): Promise<void> {
-  await page.getByRole('button', { name: 'Import package' }).first().click();
+  await page.getByRole('button', { name: 'Install plugin' }).first().click();
   await page.locator('input[type="file"][accept]').setInputFiles(file);
 }
 
 async function trust(page: Page, id: string): Promise<void> {
   const sheet = page.getByRole('dialog').filter({ hasText: id });
   await sheet.getByText('Files', { exact: true }).waitFor();
-  await sheet.getByRole('button', { name: 'Trust it' }).click();
+  await sheet.getByRole('button', { name: 'Trust and enable' }).click();
   await card(page, id).getByText('Trusted', { exact: true }).waitFor();
 }
 
@@ -32,7 +32,7 @@ describe('install', () => {
     const id = 'com.sample.zip';
     const page = await open({ at: '#/apps' });
     await importZip(page, await zipped('sample.zip', plugin({ id })));
-    await page.locator(`[data-installed="${id}"]`).getByText('Sample tools v1.0.0 is installed.').waitFor();
+    await page.locator(`[data-installed="${id}"]`).getByText('Installed Sample tools v1.0.0.').waitFor();
     expect(existsSync(join(pluginsRoot(host), id, 'plugin.json'))).toBe(true);
     await page.getByRole('button', { name: 'Review and trust' }).first().click();
 
@@ -55,13 +55,13 @@ describe('install', () => {
   test('a folder, and a path on this computer', async ({ host, open }) => {
     const page = await open({ at: '#/apps' });
     const folder = writeFolder(join(host.home, 'my-folder'), plugin({ id: 'com.sample.folder' }));
-    await page.getByRole('button', { name: 'Import package' }).first().click();
+    await page.getByRole('button', { name: 'Install plugin' }).first().click();
     await page.locator('input[type="file"][webkitdirectory]').setInputFiles(folder);
     await page.locator('[data-installed="com.sample.folder"]').waitFor();
-    await page.getByRole('button', { name: 'Import another' }).click();
+    await page.getByRole('button', { name: 'Install another' }).click();
 
     const other = writeFolder(join(host.home, 'other'), plugin({ id: 'com.sample.path' }));
-    await page.getByLabel('Or a path on this computer').fill(other);
+    await page.getByLabel('Or enter a path on this computer').fill(other);
     await page.keyboard.press('Enter');
     await page.locator('[data-installed="com.sample.path"]').waitFor();
     await page.keyboard.press('Escape');
@@ -79,7 +79,7 @@ describe('install', () => {
       return data;
     }, [...file.buffer]);
     await page.dispatchEvent('main', 'dragenter', { dataTransfer: transfer });
-    await page.getByText('Drop it: it will be checked').waitFor();
+    await page.getByText('Drop to install: it’s fully checked first').waitFor();
     await page.dispatchEvent('main', 'drop', { dataTransfer: transfer });
     await page.locator('[data-installed="com.sample.dropped"]').waitFor();
   });
@@ -95,7 +95,7 @@ describe('install', () => {
     const problem = page.getByRole('dialog').locator('[data-problem="path_outside"]');
     await problem.getByText('apps/1/entry/path').waitFor();
     expect(existsSync(join(pluginsRoot(host), id))).toBe(false);
-    await page.getByRole('button', { name: 'Install what works' }).click();
+    await page.getByRole('button', { name: 'Install the working parts' }).click();
     await page.locator(`[data-installed="${id}"]`).waitFor();
     await page.keyboard.press('Escape');
     await card(page, id).getByText('Good', { exact: true }).waitFor();
@@ -108,12 +108,12 @@ describe('install', () => {
     await page.getByRole('dialog').getByRole('alert').filter({ hasText: 'evil.txt' }).waitFor();
     await page.getByText('Nothing was installed').waitFor();
     expect(existsSync(join(host.ready.stateDir, 'evil.txt'))).toBe(false);
-    await page.getByRole('button', { name: 'Choose again' }).click();
+    await page.getByRole('button', { name: 'Choose another file' }).click();
     await page.locator('input[type="file"][accept]').setInputFiles({ name: 'x.zip', mimeType: 'application/zip', buffer: Buffer.from('not a zip') });
     await page.getByText('Nothing was installed').waitFor();
-    await page.getByRole('button', { name: 'Choose again' }).click();
+    await page.getByRole('button', { name: 'Choose another file' }).click();
     await page.locator('input[type="file"][accept]').setInputFiles({ name: 'x.txt', mimeType: 'text/plain', buffer: Buffer.from('x') });
-    await page.getByText('neither a folder nor a .zip').waitFor();
+    await page.getByText('Not a folder or a .zip file.').waitFor();
   });
 });
 
@@ -160,14 +160,14 @@ describe('live registry', () => {
     await trust(page, id);
 
     await importZip(page, await zipped('two.zip', plugin({ id, version: '2.0.0', files: { 'notes.txt': 'one\n2\n', 'new.txt': 'fresh\n' } })));
-    await page.getByText('Sample tools was updated from v1.0.0 to v2.0.0.').waitFor();
+    await page.getByText('Updated Sample tools from v1.0.0 to v2.0.0.').waitFor();
     await page.getByRole('button', { name: 'Review and trust' }).first().click();
     const sheet = page.getByRole('dialog');
     await sheet.getByText('What changed since you trusted it').waitFor();
     await sheet.locator('[data-change="added"]').getByText('new.txt').waitFor();
     await sheet.locator('[data-change="removed"]').getByText('old.txt').waitFor();
     const changed = sheet.locator('[data-change="changed"]').filter({ hasText: 'notes.txt' });
-    await changed.getByRole('button', { name: 'Show the difference' }).click();
+    await changed.getByRole('button', { name: 'Show diff' }).click();
     await expect.poll(() => changed.locator('.cm-deletedLine').allTextContents()).toEqual(['two']);
     await expect.poll(() => changed.locator('.cm-changedLine').allTextContents()).toEqual(['2']);
     await trust(page, id);
@@ -185,8 +185,8 @@ describe('live registry', () => {
     const sheet = page.getByRole('dialog');
     await sheet.getByText('Files', { exact: true }).waitFor();
     writeFileSync(join(folder, 'tools/server.mjs'), 'process.exit(1);\n');
-    await sheet.getByRole('button', { name: 'Trust it' }).click();
-    await sheet.getByText('The files changed while you were reading').waitFor();
+    await sheet.getByRole('button', { name: 'Trust and enable' }).click();
+    await sheet.getByText('Its files changed while you were reading').waitFor();
     const { plugins } = await host.api<{ plugins: { id: string; trusted: boolean }[] }>('GET', 'plugins');
     expect(plugins.find((entry) => entry.id === id)?.trusted).toBe(false);
   });
@@ -203,11 +203,11 @@ describe('details and removal', () => {
     await drawer.getByRole('tab', { name: /Files/ }).click();
     await drawer.getByText('tools/prompt.md').waitFor();
     await drawer.getByRole('tab', { name: 'Log' }).click();
-    await drawer.getByText('Nothing was written yet').waitFor();
+    await drawer.getByText('No output yet').waitFor();
     await drawer.getByRole('button', { name: 'Review and trust' }).click();
     await trust(page, id);
     await card(page, id).getByRole('link', { name: 'Detailed' }).click();
-    await page.getByRole('button', { name: 'Withdraw trust' }).click();
+    await page.getByRole('button', { name: 'Revoke trust' }).click();
     await card(page, id).getByText('Not trusted').waitFor();
   });
 
@@ -247,8 +247,8 @@ describe('details and removal', () => {
       await card(page, id).getByRole('link').first().click();
       await page.getByRole('button', { name: 'Uninstall…' }).click();
       const ask = page.getByRole('dialog').filter({ hasText: 'Its data' });
-      expect(await ask.getByRole('radio', { name: 'Keep the data' }).isChecked()).toBe(true);
-      if (choice === 'delete') await ask.getByRole('radio', { name: 'Delete the data' }).check();
+      expect(await ask.getByRole('radio', { name: 'Keep its data' }).isChecked()).toBe(true);
+      if (choice === 'delete') await ask.getByRole('radio', { name: 'Delete its data' }).check();
       await ask.getByRole('button', { name: 'Uninstall', exact: true }).click();
       // It was put there by hand: it is moved aside, and the page says where.
       await page.locator('[data-kept]').waitFor();

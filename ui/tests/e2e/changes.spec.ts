@@ -26,7 +26,7 @@ async function change(host: Host, tool: string, args: object): Promise<void> {
 const row = (page: Page, path: string, kind: string) => page.locator(`li[data-kind="${kind}"]`).filter({ hasText: path });
 const view = (page: Page) => page.locator('[data-change-view]');
 const read = (host: Host, path: string) => readFileSync(join(host.home, path), 'utf8');
-const toast = (page: Page) => page.getByRole('region', { name: 'Messages', exact: true });
+const toast = (page: Page) => page.getByRole('region', { name: 'Notifications', exact: true });
 
 /** One tool call of a server in a process of its own, as any MCP client makes it. */
 async function callOverStdio(host: Host, root: string, tool: string, args: object): Promise<void> {
@@ -59,7 +59,7 @@ async function callOverStdio(host: Host, root: string, tool: string, args: objec
 describe('changes', () => {
   test('of tools appear by themselves, are looked at, undone and redone', async ({ host, open }) => {
     const page = await open({ at: '#/changes' });
-    await page.getByText('No tool has changed a file yet').waitFor();
+    await page.getByText('No changes yet').waitFor();
     mkdirSync(join(host.home, 'src'), { recursive: true });
     writeFileSync(join(host.home, 'src/poem.txt'), 'roses are red\nviolets are blue\n');
     await change(host, 'edit_file', { path: 'src/poem.txt', old_string: 'blue', new_string: 'violet' });
@@ -82,10 +82,10 @@ describe('changes', () => {
     await dialog.locator('[data-action="restored"]').getByText('src/poem.txt').waitFor();
     expect(read(host, 'src/poem.txt')).toContain('violets are violet');
     await dialog.getByRole('button', { name: 'Undo 1 file' }).click();
-    await toast(page).getByText('Undone: poem.txt is as it was before').waitFor();
+    await toast(page).getByText('Undone: poem.txt restored').waitFor();
     expect(read(host, 'src/poem.txt')).toBe('roses are red\nviolets are blue\n');
     await page.locator('li[data-undone]').filter({ hasText: 'edit_file' }).waitFor();
-    await row(page, 'poem.txt', 'modified').getByText('You, with Undo').waitFor();
+    await row(page, 'poem.txt', 'modified').getByText('You (undo)').waitFor();
     await view(page).getByText('undone', { exact: true }).waitFor();
 
     await toast(page).getByRole('button', { name: 'Redo' }).click();
@@ -123,7 +123,7 @@ describe('changes', () => {
     await dialog.locator('[data-refused="changed_on_disk"]').getByText('somebody else changed it').waitFor();
     expect(await dialog.getByRole('button', { name: /^Undo/ }).count()).toBe(0);
     writeFileSync(join(host.home, 'notes.txt'), 'second\n');
-    await dialog.getByRole('button', { name: 'Look again' }).click();
+    await dialog.getByRole('button', { name: 'Check again' }).click();
     await dialog.getByRole('button', { name: 'Undo 1 file' }).click();
     await expect.poll(() => read(host, 'notes.txt')).toBe('first\n');
   });
@@ -140,7 +140,7 @@ describe('changes', () => {
     await expect.poll(() => links.count()).toBe(54);
     await row(page, 'many/file-52.txt → many/moved.txt', 'moved').waitFor();
 
-    await page.getByLabel('Search in paths').fill('file-51');
+    await page.getByLabel('Search paths').fill('file-51');
     await expect.poll(() => links.count()).toBe(2);
     await page.getByLabel('Kind').selectOption('deleted');
     await expect.poll(() => links.count()).toBe(1);
@@ -148,7 +148,7 @@ describe('changes', () => {
     await page.reload();
     await expect.poll(() => links.count()).toBe(1);
     await page.getByLabel('Kind').selectOption('moved');
-    await page.getByText('No change fits these filters.').waitFor();
+    await page.getByText('No matching changes').waitFor();
     await page.getByRole('button', { name: 'Clear filters' }).click();
     await expect.poll(() => links.count()).toBe(50);
 
@@ -157,18 +157,18 @@ describe('changes', () => {
     await page.keyboard.press('Space');
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Space');
-    await page.getByText('2 chosen').waitFor();
-    await page.getByLabel('Choose many/file-50.txt').check();
-    await page.getByRole('button', { name: 'Undo chosen…' }).click();
+    await page.getByText('2 selected').waitFor();
+    await page.getByLabel('Select many/file-50.txt').check();
+    await page.getByRole('button', { name: 'Undo selected…' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.locator('[data-action="recreated"]').getByText('many/file-51.txt').waitFor();
     await dialog.locator('[data-action="moved_back"]').getByText('many/file-52.txt').waitFor();
     await dialog.locator('[data-action="removed"]').getByText('many/file-50.txt').waitFor();
     await dialog.getByRole('button', { name: 'Undo 3 files' }).click();
-    await toast(page).getByText('Undone: 1 file back · 1 file removed · 1 file moved back').waitFor();
+    await toast(page).getByText('Undone: 1 file recreated · 1 file removed · 1 file moved back').waitFor();
     expect([51, 52, 50].map((number) => existsSync(join(host.home, `many/file-${number}.txt`)))).toEqual([true, true, false]);
     expect(existsSync(join(host.home, 'many/moved.txt'))).toBe(false);
-    expect(await page.getByText('2 chosen').count()).toBe(0);
+    expect(await page.getByText('2 selected').count()).toBe(0);
   });
 
   test('of another process are there too; two directories are undone one by one', async ({ host, open }) => {
@@ -181,9 +181,9 @@ describe('changes', () => {
     await row(page, 'far.txt', 'created').getByText('code_writer · write_file').waitFor();
     await page.getByRole('heading', { level: 3, name: other }).waitFor();
 
-    await page.getByLabel('Choose far.txt').check();
-    await page.getByLabel('Choose near.txt').check();
-    await page.getByRole('button', { name: 'Undo chosen…' }).click();
+    await page.getByLabel('Select far.txt').check();
+    await page.getByLabel('Select near.txt').check();
+    await page.getByRole('button', { name: 'Undo selected…' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.locator('[data-refused="several_roots"]').waitFor();
     await dialog.getByRole('button', { name: `Only in ${other}` }).click();
@@ -213,7 +213,7 @@ describe('changes', () => {
     await page.locator('[data-filter="runId"]').waitFor();
     await expect.poll(() => page.locator('a[data-change]').count()).toBe(2);
     await row(page, 'one.txt', 'created').getByRole('link').click();
-    await view(page).getByRole('link', { name: 'Steps of the run' }).click();
+    await view(page).getByRole('link', { name: 'View steps' }).click();
     await page.getByRole('link', { name: 'Changed files' }).click();
 
     await page.getByRole('button', { name: 'Undo this run…' }).click();
@@ -224,14 +224,14 @@ describe('changes', () => {
     await expect.poll(() => page.locator('li[data-undone]').count()).toBe(2);
     expect(await page.getByRole('button', { name: 'Undo this run…' }).count()).toBe(0);
     await page.locator('[data-filter="runId"]').getByRole('button').click();
-    await row(page, 'one.txt', 'deleted').getByText('You, with Undo').waitFor();
+    await row(page, 'one.txt', 'deleted').getByText('You (undo)').waitFor();
   });
 
   test('that are not there are said to be missing', async ({ open }) => {
     const page = await open({ at: '#/changes/no-such-change', expectConsole: /404/ });
     await page.getByRole('alert').getByText('no-such-change').waitFor();
     await page.evaluate(() => (location.hash = '#/changes?runId=no-such-run'));
-    await page.getByText('No file was changed in this run.').waitFor();
+    await page.getByText('This run changed no files').waitFor();
   });
 });
 

@@ -1,4 +1,4 @@
-// What a person does while an agent works and afterwards: queue, correct, replace; correct a sub agent; look at
+// What a person does while an agent works and afterwards: queue, steer, replace; steer a subagent; look at
 // a picture with it; summarise; branch and export a run.
 
 import { readFileSync } from 'node:fs';
@@ -47,9 +47,9 @@ describe('while it works', () => {
     await page.locator('[data-row="user"]').getByText('queued').waitFor();
 
     await page.getByLabel('Message', { exact: true }).fill('be brief');
-    await page.getByRole('button', { name: 'Correct now' }).click();
+    await page.getByRole('button', { name: 'Steer now' }).click();
     await page.getByRole('button', { name: 'Send', exact: true }).click();
-    await page.locator('[data-row="user"]').getByText('correction').waitFor();
+    await page.locator('[data-row="user"]').getByText('steered').waitFor();
     // The correction is answered by the run under way; then the queued one has its turn.
     await page.locator('[data-row="assistant"]').getByText('You said be brief.').waitFor();
     await page.locator('[data-row="assistant"]').getByText('You said second.').waitFor();
@@ -62,10 +62,10 @@ describe('while it works', () => {
     await page.getByRole('button', { name: 'Send', exact: true }).click();
     await page.locator('[data-row="assistant"]').getByText('You said third.').waitFor();
     await idle(page);
-    await page.getByText('Stopped here.').last().waitFor();
+    await page.getByText('Stopped', { exact: true }).last().waitFor();
   });
 
-  test('a sub agent is corrected in its card', async ({ host, open }) => {
+  test('a subagent is steered in its card', async ({ host, open }) => {
     const { id } = await chatOn(host, (body) => {
       const { role, text } = lastOf(body);
       if (role === 'tool') return { text: `It reported: ${text.includes('shorter') ? 'shorter' : 'no'}` };
@@ -75,9 +75,9 @@ describe('while it works', () => {
     const page = await open({ at: `#/chat/${id}` });
     await say(page, 'plan it');
     const card = page.locator('[data-tool="run_sub_agent"]');
-    await card.getByRole('button', { name: 'Correct it' }).click();
-    await card.getByLabel('Correction for the sub agent').fill('shorter, please');
-    await card.getByRole('button', { name: 'Send correction' }).click();
+    await card.getByRole('button', { name: 'Steer' }).click();
+    await card.getByLabel('Steer the subagent').fill('shorter, please');
+    await card.getByRole('button', { name: 'Send' }).click();
     await page.locator('[data-row="assistant"]').getByText('It reported: shorter').waitFor();
     await idle(page);
     expect(await card.getAttribute('data-state')).toBe('ok');
@@ -110,7 +110,7 @@ test('a long chat is summarised by hand; every message stays, and the model gets
   const page = await open({ at: `#/chat/${id}` });
   await page.locator('[data-row="assistant"]').first().waitFor();
   await page.getByRole('button', { name: /^Actions for/ }).last().click();
-  await page.getByRole('menuitem', { name: 'Summarise older messages' }).click();
+  await page.getByRole('menuitem', { name: 'Compact context' }).click();
   const line = page.locator('[data-summary]');
   await line.getByRole('button').click();
   await line.locator('strong').getByText('parts').waitFor();

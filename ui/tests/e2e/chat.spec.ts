@@ -1,5 +1,5 @@
 // Chats against the real host with its built-in demo model: the first minute, a question answered in place,
-// a sub agent, stopping, a host that is killed in the middle and continued, lists, and how it all looks.
+// a subagent, stopping, a host that is killed in the middle and continued, lists, and how it all looks.
 
 import type { Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
@@ -63,18 +63,18 @@ describe('the first minute', () => {
     expect(await page.locator('[data-tool]').first().getAttribute('data-state')).toBe('ok');
   });
 
-  test('a sub agent works in a card of its own, and its run is part of the trace', async ({ ownHost, open }) => {
+  test('a subagent works in a card of its own, and its run is part of the trace', async ({ ownHost, open }) => {
     const host = await ownHost();
     const page = await open({ host, at: '#/chat' });
-    await page.getByRole('button', { name: 'Run a sub agent' }).click();
+    await page.getByRole('button', { name: 'Run a subagent' }).click();
     const card = page.locator('[data-tool="run_sub_agent"]');
     await card.waitFor();
     await idle(page);
     expect(await card.getAttribute('data-state')).toBe('ok');
     await page.getByRole('button', { name: /^Actions for/ }).last().click();
-    await page.getByRole('menuitem', { name: 'Trace of the last run' }).click();
-    await page.getByRole('tab', { name: 'Trace' }).click();
-    // Run, its tool call, the sub agent's run: one chain.
+    await page.getByRole('menuitem', { name: 'View last run' }).click();
+    await page.getByRole('tab', { name: 'Timeline' }).click();
+    // Run, its tool call, the subagent's run: one chain.
     await page.locator('[data-span][data-kind="run"][data-depth="0"]').waitFor();
     await page.locator('[data-span][data-kind="run"][data-depth="2"]').waitFor();
   });
@@ -86,7 +86,7 @@ async function answer(page: Page): Promise<void> {
   for (const box of await dock.locator('input[type="text"], textarea').all()) await box.fill('blue');
   const radio = dock.locator('input[type="radio"]');
   if ((await radio.count()) > 0 && (await dock.locator('input[type="radio"]:checked').count()) === 0) await radio.first().check();
-  await dock.getByRole('button', { name: /^(Submit|Confirm|Got it)/ }).click();
+  await dock.getByRole('button', { name: /^(Submit|Approve|OK)/ }).click();
 }
 
 describe('runs', () => {
@@ -99,10 +99,10 @@ describe('runs', () => {
       await page.locator('[data-row="assistant"]').getByText('1 2 3').waitFor();
       await page.keyboard.press('Escape');
       await idle(page);
-      await page.getByText('Stopped here.').waitFor();
+      await page.getByText('Stopped', { exact: true }).waitFor();
       expect(await page.locator('[data-row="assistant"]').innerText()).toMatch(/^1 2 3/);
       model.upTo = 3;
-      await page.getByRole('button', { name: 'Answer again' }).click();
+      await page.getByRole('button', { name: 'Regenerate' }).click();
       await expect.poll(() => page.locator('[data-row="assistant"] .text').last().innerText()).toMatch(/^1 2 3\s*$/);
       await idle(page);
     } finally {
@@ -129,16 +129,16 @@ describe('runs', () => {
       await page.locator('[data-class="auth"]').getByRole('link', { name: 'Open models' }).waitFor();
       await page.reload();
       await page.locator('[data-class="auth"]').getByRole('link', { name: 'Open models' }).waitFor();
-      expect(await page.getByText('Stopped here.').count()).toBe(0);
+      expect(await page.getByText('Stopped', { exact: true }).count()).toBe(0);
       model.failures.push({ status: 401, body: { error: { type: 'invalid_request_error', code: 'invalid_api_key', message: 'no such key' } } });
       await say(page, 'Count once more');
       await page.locator('[data-class="auth"]').nth(1).waitFor();
-      await page.getByRole('button', { name: 'Answer again' }).click();
+      await page.getByRole('button', { name: 'Retry' }).click();
       await expect.poll(() => page.locator('[data-row="assistant"]').getByText('1 2 3').count()).toBe(2);
       await idle(page);
       // Both turns that failed keep their cards; neither offers to answer what was answered since.
       expect(await page.locator('[data-class]').count()).toBe(2);
-      expect(await page.locator('[data-class]').getByRole('button', { name: 'Answer again' }).count()).toBe(0);
+      expect(await page.locator('[data-class]').getByRole('button', { name: 'Retry' }).count()).toBe(0);
     } finally {
       await model.stop();
     }
@@ -259,7 +259,7 @@ describe('the list', () => {
     await row('Beta').waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Show archived' }).click();
     await row('Beta').waitFor();
-    await page.getByRole('button', { name: 'Back to current chats' }).click();
+    await page.getByRole('button', { name: 'Back to chats' }).click();
     await row('Gamma').waitFor();
 
     await page.getByLabel('Search chats').fill('gam');
@@ -269,7 +269,7 @@ describe('the list', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await row('Gamma').waitFor({ state: 'detached' });
     await page.evaluate((id) => (location.hash = `#/chat/${id}`), ids[2]);
-    await page.getByText('This chat does not exist any more.').waitFor();
+    await page.getByText('This chat no longer exists.').waitFor();
   });
 
   test('a picture is refused for a model that cannot see, and files of other kinds at once', async ({ ownHost, open }) => {
@@ -280,7 +280,7 @@ describe('the list', () => {
     await picker.setInputFiles({ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('x') });
     await page.getByText('notes.txt: only PNG').waitFor();
     await picker.setInputFiles({ name: 'dot.png', mimeType: 'image/png', buffer: png });
-    await page.getByRole('alert').getByText('cannot see pictures').waitFor();
+    await page.getByRole('alert').getByText('can’t see pictures').waitFor();
     expect(await page.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true);
     await page.getByRole('button', { name: 'Remove dot.png' }).click();
     expect(await page.locator('[data-composer] img').count()).toBe(0);

@@ -161,11 +161,11 @@ describe('two texts compared', () => {
   test('on the Changes page: the complete contents, with what is hidden in them', async ({ host, open }) => {
     const page = await open({ at: `#/changes/${await changed(host)}` });
     await page.locator('[data-change-view] .added').first().waitFor();
-    await page.getByRole('button', { name: 'Compare the complete contents' }).click();
+    await page.getByRole('button', { name: 'Compare full contents' }).click();
     const complete = page.locator('[data-complete="text"]');
-    const box = complete.getByRole('region', { name: 'Complete contents' });
+    const box = complete.getByRole('region', { name: 'Full contents' });
     await box.getByText('line 1 of the file', { exact: true }).waitFor();
-    await complete.getByRole('button', { name: 'Only changes' }).click();
+    await complete.getByRole('button', { name: 'Changes only' }).click();
     await box.getByText('96 unchanged lines').waitFor();
     await box.locator('.stand-in', { hasText: '⟨U+202E⟩' }).waitFor();
     await expect.poll(() => box.locator('.cm-deletedLine').allTextContents()).toEqual(['line 100 of the file']);
@@ -216,7 +216,7 @@ describe.each([
     await page.locator('[data-complete] button').click();
     const box = page.locator('[data-complete="text"]');
     await box.locator('.cm-line').first().waitFor();
-    await box.getByRole('button', { name: /^(Only changes|仅显示改动)$/ }).click();
+    await box.getByRole('button', { name: /^(Changes only|仅看改动)$/ }).click();
     await box.locator('.cm-changedLine').waitFor();
     await box.scrollIntoViewIfNeeded();
     await look('changes');

@@ -60,11 +60,11 @@ describe('plugins written from the documentation alone', () => {
     expect((await shown()).lang).toBe('zh-CN');
 
     // One module for both surfaces: the same frame goes beside the page.
-    await page.getByRole('button', { name: '在旁边显示' }).click();
+    await page.getByRole('button', { name: '在侧边栏打开' }).click();
     await expect.poll(async () => (await shown()).surface).toBe('compact');
     const after = await shown();
     expect([after.started, after.now['surface'], after.themes.length]).toEqual([started, 'compact', 1]);
-    await page.getByRole('complementary', { name: '旁边的应用' }).getByRole('heading', { name: 'Sync members' }).waitFor();
+    await page.getByRole('complementary', { name: '侧边栏中的应用' }).getByRole('heading', { name: 'Sync members' }).waitFor();
   });
 
   test('who reviews a plugin from its app is back in the app', async ({ host, open }) => {
@@ -72,7 +72,7 @@ describe('plugins written from the documentation alone', () => {
     await host.api('POST', 'plugins/refresh', { deep: true });
     const page = await open({ at: '#/apps/plugin/com.test.back/app', lasting: true });
     await page.getByRole('link', { name: 'Review and trust' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Trust it' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Trust and enable' }).click();
     const frame = await frameOf(page, 'com.test.back');
     await frame.getByText('here').waitFor();
     expect(new URL(page.url()).hash).toBe('#/apps/plugin/com.test.back/app');
@@ -234,7 +234,7 @@ describe('life cycle', () => {
     const id = await install(host, oneApp('com.never.mount', 'export const mount = () => new Promise(() => {});'));
     const page = await open({ at: '#/apps' });
     await go(page, `#/apps/plugin/${id}/app`);
-    await page.getByText('It is still loading.').waitFor();
+    await page.getByText('Still loading.').waitFor();
     await page.locator(`[data-place="${id}/app full"]`).getByRole('button', { name: 'Close' }).click();
     await page.getByRole('heading', { level: 1, name: 'Apps' }).waitFor();
     await expect.poll(() => page.locator(`iframe[data-app="${id}/app"]`).count()).toBe(0);
@@ -273,12 +273,12 @@ describe('life cycle', () => {
     }));
     const page = await open({ at: '#/apps' });
     await openApp(page, 'com.two.views');
-    await page.getByRole('button', { name: 'Show beside the page' }).click();
+    await page.getByRole('button', { name: 'Open in side panel' }).click();
     const compact = await frameOf(page, 'com.two.views', 'app', 'compact');
     expect(await compact.locator('#chatos-body').textContent()).toBe('the compact view: compact');
     await page.getByRole('heading', { level: 1, name: 'Chat' }).waitFor();
-    const panel = page.getByRole('complementary', { name: 'App beside the page' });
-    await panel.getByRole('button', { name: 'Open in full' }).click();
+    const panel = page.getByRole('complementary', { name: 'App in side panel' });
+    await panel.getByRole('button', { name: 'Open full view' }).click();
     await frameOf(page, 'com.two.views');
     expect(await panel.count()).toBe(0);
   });

@@ -58,21 +58,21 @@ test('demo, model, agents, why not, approval, stop, kill and go on', async ({ ow
   await page.getByLabel('Paste a key or an address').fill(models.baseUrl);
   await page.getByRole('button', { name: 'Continue' }).click();
   await page.getByLabel(field('Model')).fill('tiny');
-  await page.getByLabel(field('Call it')).fill('My model');
+  await page.getByLabel(field('Display name')).fill('My model');
   await page.getByRole('button', { name: 'Test and add' }).click();
   await page.locator('[data-model="My model"]').getByText('Default', { exact: true }).waitFor();
 
   // 3. A flow agent and a custom one.
   await go(page, '#/agents/agents/new');
   await page.getByLabel(field('Name')).fill('By the book');
-  await page.getByRole('radio', { name: /Flow/ }).check();
-  await page.getByLabel(field('Land config')).selectOption({ label: 'Safe default' });
+  await page.getByRole('radio', { name: /Profile only/ }).check();
+  await page.getByLabel(field('Permissions profile')).selectOption({ label: 'Safe default' });
   await page.locator('[data-explain="project_files"]').waitFor();
   await page.getByRole('button', { name: 'Create' }).click();
-  await page.locator('[data-agent="By the book"]').getByText('Flow').waitFor();
+  await page.locator('[data-agent="By the book"]').getByText('Profile only').waitFor();
   await go(page, '#/agents/agents/new');
   await page.getByLabel(field('Name')).fill('Writer');
-  await page.getByLabel(field('Land config')).selectOption({ label: 'Developer' });
+  await page.getByLabel(field('Permissions profile')).selectOption({ label: 'Developer' });
   await page.locator('[data-explain="code_writer"][data-granted="true"]').waitFor();
   await page.getByRole('button', { name: 'Create' }).click();
   await page.locator('[data-agent="Writer"]').waitFor();
@@ -84,7 +84,7 @@ test('demo, model, agents, why not, approval, stop, kill and go on', async ({ ow
   await refused.waitFor();
   expect(await refused.getAttribute('data-granted')).toBe('false');
   await refused.getByText('Safe default').first().waitFor();
-  await refused.getByRole('link', { name: 'Change this' }).waitFor();
+  await refused.getByRole('link', { name: 'Change', exact: true }).waitFor();
 
   // 5. A chat whose tool wants a yes: the change is shown, and nothing is written before.
   const { items } = await host.api<{ items: { id: string; name: string }[] }>('GET', 'agents');
@@ -96,7 +96,7 @@ test('demo, model, agents, why not, approval, stop, kill and go on', async ({ ow
   await dock.locator('article[data-ready="true"]').waitFor();
   await dock.getByText('one line').first().waitFor();
   expect(existsSync(join(host.home, 'notes.txt'))).toBe(false);
-  await dock.getByRole('button', { name: 'Confirm', exact: true }).click();
+  await dock.getByRole('button', { name: 'Approve', exact: true }).click();
   await page.locator('[data-row="assistant"]').getByText('Written.').waitFor();
   await idle(page);
   expect(readFileSync(join(host.home, 'notes.txt'), 'utf8')).toBe('one line\n');
@@ -107,7 +107,7 @@ test('demo, model, agents, why not, approval, stop, kill and go on', async ({ ow
   await page.locator('[data-row="assistant"]').getByText('1 2 3').waitFor();
   await page.getByRole('button', { name: 'Stop', exact: true }).click();
   await idle(page);
-  await page.getByText('Stopped here.').waitFor();
+  await page.getByText('Stopped', { exact: true }).waitFor();
 
   // 7. Killed while it asks; the run goes on with the same question, and writes once.
   await say(page, 'write later.txt');
@@ -126,7 +126,7 @@ test('demo, model, agents, why not, approval, stop, kill and go on', async ({ ow
     await next.locator('[data-interrupted]').waitFor({ state: 'detached' });
     expect(await asked(again)).toEqual(before);
     expect(existsSync(join(host.home, 'later.txt'))).toBe(false);
-    await question.getByRole('button', { name: 'Confirm', exact: true }).click();
+    await question.getByRole('button', { name: 'Approve', exact: true }).click();
     await expect.poll(() => next.locator('[data-row="assistant"]').last().innerText()).toContain('Written.');
     await idle(next);
     expect(readFileSync(join(host.home, 'later.txt'), 'utf8')).toBe('one line\n');
@@ -137,7 +137,7 @@ test('demo, model, agents, why not, approval, stop, kill and go on', async ({ ow
   }
 });
 
-test('main, sub agent, tool: the page shows one chain with the fields that the tool’s server, the log and the events have', async ({ ownHost, open }) => {
+test('main, subagent, tool: the page shows one chain with the fields that the tool’s server, the log and the events have', async ({ ownHost, open }) => {
   const host = await ownHost();
   const models = await ModelServer.start('');
   onTestFinished(() => models.stop());

@@ -16,7 +16,7 @@ test('everything is found and reached from the keys', async ({ ownHost, open }) 
   await expect.poll(focused).toBe('Message');
 
   await page.keyboard.press('Control+k');
-  const palette = page.getByRole('dialog', { name: 'Go to or do' });
+  const palette = page.getByRole('dialog', { name: 'Go to or run' });
   await palette.getByRole('combobox').waitFor();
   expect(await violations(page)).toEqual([]);
   await page.keyboard.type('beta');

@@ -81,7 +81,7 @@ test('a phone has four tabs and the smile in the middle; the other pages are und
 
   // An address that leads nowhere says so, and has a way back.
   await page.evaluate(() => (location.hash = '#/nowhere/at/all'));
-  await page.getByText('There is no such page').first().waitFor();
+  await page.getByText('Page not found').first().waitFor();
   await page.getByRole('link', { name: 'Go to Chat' }).click();
   await page.locator('[data-composer]').waitFor();
 });
@@ -103,21 +103,21 @@ test('older messages keep their buttons, editing leaves the draft alone, and the
     const row = page.locator('[data-row="user"]').filter({ hasText: 'Message 2' });
     await row.scrollIntoViewIfNeeded();
     await row.hover();
-    for (const name of ['Copy message', 'Edit and send again']) {
+    for (const name of ['Copy message', 'Edit']) {
       const button = row.getByRole('button', { name });
       expect(await button.evaluate((one) => {
         const box = one.getBoundingClientRect();
         return one.contains(document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2));
       })).toBe(true);
     }
-    await row.getByRole('button', { name: 'Edit and send again' }).click();
+    await row.getByRole('button', { name: 'Edit' }).click();
     const editor = page.locator('[data-edit] textarea');
     expect(await editor.inputValue()).toBe('Message 2');
     await editor.fill('Message 2, better');
     expect(await composer.inputValue()).toBe('half a thought');
     await page.keyboard.press('Escape');
     await editor.waitFor({ state: 'detached' });
-    expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe('Edit and send again');
+    expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe('Edit');
     await page.keyboard.press('Enter');
     await editor.fill('Message 2, better');
     await editor.press('Enter');

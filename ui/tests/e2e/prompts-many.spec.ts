@@ -12,7 +12,7 @@ test('10,000 prompts: counted, scrolled to the end, answered', async ({ host, op
   const entries = Array.from({ length: COUNT }, (_, index) => request(`bulk-${index}`, prompt(index), new Date(start + index * 1_000).toISOString()));
   const page = await open({ at: '#/settings' });
   append(host, ...entries);
-  await page.getByRole('button', { name: `Hub: ${COUNT} things need you` }).waitFor();
+  await page.getByRole('button', { name: `Inbox: ${COUNT} things need you` }).waitFor();
   expect(await page.locator('.hub .badge').textContent()).toBe('99+');
 
   await page.evaluate(() => (location.hash = '#/queue'));
@@ -34,14 +34,14 @@ test('10,000 prompts: counted, scrolled to the end, answered', async ({ host, op
   await page.getByRole('button', { name: 'Submit' }).click();
   expect((await answerOf(host, 'bulk-9990')).status).toBe('ok');
   await page.getByRole('heading', { level: 2, name: 'Question 9991', exact: true }).waitFor();
-  await page.getByRole('button', { name: `Hub: ${COUNT - 1} things need you` }).waitFor();
+  await page.getByRole('button', { name: `Inbox: ${COUNT - 1} things need you` }).waitFor();
 
   // A new one, in the middle of being looked at, moves nothing.
   await page.getByText(`9991 / ${COUNT - 1}`).waitFor();
   const before = await page.locator('[data-prompt="bulk-9995"]').boundingBox();
   expect(before).not.toBeNull();
   append(host, request('bulk-old', prompt(-1), new Date(start - 1_000).toISOString()));
-  await page.getByRole('button', { name: `Hub: ${COUNT} things need you` }).waitFor();
+  await page.getByRole('button', { name: `Inbox: ${COUNT} things need you` }).waitFor();
   await page.getByText(`9992 / ${COUNT}`).waitFor();
   expect((await page.locator('[data-prompt="bulk-9995"]').boundingBox())?.y).toBe(before?.y);
 });

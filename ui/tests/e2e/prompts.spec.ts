@@ -24,7 +24,7 @@ test('a question that nobody waits for says so, and is never shown as answered',
   await ended;
   // The host may have closed it before the button is pressed; either way nothing is approved.
   await page.evaluate(() => document.querySelector<HTMLButtonElement>('article .actions button')?.click());
-  await page.getByText('Nobody is waiting for this any more. Nothing was done.').first().waitFor();
+  await page.getByText('Nobody was waiting for this anymore, so nothing was done.').first().waitFor();
   expect(await page.locator('article').getByText('Answered', { exact: true }).count()).toBe(0);
   expect(await answerOf(host, id)).toMatchObject({ status: 'canceled', by: 'host:orphan', response: { code: 'asker_gone' } });
 });
@@ -63,7 +63,7 @@ describe('one of each kind', () => {
     const id = await ask(host, YES_NO);
     const page = await open();
     await openPrompt(page, id);
-    await page.getByRole('heading', { level: 2, name: 'Please choose' }).focus();
+    await page.getByRole('heading', { level: 2, name: 'Make a choice' }).focus();
     await page.keyboard.press('2');
     await expect.poll(() => page.getByRole('radio', { name: 'No' }).isChecked()).toBe(true);
     await page.waitForFunction(() => !document.querySelector<HTMLButtonElement>('article .actions button')?.disabled);
@@ -79,7 +79,7 @@ describe('one of each kind', () => {
     await page.getByText('Choose 1–2').first().waitFor();
     await page.getByRole('checkbox', { name: 'Option c' }).check();
     await page.getByRole('checkbox', { name: 'Option a' }).check();
-    await page.getByText('2 of 2 chosen').waitFor();
+    await page.getByText('2 of 2 selected').waitFor();
     await expect.poll(() => page.getByRole('checkbox', { name: 'Option b' }).isDisabled()).toBe(true);
     await page.getByRole('button', { name: 'Submit' }).click();
     expect(await answerOf(host, id)).toMatchObject({ response: { selection: ['a', 'c'] } });
@@ -90,7 +90,7 @@ describe('one of each kind', () => {
     const id = await ask(host, { kind: 'choice', source: 'test', options });
     const page = await open();
     await openPrompt(page, id);
-    await page.getByLabel('Search the options').fill('zone 42');
+    await page.getByLabel('Search options').fill('zone 42');
     await expect.poll(() => page.getByRole('radio').count()).toBe(1);
     await page.getByRole('radio', { name: 'Zone 42' }).check();
     await page.getByRole('button', { name: 'Submit' }).click();
@@ -136,9 +136,9 @@ describe('one of each kind', () => {
     const tag = page.getByRole('group', { name: 'Task 3' }).getByLabel('Add a tag');
     await tag.fill('new');
     await tag.press('Enter');
-    await page.getByText('1 new, 1 deleted, 1 changed').waitFor();
-    await page.getByLabel('Remark').fill('as discussed');
-    await page.getByRole('button', { name: 'Confirm', exact: true }).click();
+    await page.getByText('1 new, 1 deleted, 1 edited').waitFor();
+    await page.getByLabel('Note to the agent').fill('as discussed');
+    await page.getByRole('button', { name: 'Approve', exact: true }).click();
     const answer = await answerOf(host, id);
     expect(answer.response).toMatchObject({
       remark: 'as discussed',
@@ -150,14 +150,14 @@ describe('one of each kind', () => {
     });
   });
 
-  test('a file change: everything is there to see, Confirm is not focused and waits a moment', async ({ host, open }) => {
+  test('a file change: everything is there to see, Approve is not focused and waits a moment', async ({ host, open }) => {
     const diff = '--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n same\n-old\n+new \u202Ehidden\n';
     const other = await ask(host, YES_NO);
     const id = await ask(host, { kind: 'file_change_confirm', source: 'test', path: 'src/x', command: 'make', cwd: '/tmp', diff });
     const page = await open({ at: '#/settings' });
     await page.keyboard.press('Control+j');
-    const hub = page.getByRole('dialog', { name: 'Hub' });
-    const confirm = hub.getByRole('button', { name: 'Confirm', exact: true });
+    const hub = page.getByRole('dialog', { name: 'Inbox' });
+    const confirm = hub.getByRole('button', { name: 'Approve', exact: true });
     await hub.locator('article').waitFor();
     expect(await openEagerly(page, id)).toEqual([
       { disabled: true, early: true },
@@ -173,16 +173,16 @@ describe('one of each kind', () => {
     await host.api('POST', `prompts/${other}/response`, { response: { status: 'canceled' } });
   });
 
-  test('a long diff must be shown whole before Confirm works', async ({ host, open }) => {
+  test('a long diff must be shown whole before Approve works', async ({ host, open }) => {
     const lines = Array.from({ length: 3_000 }, (_, index) => `+line ${index}`).join('\n');
     const id = await ask(host, { kind: 'file_change_confirm', source: 'test', path: 'big', diff: `@@ -0,0 +1,3000 @@\n${lines}\n` });
     const page = await open();
     await openPrompt(page, id);
-    await page.getByText('Show everything before you confirm.').waitFor();
-    const confirm = page.getByRole('button', { name: 'Confirm', exact: true });
+    await page.getByText('Show everything before you approve.').waitFor();
+    const confirm = page.getByRole('button', { name: 'Approve', exact: true });
     expect(await confirm.isDisabled()).toBe(true);
     await page.getByRole('button', { name: 'Show all 3001 lines' }).click();
-    await page.getByText('Show everything before you confirm.').waitFor({ state: 'detached' });
+    await page.getByText('Show everything before you approve.').waitFor({ state: 'detached' });
     expect(await page.locator('article .row').count()).toBeLessThan(200);
     await confirm.click();
     expect((await answerOf(host, id)).status).toBe('ok');
@@ -197,7 +197,7 @@ describe('one of each kind', () => {
     const download = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Save as…' }).click();
     expect((await download).suggestedFilename()).toBe('Done.md');
-    await page.getByRole('button', { name: 'Got it', exact: true }).click();
+    await page.getByRole('button', { name: 'OK', exact: true }).click();
     expect((await answerOf(host, id)).status).toBe('ok');
   });
 
@@ -239,7 +239,7 @@ describe('one of each kind', () => {
     const page = await open();
     await openPrompt(page, 'weird');
     await page.getByText('"stars": 5').waitFor();
-    await page.getByText('Written by another program').first().waitFor();
+    await page.getByText('From another program').first().waitFor();
     await page.getByRole('button', { name: 'Dismiss' }).click();
     expect((await answerOf(host, 'weird')).status).toBe('canceled');
   });
@@ -258,8 +258,8 @@ describe('refusals', () => {
     await page.getByLabel('Beta').fill('nobody');
     await page.getByLabel('Gamma').fill('xy');
     await page.getByRole('button', { name: 'Submit' }).click();
-    for (const text of ['Fill this in.', 'Enter an e-mail address.', 'Enter at least 3 characters.', '3 entries need your attention.']) {
-      await page.getByText(text).waitFor();
+    for (const text of ['Required', 'Enter an email address.', 'Enter at least 3 characters.', '3 fields need attention']) {
+      await page.getByText(text, { exact: true }).waitFor();
     }
     await expect.poll(() => page.getByLabel('Alpha').evaluate((element) => element === document.activeElement)).toBe(true);
 
@@ -272,16 +272,16 @@ describe('refusals', () => {
     await openPrompt(page, some);
     await page.getByRole('checkbox', { name: 'Yes' }).check();
     await page.getByRole('button', { name: 'Submit' }).click();
-    await page.getByText('Choose at least 2; 1 chosen.').waitFor();
+    await page.getByText('Choose at least 2 (1 selected).').waitFor();
 
     const tasks = await ask(host, { kind: 'task_confirm', source: 'test', tasks: [{ draftId: '1', title: 'T' }] });
     await openPrompt(page, tasks);
     await page.getByLabel('Title').fill(' ');
-    await page.getByRole('button', { name: 'Confirm', exact: true }).click();
+    await page.getByRole('button', { name: 'Approve', exact: true }).click();
     await page.getByText('Give this task a title, or delete it.').waitFor();
     await page.getByRole('button', { name: 'Delete task 1' }).click();
-    await page.getByText('There is no task left.').first().waitFor();
-    await expect.poll(() => page.getByRole('button', { name: 'Confirm', exact: true }).isDisabled()).toBe(true);
+    await page.getByText('No tasks left.').first().waitFor();
+    await expect.poll(() => page.getByRole('button', { name: 'Approve', exact: true }).isDisabled()).toBe(true);
     for (const id of [kv, one, some, tasks]) expect((await lookUp(host, id)).state).toBe('pending');
   });
 
@@ -311,8 +311,8 @@ describe('refusals', () => {
       await route.continue({ postData: JSON.stringify({ ...body, shown: `sha256:${'0'.repeat(64)}` }) });
     });
     await openPrompt(page, id);
-    await page.getByRole('button', { name: 'Confirm', exact: true }).click();
-    await page.getByText('The question has changed since you saw it.').waitFor();
+    await page.getByRole('button', { name: 'Approve', exact: true }).click();
+    await page.getByText('This question changed while you were looking at it.').waitFor();
     expect((await lookUp(host, id)).state).toBe('pending');
   });
 
@@ -347,7 +347,7 @@ test('a draft survives switching, leaving and reloading; a secret does not', asy
 
   await page.getByRole('heading', { level: 2 }).first().focus();
   await page.keyboard.press('Control+j');
-  const hub = page.getByRole('dialog', { name: 'Hub' });
+  const hub = page.getByRole('dialog', { name: 'Inbox' });
   await hub.locator(`[data-prompt="${id}"]`).click();
   await hub.locator(`article[data-open="${id}"]`).waitFor();
   expect(await hub.getByLabel('Alpha').inputValue()).toBe('half a sentence');
@@ -386,7 +386,7 @@ describe('two pages', () => {
     await openPrompt(late, id);
     await late.getByRole('radio', { name: 'Yes' }).check();
     await late.getByRole('button', { name: 'Submit' }).click();
-    await late.getByText('Somebody else was faster').waitFor();
+    await late.getByText('This was already answered somewhere else.').waitFor();
     await late.getByText('in the terminal').waitFor();
     expect(await answerOf(host, id)).toMatchObject({ by: 'person:cli', response: { selection: 'n' } });
   });
@@ -397,11 +397,11 @@ test('a forged line does not answer: it is shown, and the form stays open', asyn
   const page = await open();
   await openPrompt(page, id);
   append(host, response(id, { status: 'ok' }));
-  await page.locator('[data-note="forged"]').getByText('Another program tried to answer.').waitFor();
+  await page.locator('[data-note="forged"]').getByText('Another program tried to answer for you.').waitFor();
   await page.locator('[data-note="forged"] summary').click();
   await page.locator('[data-note="forged"]').getByText('"action":"response"').waitFor();
   expect((await lookUp(host, id)).state).toBe('pending');
-  await page.locator('article').getByRole('button', { name: 'Cancel' }).click();
+  await page.locator('article').getByRole('button', { name: 'Reject' }).click();
   expect((await answerOf(host, id)).status).toBe('canceled');
 });
 
@@ -495,7 +495,7 @@ test('a prompt that expires turns into that, with a countdown before', async ({ 
   const id = await ask(host, { ...YES_NO, title: 'Hurry', timeoutMs: 8_000 });
   await openPrompt(page, id);
   await page.locator('article').getByText(/expires in \d s/).waitFor();
-  await page.getByText('because time ran out').waitFor();
+  await page.getByText('because it timed out').waitFor();
   expect(await page.getByRole('button', { name: 'Submit' }).count()).toBe(0);
 });
 
@@ -509,7 +509,7 @@ test('minimal log mode: answerable, and afterwards only that it happened', async
   await page.getByRole('button', { name: 'Submit' }).click();
   await answerOf(host, id);
   await openPrompt(page, id, 'history');
-  await page.getByText('The content was not kept').waitFor();
+  await page.getByText('The content wasn’t kept').waitFor();
   expect(await page.getByText('unforgettable').count()).toBe(0);
 });
 
@@ -517,16 +517,16 @@ describe('the hub', () => {
   test('counts in badge, label and title; a new prompt opens nothing and moves nothing', async ({ ownHost, open }) => {
     const host = await ownHost();
     const page = await open({ host, at: '#/settings' });
-    await page.getByRole('button', { name: 'Hub: nothing needs you' }).waitFor();
+    await page.getByRole('button', { name: 'Inbox: nothing needs you' }).waitFor();
     const first = await ask(host, { kind: 'kv', source: 'test', title: 'First', fields: [{ key: 'a', label: 'Alpha' }] });
-    await page.getByRole('button', { name: 'Hub: 1 thing needs you' }).waitFor();
+    await page.getByRole('button', { name: 'Inbox: 1 thing needs you' }).waitFor();
     await page.waitForFunction(() => document.title.startsWith('(1) ChatOS'));
     await page.locator('[data-live]', { hasText: 'New question: First' }).waitFor({ state: 'attached' });
     expect(await page.getByRole('dialog').count()).toBe(0);
 
     await page.getByLabel('Search settings').focus();
     await page.keyboard.press('Control+j');
-    const hub = page.getByRole('dialog', { name: 'Hub' });
+    const hub = page.getByRole('dialog', { name: 'Inbox' });
     await hub.locator(`article[data-open="${first}"][data-ready="true"]`).waitFor();
     const alpha = hub.getByLabel('Alpha');
     await page.waitForFunction(() => document.activeElement?.tagName === 'INPUT');
@@ -547,7 +547,7 @@ describe('the hub', () => {
     await expect.poll(() => page.getByLabel('Search settings').evaluate((element) => element === document.activeElement)).toBe(true);
     expect((await lookUp(host, first)).state).toBe('pending');
     await ask(host, { kind: 'result', source: 'test', markdown: 'done' });
-    await page.getByRole('button', { name: 'Hub: 2 things need you, 1 unread result' }).waitFor();
+    await page.getByRole('button', { name: 'Inbox: 2 things need you, 1 unread result' }).waitFor();
   });
 
   test('after an answer the next one is open; then it is all done', async ({ ownHost, open }) => {
@@ -640,18 +640,18 @@ test('history: found again, filtered, with who answered', async ({ host, open })
   const id = await ask(host, { ...YES_NO, title: 'Zebra crossing', source: 'zoo' });
   await host.api('POST', `prompts/${id}/response`, { response: { status: 'ok', selection: 'y' } });
   const page = await open({ at: '#/queue/history' });
-  await page.getByLabel('Search the history').fill('zebra');
+  await page.getByLabel('Search history').fill('zebra');
   await page.locator('[data-prompt]').first().waitFor();
   await expect.poll(() => page.locator('[data-prompt]').count()).toBe(1);
   await page.locator('[data-prompt]').click();
   await page.getByText('through the API').waitFor();
   await page.getByRole('button', { name: /Filters/ }).click();
   await page.getByLabel('Outcome').selectOption('canceled');
-  await page.getByText('Nothing in the history matches.').waitFor();
+  await page.getByText('No matches in the history').waitFor();
   await page.getByRole('button', { name: 'Clear filters' }).click();
   await page.getByRole('button', { name: 'Archive…' }).click();
   const dialog = page.getByRole('dialog', { name: 'Archive old questions' });
-  await dialog.getByLabel('Older than, in days').fill('x');
+  await dialog.getByLabel('Older than (days)').fill('x');
   await dialog.getByRole('button', { name: 'Archive', exact: true }).click();
   await dialog.getByText('Enter a whole number').waitFor();
   await page.keyboard.press('Escape');

@@ -46,7 +46,7 @@ export function response(requestId: string, answer: Json): Json {
   return { ts: new Date().toISOString(), type: 'ui_prompt', action: 'response', requestId, response: answer };
 }
 
-/** Opens one prompt on the Queue page and waits until it can be answered. */
+/** Opens one prompt on the Inbox page and waits until it can be answered. */
 export async function openPrompt(page: Page, id: string, list = 'needsYou'): Promise<void> {
   await page.evaluate((hash) => (location.hash = hash), `#/queue/${list}/${encodeURIComponent(id)}`);
   await page.locator(`article[data-open="${id}"][data-ready="true"]`).waitFor();

@@ -19,7 +19,7 @@ describe('settings', () => {
     await mirror.waitFor();
     await input.fill('33');
     await first.getByRole('button', { name: 'Save' }).click();
-    await first.getByText('Changed here').waitFor();
+    await first.getByText('Changed by you').waitFor();
     await expect.poll(() => mirror.inputValue()).toBe('33');
     await expect.poll(() => host.api<Setting>('GET', 'settings/toolMaxConcurrent')).toMatchObject({ value: 33, source: 'setting' });
 
@@ -72,7 +72,7 @@ describe('settings', () => {
     await search.fill('shelltimeout');
     await expect.poll(() => page.locator('[data-setting]').count()).toBe(1);
     await search.fill('zzzz');
-    await page.getByText('No setting matches “zzzz”.').waitFor();
+    await page.getByText('No settings match “zzzz”').waitFor();
     await search.fill('');
     await expect.poll(() => page.locator('[data-setting]').count()).toBe(all);
     await page.goto(page.url().replace(/#.*/, '#/settings?q=backupKeep'));

@@ -10,8 +10,8 @@ import { RESULTS } from './programs';
 
 const PAGES = ['chat', 'queue', 'apps', 'agents', 'tasks', 'runs', 'changes', 'settings', 'settings/tools', 'settings/tool-log', 'settings/host', 'settings/doctor', 'settings/appearance'];
 const TITLES = {
-  en: ['Chat', 'Queue', 'Apps', 'Agents', 'Tasks', 'Runs', 'Changes', 'Settings', 'Settings', 'Settings', 'Settings', 'Settings', 'Settings'],
-  zh: ['对话', '队列', '应用', '智能体', '任务', '运行', '更改', '设置', '设置', '设置', '设置', '设置', '设置'],
+  en: ['Chat', 'Inbox', 'Apps', 'Agents', 'Tasks', 'Runs', 'Changes', 'Settings', 'Settings', 'Settings', 'Settings', 'Settings', 'Settings'],
+  zh: ['对话', '待办', '应用', '智能体', '任务', '运行', '更改', '设置', '设置', '设置', '设置', '设置', '设置'],
 };
 
 /** Waits until the page of the route is drawn and nothing on it is still loading. */
@@ -44,13 +44,13 @@ describe('sign-in', () => {
 
     const second = await open({ at: false, expectConsole: /401/ });
     await second.goto(link);
-    await second.getByRole('alert').filter({ hasText: 'used already' }).waitFor();
+    await second.getByRole('alert').filter({ hasText: 'already been used' }).waitFor();
     expect(second.url()).not.toContain('code');
     expect(await second.getByRole('navigation').count()).toBe(0);
 
     await second.getByLabel('Link or code').fill('not a link');
     await second.getByRole('button', { name: 'Sign in' }).click();
-    await second.getByText('does not look like').waitFor();
+    await second.getByText('doesn’t look like').waitFor();
     await second.getByLabel('Link or code').fill(await host.signInLink());
     await second.getByRole('button', { name: 'Sign in' }).click();
     await second.getByRole('heading', { level: 1, name: 'Chat' }).waitFor();
@@ -196,7 +196,7 @@ test('the language can be changed on the page and is kept', async ({ open }) => 
   await page.getByRole('radio', { name: '中文' }).check();
   await page.getByRole('heading', { level: 1, name: '设置' }).waitFor();
   await page.evaluate(() => (location.hash = '#/settings/doctor'));
-  await page.getByText('检查于').waitFor();
+  await page.getByText('上次检查').waitFor();
   await page.reload();
   await page.getByRole('heading', { level: 1, name: '设置' }).waitFor();
 });
@@ -212,7 +212,7 @@ test('a lost host is announced, and a new link brings the page back where it was
   const again = await Host.start({ home: first.home, port });
   try {
     // The tokens of the first process are worth nothing to the second (security T1).
-    await page.getByText('Your session has ended').waitFor();
+    await page.getByText('Your session ended').waitFor();
     await signIn(page, again);
     await page.getByText('SQLite').waitFor();
     expect(page.url()).toContain('#/settings/host');

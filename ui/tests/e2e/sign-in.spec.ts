@@ -41,7 +41,7 @@ async function visit(page: Page, decision: 'Allow' | 'Deny', begin: RegExp = /^S
   await page.getByRole('button', { name: begin }).first().click();
   await page.locator('[data-sign-in="begun"]').waitFor();
   const tab = page.context().waitForEvent('page');
-  await page.getByRole('link', { name: 'Open the website' }).click();
+  await page.getByRole('link', { name: 'Open website' }).click();
   const website = await tab;
   await website.getByRole('heading', { name: 'Example login' }).waitFor();
   await website.getByRole('link', { name: decision }).click();
@@ -54,10 +54,10 @@ describe('a server that wants a sign-in', () => {
     await page.getByLabel(field('Name')).fill('notes');
     await page.getByRole('radio', { name: /^An address/ }).click();
     await page.getByLabel(field('Address')).fill(`${website.url}/mcp`);
-    await page.getByText('Is on this computer or in its network').click();
+    await page.getByText('Allow local network').click();
     await page.getByRole('button', { name: 'Add and connect' }).click();
     await opened(page, 'sign_in').waitFor();
-    await page.getByText('wants you to sign in').waitFor();
+    await page.getByText('Sign in to use this server.').waitFor();
 
     // A no is said with what to do, and changes nothing.
     const refused = await visit(page, 'Deny');
@@ -76,7 +76,7 @@ describe('a server that wants a sign-in', () => {
     expect(await violations(done)).toEqual([]);
     await done.close();
     await opened(page, 'ready').waitFor();
-    await page.locator('[data-sign-in-state="signed_in"]').getByText('renewed by itself').waitFor();
+    await page.locator('[data-sign-in-state="signed_in"]').getByText('renews automatically').waitFor();
     expect(await violations(page)).toEqual([]);
 
     // What was given ends; the next call renews it and nobody notices.
@@ -93,7 +93,7 @@ describe('a server that wants a sign-in', () => {
     await page.getByRole('button', { name: 'Run', exact: true }).click();
     await page.locator('section[data-status]').getByRole('alert').first().waitFor();
     await page.getByRole('tab', { name: 'Overview' }).click();
-    await page.getByText('more rights are needed: notes.write').waitFor();
+    await page.getByText('it needs more permissions: notes.write').waitFor();
     const more = await visit(page, 'Allow', /^Sign in again…$/);
     await more.getByRole('heading', { name: 'You are signed in' }).waitFor();
     await more.close();

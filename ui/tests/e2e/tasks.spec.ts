@@ -21,7 +21,7 @@ describe('tasks', () => {
     await page.getByRole('button', { name: 'Read the release notes' }).click();
     const drawer = page.getByRole('dialog');
     await drawer.getByLabel('Title').fill('');
-    await drawer.getByText('A task needs a title').waitFor();
+    await drawer.getByText('Enter a title').waitFor();
     expect(await drawer.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
     await drawer.getByLabel('Title').fill('Read them twice');
     await drawer.getByLabel('Tags').fill('docs 测试');
@@ -31,7 +31,7 @@ describe('tasks', () => {
     await other.getByText('测试').waitFor();
 
     await page.getByLabel('Search tasks').fill('nothing like it');
-    await page.getByText('No task contains').waitFor();
+    await page.getByText('No tasks match').waitFor();
     await page.getByLabel('Search tasks').fill('twice');
     await page.getByRole('button', { name: 'Read them twice' }).click();
     await page.getByRole('dialog').getByText('started').waitFor();
@@ -64,7 +64,7 @@ describe('tasks', () => {
     await page.getByRole('tab', { name: 'Board' }).click();
     await shown(['Mow the lawn']);
     await page.getByRole('button', { name: 'Clear filters' }).click();
-    await page.getByRole('group', { name: 'Filters' }).getByLabel('From').selectOption('chat');
+    await page.getByRole('group', { name: 'Filters' }).getByLabel('Source').selectOption('chat');
     await shown(['Answer the mail']);
     await page.getByRole('button', { name: 'Clear filters' }).click();
 
@@ -86,7 +86,7 @@ describe('tasks', () => {
     const title = (number: number) => `Task number ${String(number).padStart(3, '0')}`;
     for (let number = 1; number <= 205; number += 1) await host.api('POST', 'tasks', { title: title(number) });
     const page = await open({ at: '#/tasks/list' });
-    await page.getByText(/200 of \d+ are shown/).waitFor();
+    await page.getByText(/Showing 200 of \d+/).waitFor();
     expect(await page.getByRole('button', { name: title(1), exact: true }).count()).toBe(0);
     await page.getByRole('button', { name: 'Show more' }).click();
     await page.getByRole('button', { name: title(1), exact: true }).waitFor();
@@ -98,12 +98,12 @@ describe('tasks', () => {
     await write('搜索找到了中文', ['search']);
     const page = await open({ at: '#/tasks/journal' });
     await page.getByRole('heading', { level: 2 }).filter({ hasText: String(new Date().getFullYear()) }).first().waitFor();
-    await page.getByLabel('Search the journal').fill('中文');
+    await page.getByLabel('Search journal').fill('中文');
     await expect.poll(() => page.getByRole('heading', { level: 3 }).count()).toBe(1);
-    await page.getByLabel('Search the journal').fill('');
+    await page.getByLabel('Search journal').fill('');
     await page.getByRole('button', { name: 'refactoring' }).click();
     await expect.poll(() => page.getByRole('heading', { level: 3 }).count()).toBe(1);
-    await page.getByRole('button', { name: 'No longer only with the tag refactoring' }).click();
+    await page.getByRole('button', { name: 'Remove filter: tag refactoring' }).click();
     await expect.poll(() => page.getByRole('heading', { level: 3 }).count()).toBe(2);
     await write('Written while somebody looks');
     await expect.poll(() => page.getByRole('heading', { level: 3 }).count()).toBe(3);

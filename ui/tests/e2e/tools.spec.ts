@@ -25,10 +25,10 @@ describe('a tool', () => {
     await page.locator('[data-tool="project_files/read_file"]').click();
     const form = page.locator('article[data-tool-open="project_files/read_file"] form');
     await form.waitFor();
-    await page.getByText('Only reads').waitFor();
+    await page.getByText('Read-only', { exact: true }).waitFor();
 
     await form.getByRole('button', { name: 'Run' }).click();
-    await form.getByText('Fill this in.').waitFor();
+    await form.getByText('Required', { exact: true }).waitFor();
     await expect.poll(() => form.getByLabel('path').evaluate((element) => element === document.activeElement)).toBe(true);
 
     await form.getByLabel('path').fill('hello.txt');
@@ -65,13 +65,13 @@ describe('a tool', () => {
     expect(JSON.parse(await json.inputValue())).toEqual({ path: 'not-there.txt' });
     await json.fill('{"path": ');
     await page.getByRole('button', { name: 'Run again' }).click();
-    await page.getByText('This is not a JSON object.').waitFor();
+    await page.getByText('Not a JSON object.').waitFor();
     await json.fill('{"path": "hello.txt", "strat_line": 1}');
     await page.getByRole('button', { name: 'Run again' }).click();
     await outcome(page, 'invalid').waitFor();
     await page.getByText('strat_line').first().waitFor();
     await page.getByRole('button', { name: 'Form', exact: true }).click();
-    await page.getByText('The form cannot hold these arguments').waitFor();
+    await page.getByText('These arguments don’t fit the form').waitFor();
     await json.fill('{"path": "hello.txt"}');
     await page.getByRole('button', { name: 'Form', exact: true }).click();
     await expect.poll(() => path.inputValue()).toBe('hello.txt');
@@ -85,7 +85,7 @@ describe('a tool', () => {
     await page.locator('form').getByLabel('max_lines').fill('10');
     await page.getByRole('button', { name: 'Run' }).click();
     await outcome(page, 'ok').getByText('row number 10').first().waitFor();
-    await page.getByRole('button', { name: 'Get the rest' }).click();
+    await page.getByRole('button', { name: 'Load the rest' }).click();
     await outcome(page, 'ok').getByText('row number 11').first().waitFor();
     await expect.poll(() => page.locator('form').getByLabel('start_line').inputValue()).toBe('11');
   });
@@ -96,16 +96,16 @@ describe('a tool', () => {
     await form.getByLabel('path').fill('made.txt');
     await form.getByLabel('contents', { exact: true }).fill('by hand\n');
     await form.getByRole('button', { name: 'Run' }).click();
-    await page.getByText('The call waits for your answer').waitFor();
+    await page.getByText('waiting for your answer in the inbox').waitFor();
     expect(existsSync(join(host.home, 'made.txt'))).toBe(false);
-    await form.getByRole('button', { name: 'Cancel the call' }).click();
+    await form.getByRole('button', { name: 'Cancel call' }).click();
     await outcome(page, 'canceled').waitFor();
     expect(existsSync(join(host.home, 'made.txt'))).toBe(false);
 
     await form.getByRole('button', { name: 'Run again' }).click();
-    await page.getByRole('link', { name: 'See the question' }).click();
+    await page.getByRole('link', { name: 'View question' }).click();
     await page.locator('article').getByText('made.txt').first().waitFor();
-    await page.getByRole('button', { name: 'Confirm', exact: true }).click();
+    await page.getByRole('button', { name: 'Approve', exact: true }).click();
     await expect.poll(() => existsSync(join(host.home, 'made.txt'))).toBe(true);
     await page.evaluate(() => (location.hash = '#/settings/tools/code_writer/write_file'));
     await outcome(page, 'ok').waitFor();
@@ -153,7 +153,7 @@ describe('the tool log', () => {
     expect(await page.locator(`[data-call="${quiet.callId}"]`).count()).toBe(0);
     await page.getByRole('button', { name: /new$/ }).click();
     await page.locator(`[data-call="${quiet.callId}"]`).waitFor();
-    await page.getByLabel('Search the log').fill(quiet.callId);
+    await page.getByLabel('Search log').fill(quiet.callId);
     await expect.poll(() => page.locator('[data-call]').count()).toBe(1);
   });
 });

@@ -130,7 +130,7 @@ describe.each(['plugin', 'fallback'] as const)('in the %s mode', (mode) => {
 
     // What leaves its page is closed.
     await frame.evaluate(() => location.reload()).catch(() => undefined);
-    await page.getByText('The view tried to leave its page and was closed.').waitFor();
+    await page.getByText('This view tried to leave its page and was closed.').waitFor();
     expect(await page.locator('[data-view] iframe').count()).toBe(0);
   });
 });
@@ -193,7 +193,7 @@ test('hosts a view asks for are named, and reached only when a person allows the
   page.on('response', (response) => {
     if (response.url().includes('/view/')) seen.push(response.headers()['content-security-policy'] ?? '');
   });
-  await page.getByRole('button', { name: 'Load the view again' }).click();
+  await page.getByRole('button', { name: 'Reload view' }).click();
   await expect.poll(() => seen.length).toBeGreaterThan(0);
   expect(seen[0]).toContain('connect-src https://api.example.com;');
   expect(seen[0]).toContain("default-src 'none'");
@@ -237,9 +237,9 @@ test('in a chat: the card shows the view; what it says as the person is asked fo
     }
     const notes = page.locator('[data-note="weather"]');
     await frame.getByRole('button', { name: 'Tell the model' }).click();
-    await notes.getByText('weather adds what its view shows').click();
+    await notes.getByText('weather shares what its view shows').click();
     await notes.getByText('The person looks at Tuesday.').waitFor();
-    await notes.getByRole('button', { name: 'Leave out what weather adds' }).click();
+    await notes.getByRole('button', { name: 'Don’t share what weather shows' }).click();
     await notes.waitFor({ state: 'detached' });
     await frame.getByRole('button', { name: 'Tell the model' }).click();
     await frame.getByRole('button', { name: 'Tell the model' }).click();

@@ -7,34 +7,34 @@ use clap::{Args, Subcommand, ValueEnum};
 /// `chatos agent`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Agent {
-    /// All agents
+    /// List agents
     List,
-    /// One agent
+    /// Show an agent
     Show {
-        /// Its id or name
+        /// Agent ID or name
         agent: String,
     },
-    /// Make an agent
+    /// Create an agent
     Create(AgentFields),
-    /// Change an agent: what is not named stays
+    /// Change an agent; anything you don't name stays as it is
     Edit {
-        /// Its id or name
+        /// Agent ID or name
         agent: String,
         #[command(flatten)]
         fields: AgentFields,
     },
-    /// Remove an agent
+    /// Delete an agent
     Remove {
-        /// Its id or name
+        /// Agent ID or name
         agent: String,
     },
-    /// Why an agent may or may not use each server and tool
+    /// Explain why an agent can or can't use each server and tool
     Explain {
-        /// Its id or name
+        /// Agent ID or name
         agent: String,
-        /// Only tools of this name; `*` and `?` may stand in it
+        /// Only tools with this name; `*` and `?` are wildcards
         tool: Option<String>,
-        /// As the agent a person talks to, or as the agent of another agent
+        /// In chats (main) or as a subagent (sub)
         #[arg(long, value_enum, default_value = "main")]
         role: RoleArg,
     },
@@ -50,40 +50,40 @@ pub(crate) enum RoleArg {
 /// What can be said about an agent.
 #[derive(Debug, Args)]
 pub(crate) struct AgentFields {
-    /// Its name
+    /// Name
     #[arg(long, allow_hyphen_values = true)]
     pub(crate) name: Option<String>,
     /// What it is for
     #[arg(long, allow_hyphen_values = true)]
     pub(crate) description: Option<String>,
-    /// custom: choose servers and apps within a land_config; flow: the land_config alone
+    /// custom: choose servers and apps within a permissions profile; flow: the profile alone
     #[arg(long)]
     pub(crate) mode: Option<String>,
-    /// Id of the land_config
+    /// ID of the permissions profile (land_config)
     #[arg(long)]
     pub(crate) land: Option<String>,
-    /// Id or name of the model; `default` for the default one
+    /// Model ID or name; `default` for the default model
     #[arg(long)]
     pub(crate) model: Option<String>,
-    /// Its own system prompt; `@FILE` reads it
+    /// Its own instructions; `@FILE` reads them from a file
     #[arg(long, allow_hyphen_values = true)]
     pub(crate) prompt: Option<String>,
-    /// Where it works
+    /// Working folder
     #[arg(long)]
     pub(crate) workspace: Option<PathBuf>,
-    /// Language of its prompts: auto, zh or en
+    /// Prompt language: auto, zh or en
     #[arg(long)]
     pub(crate) prompt_lang: Option<String>,
-    /// A server it may use (row id or identity); repeat it. `none`: no server
+    /// Server it can use (ID or identity); repeatable. `none` for no servers
     #[arg(long)]
     pub(crate) server: Vec<String>,
-    /// Every server the land_config lists
+    /// Every server the permissions profile lists
     #[arg(long, conflicts_with = "server")]
     pub(crate) all_servers: bool,
-    /// A prompt by name; repeat it
+    /// Prompt to add, by name; repeatable
     #[arg(long = "use-prompt")]
     pub(crate) prompts: Vec<String>,
-    /// An app as PLUGIN/APP; repeat it
+    /// App to add, as PLUGIN/APP; repeatable
     #[arg(long)]
     pub(crate) app: Vec<String>,
 }
@@ -91,26 +91,26 @@ pub(crate) struct AgentFields {
 /// `chatos land`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Land {
-    /// All land_configs
+    /// List permissions profiles
     List,
-    /// One land_config
+    /// Show a permissions profile
     Show {
-        /// Its id
+        /// Profile ID
         id: String,
     },
-    /// Make or replace a land_config from a JSON file; `-` is standard input
+    /// Create or replace a permissions profile from a JSON file; `-` reads stdin
     Import {
-        /// The file
+        /// JSON file
         file: PathBuf,
     },
-    /// Print a land_config as JSON that `import` takes
+    /// Print a permissions profile as JSON for `import`
     Export {
-        /// Its id
+        /// Profile ID
         id: String,
     },
-    /// Remove a land_config nobody uses
+    /// Delete a permissions profile no agent uses
     Remove {
-        /// Its id
+        /// Profile ID
         id: String,
     },
 }
@@ -118,29 +118,29 @@ pub(crate) enum Land {
 /// `chatos models`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Models {
-    /// All models
+    /// List models
     List,
-    /// Add a model; with --key its key is typed without echo or read from standard input
+    /// Add a model; --key asks for its key (hidden) or reads it from stdin
     Add(AddModel),
-    /// Remove a model
+    /// Delete a model
     Remove {
-        /// Its id or name
+        /// Model ID or name
         model: String,
     },
-    /// One minimal call
+    /// Test a model with one small call
     Test {
-        /// Its id or name; the default one when absent
+        /// Model ID or name [default: the default model]
         model: Option<String>,
     },
-    /// Look for model servers on this machine
+    /// Find model servers on this computer
     Detect {
-        /// Add what was found
+        /// Add the ones that are found
         #[arg(long)]
         add: bool,
     },
-    /// Make a model the default
+    /// Set the default model
     Default {
-        /// Its id or name
+        /// Model ID or name
         model: String,
     },
 }
@@ -148,30 +148,30 @@ pub(crate) enum Models {
 /// `chatos models add`.
 #[derive(Debug, Args)]
 pub(crate) struct AddModel {
-    /// The provider's name of the model
+    /// Model name the provider uses
     pub(crate) model: String,
-    /// A vendor that is known (anthropic, openai, deepseek, …) or a provider
+    /// Known provider (anthropic, openai, deepseek, …) or provider type
     #[arg(long)]
     pub(crate) provider: Option<String>,
-    /// Where it answers
+    /// Address of the server
     #[arg(long)]
     pub(crate) url: Option<String>,
-    /// Its name here
+    /// Display name
     #[arg(long, allow_hyphen_values = true)]
     pub(crate) name: Option<String>,
-    /// Name of the secret with its key, as in OPENAI_API_KEY
+    /// Name of the secret with its key, such as OPENAI_API_KEY
     #[arg(long)]
     pub(crate) key_name: Option<String>,
-    /// Ask for the key, and keep it as that secret
+    /// Ask for the key and save it as that secret
     #[arg(long)]
     pub(crate) key: bool,
-    /// Make it the default
+    /// Make it the default model
     #[arg(long)]
     pub(crate) default: bool,
-    /// Tokens it takes at once
+    /// Context window, in tokens
     #[arg(long)]
     pub(crate) context: Option<u32>,
-    /// It sees pictures
+    /// It accepts images
     #[arg(long)]
     pub(crate) vision: bool,
     /// Prices per million tokens: INPUT,OUTPUT,CURRENCY

@@ -5,18 +5,18 @@ use clap::Subcommand;
 /// `chatos changes …`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Changes {
-    /// What tools changed in files, newest first
+    /// List file changes made by tools, newest first
     List {
-        /// Only with this text in the path
+        /// Only paths that contain this text
         #[arg(long, allow_hyphen_values = true)]
         path: Option<String>,
-        /// Only in this root directory
+        /// Only in this root folder
         #[arg(long, value_name = "DIR")]
         root: Option<String>,
-        /// Only of this run
+        /// Only in this run
         #[arg(long, value_name = "ID")]
         run: Option<String>,
-        /// Only of this session
+        /// Only in this chat
         #[arg(long, value_name = "ID")]
         session: Option<String>,
         /// Only by this server
@@ -28,30 +28,30 @@ pub(crate) enum Changes {
         /// Only of this kind
         #[arg(long, value_name = "KIND", value_parser = ["created", "modified", "deleted", "moved"])]
         change: Option<String>,
-        /// How many
+        /// Maximum number of results
         #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=200))]
         limit: u32,
-        /// Those before this change
+        /// Only changes before this one
         #[arg(long, value_name = "ID")]
         before: Option<String>,
     },
-    /// One change with its diff, and whether it can be undone
+    /// Show one change with its diff, and whether it can be undone
     Show {
-        /// Its id
+        /// Change ID
         id: String,
     },
-    /// Bring files back as they were before changes: all of them, or nothing happens
+    /// Undo changes: all of them, or none
     Undo {
-        /// The changes, of one root directory
+        /// IDs of the changes, all in one root folder
         #[arg(required_unless_present = "run", conflicts_with = "run")]
         ids: Vec<String>,
-        /// Every change of this run that is not undone yet
+        /// Every change in this run that isn't undone yet
         #[arg(long, value_name = "ID")]
         run: Option<String>,
-        /// Only say what would happen
+        /// Only show what would happen
         #[arg(long, conflicts_with = "yes")]
         dry_run: bool,
-        /// Do not ask
+        /// Don't ask
         #[arg(long)]
         yes: bool,
     },

@@ -5,19 +5,19 @@ use clap::Subcommand;
 /// `chatos clients …`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Clients {
-    /// Programs that asked over a connection of their own, and what they may
+    /// List programs that have asked through ChatOS, and what they can do
     List,
-    /// Let a program approve its own actions; with --project only under that directory
+    /// Let a program approve its own actions; with --project, only in that folder
     Allow {
-        /// What it calls itself
+        /// Name it gives itself
         name: String,
-        /// Its executable or script; needed where several have that name, and in scripts
+        /// Its executable or script; needed in scripts, or if several programs share the name
         #[arg(long, value_name = "PATH")]
         program: Option<String>,
     },
     /// Forget a program and what it was allowed
     Forget {
-        /// Its id, or what it calls itself
+        /// Program ID, or the name it gives itself
         id: String,
     },
 }

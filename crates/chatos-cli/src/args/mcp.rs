@@ -20,34 +20,34 @@ pub(crate) struct Mcp {
     /// `list`, or the name of a built-in server
     #[arg(value_name = "NAME")]
     server: Option<String>,
-    /// The directory its tools work in [default: the current directory]
+    /// Folder its tools work in [default: the current folder]
     #[arg(long, value_name = "DIR")]
     pub(crate) root: Option<PathBuf>,
-    /// The name clients see [default: the server's own]
+    /// Name clients see [default: the server's own]
     #[arg(long = "name", value_name = "TEXT")]
     pub(crate) shown_name: Option<String>,
-    /// Offer the tools that change files
+    /// Include the tools that change files
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = switch)]
     pub(crate) write: Option<bool>,
-    /// Which list task_manager uses: default, cli or chat [env: MODEL_CLI_TASK_SCOPE]
+    /// Which task list task_manager uses: default, cli or chat [env: MODEL_CLI_TASK_SCOPE]
     #[arg(long, value_name = "WORD")]
     pub(crate) scope: Option<String>,
-    /// Serve streamable HTTP at this loopback address, as in 127.0.0.1:0, instead of stdio
+    /// Serve streamable HTTP at this loopback address, such as 127.0.0.1:0, instead of stdio
     #[arg(long, value_name = "ADDR", value_parser = address)]
     pub(crate) http: Option<SocketAddr>,
-    /// With --http: allow an address that the network can reach
+    /// With --http: allow an address that can be reached from the network
     #[arg(long, requires = "http")]
     pub(crate) allow_remote: bool,
-    /// With --http: a name accepted in the Host header besides loopback; repeatable
+    /// With --http: host name to accept besides loopback; repeatable
     #[arg(long, value_name = "NAME", requires = "http")]
     pub(crate) allow_host: Vec<String>,
-    /// With --http: an origin that pages may call from; repeatable
+    /// With --http: origin that pages can call from; repeatable
     #[arg(long, value_name = "ORIGIN", requires = "http")]
     pub(crate) allow_origin: Vec<String>,
-    /// With --http: a file that holds the token [env: CHATOS_MCP_TOKEN]
+    /// With --http: file with the token [env: CHATOS_MCP_TOKEN]
     #[arg(long, value_name = "FILE", requires = "http")]
     pub(crate) token_file: Option<PathBuf>,
-    /// Print what to paste into the configuration of a client, and end
+    /// Print the configuration to paste into a client, and exit
     #[arg(long, value_name = "CLIENT")]
     pub(crate) print_config: Option<ConfigClient>,
     #[command(flatten)]
@@ -57,7 +57,7 @@ pub(crate) struct Mcp {
 /// The sub-command that is about all servers.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Known {
-    /// Every server the host knows: list, add, edit, remove, restart, logs
+    /// Manage all servers the host knows
     Servers {
         #[command(subcommand)]
         action: Option<Servers>,
@@ -67,28 +67,28 @@ pub(crate) enum Known {
 /// `chatos gateway …`.
 #[derive(Debug, Args)]
 pub(crate) struct Gateway {
-    /// The agent whose tools are offered, id or name [default: the one a chat begins with]
+    /// Agent whose tools to serve, ID or name [default: the default agent]
     #[arg(long, value_name = "A", default_value = "default")]
     pub(crate) agent: String,
-    /// The project folder of the client [default: what the client says, else the current directory]
+    /// Project folder [default: what the client says, else the current folder]
     #[arg(long, value_name = "DIR")]
     pub(crate) root: Option<PathBuf>,
-    /// The name clients see
+    /// Name clients see
     #[arg(long = "name", value_name = "TEXT", default_value = "chatos")]
     pub(crate) shown_name: String,
-    /// Serve streamable HTTP at this loopback address, as in 127.0.0.1:0, instead of stdio
+    /// Serve streamable HTTP at this loopback address, such as 127.0.0.1:0, instead of stdio
     #[arg(long, value_name = "ADDR", value_parser = address)]
     pub(crate) http: Option<SocketAddr>,
-    /// With --http: allow an address that the network can reach
+    /// With --http: allow an address that can be reached from the network
     #[arg(long, requires = "http")]
     pub(crate) allow_remote: bool,
-    /// With --http: a name accepted in the Host header besides loopback; repeatable
+    /// With --http: host name to accept besides loopback; repeatable
     #[arg(long, value_name = "NAME", requires = "http")]
     pub(crate) allow_host: Vec<String>,
-    /// With --http: an origin that pages may call from; repeatable
+    /// With --http: origin that pages can call from; repeatable
     #[arg(long, value_name = "ORIGIN", requires = "http")]
     pub(crate) allow_origin: Vec<String>,
-    /// With --http: a file that holds the token [env: CHATOS_MCP_TOKEN]
+    /// With --http: file with the token [env: CHATOS_MCP_TOKEN]
     #[arg(long, value_name = "FILE", requires = "http")]
     pub(crate) token_file: Option<PathBuf>,
 }

@@ -7,106 +7,106 @@ use clap::{Args, Subcommand, ValueEnum};
 /// `chatos plugin …`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Plugin {
-    /// All plugins with their apps and trust
+    /// List plugins with their apps and trust
     List {
-        /// Show what is wrong with them
+        /// Show their problems
         #[arg(long)]
         problems: bool,
-        /// Only from there
+        /// Only from this source
         #[arg(long)]
         source: Option<PluginSource>,
     },
-    /// One plugin in full
+    /// Show a plugin in full
     Show {
-        /// Its id
+        /// Plugin ID
         id: String,
     },
     /// Start a plugin of your own: a project that runs, from a template
     Init(InitArgs),
-    /// Check a plugin directory or package without installing it
+    /// Check a plugin folder or package without installing it
     Validate {
-        /// A directory with plugin.json, or a .zip file
+        /// Folder with plugin.json, or a .zip file
         #[arg(default_value = ".")]
         path: PathBuf,
-        /// Warnings are errors
+        /// Treat warnings as errors
         #[arg(long)]
         strict: bool,
     },
-    /// Make a package that installs byte for byte
+    /// Make a reproducible package
     Pack {
-        /// A directory with plugin.json
+        /// Folder with plugin.json
         #[arg(default_value = ".")]
         path: PathBuf,
-        /// The file to write [default: `dist/ID-VERSION.zip`]
+        /// File to write [default: `dist/ID-VERSION.zip`]
         #[arg(short, long, value_name = "FILE")]
         out: Option<PathBuf>,
     },
     /// Install or update a plugin
     Install {
-        /// A directory or .zip file
+        /// Folder or .zip file
         path: PathBuf,
-        /// Install what works, although an app, a backend or an ai part is wrong
+        /// Install the working parts even if an app, a backend or an ai part is broken
         #[arg(long)]
         allow_problems: bool,
-        /// Only say what would change
+        /// Only show what would change
         #[arg(long)]
         dry_run: bool,
-        /// Go on to deciding about it, in this terminal
+        /// Review and trust it right away, in this terminal
         #[arg(long)]
         trust: bool,
-        /// Answer questions with yes; never trusts anything
+        /// Answer yes to questions; never trusts anything
         #[arg(long)]
         yes: bool,
     },
-    /// Remove an installed plugin
+    /// Uninstall a plugin
     Remove {
-        /// Its id
+        /// Plugin ID
         id: String,
-        /// What happens to its data [default: asked in a terminal, else keep]
+        /// What happens to its data [default: ask in a terminal, otherwise keep]
         #[arg(long)]
         data: Option<PluginData>,
         /// Ask nothing; data is kept unless --data says otherwise
         #[arg(long)]
         yes: bool,
     },
-    /// Look at a plugin and let it run
+    /// Review a plugin and let it run
     Trust {
-        /// Its id
+        /// Plugin ID
         id: String,
-        /// Only show what there is to decide about
+        /// Only show what there is to review
         #[arg(long)]
         show: bool,
-        /// Trust exactly these bytes, reviewed elsewhere
+        /// Trust exactly this digest, reviewed elsewhere
         #[arg(long, value_name = "sha256:…")]
         digest: Option<String>,
-        /// It may connect to addresses inside this computer or network
+        /// Allow it to connect to addresses on this computer or network
         #[arg(long)]
         allow_inside_network: bool,
-        /// Also allow this of what it asks for beyond itself, such as chat.read; again for more
+        /// Also allow this permission it asks for, such as chat.read; repeatable
         #[arg(long, value_name = "CAPABILITY")]
         allow: Vec<String>,
     },
     /// Stop a plugin from running
     Untrust {
-        /// Its id
+        /// Plugin ID
         id: String,
     },
-    /// Newest output of a plugin's processes
+    /// Show the latest output of a plugin's programs
     Log {
-        /// Its id
+        /// Plugin ID
         id: String,
-        /// Lines at most
+        /// Maximum number of lines
         #[arg(long, default_value_t = 200, value_name = "N")]
         limit: usize,
     },
-    /// Start the backend of a plugin again, also after it failed
+    /// Restart a plugin's backend, even after it failed
     Restart {
-        /// Its id
+        /// Plugin ID
         id: String,
     },
-    /// What an app offers to agents: server, prompts, exposure, call metadata
+    /// Show what an app gives agents: server, prompts, exposure, call metadata
     Ai {
-        /// PLUGIN.APP, as in com.example.tools.hello; PLUGIN/APP where two apps have that name
+        /// PLUGIN.APP, such as com.example.tools.hello; PLUGIN/APP if two apps share the name
         app: String,
     },
 }

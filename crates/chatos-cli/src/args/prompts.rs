@@ -7,31 +7,31 @@ use clap::{Args, Subcommand};
 /// `chatos prompts …`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Prompts {
-    /// What waits for you, oldest first
+    /// List what is waiting for you, oldest first
     List(PromptsList),
-    /// One question as it would be asked
+    /// Show a question as it would be asked
     Show {
-        /// Its id, or the first characters of it (at least 4)
+        /// Question ID, or at least its first 4 characters
         id: String,
-        /// The whole text it is about, also what the question shows only in part
+        /// Show the full text, including what the question shows only in part
         #[arg(long)]
         diff: bool,
     },
-    /// Answer a question; without flags it is asked in this terminal
+    /// Answer a question; without flags, it is asked in this terminal
     Answer(Box<PromptsAnswer>),
     /// Ask a question
     Request {
-        /// JSON: {"prompt":{…}} or the prompt itself; - reads standard input
+        /// JSON file with {"prompt":{…}} or the prompt itself; - reads stdin
         #[arg(long, value_name = "FILE")]
         file: PathBuf,
         /// Wait for the answer and print it
         #[arg(long)]
         wait: bool,
-        /// Give up after this time, as in 60s, 5m, 2h
+        /// Give up after this time, such as 60s, 5m or 2h
         #[arg(long, value_name = "TIME", value_parser = parse_time)]
         timeout: Option<std::time::Duration>,
     },
-    /// Follow the queue
+    /// Watch the inbox
     Watch {
         /// Ask each new question in this terminal
         #[arg(long)]
@@ -39,11 +39,11 @@ pub(crate) enum Prompts {
     },
     /// Move old answered questions out of the log
     Archive {
-        /// Answered before this: a date, or days as in 30d
+        /// Answered before this: a date, or days such as 30d
         #[arg(long, default_value = "30d", value_name = "WHEN")]
         before: String,
     },
-    /// What is wrong with the log
+    /// Check the log for problems
     Check,
 }
 
@@ -56,10 +56,10 @@ pub(crate) struct PromptsList {
     /// Unread results
     #[arg(long, conflicts_with = "all")]
     pub(crate) results: bool,
-    /// What was answered, newest first
+    /// Answered questions, newest first
     #[arg(long, conflicts_with_all = ["all", "results"])]
     pub(crate) history: bool,
-    /// Only of this run
+    /// Only from this run
     #[arg(long, value_name = "ID")]
     pub(crate) run: Option<String>,
     /// Only from this source
@@ -71,7 +71,7 @@ pub(crate) struct PromptsList {
     /// Only with this text
     #[arg(long, allow_hyphen_values = true)]
     pub(crate) query: Option<String>,
-    /// How many at most
+    /// Maximum number of results
     #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) limit: u32,
 }
@@ -79,42 +79,42 @@ pub(crate) struct PromptsList {
 /// `chatos prompts answer`.
 #[derive(Debug, Args)]
 pub(crate) struct PromptsAnswer {
-    /// Its id, or the first characters of it (at least 4)
+    /// Question ID, or at least its first 4 characters
     pub(crate) id: String,
-    /// Confirm, with the values given
+    /// Approve, with the values given
     #[arg(long, conflicts_with_all = ["cancel", "decline"])]
     pub(crate) ok: bool,
-    /// Cancel the question
+    /// Reject or cancel the question
     #[arg(long, conflicts_with = "decline")]
     pub(crate) cancel: bool,
-    /// Decline the question of an MCP server
+    /// Decline an MCP server's question
     #[arg(long)]
     pub(crate) decline: bool,
-    /// A field: key=value; repeatable
+    /// Field value, as key=value; repeatable
     #[arg(long, value_name = "K=V", requires = "ok", allow_hyphen_values = true)]
     pub(crate) value: Vec<String>,
-    /// A field from a file: key=path; repeatable
+    /// Field value from a file, as key=path; repeatable
     #[arg(long, value_name = "K=PATH", requires = "ok")]
     pub(crate) value_file: Vec<String>,
-    /// A secret field, read from the terminal without echo or from standard input; repeatable
+    /// Secret field, typed hidden in the terminal or read from stdin; repeatable
     #[arg(long, value_name = "K", requires = "ok")]
     pub(crate) secret: Vec<String>,
-    /// An option; repeatable
+    /// Option to choose; repeatable
     #[arg(long, value_name = "V", requires = "ok", allow_hyphen_values = true)]
     pub(crate) select: Vec<String>,
-    /// The tasks as JSON; - reads standard input
+    /// Tasks as JSON; - reads stdin
     #[arg(long, value_name = "FILE", requires = "ok")]
     pub(crate) tasks_file: Option<PathBuf>,
-    /// A remark for the asker
+    /// Note to whoever asked
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) remark: Option<String>,
-    /// The digest of what you saw earlier (`show --json`)
+    /// Digest of what you saw earlier (`show --json`)
     #[arg(long, value_name = "DIGEST")]
     pub(crate) shown: Option<String>,
-    /// Print the whole text the question is about before it is confirmed; needed where it is shown only in part
+    /// Print the full text before approving; needed if the question shows only part of it
     #[arg(long, requires = "ok")]
     pub(crate) diff: bool,
-    /// Confirm although the content of some files cannot be shown
+    /// Approve even though some files can't be shown
     #[arg(long, requires = "ok")]
     pub(crate) without_seeing: bool,
 }

@@ -5,7 +5,7 @@ use clap::Subcommand;
 /// `chatos tasks …`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Tasks {
-    /// Open tasks, most recently updated first
+    /// List open tasks, most recently updated first
     List {
         /// todo, doing, blocked or done
         #[arg(long)]
@@ -13,38 +13,38 @@ pub(crate) enum Tasks {
         /// Only with this tag
         #[arg(long)]
         tag: Option<String>,
-        /// Only with this text in title or details
+        /// Only with this text in the title or details
         #[arg(long, allow_hyphen_values = true)]
         query: Option<String>,
-        /// Finished ones too
+        /// Include finished tasks
         #[arg(long)]
         all: bool,
-        /// How many
+        /// Maximum number of results
         #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=200))]
         limit: u32,
     },
-    /// Make a task
+    /// Add a task
     Add {
-        /// What is to be done
+        /// What needs to be done
         title: String,
-        /// More about it
+        /// Details
         #[arg(long, default_value = "", allow_hyphen_values = true)]
         details: String,
         /// high, medium or low
         #[arg(long, default_value = "medium")]
         priority: String,
-        /// A tag; repeatable
+        /// Tag; repeatable
         #[arg(long)]
         tag: Vec<String>,
     },
-    /// One task with its notes
+    /// Show a task with its notes
     Show {
-        /// Its id
+        /// Task ID
         id: String,
     },
     /// Change a task
     Update {
-        /// Its id
+        /// Task ID
         id: String,
         /// New title
         #[arg(long, allow_hyphen_values = true)]
@@ -58,26 +58,26 @@ pub(crate) enum Tasks {
         /// todo, doing, blocked or done
         #[arg(long)]
         status: Option<String>,
-        /// A note to add
+        /// Note to add
         #[arg(long, allow_hyphen_values = true)]
         note: Option<String>,
     },
     /// Finish a task with a note
     Done {
-        /// Its id
+        /// Task ID
         id: String,
-        /// How it ended
+        /// How it went
         #[arg(long, default_value = "", allow_hyphen_values = true)]
         note: String,
     },
     /// Delete a task
     Delete {
-        /// Its id
+        /// Task ID
         id: String,
     },
     /// Delete finished tasks
     Clear {
-        /// Open ones too
+        /// Include open tasks
         #[arg(long)]
         all: bool,
     },
@@ -86,7 +86,7 @@ pub(crate) enum Tasks {
 /// `chatos journal …`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Journal {
-    /// Entries of this project, newest first
+    /// List this project's entries, newest first
     List {
         /// Only with this text
         #[arg(long, allow_hyphen_values = true)]
@@ -94,29 +94,29 @@ pub(crate) enum Journal {
         /// Only with this tag
         #[arg(long)]
         tag: Option<String>,
-        /// How many
+        /// Maximum number of results
         #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=200))]
         limit: u32,
     },
-    /// One entry
+    /// Show an entry
     Show {
-        /// Its id
+        /// Entry ID
         id: String,
     },
     /// Add an entry
     Add {
         /// What was done
         summary: String,
-        /// Its heading
+        /// Title
         #[arg(long, allow_hyphen_values = true)]
         title: Option<String>,
-        /// More about it
+        /// Details
         #[arg(long, allow_hyphen_values = true)]
         details: Option<String>,
-        /// A tag; repeatable
+        /// Tag; repeatable
         #[arg(long)]
         tag: Vec<String>,
     },
-    /// Print every entry as JSON lines, oldest first
+    /// Print all entries as JSON lines, oldest first
     Export,
 }

@@ -7,16 +7,16 @@ use clap::{Args, Subcommand};
 /// `chatos chat`.
 #[derive(Debug, Args)]
 pub(crate) struct Chat {
-    /// Which agent answers [default: the first one]
+    /// Agent to chat with [default: the default agent]
     #[arg(long, value_name = "AGENT")]
     pub(crate) agent: Option<String>,
-    /// Go on with this chat [default: a new one]
+    /// Chat to continue [default: a new one]
     #[arg(long, value_name = "ID")]
     pub(crate) session: Option<String>,
-    /// Which model answers [default: the agent's]
+    /// Model to use [default: the agent's]
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
-    /// Send this, print the answer, exit
+    /// Send this message, print the reply and exit
     #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) prompt: Option<String>,
 }
@@ -24,72 +24,72 @@ pub(crate) struct Chat {
 /// `chatos runs …`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Runs {
-    /// Runs, newest first
+    /// List runs, newest first
     List {
-        /// Of one chat
+        /// Only from this chat
         #[arg(long)]
         session: Option<String>,
-        /// In one state, such as `interrupted`
+        /// Only in this state, such as `interrupted`
         #[arg(long)]
         state: Option<String>,
-        /// At most so many
+        /// Maximum number of results
         #[arg(long, default_value_t = 30)]
         limit: u32,
     },
-    /// One run with its steps
+    /// Show a run with its steps
     Show {
-        /// Its id, or a .chatosrun file
+        /// Run ID, or a .chatosrun file
         id: String,
     },
-    /// Stop a run that is under way
+    /// Stop a run
     Abort {
-        /// Its id
+        /// Run ID
         id: String,
     },
     /// Continue an interrupted run
     Resume {
-        /// Its id
+        /// Run ID
         id: String,
     },
-    /// Give up an interrupted run
+    /// Discard an interrupted run
     Discard {
-        /// Its id
+        /// Run ID
         id: String,
     },
-    /// Correct a run that is under way
+    /// Steer a run while it is working
     Steer {
-        /// Its id
+        /// Run ID
         id: String,
-        /// What to tell it
+        /// What to tell the agent
         text: String,
     },
-    /// Show what happened in a run once more; nothing is called
+    /// Replay a run step by step; nothing is called
     Replay {
-        /// Its id, or a .chatosrun file
+        /// Run ID, or a .chatosrun file
         id: String,
-        /// How many times as fast; 0 does not wait
+        /// Speed factor; 0 doesn't wait
         #[arg(long, default_value_t = 0.0)]
         speed: f64,
         /// Wait for Enter after each step
         #[arg(long)]
         step: bool,
     },
-    /// A new chat whose history ends at a step
+    /// Start a new chat from a step of a run
     Branch {
-        /// Its id
+        /// Run ID
         id: String,
-        /// The number of the step
+        /// Step number
         #[arg(long, value_name = "STEP")]
         at: i64,
     },
-    /// A run as a file
+    /// Export a run to a file
     Export {
-        /// Its id
+        /// Run ID
         id: String,
         /// `jsonl`, `otlp` or `chatosrun`
         #[arg(long, default_value = "jsonl")]
         format: String,
-        /// Where to [default: standard output; needed for chatosrun]
+        /// Output file [default: stdout; required for chatosrun]
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
     },
@@ -98,9 +98,9 @@ pub(crate) enum Runs {
 /// `chatos trace …`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum TraceCommand {
-    /// All spans of a trace, or of the trace of a run, as a tree
+    /// Show a timeline as a tree, by trace or run
     Show {
-        /// The id of a trace or of a run, or a .chatosrun file
+        /// Trace or run ID, or a .chatosrun file
         id: String,
     },
 }
@@ -108,7 +108,7 @@ pub(crate) enum TraceCommand {
 /// `chatos usage`.
 #[derive(Debug, Args)]
 pub(crate) struct Usage {
-    /// `model`, `agent` or `day`
+    /// Group by `model`, `agent` or `day`
     #[arg(long, default_value = "model")]
     pub(crate) by: String,
     /// Only from this date on

@@ -7,30 +7,30 @@ use clap::{Args, Subcommand, ValueEnum};
 /// `chatos audit …`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Audit {
-    /// Check that no record was changed, dropped or cut
+    /// Check that no record was changed, dropped or truncated
     Verify,
 }
 
 /// `chatos state …`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum State {
-    /// Take over what an older program kept
+    /// Import the state of an older program
     Import {
-        /// Its database [default: every known place]
+        /// Its database [default: every known location]
         path: Option<PathBuf>,
     },
-    /// Save what can be read of a damaged database; the damaged file is kept
+    /// Save what can be read from a damaged database; the damaged file is kept
     Recover {
-        /// Put this into its place without asking
+        /// Use this in its place without asking
         #[arg(long, value_name = "WHICH")]
         r#use: Option<UseFor>,
     },
-    /// Remove old finished runs, after showing what goes
+    /// Remove old finished runs, after showing which
     Prune {
-        /// Finished before: a date, a time, or days as in 90d
+        /// Finished before this: a date, a time, or days such as 90d
         #[arg(long, value_name = "WHEN")]
         runs_before: String,
-        /// Do not ask
+        /// Don't ask
         #[arg(long)]
         yes: bool,
     },
@@ -48,12 +48,12 @@ pub(crate) enum UseFor {
 /// `chatos backup`.
 #[derive(Debug, Args)]
 pub(crate) struct Backup {
-    /// The file to make; it must not exist
+    /// File to create; it must not exist yet
     pub(crate) file: PathBuf,
-    /// Leave out the content of changed files, attachments and tool results
+    /// Leave out the contents of changed files, attachments and tool results
     #[arg(long)]
     pub(crate) no_blobs: bool,
-    /// Add the state key, locked with a passphrase that is asked for (or read from standard input)
+    /// Include the state key, locked with a passphrase you enter (or on stdin)
     #[arg(long)]
     pub(crate) with_key: bool,
 }
@@ -61,12 +61,12 @@ pub(crate) struct Backup {
 /// `chatos restore`.
 #[derive(Debug, Args)]
 pub(crate) struct Restore {
-    /// A file that `chatos backup` made
+    /// File made by `chatos backup`
     pub(crate) file: PathBuf,
-    /// Into this folder instead of the state directory
+    /// Restore into this folder instead of the state folder
     #[arg(long, value_name = "DIR")]
     pub(crate) into: Option<PathBuf>,
-    /// Only check the backup and say what would happen
+    /// Only check the backup and show what would happen
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
@@ -74,35 +74,35 @@ pub(crate) struct Restore {
 /// Where the state key may be kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum KeyTarget {
-    /// The keychain of the desktop, through `secret-tool`
+    /// The desktop keychain, through `secret-tool`
     Keychain,
-    /// A file in the folder of keys
+    /// A file in the key folder
     File,
 }
 
 /// `chatos secrets …`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Secrets {
-    /// Names and when they were set
+    /// List secrets and when they were set
     List,
-    /// Set a secret; its value is typed without echo or read from standard input
+    /// Set a secret; its value is typed hidden or read from stdin
     Set {
-        /// Its name, as in OPENAI_API_KEY
+        /// Secret name, such as OPENAI_API_KEY
         name: String,
         /// What it is for
         #[arg(long, allow_hyphen_values = true)]
         description: Option<String>,
     },
-    /// Remove a secret
+    /// Delete a secret
     Remove {
-        /// Its name
+        /// Secret name
         name: String,
     },
-    /// A new state key: everything sealed is sealed anew in one step
+    /// Change the state key: everything is re-encrypted in one step
     Rotate,
-    /// Move the state key to the keychain of the desktop, or back into a file
+    /// Move the state key to the desktop keychain, or back to a file
     MoveKey {
-        /// Where to
+        /// Where to keep it
         to: KeyTarget,
     },
 }

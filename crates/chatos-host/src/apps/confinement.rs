@@ -18,14 +18,14 @@ const BROWSERS: usize = 8;
 fn sentence(confinement: Confinement) -> Text {
     match confinement {
         Confinement::Full => Text::fixed(
-            "In this browser its pages cannot reach the network. What you give it can leave through its own \
+            "In this browser, its pages can’t reach the network. Data you give it can still leave through its own \
              programs or a link you open.",
-            "在此浏览器中，它的页面无法访问网络；但它自己的程序或你点开的链接仍可带出数据。",
+            "在此浏览器中，它的页面无法访问网络；但你交给它的数据仍可能经由它自己的程序或你打开的链接流出。",
         ),
         Confinement::Partial => Text::fixed(
-            "This browser cannot fully keep its pages off the network (WebRTC, name look-ups). Trust it only \
-             with what you would publish.",
-            "此浏览器无法完全阻止它的页面联网，请只交给它可以公开的内容。",
+            "This browser can’t fully keep its pages off the network (WebRTC, DNS lookups). Only give it data \
+             you would publish.",
+            "此浏览器无法完全阻止它的页面联网（WebRTC、DNS 查询）。请只交给它可以公开的数据。",
         ),
     }
 }

@@ -23,11 +23,11 @@ test.each([
   ['at work', call('write_file', null), true, 'Writing', '正在写入'],
   ['done', call('write_file', 'ok'), false, 'Wrote', '已写入'],
   ['tried out only', call('write_file', 'ok', { args: { dry_run: true } }), false, 'Would write', '试运行：写入'],
-  ['refused', call('run_shell_command', 'denied'), false, 'Was not allowed to run', '未获准执行'],
-  ['declined', call('run_shell_command', 'canceled'), false, 'Did not run', '没有执行'],
+  ['refused', call('run_shell_command', 'denied'), false, 'Wasn’t allowed to run', '未获同意，没有执行'],
+  ['declined', call('run_shell_command', 'canceled'), false, 'Didn’t run', '没有执行'],
   ['failed', call('run_shell_command', 'timeout'), false, 'Failed to run', '执行失败'],
   ['never ended', call('delete_path', null), false, 'Was about to delete', '准备删除，结果未知'],
-  ['a question', call('prompt_choices', null, { asked: true }), true, 'Asks you', '正在向你提问'],
+  ['a question', call('prompt_choices', null, { asked: true }), true, 'Asking you', '正在向你提问'],
   ['a tool of somebody else', call('frobnicate', null), true, 'frobnicate', 'frobnicate'],
 ])('%s', (_name, made, live, english, chinese) => {
   expect([deedOf(made, live, en), deedOf(made, live, zh)]).toEqual([english, chinese]);

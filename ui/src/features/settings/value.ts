@@ -14,7 +14,7 @@ export function valueText(setting: Setting, value: JsonValue): string {
   }
   if (value === '' || value === null || (Array.isArray(value) && value.length === 0)) return t.settings.emptyText;
   if (Array.isArray(value)) return value.map(String).join(', ');
-  return typeof value === 'object' ? JSON.stringify(value) : value;
+  return typeof value === 'object' ? JSON.stringify(value) : (t.settings.values[setting.key]?.[value] ?? value);
 }
 
 /** “2 MiB” or “5 min” for numbers whose name says what they count; null for small or plain ones. */

@@ -2,6 +2,7 @@
 
 import type { AgentsApi } from '../../api/agents';
 import type { ModelsApi } from '../../api/models';
+import { shippedProfile, shippedSubagents } from '../../i18n/shipped';
 import type { EventFrame } from '../../protocol';
 import type { Agent, LandConfig, Model, Secret, SubagentCatalogue, SystemPrompt } from '../../protocol/admin';
 import { Resource } from '../resource.svelte';
@@ -28,9 +29,9 @@ export class Lists {
     this.models = new Resource(async () => (await models.list()).items);
     this.secrets = new Resource(async () => (await models.secrets()).items);
     this.agents = new Resource(async () => (await agents.agents()).items);
-    this.land = new Resource(async () => (await agents.landConfigs()).items);
+    this.land = new Resource(async () => (await agents.landConfigs()).items.map(shippedProfile));
     this.prompts = new Resource(async () => (await agents.prompts()).items);
-    this.subagents = new Resource(() => agents.subagents());
+    this.subagents = new Resource(async () => shippedSubagents(await agents.subagents()));
   }
 
   onEvent({ type }: EventFrame): void {

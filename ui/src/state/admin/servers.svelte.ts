@@ -2,6 +2,7 @@
 // person's approval.
 
 import type { ServerAction, ServersApi } from '../../api/servers';
+import { shippedServer } from '../../i18n/shipped';
 import type { EventFrame } from '../../protocol';
 import type { Server, ServerInput, ServerSignIn, ServerState, ServerTool, SignInStart, ToolPin } from '../../protocol/admin';
 import { SvelteMap } from 'svelte/reactivity';
@@ -24,7 +25,7 @@ export class Servers {
 
   constructor(api: ServersApi) {
     this.#api = api;
-    this.list = new Resource(async () => (await api.list()).items);
+    this.list = new Resource(async () => (await api.list()).items.map(shippedServer));
     this.pins = new Resource(async () => (await api.pins()).items);
   }
 
@@ -141,6 +142,6 @@ export class Servers {
   }
 
   #keep(server: Server): void {
-    if (this.list.data) this.list.put(this.all.map((one) => (one.id === server.id ? server : one)));
+    if (this.list.data) this.list.put(this.all.map((one) => (one.id === server.id ? shippedServer(server) : one)));
   }
 }

@@ -7,12 +7,12 @@ import { undoneText } from './undone';
 
 test.each([
   [[{ path: 'src/hello.py', action: 'removed' as const }], 'Undone: hello.py removed', '已撤销：hello.py 已删除'],
-  [[{ path: 'a.txt', action: 'restored' as const }], 'Undone: a.txt is as it was before', '已撤销：a.txt 已恢复原样'],
-  [[{ path: 'a.txt', action: 'recreated' as const }], 'Undone: a.txt is back', '已撤销：a.txt 已找回'],
+  [[{ path: 'a.txt', action: 'restored' as const }], 'Undone: a.txt restored', '已撤销：a.txt 已恢复'],
+  [[{ path: 'a.txt', action: 'recreated' as const }], 'Undone: a.txt recreated', '已撤销：a.txt 已重新创建'],
   [
     [{ path: 'a', action: 'removed' as const }, { path: 'b', action: 'restored' as const }, { path: 'c', action: 'removed' as const }],
-    'Undone: 1 file as before · 2 files removed',
-    '已撤销：1 个文件已恢复原样 · 2 个文件已删除',
+    'Undone: 1 file restored · 2 files removed',
+    '已撤销：1 个文件已恢复 · 2 个文件已删除',
   ],
 ])('%j', (steps, english, chinese) => {
   expect([undoneText(steps, en.undone), undoneText(steps, zh.undone)]).toEqual([english, chinese]);

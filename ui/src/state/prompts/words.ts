@@ -20,6 +20,16 @@ export function askerOf(item: Pick<PromptItem, 'source'>, agent: string | null):
   return item.source.startsWith('ui_prompter/') ? (agent ?? i18n.t.chat.assistant) : item.source;
 }
 
+/** How it ended. What a person was to approve is approved or rejected, not answered or canceled. */
+export function outcomeOf(item: PromptItem, answer: Answer): string {
+  const words = i18n.t.prompts.answer;
+  if (answer.declined) return words.declined;
+  const approval = item.kind === 'task_confirm' || item.kind === 'file_change_confirm';
+  if (!approval || !answer.by?.startsWith('person:')) return words.status[answer.status];
+  if (answer.status === 'ok') return words.approved;
+  return answer.status === 'canceled' ? words.rejected : words.status[answer.status];
+}
+
 /** Who gave the answer. */
 export function whoAnswered(answer: Answer): string {
   const { by } = i18n.t.prompts;

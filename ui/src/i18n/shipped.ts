@@ -1,0 +1,126 @@
+// What comes with ChatOS, in the language of the page: permissions profiles, built-in servers, plugins with
+// their apps, subagents. The formats of the host hold one text of each, so the page knows these by their ids;
+// whatever a person added keeps the words it came with.
+
+import type { Plugin } from '../protocol';
+import type { LandConfig, Server, SubagentCatalogue, SubagentPlugin } from '../protocol/admin';
+import { i18n, type Language } from './index.svelte';
+
+/** Name and description; without a name the thing keeps its own. */
+interface Told {
+  name?: string;
+  description: string;
+}
+
+interface Shipped {
+  profiles: Record<string, Told>;
+  servers: Record<string, Told>;
+  plugins: Record<string, Told>;
+  /** By `pluginId/appId`. */
+  apps: Record<string, Told>;
+  /** By the id of a plugin of subagents, and by `plugin/agent`. */
+  subagents: Record<string, Told>;
+}
+
+const en: Shipped = {
+  profiles: {
+    lc_safe_default: { name: 'Safe default', description: 'Reads the project, keeps tasks and the journal, and asks you. Can’t write files or run commands.' },
+    lc_developer: { name: 'Developer', description: 'Everything in Safe default, plus file edits and commands (with approval).' },
+  },
+  servers: {
+    project_files: { description: 'Reads and searches files in the project folder' },
+    code_writer: { description: 'Reads, searches and edits files in the project folder' },
+    code_maintainer: { description: 'Everything in code_writer, plus moving and copying files' },
+    shell_tasks: { description: 'Runs commands and terminal sessions in a sandbox' },
+    lsp_bridge: { description: 'Code navigation, diagnostics and refactoring through language servers' },
+    task_manager: { description: 'Lists, adds and updates tasks' },
+    project_journal: { description: 'Keeps notes about what was done in a project' },
+    ui_prompter: { description: 'Asks you questions through the inbox' },
+    subagent_router: { description: 'Hands work to subagents' },
+  },
+  plugins: {
+    'com.chatos.notes': { name: 'Notes', description: 'Markdown notes in plain files, for you and your agents.' },
+    'com.chatos.taskboard': { name: 'Task board', description: 'Your agents’ tasks as a board you can arrange.' },
+    'com.chatos.explorer': { name: 'Host API explorer', description: 'Try every function of the Host API and see its result. For app authors.' },
+  },
+  apps: {
+    'com.chatos.notes/notes': { name: 'Notes', description: 'Write, find and preview notes. Agents can use them too.' },
+    'com.chatos.notes/daily': { name: 'Daily note', description: 'One page per day.' },
+    'com.chatos.taskboard/board': { name: 'Task board', description: 'Your tasks in columns, with views and limits.' },
+    'com.chatos.taskboard/focus': { name: 'Focus', description: 'Only tasks that are in progress or pinned.' },
+    'com.chatos.taskboard/team': { name: 'Team board', description: 'One board shared by several agents on this computer. Off until you start its server.' },
+    'com.chatos.explorer/explorer': { name: 'Host API explorer', description: 'Every function with its arguments and its result.' },
+  },
+  subagents: {
+    'chatos-general': { name: 'General', description: 'Subagents for everyday work: research, planning and review.' },
+    'chatos-general/researcher': { name: 'Researcher', description: 'Reads files and gathers facts to answer a question. Changes nothing.' },
+    'chatos-general/planner': { name: 'Planner', description: 'Breaks work into ordered steps and names the risks.' },
+    'chatos-general/reviewer': { name: 'Reviewer', description: 'Reviews text or code for mistakes and suggests fixes.' },
+  },
+};
+
+const zh: Shipped = {
+  profiles: {
+    lc_safe_default: { name: '安全默认', description: '读取项目、管理任务和日志、向你提问；不能写文件，也不能运行命令。' },
+    lc_developer: { name: '开发者', description: '包含“安全默认”的全部内容，另可编辑文件和运行命令（需你同意）。' },
+  },
+  servers: {
+    project_files: { description: '读取和搜索项目文件夹中的文件' },
+    code_writer: { description: '读取、搜索和编辑项目文件夹中的文件' },
+    code_maintainer: { description: '包含 code_writer 的全部功能，另可移动和复制文件' },
+    shell_tasks: { description: '在沙箱中运行命令和终端会话' },
+    lsp_bridge: { description: '通过语言服务器浏览代码、查看诊断和重构' },
+    task_manager: { description: '列出、添加和更新任务' },
+    project_journal: { description: '记录项目中做过的事' },
+    ui_prompter: { description: '通过待办向你提问' },
+    subagent_router: { description: '把工作交给子智能体' },
+  },
+  plugins: {
+    'com.chatos.notes': { name: '笔记', description: '以纯文件保存的 Markdown 笔记，你和智能体共用。' },
+    'com.chatos.taskboard': { name: '任务看板', description: '把智能体的任务排成可以整理的看板。' },
+    'com.chatos.explorer': { name: '宿主 API 浏览器', description: '试用宿主 API 的每个函数并查看结果，面向应用作者。' },
+  },
+  apps: {
+    'com.chatos.notes/notes': { name: '笔记', description: '写、找、预览笔记，智能体也能使用。' },
+    'com.chatos.notes/daily': { name: '每日笔记', description: '每天一页。' },
+    'com.chatos.taskboard/board': { name: '任务看板', description: '按列查看任务，支持视图和上限。' },
+    'com.chatos.taskboard/focus': { name: '专注', description: '只看进行中和置顶的任务。' },
+    'com.chatos.taskboard/team': { name: '团队看板', description: '本机多个智能体共用的看板，启动它的服务器后可用。' },
+    'com.chatos.explorer/explorer': { name: '宿主 API 浏览器', description: '每个函数及其参数和结果。' },
+  },
+  subagents: {
+    'chatos-general': { name: '通用', description: '日常工作的子智能体：查资料、做计划、审阅。' },
+    'chatos-general/researcher': { name: '研究员', description: '阅读文件、收集事实来回答问题，不做任何更改。' },
+    'chatos-general/planner': { name: '规划师', description: '把工作拆成有序的步骤，并指出风险。' },
+    'chatos-general/reviewer': { name: '审阅者', description: '审阅文字或代码中的错误，并给出修改建议。' },
+  },
+};
+
+/** Both languages, for the test that compares them. */
+export const SHIPPED: Record<Language, Shipped> = { en, zh };
+
+function told<T extends object>(thing: T, kind: keyof Shipped, id: string): T {
+  const words = SHIPPED[i18n.language][kind][id];
+  return words ? { ...thing, ...words } : thing;
+}
+
+export function shippedProfile(profile: LandConfig): LandConfig {
+  return profile.locked ? told(profile, 'profiles', profile.id) : profile;
+}
+
+export function shippedServer(server: Server): Server {
+  return server.source === 'builtin' ? told(server, 'servers', server.name) : server;
+}
+
+export function shippedPlugin(plugin: Plugin): Plugin {
+  if (plugin.source !== 'builtin') return plugin;
+  return { ...told(plugin, 'plugins', plugin.id), apps: plugin.apps.map((app) => told(app, 'apps', `${plugin.id}/${app.id}`)) };
+}
+
+export function shippedSubagents(catalogue: SubagentCatalogue): SubagentCatalogue {
+  const each = (plugin: SubagentPlugin): SubagentPlugin =>
+    plugin.source === 'builtin'
+      ? { ...told(plugin, 'subagents', plugin.id), agents: plugin.agents.map((agent) => told(agent, 'subagents', `${plugin.id}/${agent.id}`)) }
+      : plugin;
+  return { ...catalogue, plugins: catalogue.plugins.map(each) };
+}
