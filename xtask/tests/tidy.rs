@@ -79,7 +79,7 @@ fn a_forbidden_edge_fails_and_is_named() {
     assert_eq!(
         added,
         ["error[layers] chatos-paths/Cargo.toml: forbidden edge `chatos-paths` -> `chatos-cli`: \
-          xtask/layers.toml lets `chatos-paths` import none of our crates"]
+          xtask/layers.toml lets `chatos-paths` import `chatos-tool` only"]
     );
 }
 

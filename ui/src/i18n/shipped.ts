@@ -1,10 +1,7 @@
-// What comes with ChatOS, in the language of the page: permissions profiles, built-in servers, plugins with
-// their apps, subagents. The formats of the host hold one text of each, so the page knows these by their ids;
-// whatever a person added keeps the words it came with.
+// Words for what comes with ChatOS, in both languages: permissions profiles, built-in servers, plugins with their
+// apps, subagents, by their ids. `state/shipped.ts` puts them in place of the host's own.
 
-import type { Plugin } from '../protocol';
-import type { LandConfig, Server, SubagentCatalogue, SubagentPlugin } from '../protocol/admin';
-import { i18n, type Language } from './index.svelte';
+import type { Language } from './index.svelte';
 
 /** Name and description; without a name the thing keeps its own. */
 interface Told {
@@ -12,7 +9,7 @@ interface Told {
   description: string;
 }
 
-interface Shipped {
+export interface Shipped {
   profiles: Record<string, Told>;
   servers: Record<string, Told>;
   plugins: Record<string, Told>;
@@ -98,29 +95,3 @@ const zh: Shipped = {
 
 /** Both languages, for the test that compares them. */
 export const SHIPPED: Record<Language, Shipped> = { en, zh };
-
-function told<T extends object>(thing: T, kind: keyof Shipped, id: string): T {
-  const words = SHIPPED[i18n.language][kind][id];
-  return words ? { ...thing, ...words } : thing;
-}
-
-export function shippedProfile(profile: LandConfig): LandConfig {
-  return profile.locked ? told(profile, 'profiles', profile.id) : profile;
-}
-
-export function shippedServer(server: Server): Server {
-  return server.source === 'builtin' ? told(server, 'servers', server.name) : server;
-}
-
-export function shippedPlugin(plugin: Plugin): Plugin {
-  if (plugin.source !== 'builtin') return plugin;
-  return { ...told(plugin, 'plugins', plugin.id), apps: plugin.apps.map((app) => told(app, 'apps', `${plugin.id}/${app.id}`)) };
-}
-
-export function shippedSubagents(catalogue: SubagentCatalogue): SubagentCatalogue {
-  const each = (plugin: SubagentPlugin): SubagentPlugin =>
-    plugin.source === 'builtin'
-      ? { ...told(plugin, 'subagents', plugin.id), agents: plugin.agents.map((agent) => told(agent, 'subagents', `${plugin.id}/${agent.id}`)) }
-      : plugin;
-  return { ...catalogue, plugins: catalogue.plugins.map(each) };
-}

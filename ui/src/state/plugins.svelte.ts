@@ -1,7 +1,7 @@
 // The plugin registry as the host sees it, read again whenever its revision grows.
 
 import type { Client } from '../api/client';
-import { shippedPlugin } from '../i18n/shipped';
+import { shippedPlugin } from './shipped';
 import type { EventFrame, Plugin, PluginApp, PluginListing, Problem } from '../protocol';
 import { Resource } from './resource.svelte';
 

@@ -25,7 +25,13 @@ fn everything_it_would_run_and_read() {
         {"id": "remote", "name": "R", "entry": "a.mjs", "ai": {"mcp": {"url": "https://api.example.com/mcp", "auth": {"token": "canary"}}, "mcpServers": ["fs"]}}]});
     write_files(
         &world.user("com.example.x"),
-        &[("plugin.json", &text.to_string()), ("a.mjs", ""), ("b.mjs", ""), ("s.mjs", ""), ("run*", "#!")],
+        &[
+            ("plugin.json", &text.to_string()),
+            ("a.mjs", "export function mount() {}"),
+            ("b.mjs", ""),
+            ("s.mjs", ""),
+            ("run*", "#!"),
+        ],
     );
     let found = details(&world, "com.example.x");
     let wire = serde_json::to_value(&found).unwrap();

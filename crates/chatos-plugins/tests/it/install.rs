@@ -105,7 +105,7 @@ fn row_5_problems_refuse_unless_tolerated() {
     let from = source();
     let app = |id: &str, path: &str| json!({"id": id, "name": id, "entry": path});
     let text = json!({"id": "com.example.x", "name": "x", "apps": [app("a", "a.mjs"), app("b", "../../etc/passwd"), app("c", "a.mjs")]});
-    write_files(from.path(), &[("plugin.json", &text.to_string()), ("a.mjs", "")]);
+    write_files(from.path(), &[("plugin.json", &text.to_string()), ("a.mjs", "export function mount() {}")]);
     let error = install(&world, from.path()).unwrap_err();
     assert_eq!((error.code.as_str(), error.problems.len()), ("path_outside", 1));
     assert!(!world.user("com.example.x").exists());

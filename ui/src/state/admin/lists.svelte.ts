@@ -2,7 +2,7 @@
 
 import type { AgentsApi } from '../../api/agents';
 import type { ModelsApi } from '../../api/models';
-import { shippedProfile, shippedSubagents } from '../../i18n/shipped';
+import { shippedProfile, shippedSubagents } from '../shipped';
 import type { EventFrame } from '../../protocol';
 import type { Agent, LandConfig, Model, Secret, SubagentCatalogue, SystemPrompt } from '../../protocol/admin';
 import { Resource } from '../resource.svelte';

@@ -2,7 +2,7 @@
 // person's approval.
 
 import type { ServerAction, ServersApi } from '../../api/servers';
-import { shippedServer } from '../../i18n/shipped';
+import { shippedServer } from '../shipped';
 import type { EventFrame } from '../../protocol';
 import type { Server, ServerInput, ServerSignIn, ServerState, ServerTool, SignInStart, ToolPin } from '../../protocol/admin';
 import { SvelteMap } from 'svelte/reactivity';

@@ -184,7 +184,11 @@ impl Project<'_> {
         }
         let quoted = |value: &str| {
             // Inside quotes of JSON and of scripts; in prose as it is.
-            if is_text { value.to_owned() } else { json!(value).to_string().trim_matches('"').to_owned() }
+            if is_text {
+                return value.to_owned();
+            }
+            let text = json!(value).to_string();
+            text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(&text).to_owned()
         };
         let Values { id, name: title, app, version } = &self.values;
         let plain: String =
