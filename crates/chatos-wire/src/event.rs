@@ -24,6 +24,7 @@ macro_rules! events {
         /// Something the host tells everybody who listens.
         #[derive(Debug, Clone, Serialize)]
         #[serde(untagged)]
+        #[expect(clippy::large_enum_variant, reason = "an event is made, written as JSON and gone; nothing keeps many")]
         pub enum HostEvent {
             $($(#[$meaning])* $value($data),)+
             /// Something that happened in a chat; its topic is `chat:` and the id of the chat.

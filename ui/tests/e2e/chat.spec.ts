@@ -18,7 +18,7 @@ async function say(page: Page, text: string): Promise<void> {
 
 /** Waits until nothing runs in the chat on screen. */
 async function idle(page: Page): Promise<void> {
-  await page.locator('[data-row="assistant"]').first().waitFor();
+  await page.locator('[data-row="assistant"]').last().waitFor();
   await expect.poll(() => page.locator('[data-run-state]').count()).toBe(0);
 }
 

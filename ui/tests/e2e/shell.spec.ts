@@ -169,6 +169,9 @@ test.for([1440, 1024, 390])('%i px: everything has room', async (width, { open }
 test('the keyboard reaches everything that matters', async ({ open }) => {
   const page = await open({ at: '#/settings/host' });
   await settled(page, 'Settings');
+  // From a fresh start: the chat that was there first had put the focus into its composer.
+  await page.reload();
+  await settled(page, 'Settings');
   const focused = () => page.evaluate(() => document.activeElement?.textContent?.trim() ?? '');
   await page.keyboard.press('Tab');
   await expect.poll(focused).toBe('Skip to content');

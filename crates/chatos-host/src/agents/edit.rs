@@ -183,7 +183,7 @@ impl AgentDesk<'_> {
             StoreErrorKind::NotFound => no_agent(&id),
             _ => Fault::from(error),
         })?;
-        self.host.events().publish(HostEvent::AgentsChanged(ChangedId { id: id.to_owned() }));
+        self.host.events().publish(HostEvent::AgentsChanged(ChangedId { id: id.clone() }));
         self.agent(&id)
     }
 

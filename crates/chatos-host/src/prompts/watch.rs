@@ -88,7 +88,7 @@ async fn handle(host: &Arc<Host>, event: Event) {
             blocking(host, move |host| audit_forged(host, &item, &line)).await;
         }
         Event::LogProblem(health) => {
-            publish(host, HostEvent::PromptLogProblem(PromptLogHealth(health.to_json())))
+            publish(host, HostEvent::PromptLogProblem(PromptLogHealth(health.to_json())));
         }
         Event::Resync => publish(host, HostEvent::PromptResync(Nothing {})),
         Event::Counts(_) => {}

@@ -172,8 +172,8 @@ impl Project<'_> {
     }
 
     fn render(&self, name: &str, text: &str) -> String {
-        let is_code = name.ends_with(".mjs");
-        let is_text = name.ends_with(".md");
+        let ending = Path::new(name).extension().unwrap_or_default();
+        let (is_code, is_text) = (ending == "mjs", ending == "md");
         let mut rendered = String::with_capacity(text.len());
         for line in text.lines() {
             let Some(line) = (if is_code { self.comment(line) } else { Some(line.to_owned()) }) else {
