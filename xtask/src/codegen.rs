@@ -69,18 +69,27 @@ pub(crate) fn stale_files(workspace: &Workspace, options: &Options) -> Result<Ve
 
 /// What a command of the binary prints, in the same layout whatever its own is.
 fn printed(workspace: &Workspace, options: &Options, name: &str) -> Result<String> {
-    let mut command = match &options.chatos {
-        Some(binary) => process::command(&binary.to_string_lossy(), workspace.root()),
-        None => {
-            let mut cargo = process::cargo(workspace.root());
-            cargo.args(["run", "--quiet", "--package", "chatos-cli", "--bin", "chatos", "--"]);
-            cargo
-        }
+    let binary = match &options.chatos {
+        Some(binary) => binary.clone(),
+        None => built(workspace)?,
     };
-    let text = process::capture(command.arg(name))?;
+    let text = process::capture(process::command(&binary.to_string_lossy(), workspace.root()).arg(name))?;
     let document: serde_json::Value =
         serde_json::from_str(&text).with_context(|| format!("`chatos {name}` did not print JSON"))?;
     Ok(serde_json::to_string_pretty(&document)? + "\n")
+}
+
+/// The binary, built with the features of the whole workspace: for one package alone half of the outside crates would
+/// be built a second time.
+fn built(workspace: &Workspace) -> Result<PathBuf> {
+    process::capture(process::cargo(workspace.root()).args([
+        "build",
+        "--quiet",
+        "--workspace",
+        "--bin",
+        "chatos",
+    ]))?;
+    Ok(workspace.metadata()?.target_directory.join("debug/chatos"))
 }
 
 /// Runs the UI's generator on the committed document. In a check the old file is put back when it differs:
