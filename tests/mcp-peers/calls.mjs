@@ -42,6 +42,22 @@ export const CALLS = {
     ['session_kill', () => ({ session: 'talk' })],
     ['session_kill', () => ({ session: 'talk' }), { status: 'noop' }],
   ],
+  lsp_bridge: [
+    ['list_lsp_servers', () => ({})],
+    ['stop_lsp_server', () => ({ server_id: 'fake' }), { status: 'noop' }],
+    ['start_lsp_server', () => ({ server_id: 'fake' })],
+    ['lsp_hover', () => ({ path: 'one.fk', line: 1, symbol: 'beta' })],
+    ['lsp_definition', () => ({ path: 'one.fk', line: 1, character: 7 })],
+    ['lsp_references', () => ({ path: 'one.fk', symbol: 'beta' })],
+    ['lsp_completion', () => ({ path: 'one.fk', symbol: 'beta' })],
+    ['lsp_document_symbols', () => ({ path: 'one.fk' })],
+    ['lsp_workspace_symbols', () => ({ query: 'x', server_id: 'fake' })],
+    ['lsp_call_hierarchy', () => ({ path: 'one.fk', symbol: 'beta' })],
+    ['lsp_get_diagnostics', () => ({ path: 'one.fk' })],
+    ['lsp_code_actions', () => ({ path: 'one.fk', line: 2 })],
+    ['lsp_rename', () => ({ path: 'one.fk', symbol: 'beta', new_name: 'delta', apply: true })],
+    ['lsp_format_document', () => ({ path: 'one.fk', apply: true })],
+  ],
   task_manager: [
     ['add_task', () => ({ title: 'Write the report' }), { keep: (data) => ({ task: data.created[0].id }) }],
     ['list_tasks', () => ({ allSessions: true, allRuns: true })],
@@ -79,6 +95,7 @@ export const CALLS = {
 export const FLAGS = {
   code_writer: ['--write', '--confirm-file-changes=false'],
   code_maintainer: ['--write', '--confirm-file-changes=false'],
+  lsp_bridge: ['--write', '--confirm-file-changes=false'],
   shell_tasks: ['--confirm-file-changes=false', '--confirm-shell=never', '--keep-sessions'],
   ui_prompter: ['--prompt-backend=file'],
 };

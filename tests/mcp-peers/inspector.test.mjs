@@ -23,11 +23,22 @@ async function target(t, place, server, road) {
   return { at: [url], flags: ['--header', `Authorization: Bearer ${token}`] };
 }
 
+/** A project of a made-up language, with the language server of our own tests for it. */
+function languageServer(place) {
+  const script = join(place.project, 'fixture.mjs');
+  writeFileSync(script, readFileSync(new URL('../../crates/chatos-lsp/tests/bridge/fixture.mjs', import.meta.url)));
+  writeFileSync(join(place.project, 'one.fk'), 'alpha beta  \nbeta BAD\n');
+  mkdirSync(place.state, { recursive: true, mode: 0o700 });
+  const fake = { command: process.execPath, args: [script, 'good'], fileExtensions: ['fk'] };
+  writeFileSync(join(place.state, 'lsp-servers.json'), JSON.stringify({ servers: { fake } }));
+}
+
 async function walk(t, server, road, era) {
   const place = home(t);
   writeFileSync(join(place.project, 'a.txt'), 'alpha\nbeta\n');
   mkdirSync(join(place.project, 'sub'));
   writeFileSync(join(place.project, 'sub', 'b.md'), '# b\n');
+  if (server.name === 'lsp_bridge') languageServer(place);
   const to = await target(t, place, server.name, road);
   const ask = (flags) => inspect(place, to.at, era, [...to.flags, ...flags]);
 

@@ -1,4 +1,4 @@
-// Installs what comes from PyPI, a server and an agent, into a folder of its own beside the tests.
+// Installs what comes from PyPI, a server, an agent and a language server, into a folder of its own beside the tests.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,11 +1,11 @@
 //! Every built-in server, by name. A server is built when somebody asks for it, not before.
 
-use chatos_layer::{Server, ServerEnv, ServerInfo};
+use chatos_layer::{FileHome, Server, ServerEnv, ServerInfo};
+use chatos_lsp as lsp;
 use chatos_shell::{self as shell, ShellHome};
 use chatos_tool::validation;
 
-use crate::files::{self, FileHome};
-use crate::{journal, subagent, tasks, ui_prompt};
+use crate::{files, journal, subagent, tasks, ui_prompt};
 
 /// A server and how to build it from its surroundings. Building opens nothing.
 struct Entry {
@@ -14,9 +14,10 @@ struct Entry {
 }
 
 /// Sorted by name, the order of every list.
-static ENTRIES: [Entry; 8] = [
+static ENTRIES: [Entry; 9] = [
     Entry { info: &files::CODE_MAINTAINER, build: |env| files::code_maintainer(&FileHome::of(env)) },
     Entry { info: &files::CODE_WRITER, build: |env| files::code_writer(&FileHome::of(env)) },
+    Entry { info: &lsp::INFO, build: lsp::server },
     Entry { info: &files::PROJECT_FILES, build: |env| files::project_files(&FileHome::of(env)) },
     Entry { info: &journal::INFO, build: journal::server },
     Entry { info: &shell::INFO, build: |env| shell::server(&ShellHome::of(env)) },

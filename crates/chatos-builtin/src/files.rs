@@ -6,42 +6,13 @@ mod patching;
 mod raw;
 mod reading;
 mod searching;
-mod shelf;
 mod transferring;
 mod writing;
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
-use chatos_layer::{ChangeStore, Server, ServerEnv, ServerInfo, StoredChanges};
+use chatos_layer::{FileHome, Server, ServerInfo, Shelf};
 use chatos_tool::Text;
-
-use shelf::Shelf;
-
-/// What file servers need besides a call's own root; given by whoever starts them.
-#[derive(Clone, Default)]
-pub struct FileHome {
-    /// The state directory; without one there are no journals, so nothing is written.
-    pub state_dir: Option<PathBuf>,
-    /// Directories no file tool touches: state, keys, plugin roots (servers §2.1).
-    pub protected: Vec<PathBuf>,
-    /// Where changes are remembered; without it every change carries a warning.
-    pub changes: Option<Arc<dyn ChangeStore>>,
-    /// Tools that write are registered (`--write`).
-    pub write: bool,
-}
-
-impl FileHome {
-    /// The home that an environment gives to file servers.
-    pub fn of(env: &ServerEnv) -> Self {
-        Self {
-            state_dir: env.state_dir.clone(),
-            protected: env.protected.clone(),
-            changes: Some(Arc::new(StoredChanges::of(env))),
-            write: env.write,
-        }
-    }
-}
 
 /// `project_files`.
 pub static PROJECT_FILES: ServerInfo = ServerInfo {

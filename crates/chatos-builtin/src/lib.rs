@@ -1,7 +1,7 @@
 //! Our servers on the tool layer, and the list of all of them.
 //!
 //! File tools, undo of what they changed, tasks, the journal, forms for the person, sub-agents; commands are
-//! `chatos-shell`.
+//! `chatos-shell`, language servers `chatos-lsp`.
 //! What a tool is and how it is run is `chatos-layer`; `docs/protocols/tools.md` is what all of them promise.
 
 mod catalog;

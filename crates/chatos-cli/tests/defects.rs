@@ -43,7 +43,9 @@
 //! | 40, 41, 43, 44 | `runs`, `agents` (the sub-agent router) |
 //! | 42 | `chatos-policy` |
 //! | 45 | `progress`, `clock`, `layer` the_clocks_end_a_call… |
-//! | 46, 47, 48 | the language server bridge |
+//! | 46 | `bridge` problems_are_waited_for_and_fresh_or_not |
+//! | 47 | `bridge` files_are_made_moved_and_removed…, what_must_not_be_applied… |
+//! | 48 | `chatos-lsp` frame; documents a_hundred_files_stay_open… |
 //! | 49 | `mcp_shell` a_command_runs_inside…; `shell::command` a_command_gets_no_secret… |
 //! | 50 | `chatos_files::plan` a_record_that_cannot_be_stored… |
 //! | 51 | `mcp_prompts` a_line_written_by_another_program… |

@@ -2,8 +2,10 @@
 
 mod content;
 mod patching;
+mod rewriting;
 mod scribe;
 mod sensitive;
+mod states;
 mod transfer;
 
 use std::os::fd::{AsFd, OwnedFd};
@@ -11,6 +13,7 @@ use std::sync::{Arc, OnceLock};
 
 pub use content::{EditRequest, EditSummary, WriteMode, WriteRequest, WriteSummary, edit_file, write_file};
 pub use patching::{PatchRequest, PatchSummary, PatchedFile, apply_patch};
+pub use rewriting::{FileOp, Otherwise, Rewrite, RewriteSummary, RewrittenFile, rewrite};
 pub use sensitive::{Sensitive, sensitive};
 pub use transfer::{TransferRequest, TransferSummary, copy_path, delete_path, move_path};
 
@@ -197,6 +200,12 @@ impl Plan {
             all.text.push_str(&tree.words());
         }
         all
+    }
+
+    /// Paths of files that will have another content or place.
+    pub fn written(&self) -> Vec<String> {
+        let written = self.files.iter().filter(|file| file.after.is_some());
+        written.map(|file| file.path.clone()).collect()
     }
 
     /// How many files it is about.

@@ -163,6 +163,7 @@ impl Beside {
             session_id: named("MODEL_CLI_SESSION_ID"),
             // Sub agents run in a host.
             subagents: None,
+            ..ServerEnv::default()
         }
     }
 

@@ -1,5 +1,6 @@
 //! The doctor: looks at everything ChatOS stands on and says what is wrong and what to do.
 
+mod languages;
 mod state;
 
 use chatos_events::Finding;
@@ -142,6 +143,7 @@ impl Host {
         findings.extend(self.examine_plugins());
         findings.extend(self.examine_browsers());
         findings.extend(self.examine_servers());
+        findings.push(self.examine_languages());
         findings.extend(self.examine_prompts());
         findings
     }

@@ -9,6 +9,7 @@ use chatos_store::{Store, StoreError, StoreErrorKind};
 use chatos_tool::{Needed, Reason, Resource, Text, ToolError};
 
 use crate::context::CallCx;
+use crate::insight::InsightSlot;
 use crate::subagent::SubagentRunner;
 
 /// The surroundings of servers; given by whoever starts them.
@@ -34,6 +35,10 @@ pub struct ServerEnv {
     pub session_id: Option<String>,
     /// Who runs sub-agents: a host, where this process is one.
     pub subagents: Option<Arc<dyn SubagentRunner>>,
+    /// Who knows what a change of files means for the code in them.
+    pub insight: InsightSlot,
+    /// `--config`: the language servers of a person, instead of the file in the state directory.
+    pub lsp_config: Option<PathBuf>,
 }
 
 impl Default for ServerEnv {
@@ -50,6 +55,8 @@ impl Default for ServerEnv {
             run_id: None,
             session_id: None,
             subagents: None,
+            insight: InsightSlot::default(),
+            lsp_config: None,
         }
     }
 }

@@ -69,6 +69,8 @@ fn in_chinese(what: &'static str) -> &'static str {
         "a binary file" => "二进制文件",
         "editing a binary file" => "编辑二进制文件",
         "editing text that is not UTF-8" => "编辑非 UTF-8 文本",
+        "a language server for what is not UTF-8 text" => "对非 UTF-8 文本使用语言服务器",
+        "moving or deleting a directory in a computed change" => "在计算出的更改中移动或删除目录",
         other => other,
     }
 }

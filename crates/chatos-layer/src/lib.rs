@@ -17,12 +17,15 @@ mod context;
 mod env;
 mod file_changes;
 mod file_errors;
+mod insight;
 mod log;
+mod lsp_settings;
 mod meta;
 mod observer;
 mod progress;
 mod root;
 mod settings;
+mod shelf;
 mod shell_settings;
 mod slots;
 mod subagent;
@@ -52,8 +55,10 @@ pub use feature::{
 };
 pub use file_changes::{ChangeContext, ChangeStore, StoredChanges, row};
 pub use file_errors::explain;
+pub use insight::{Insight, InsightSlot};
 pub use layer::{Batch, CallRequest, Layer, LayerParts, Reply, UnknownTool};
 pub use log::{ToolLog, Warn};
+pub use lsp_settings::LspSettings;
 pub use mcp::{
     Ended, Endpoint, EndpointOptions, Gate, HttpListener, Relay, RelayedCall, serve_http, serve_stdio,
 };
@@ -68,6 +73,7 @@ pub use server::{Server, ServerInfo};
 pub use settings::{
     FileSettings, FixedSettings, PromptBackend, Rotation, SettingsSource, StoreSettings, ToolSettings,
 };
+pub use shelf::{FileHome, Job, Performed, Shelf};
 pub use shell_settings::{ConfirmUse, NetworkUse, SafetyMode, SandboxUse, ShellSettings};
 pub use subagent::{SubDone, SubOrder, SubagentRunner};
 pub use tool::{Body, BoxFuture, NeedsInput, Outcome, Tool, arguments_schema};

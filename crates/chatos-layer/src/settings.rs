@@ -9,6 +9,7 @@ use chatos_settings::{Settings, SettingsInput};
 use chatos_tool::{Lang, LogLevel, LogRules, TextLimits, limits};
 
 use crate::env::StoreHandle;
+use crate::lsp_settings::LspSettings;
 use crate::shell_settings::ShellSettings;
 use crate::tool::BoxFuture;
 
@@ -93,6 +94,8 @@ pub struct ToolSettings {
     pub files: FileSettings,
     /// `shell…`.
     pub shell: ShellSettings,
+    /// Language servers: the settings whose names begin with `lsp`.
+    pub lsp: LspSettings,
 }
 
 /// Limits and rules of the file tools.
@@ -178,6 +181,7 @@ impl ToolSettings {
                 follow_links_out: settings.text("filesystemSymlinkPolicy") == "allow",
             },
             shell: ShellSettings::read(settings),
+            lsp: LspSettings::read(settings),
         }
     }
 }
@@ -204,6 +208,7 @@ impl Default for ToolSettings {
             journal_key_days: 30,
             files: FileSettings::default(),
             shell: ShellSettings::default(),
+            lsp: LspSettings::default(),
         }
     }
 }

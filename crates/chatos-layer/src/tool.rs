@@ -127,6 +127,12 @@ impl<D> Body<D> {
         Self { product: Some(product), ..Self::content(data, text) }
     }
 
+    /// The same about other data; pointers into it have to stay right.
+    pub fn map<E>(self, other: impl FnOnce(D) -> E) -> Body<E> {
+        let Self { data, text, truncated, opening, product, keep, private, parts } = self;
+        Body { data: other(data), text, truncated, opening, product, keep, private, parts }
+    }
+
     /// What the tool cut itself.
     pub fn truncated(mut self, cuts: Vec<Cut>) -> Self {
         self.truncated = cuts;

@@ -16,6 +16,7 @@ mod run;
 mod sessions;
 
 mod pool;
+mod program;
 mod sandbox;
 mod secrets;
 mod supervisor;
@@ -25,6 +26,7 @@ mod changes;
 mod output;
 mod prompting;
 
+pub use program::{Ended, Launcher, Program, ProgramOrder, Streams};
 pub use sandbox::{Kernel, Level};
 pub use server::{INFO, SUPERVISOR_COMMAND, ShellHome, server};
 pub use supervisor::supervise;

@@ -107,7 +107,7 @@ impl Pool {
     }
 }
 
-fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+pub(super) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     let (read, write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
     rustix::fs::fcntl_setfl(&read, rustix::fs::OFlags::NONBLOCK)?;
     // Over the user's quota it stays at the usual size.

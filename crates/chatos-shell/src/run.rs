@@ -201,6 +201,7 @@ impl Shop {
             temp,
             // A process with several threads uses several seconds in one.
             cpu_seconds: wanted.cpu.map(|cpu| (cpu.as_secs() + 1) * cores()),
+            memory_bytes: None,
             boundary,
         };
         Ok(Prepared { command: wanted.command, dir, shell, checked, terms, consent, job, token, approval })

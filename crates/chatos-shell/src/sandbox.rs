@@ -93,6 +93,9 @@ pub(super) struct Boundary {
     pub(super) write: Vec<PathBuf>,
     /// Device files and the like that may be read and written, nothing made.
     pub(super) devices: Vec<PathBuf>,
+    /// Made for this program alone: may be changed although it lies beneath a protected place.
+    #[serde(default)]
+    pub(super) own: Vec<PathBuf>,
     /// Never, wherever they lie.
     pub(super) protected: Vec<PathBuf>,
     /// Sockets may be made.

@@ -137,14 +137,17 @@ impl Shop {
 
     /// A new private temporary directory; made by the supervisor.
     pub(crate) fn temp(&self) -> PathBuf {
-        let base = self.variables.get("TMPDIR").map(PathBuf::from).filter(|path| {
-            path.is_absolute()
-                && path.is_dir()
-                && !self.protected.iter().any(|protected| path.starts_with(protected))
-        });
-        base.unwrap_or_else(|| PathBuf::from("/tmp"))
-            .join(format!("chatos-shell-{}", uuid::Uuid::new_v4().simple()))
+        temp_in(&self.variables, &self.protected)
     }
+}
+
+/// The name of a new private temporary directory.
+pub(crate) fn temp_in(variables: &BTreeMap<String, String>, protected: &[PathBuf]) -> PathBuf {
+    let base = variables.get("TMPDIR").map(PathBuf::from).filter(|path| {
+        path.is_absolute() && path.is_dir() && !protected.iter().any(|closed| path.starts_with(closed))
+    });
+    base.unwrap_or_else(|| PathBuf::from("/tmp"))
+        .join(format!("chatos-shell-{}", uuid::Uuid::new_v4().simple()))
 }
 
 /// The name of a signal.

@@ -27,6 +27,8 @@ use tree::{ProcessId, Reaped};
 const MAX_PROCESSES: usize = 4_096;
 /// How often the count is looked at.
 const WATCH: Duration = Duration::from_millis(200);
+/// How often memory is looked at, where it is bound: it takes a look at every process of the machine.
+const WEIGH: Duration = Duration::from_secs(2);
 /// After the server is gone, what a command may still do to end itself.
 const ORPHAN_GRACE: Duration = Duration::from_millis(500);
 /// After a command the server has an answer to give; what the next one needs is made ready after that.
@@ -133,7 +135,7 @@ impl Supervisor<'_> {
         };
         self.last = None;
         let ready = self.ready.take().filter(|ready| ready.fits(&mut job));
-        let standard = Standard::Pipes { stdin: None, stdout, stderr };
+        let standard = Standard::Pipes { stdin: files.next(), stdout, stderr };
         let launched = launch::launch(&job, &cwd, standard, ready);
         drop(cwd);
         let launched = match launched {
@@ -141,7 +143,7 @@ impl Supervisor<'_> {
             Err((what, message)) => return self.failed(what, &message),
         };
         self.report(&started(&launched));
-        self.watch(launched.process, &job.temp);
+        self.watch(launched.process, &job);
         remove_temp(&job);
         self.report(&Report::Idle);
         self.last = Some(job);
@@ -152,7 +154,9 @@ impl Supervisor<'_> {
     }
 
     /// Until nothing of the command is left.
-    fn watch(&mut self, first: ProcessId, temp: &Path) {
+    fn watch(&mut self, first: ProcessId, job: &Job) {
+        let temp = job.temp.as_path();
+        let mut weighed = Instant::now();
         let handle = Pid::from_raw(first.pid).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
         let mut handle: Option<OwnedFd> = handle;
         let mut running = true;
@@ -179,6 +183,17 @@ impl Supervisor<'_> {
                 self.report(&Report::TooMany { limit: MAX_PROCESSES });
                 deadline = Some(Instant::now());
                 continue;
+            }
+            if let Some(limit) = job.memory_bytes
+                && deadline.is_none()
+                && weighed.elapsed() >= WEIGH
+            {
+                weighed = Instant::now();
+                if tree::memory(rustix::process::getpid().as_raw_nonzero().get()) > limit {
+                    self.report(&Report::TooLarge { limit });
+                    deadline = Some(Instant::now());
+                    continue;
+                }
             }
             // While it ends, orphans of its group turn up here without waking anybody.
             let tick = match deadline {

@@ -27,7 +27,7 @@ const MAX_FILES: usize = 4;
 /// What the server wants.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Order {
-    /// Run a command; beside it the working directory, stdout and stderr.
+    /// Run a command; beside it the working directory, stdout, stderr and, where it is spoken to, stdin.
     Run(Box<Job>),
     /// Become the supervisor of a session; beside it the working directory.
     Session(Box<SessionJob>),
@@ -48,6 +48,8 @@ pub(super) struct Job {
     pub(super) temp: PathBuf,
     /// Processor time of one process.
     pub(super) cpu_seconds: Option<u64>,
+    /// Memory of all its processes together; looked at now and then.
+    pub(super) memory_bytes: Option<u64>,
     /// What confines it; `None` was chosen by a person.
     pub(super) boundary: Option<Boundary>,
 }
@@ -81,6 +83,8 @@ pub(super) enum Report {
     Exited { code: Option<i32>, signal: Option<i32>, left: usize, last: bool },
     /// It had too many processes and was ended.
     TooMany { limit: usize },
+    /// It used too much memory and was ended.
+    TooLarge { limit: u64 },
     /// Nothing of it runs any more; the supervisor takes the next command.
     Idle,
 }

@@ -76,19 +76,20 @@ impl Walk {
             subagents: Some(Arc::new(Agents)),
             ..ServerEnv::default()
         };
-        let server = if name == shell::INFO.name {
-            // A supervisor is this test program again.
-            let entry = [
-                "/proc/self/exe",
-                "catalog::halves::supervisor_entry",
-                "as-supervisor",
-                "--exact",
-                "--nocapture",
-            ];
-            let launcher = entry.iter().map(OsString::from).collect();
-            shell::server(&ShellHome { launcher, ..ShellHome::of(&env) })
-        } else {
-            find_server(name, &env).unwrap()
+        // A supervisor is this test program again.
+        let entry = [
+            "/proc/self/exe",
+            "catalog::halves::supervisor_entry",
+            "as-supervisor",
+            "--exact",
+            "--nocapture",
+        ];
+        let launcher = entry.iter().map(OsString::from).collect();
+        let home = ShellHome { launcher, ..ShellHome::of(&env) };
+        let server = match name {
+            "shell_tasks" => shell::server(&home),
+            "lsp_bridge" => lsp::server_with(&env, &home),
+            _ => find_server(name, &env).unwrap(),
         };
         let definitions = server.definitions(&Access::All, Lang::En);
         let bench = testing::bench(ToolSettings { lang: Lang::En, ..settings }, None);
@@ -333,6 +334,37 @@ async fn questions(walk: &mut Walk) {
     }
 }
 
+async fn code(walk: &mut Walk) {
+    let root = std::fs::canonicalize(walk.dir.path().join("root")).unwrap();
+    walk.write("fixture.mjs", include_str!("../../../chatos-lsp/tests/bridge/fixture.mjs"));
+    walk.write("one.fk", "alpha MARK \nis BAD MARK\n");
+    let own = json!({ "servers": { "fake": {
+        "command": "node", "args": [root.join("fixture.mjs"), "good"], "fileExtensions": ["fk"],
+    } } });
+    std::fs::write(walk.dir.path().join("state/lsp-servers.json"), own.to_string()).unwrap();
+    walk.call("list_lsp_servers", json!({})).await.hold(&["fake", "rust_analyzer", "rustup component add"]);
+    walk.call("start_lsp_server", json!({"server_id": "fake"})).await.hold(&["fake"]);
+    let spot = json!({"path": "one.fk", "line": 1, "symbol": "MARK"});
+    walk.call("lsp_hover", spot.clone()).await.hold(&["**MARK**"]);
+    walk.call("lsp_definition", spot.clone()).await.hold(&["alpha MARK"]);
+    walk.call("lsp_references", spot.clone()).await.hold(&["alpha MARK", "is BAD MARK"]);
+    walk.call("lsp_completion", spot.clone()).await.hold(&["fn beta()", "alpha"]);
+    walk.call("lsp_document_symbols", json!({"path": "one.fk"})).await.hold(&["outer", "inner"]);
+    let query = json!({"query": "QUERY-OF-IT", "server_id": "fake"});
+    walk.call("lsp_workspace_symbols", query).await.hold(&["QUERY-OF-IT", "one.fk"]);
+    walk.call("lsp_call_hierarchy", spot.clone()).await.hold(&["caller", "one.fk"]);
+    walk.call("lsp_get_diagnostics", json!({"path": "one.fk"})).await.hold(&["bad word in line 2", "E1"]);
+    let actions = walk.call("lsp_code_actions", json!({"path": "one.fk", "line": 2})).await;
+    actions.hold(&["Fix the bad word", "quickfix"]);
+    let mut rename = spot;
+    rename["new_name"] = json!("NEW-NAME");
+    let shown = walk.call("lsp_rename", rename).await;
+    shown.hold(&["alpha NEW-NAME"]);
+    shown.holds_value_of("/result/files/0/sha256");
+    walk.call("lsp_format_document", json!({"path": "one.fk", "apply": true})).await.hold(&["alpha MARK"]);
+    walk.call("stop_lsp_server", json!({"server_id": "fake"})).await.hold(&["fake"]);
+}
+
 /// Sub-agents of a host that is not there.
 struct Agents;
 
@@ -404,6 +436,7 @@ async fn either_half_of_every_result_is_enough() {
         let mut walk = Walk::new(name);
         match name {
             "code_maintainer" | "code_writer" | "project_files" => files(&mut walk).await,
+            "lsp_bridge" => code(&mut walk).await,
             "project_journal" => journal(&mut walk).await,
             "shell_tasks" => commands(&mut walk).await,
             "subagent_router" => agents(&mut walk).await,

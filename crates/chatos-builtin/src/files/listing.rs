@@ -5,13 +5,11 @@ use std::sync::Arc;
 use chatos_files::entry::{Kind, human_size};
 use chatos_files::list::{self, Listed};
 use chatos_files::walk::WalkOptions;
-use chatos_layer::{Body, CallCx, Outcome, Tool};
+use chatos_layer::{Body, CallCx, Outcome, Shelf, Tool};
 use chatos_tool::{Annotations, Confirm, Cut, Keep, Lang, Text, ToolError, ToolSpec, Unit};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-
-use super::shelf::Shelf;
 
 static LIST: ToolSpec = ToolSpec {
     name: "list_directory",

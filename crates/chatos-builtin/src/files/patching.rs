@@ -8,14 +8,15 @@ use chatos_files::patch::Relaxed;
 use chatos_files::plan::{self, PatchRequest, PatchSummary};
 use chatos_files::{FileError, Resource};
 use chatos_layer::consent::Consent;
-use chatos_layer::{Body, CallCx, Outcome, Tool};
+use chatos_layer::{Body, CallCx, Job, Outcome, Performed, Shelf, Tool};
 use chatos_tool::{Annotations, Confirm, Issue, IssueCode, Lang, Text, ToolError, ToolSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::listing::here;
-use super::shelf::{Job, Performed, Shelf};
-use super::writing::{Chunk, DiffStat, EncodingArg, Payload, Sha256Text, payload, warning_lines};
+use super::writing::{
+    Chunk, DiffStat, EncodingArg, Payload, Sha256Text, insight_lines, payload, warning_lines,
+};
 
 /// Longest patch of one argument; the settings decide below it.
 const MAX_PAYLOAD: usize = 140 << 20;
@@ -99,6 +100,9 @@ pub(super) struct Data {
     diff_stat: DiffStat,
     notes: Vec<String>,
     warnings: Vec<String>,
+    /// What a running language server says of the files now
+    #[serde(skip_serializing_if = "Option::is_none")]
+    diagnostics: Option<String>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -167,7 +171,7 @@ impl Tool for ApplyPatch {
             args.expected.iter().filter_map(|(path, sha)| Some((path.clone(), sha.digest()?))).collect();
         let request = PatchRequest { base: args.path, patch, expected, max_bytes };
         let work = move |job: &Job| plan::apply_patch(&job.root, &request);
-        let Performed { summary, noop, consent, warnings } = if args.dry_run {
+        let Performed { summary, noop, consent, warnings, insight } = if args.dry_run {
             self.0.look(cx, work).await?
         } else {
             self.0.perform(cx, work, first_path).await?
@@ -207,7 +211,8 @@ impl Tool for ApplyPatch {
         for note in &summary.notes {
             text = format!("{text}\n[{note}]");
         }
-        text = format!("{text}{}{}", consent.line(cx.lang), warning_lines(&warnings, cx.lang));
+        let (said, warned) = (consent.line(cx.lang), warning_lines(&warnings, cx.lang));
+        text = format!("{text}{said}{warned}{}", insight_lines(insight.as_deref()));
         let data = Data {
             tool: "apply_patch",
             files,
@@ -216,6 +221,7 @@ impl Tool for ApplyPatch {
             diff_stat: DiffStat::of(&summary.diff),
             notes: summary.notes,
             warnings,
+            diagnostics: insight,
         };
         let body = Body::new(data, text);
         Ok(if noop { Outcome::Noop(body) } else { Outcome::Ok(body) })

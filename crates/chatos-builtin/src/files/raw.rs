@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use chatos_files::read::{self, LineRange, ReadText};
-use chatos_layer::{Body, CallCx, Outcome, Tool};
+use chatos_layer::{Body, CallCx, Outcome, Shelf, Tool};
 use chatos_tool::{Annotations, Confirm, Cut, Issue, IssueCode, Keep, Text, ToolError, ToolSpec, Unit};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::reading::{body, encoding_word, limits, line_cut};
-use super::shelf::Shelf;
 
 static RAW: ToolSpec = ToolSpec {
     name: "read_file_raw",

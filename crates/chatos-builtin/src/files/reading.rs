@@ -6,7 +6,7 @@ use std::sync::Arc;
 use chatos_files::entry::human_size;
 use chatos_files::read::{self, LineRange, Lines, RangeLimits, ReadText, Scan};
 use chatos_files::text::{Encoding, Eol};
-use chatos_layer::{Body, CallCx, Outcome, Tool};
+use chatos_layer::{Body, CallCx, Job, Outcome, Shelf, Tool};
 use chatos_tool::truncate::omitted_notice;
 use chatos_tool::{Annotations, Confirm, Cut, Issue, IssueCode, Keep, Lang, Text, ToolError, ToolSpec, Unit};
 use schemars::JsonSchema;
@@ -14,7 +14,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::listing::yes;
-use super::shelf::{Job, Shelf};
 
 static SPEC: ToolSpec = ToolSpec {
     name: "read_file",

@@ -6,14 +6,13 @@ use chatos_files::error::Stopped;
 use chatos_files::list;
 use chatos_files::search::{self, Ended, Hit, Mode, Query, Request};
 use chatos_files::walk::WalkOptions;
-use chatos_layer::{Body, CallCx, Outcome, Tool};
+use chatos_layer::{Body, CallCx, Outcome, Shelf, Tool};
 use chatos_tool::{Annotations, Confirm, Phase, Reason, Resource, Text, ToolError, ToolSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::listing::{LeftOutData, here, items_cut, more_line, two_hundred, yes};
-use super::shelf::Shelf;
 
 static SEARCH: ToolSpec = ToolSpec {
     name: "search_text",

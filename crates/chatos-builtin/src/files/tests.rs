@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex};
 use chatos_files::change::FileChange;
 use chatos_layer::person::{AskRequest, PromptQueue, QueueError, Reach, Verdict, Withdraw};
 use chatos_layer::{
-    Access, BoxFuture, CallRequest, Caller, ChangeContext, FixedSettings, Layer, LayerParts, Nobody, Reply,
-    Root, ToolSettings,
+    Access, BoxFuture, CallRequest, Caller, ChangeContext, ChangeStore, FixedSettings, Layer, LayerParts,
+    Nobody, Reply, Root, ToolSettings,
 };
 use chatos_prompts::response::Status;
 use chatos_prompts::{Approval, Effect, Object, Owner, RequestId, Unasked};
@@ -147,6 +147,7 @@ impl Bench {
             protected: Vec::new(),
             changes: Some(kept.clone()),
             write: true,
+            ..FileHome::default()
         };
         Self { dir, layer, person, kept, home }
     }

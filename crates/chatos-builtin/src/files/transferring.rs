@@ -4,12 +4,11 @@ use std::sync::Arc;
 
 use chatos_files::plan::{self, TransferRequest};
 use chatos_layer::consent::Consent;
-use chatos_layer::{Body, CallCx, Outcome, Tool};
+use chatos_layer::{Body, CallCx, Job, Outcome, Performed, Shelf, Tool};
 use chatos_tool::{Annotations, Confirm, Text, ToolError, ToolSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::shelf::{Job, Performed, Shelf};
 use super::writing::warning_lines;
 
 static MOVE: ToolSpec = ToolSpec {
@@ -104,7 +103,7 @@ async fn transfer(shelf: &Arc<Shelf>, args: Args, cx: &CallCx, moving: bool) -> 
             plan::copy_path(&job.root, &request, job)
         }
     };
-    let Performed { summary, noop, consent, warnings } =
+    let Performed { summary, noop, consent, warnings, .. } =
         shelf.perform(cx, work, |summary| &summary.to).await?;
     let verb = match (noop, moving) {
         (true, _) => Text::fixed("Same entry:", "同一条目："),

@@ -9,14 +9,13 @@ use chatos_files::Digest;
 use chatos_files::diff::Diff;
 use chatos_files::plan::{self, EditRequest, WriteMode, WriteRequest};
 use chatos_layer::consent::Consent;
-use chatos_layer::{Body, CallCx, Outcome, Tool};
+use chatos_layer::{Body, CallCx, Job, Outcome, Performed, Shelf, Tool};
 use chatos_tool::{Annotations, Confirm, Issue, IssueCode, Lang, Text, ToolError, ToolSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::listing::yes;
 use super::reading::eol_word;
-use super::shelf::{Job, Performed, Shelf};
 
 /// Longest payload of one argument; the settings decide below it.
 const MAX_PAYLOAD: usize = 140 << 20;
@@ -127,6 +126,11 @@ impl DiffStat {
     }
 }
 
+/// What a language server says, as lines of the text.
+pub(super) fn insight_lines(insight: Option<&str>) -> String {
+    insight.map(|insight| format!("\n{insight}")).unwrap_or_default()
+}
+
 pub(super) fn warning_lines(warnings: &[String], lang: Lang) -> String {
     if warnings.is_empty() {
         return String::new();
@@ -223,6 +227,9 @@ pub(super) struct WriteData {
     consent: Consent,
     diff_stat: DiffStat,
     warnings: Vec<String>,
+    /// What a running language server says of the file now
+    #[serde(skip_serializing_if = "Option::is_none")]
+    diagnostics: Option<String>,
 }
 
 impl Tool for WriteFile {
@@ -254,7 +261,7 @@ impl Tool for WriteFile {
             max_bytes: cx.settings.files.max_write_bytes,
         };
         let work = move |job: &Job| plan::write_file(&job.root, &job.cache, &request, job);
-        let Performed { summary, noop, consent, warnings } =
+        let Performed { summary, noop, consent, warnings, insight } =
             self.0.perform(cx, work, |summary| &summary.rel).await?;
         let (rel, chars) = (&summary.rel, summary.chars);
         let verb = match (noop, mode, summary.created) {
@@ -268,10 +275,11 @@ impl Tool for WriteFile {
             Lang::Zh => format!("{} {rel}（{chars} 字符）。", verb.zh),
         };
         let tail = format!(
-            "\nsha256: {}{}{}",
+            "\nsha256: {}{}{}{}",
             summary.sha256(),
             consent.line(cx.lang),
-            warning_lines(&warnings, cx.lang)
+            warning_lines(&warnings, cx.lang),
+            insight_lines(insight.as_deref())
         );
         let (sha256, diff_stat) = (summary.sha256().as_str().to_owned(), DiffStat::of(summary.diff()));
         let data = WriteData {
@@ -285,6 +293,7 @@ impl Tool for WriteFile {
             consent,
             diff_stat,
             warnings,
+            diagnostics: insight,
         };
         let body = Body::new(data, format!("{text}{tail}"));
         Ok(if noop { Outcome::Noop(body) } else { Outcome::Ok(body) })
@@ -363,6 +372,9 @@ pub(super) struct EditData {
     consent: Consent,
     diff_stat: DiffStat,
     warnings: Vec<String>,
+    /// What a running language server says of the file now
+    #[serde(skip_serializing_if = "Option::is_none")]
+    diagnostics: Option<String>,
 }
 
 impl Tool for EditFile {
@@ -385,7 +397,7 @@ impl Tool for EditFile {
         };
         let creates = request.old.is_empty();
         let work = move |job: &Job| plan::edit_file(&job.root, &request);
-        let Performed { summary, noop, consent, warnings } =
+        let Performed { summary, noop, consent, warnings, insight } =
             self.0.perform(cx, work, |summary| &summary.rel).await?;
         let (rel, count, strategy) = (&summary.rel, summary.occurrences, summary.strategy.as_str());
         let text = match (cx.lang, count) {
@@ -394,10 +406,11 @@ impl Tool for EditFile {
             (Lang::Zh, _) => format!("已通过 edit_file 编辑 {rel}（{count} 处替换，{strategy}）。"),
         };
         let tail = format!(
-            "\nsha256: {}{}{}",
+            "\nsha256: {}{}{}{}",
             summary.sha256(),
             consent.line(cx.lang),
-            warning_lines(&warnings, cx.lang)
+            warning_lines(&warnings, cx.lang),
+            insight_lines(insight.as_deref())
         );
         let (sha256, diff_stat) = (summary.sha256().as_str().to_owned(), DiffStat::of(summary.diff()));
         let data = EditData {
@@ -411,6 +424,7 @@ impl Tool for EditFile {
             consent,
             diff_stat,
             warnings,
+            diagnostics: insight,
         };
         let body = Body::new(data, format!("{text}{tail}"));
         Ok(if noop { Outcome::Noop(body) } else { Outcome::Ok(body) })
@@ -475,7 +489,7 @@ impl Tool for DeletePath {
         let expected = args.expected_sha256.as_ref().and_then(Sha256Text::digest);
         let work =
             move |job: &Job| plan::delete_path(&job.root, &args.path, args.recursive, expected.as_ref(), job);
-        let Performed { summary, noop, consent, warnings } =
+        let Performed { summary, noop, consent, warnings, .. } =
             self.0.perform(cx, work, |summary| &summary.from).await?;
         let (rel, files, bytes) = (&summary.from, summary.files, summary.bytes);
         let text = match (cx.lang, noop) {

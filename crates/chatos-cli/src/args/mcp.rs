@@ -32,6 +32,9 @@ pub(crate) struct Mcp {
     /// Which task list task_manager uses: default, cli or chat [env: MODEL_CLI_TASK_SCOPE]
     #[arg(long, value_name = "WORD")]
     pub(crate) scope: Option<String>,
+    /// File of language servers for lsp_bridge [default: lsp-servers.json in the state folder]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
     /// Serve streamable HTTP at this loopback address, such as 127.0.0.1:0, instead of stdio
     #[arg(long, value_name = "ADDR", value_parser = address)]
     pub(crate) http: Option<SocketAddr>,
@@ -103,6 +106,7 @@ impl Gateway {
             shown_name: Some(self.shown_name.clone()),
             write: None,
             scope: None,
+            config: None,
             http: self.http,
             allow_remote: self.allow_remote,
             allow_host: self.allow_host.clone(),
@@ -173,6 +177,11 @@ pub(crate) struct SettingFlags {
 
 /// Further spellings of flags, and what a bare flag stands for.
 const OTHER_NAMES: [(&str, &str); 1] = [("shellTimeoutMs", "timeout")];
+/// The flags that mean another setting with a server (state §4).
+const OTHER_MEANINGS: [(&str, &str, &str); 2] = [
+    ("lsp_bridge", "shellTimeoutMs", "lspTimeoutMs"),
+    ("lsp_bridge", "filesystemMaxFileBytes", "lspMaxBytes"),
+];
 const UNSAFE_SHELL: &str = "allow-unsafe-shell";
 
 /// Settings with a flag of their own here. The global flags decide the rest.
@@ -234,10 +243,12 @@ impl FromArgMatches for SettingFlags {
 }
 
 impl SettingFlags {
-    /// The values by key. A value out of range is refused with the range (tools §13).
-    pub(crate) fn values(&self) -> Result<BTreeMap<String, Value>, Fault> {
+    /// The values by key, as a server means them. A value out of range is refused with the range (tools §13).
+    pub(crate) fn values(&self, server: &str) -> Result<BTreeMap<String, Value>, Fault> {
         let mut values = BTreeMap::new();
         for (spec, name, texts) in &self.given {
+            let own = OTHER_MEANINGS.iter().find(|(of, key, _)| *of == server && *key == spec.key);
+            let spec = own.and_then(|(_, _, key)| chatos_settings::find_setting(key)).unwrap_or(spec);
             let mut all = Vec::new();
             for text in texts {
                 all.push(spec.parse(text).map_err(|_| refused(spec, name, text))?);

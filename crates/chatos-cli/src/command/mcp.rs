@@ -41,7 +41,7 @@ pub(crate) fn run(
         return Ok(list::run(global, &environment, output));
     }
     let info = builtin::server_info(options.server()).ok_or_else(|| unknown(options.server()))?;
-    let mut flags = match options.settings.values() {
+    let mut flags = match options.settings.values(info.name) {
         Ok(flags) => flags,
         Err(fault) => return Ok(usage_fault(output, &fault)),
     };
@@ -54,6 +54,7 @@ pub(crate) fn run(
         return Ok(ExitCode::SUCCESS);
     }
     chatos_host::log_to_stderr(global.verbose);
+    let lsp_config = options.config.as_ref().map(|path| environment.current_dir().join(path));
     let beside = Beside::find(environment, global.state_dir.clone(), flags)?;
     let scope = match task_scope(options, &beside) {
         Ok(scope) => scope,
@@ -63,6 +64,7 @@ pub(crate) fn run(
         return Ok(usage_fault(output, &fault));
     }
     let mut env = beside.server_env(options.write.unwrap_or(false), scope);
+    env.lsp_config = lsp_config;
     env.subagents = Some(Arc::new(subagents::HostSubagents(Arc::clone(&beside))));
     let server = builtin::find_server(info.name, &env).ok_or_else(|| unknown(info.name))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| {

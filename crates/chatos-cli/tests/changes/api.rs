@@ -198,3 +198,32 @@ fn two_undos_of_the_same_change_at_once_do_it_once() {
         assert_eq!(ground.read("a.txt"), "0\n");
     }
 }
+
+#[test]
+fn a_rename_over_files_by_a_language_server_is_undone_as_it_was_made() {
+    let ground = Ground::new();
+    let script = ground.path("fixture.mjs");
+    fs::write(&script, include_str!("../../../chatos-lsp/tests/bridge/fixture.mjs")).unwrap();
+    let path = std::env::vars_os().find(|(name, _)| name == "PATH").unwrap().1;
+    let node = std::env::split_paths(&path).map(|dir| dir.join("node")).find(|node| node.is_file()).unwrap();
+    let fake = json!({ "command": node, "args": [script, "files"], "fileExtensions": ["fk"] });
+    let config = json!({ "servers": { "fake": fake } });
+    fs::write(ground.sandbox.state().join("lsp-servers.json"), config.to_string()).unwrap();
+    ground.write("one.fk", "alpha beta\n");
+    ground.write("two.fk", "other\n");
+    let mut server = ground.server("lsp_bridge");
+    // It changes one text, moves it, makes another file and removes a third.
+    let rename = json!({ "path": "one.fk", "symbol": "beta", "new_name": "delta", "apply": true });
+    done(&server.call("lsp_rename", rename));
+    assert_eq!(
+        (ground.read("deep/renamed.fk").as_str(), ground.read("made.fk").as_str()),
+        ("alpha delta\n", "made\n")
+    );
+    assert!(!ground.path("one.fk").exists() && !ground.path("two.fk").exists());
+    let list = ground.list("server=lsp_bridge");
+    assert!(list.iter().all(|change| change["tool"] == "lsp_apply_text_edits"), "{list:?}");
+    let ids: Vec<&Value> = list.iter().map(|change| &change["id"]).collect();
+    ground.undone(&json!({ "ids": ids }));
+    assert_eq!((ground.read("one.fk").as_str(), ground.read("two.fk").as_str()), ("alpha beta\n", "other\n"));
+    assert!(!ground.path("deep/renamed.fk").exists() && !ground.path("made.fk").exists());
+}

@@ -63,6 +63,22 @@ fn a_healthy_state_has_no_findings_worth_a_word() {
 }
 
 #[test]
+fn language_servers_are_found_also_under_version_managers_and_a_broken_list_is_said() {
+    let sandbox = used();
+    let bin = sandbox.home().join(".nvm/versions/node/v22.1.0/bin");
+    fs::create_dir_all(&bin).unwrap();
+    let program = bin.join("typescript-language-server");
+    fs::write(&program, "#!/bin/sh\n").unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let one = finding(&sandbox.run(&["doctor", "--json"]), "language_servers").unwrap();
+    assert_eq!(one["severity"], "ok", "{one}");
+    assert!(one["message"].as_str().unwrap().contains("typescript"), "{one}");
+    assert!(one["action"].as_str().unwrap().contains("csharp: dotnet tool install"), "{one}");
+    fs::write(sandbox.state().join("lsp-servers.json"), r#"{"servers": {"zig": {"command": 5}}}"#).unwrap();
+    check(&sandbox, "language_servers_config", "error", false);
+}
+
+#[test]
 fn modes_are_found_and_narrowed() {
     let sandbox = used();
     let audit = fs::read_dir(sandbox.state().join("audit")).unwrap().flatten().next().unwrap().path();

@@ -1,19 +1,17 @@
 //! `apply_patch`, computed: every file in memory, all or nothing (servers §4, §2.5).
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
 
-use super::content::{check_size, target};
-use super::{Before, Plan, Planned, PlannedFile, document, sensitive};
+use super::content::check_size;
+use super::states::{State, States};
+use super::{Planned, document};
 use crate::change::ChangeKind;
-use crate::commit::Step;
 use crate::diff::Diff;
 use crate::digest::Digest;
 use crate::entry::Kind;
 use crate::error::{ConflictKind, FileError, Result};
 use crate::held::Held;
 use crate::patch::{self, Applied, FilePatch, HunkFailure, PlaceError, Relaxed};
-use crate::read;
 use crate::resolve::Last;
 use crate::root::Root;
 
@@ -60,23 +58,11 @@ pub struct PatchedFile {
     pub sha256: Option<Digest>,
 }
 
-/// A file as it is on disk and as the patch has left it so far.
-struct State {
-    /// The path as it can be resolved again.
-    given: String,
-    disk: Option<Held>,
-    now: Option<Held>,
-    executable: Option<bool>,
-    mode: Option<u32>,
-    /// It came from this path.
-    from: Option<String>,
-}
-
 struct Work<'a> {
     root: &'a Root,
     request: &'a PatchRequest,
     base: String,
-    states: BTreeMap<String, State>,
+    states: States,
     failures: Vec<HunkFailure>,
     already: Vec<String>,
 }
@@ -90,7 +76,7 @@ pub fn apply_patch(root: &Root, request: &PatchRequest) -> Result<Planned<PatchS
         root.resolve(&joined(path), Last::Follow).is_ok_and(|place| place.stat.is_some())
     })?;
     let mut work =
-        Work { root, request, base, states: BTreeMap::new(), failures: Vec::new(), already: Vec::new() };
+        Work { root, request, base, states: States::default(), failures: Vec::new(), already: Vec::new() };
     let mut files = Vec::new();
     for file in &parsed.files {
         if let Some(patched) = work.file(file, level)? {
@@ -113,7 +99,10 @@ pub fn apply_patch(root: &Root, request: &PatchRequest) -> Result<Planned<PatchS
         let zh = format!("`{path}` 的更改已应用，其他的没有；未写入任何内容");
         return Err(FileError::conflict(ConflictKind::AlreadyApplied, path, message, zh));
     }
-    let plan = work.plan(&mut files);
+    let plan = work.states.plan(root, "patch");
+    for file in &mut files {
+        file.sha256 = work.states.digest(&file.path);
+    }
     let summary = PatchSummary { base: work.base, files, notes: parsed.notes, diff: plan.diff() };
     if plan.steps.is_empty() {
         return Ok(Planned::Noop(summary));
@@ -166,27 +155,11 @@ impl Work<'_> {
         } else {
             format!("{}/{path}", self.base)
         };
-        let place = target(self.root, &given)?;
-        let rel = place.rel.clone();
-        if !self.states.contains_key(&rel) {
-            let mode = place.stat.as_ref().map(|stat| stat.st_mode & 0o7777);
-            let disk: Option<Held> = match place.stat {
-                Some(_) => {
-                    let opened = self.root.open_file(&given)?;
-                    Some(read::read_whole(&opened, self.request.max_bytes)?.into())
-                }
-                None => None,
-            };
-            let state = State { given, now: disk.clone(), disk, executable: None, mode, from: None };
-            self.states.insert(rel.clone(), state);
-        }
-        Ok(rel)
+        self.states.load(self.root, given, self.request.max_bytes)
     }
 
     fn state(&mut self, rel: &str) -> Result<&mut State> {
-        self.states
-            .get_mut(rel)
-            .ok_or_else(|| FileError::NotFound { path: rel.to_owned(), nearest: Vec::new() })
+        self.states.of(rel)
     }
 
     /// Works one section in; nothing when it is applied already.
@@ -306,12 +279,7 @@ impl Work<'_> {
         };
         check_size(&target, content.len() as u64, self.request.max_bytes)?;
         if moved {
-            let source = self.state(&rel)?;
-            source.now = None;
-            let (mode, first) = (source.mode, source.from.clone());
-            let state = self.state(&target)?;
-            state.from = Some(first.unwrap_or_else(|| rel.clone()));
-            state.mode = mode;
+            self.states.rename(&rel, &target)?;
         }
         let state = self.state(&target)?;
         state.now = Some(content);
@@ -363,67 +331,5 @@ impl Work<'_> {
             }
         }
         Ok(())
-    }
-
-    /// The steps from what is on disk to what the patch wants.
-    fn plan(&self, files: &mut Vec<PatchedFile>) -> Plan {
-        let mut plan = Plan::default();
-        for (rel, state) in &self.states {
-            let mode = state.executable.map(|executable| {
-                let base = state.mode.unwrap_or(0o644);
-                // Those who may read may execute, as with `chmod +x` under the usual mask.
-                if executable { base | ((base & 0o444) >> 2) } else { base & !0o111 }
-            });
-            let mode = mode.filter(|mode| state.disk.is_none() || state.mode != Some(*mode));
-            if state.disk == state.now && mode.is_none() {
-                continue;
-            }
-            if plan.sensitive.is_none() {
-                plan.sensitive = sensitive(&self.root.path().join(rel));
-            }
-            let expected = state.disk.clone().map(Into::into);
-            let gone = state.now.is_none();
-            match &state.now {
-                Some(content) => plan.steps.push(Step::Put {
-                    path: state.given.clone(),
-                    expected,
-                    content: content.clone(),
-                    mode,
-                    like: state
-                        .from
-                        .as_ref()
-                        .and_then(|from| self.states.get(from))
-                        .map(|from| from.given.clone()),
-                }),
-                None => plan.steps.push(Step::Remove { path: rel.clone(), expected }),
-            }
-            let moved_on = gone && self.states.values().any(|other| other.from.as_ref() == Some(rel));
-            if moved_on {
-                continue; // recorded with the file it became
-            }
-            let source = state.from.as_ref().and_then(|from| self.states.get(from));
-            let before = source.map_or(&state.disk, |source| &source.disk);
-            plan.files.push(Arc::new(PlannedFile {
-                path: rel.clone(),
-                from: state.from.clone(),
-                kind: match (&state.from, &state.disk, gone) {
-                    (Some(_), ..) => ChangeKind::Moved,
-                    (None, None, _) => ChangeKind::Created,
-                    (None, Some(_), true) => ChangeKind::Deleted,
-                    (None, Some(_), false) => ChangeKind::Modified,
-                },
-                mode: "patch",
-                before: before.clone().map_or(Before::Absent, Before::Bytes),
-                after: state.now.clone(),
-                made: OnceLock::new(),
-            }));
-        }
-        // A move writes its new file before the old one goes: attributes are taken from the old one.
-        plan.steps.sort_by_key(|step| matches!(step, Step::Remove { .. }));
-        for file in files {
-            let now = self.states.get(&file.path).and_then(|state| state.now.as_ref());
-            file.sha256 = now.map(|now| now.digest().clone());
-        }
-        plan
     }
 }

@@ -247,6 +247,8 @@ impl Run {
                 self.too_many = Some(limit);
                 self.ending = Some(Instant::now() + AFTER_KILL);
             }
+            // Commands are not bound in memory.
+            Some(Report::TooLarge { .. }) => {}
             Some(Report::Idle) => self.idle = true,
             None => self.lost = true,
         }

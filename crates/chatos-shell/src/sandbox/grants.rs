@@ -184,6 +184,7 @@ pub(crate) fn boundary(
         kernel,
         read,
         write,
+        own: Vec::new(),
         devices: DEVICES.iter().map(PathBuf::from).collect(),
         protected: places.protected.iter().map(|path| real(path)).collect(),
         network,

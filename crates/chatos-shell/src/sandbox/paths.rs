@@ -49,6 +49,9 @@ pub(super) fn restrict(boundary: &Boundary) -> Result<(), String> {
     for path in &boundary.write {
         grants.beneath(path, AccessFs::from_all(abi))?;
     }
+    for path in &boundary.own {
+        grants.one(path, AccessFs::from_all(abi))?;
+    }
     let device = AccessFs::from_file(abi) & !AccessFs::Execute;
     for path in &boundary.devices {
         grants.one(path, device | AccessFs::ReadDir)?;

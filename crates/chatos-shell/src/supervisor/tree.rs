@@ -105,6 +105,17 @@ pub(crate) fn descendants(of: i32) -> Vec<ProcessId> {
     found
 }
 
+/// Bytes of memory that the descendants of a process hold together.
+pub(super) fn memory(of: i32) -> u64 {
+    let page = rustix::param::page_size() as u64;
+    let held = |process: &ProcessId| -> Option<u64> {
+        let mut room = [0; 256];
+        let text = small_file(&format!("/proc/{}/statm", process.pid), &mut room)?;
+        std::str::from_utf8(text).ok()?.split(' ').nth(1)?.parse().ok()
+    };
+    descendants(of).iter().filter_map(held).sum::<u64>().saturating_mul(page)
+}
+
 /// Sends a signal to exactly this process; a recycled number is never hit.
 pub(crate) fn signal(process: ProcessId, signal: Signal) -> bool {
     let Some(pid) = Pid::from_raw(process.pid) else { return false };

@@ -45,6 +45,9 @@ fn arguments(global: &Global, options: &Mcp, root: Option<&Root>) -> Vec<String>
     if options.write == Some(true) {
         args.push("--write".to_owned());
     }
+    if let Some(config) = &options.config {
+        args.push(format!("--config={}", config.display()));
+    }
     if let Some(scope) = &options.scope {
         args.push(format!("--scope={scope}"));
     }

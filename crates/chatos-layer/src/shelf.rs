@@ -1,5 +1,6 @@
-//! What the tools of one file server share, and the way each of them does its work: beside the
-//! runtime, beneath the call's root, stopping when the call has to.
+//! What the tools of one server that touches files share, and the way each of them does its work: beside
+//! the runtime, beneath the call's root, stopping when the call has to; a change is computed, asked about
+//! where a person wants that, committed and remembered in one way.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -14,30 +15,69 @@ use chatos_files::plan::{Plan, Planned, Sensitive};
 use chatos_files::read::ScanCache;
 use chatos_files::stop::Stop;
 use chatos_files::{FileError, Protected, Root, Stopped, SymlinkPolicy};
-use chatos_layer::consent::{self, Change, Consent, Matter};
-use chatos_layer::{CallCx, ChangeContext, ChangeStore, FileSettings, Stop as CallStop, explain};
 use chatos_prompts::{Approval, Unasked};
 use chatos_tool::{DenyRule, Text, TextLimits, ToolError};
 
-use super::FileHome;
+use crate::clock::Stop as CallStop;
+use crate::consent::{self, Change, Consent, Matter};
+use crate::context::CallCx;
+use crate::env::ServerEnv;
+use crate::file_changes::{ChangeContext, ChangeStore, StoredChanges};
+use crate::file_errors::explain;
+use crate::insight::InsightSlot;
+use crate::settings::FileSettings;
+
+/// What servers that touch files need besides a call's own root; given by whoever starts them.
+#[derive(Clone, Default)]
+pub struct FileHome {
+    /// The state directory; without one there are no journals, so nothing is written.
+    pub state_dir: Option<PathBuf>,
+    /// Directories no file tool touches: state, keys, plugin roots (servers §2.1).
+    pub protected: Vec<PathBuf>,
+    /// Where changes are remembered; without it every change carries a warning.
+    pub changes: Option<Arc<dyn ChangeStore>>,
+    /// Tools that write are registered (`--write`).
+    pub write: bool,
+    /// The tool that records name, where it is not the one that was called.
+    pub recorded_as: Option<&'static str>,
+    /// Who knows what a change means for the code.
+    pub insight: InsightSlot,
+}
+
+impl FileHome {
+    /// The home that an environment gives to file servers.
+    pub fn of(env: &ServerEnv) -> Self {
+        Self {
+            state_dir: env.state_dir.clone(),
+            protected: env.protected.clone(),
+            changes: Some(Arc::new(StoredChanges::of(env))),
+            write: env.write,
+            recorded_as: None,
+            insight: env.insight.clone(),
+        }
+    }
+}
 
 /// Shared by the tools of one server.
-pub(super) struct Shelf {
+pub struct Shelf {
     journals: Option<Arc<Journals>>,
     protected: Protected,
     changes: Option<Arc<dyn ChangeStore>>,
     write: bool,
+    recorded_as: Option<&'static str>,
+    insight: InsightSlot,
     cache: Arc<ScanCache>,
     /// When this process last settled the leftovers of a root.
     settled: Mutex<HashMap<PathBuf, Instant>>,
 }
 
 /// One piece of work for a call, away from the runtime's threads.
-pub(super) struct Job {
-    pub(super) root: Root,
-    pub(super) cache: Arc<ScanCache>,
-    pub(super) settings: FileSettings,
-    pub(super) text: TextLimits,
+pub struct Job {
+    pub root: Root,
+    /// What is known of files from former looks.
+    pub cache: Arc<ScanCache>,
+    pub settings: FileSettings,
+    pub text: TextLimits,
     stop: Arc<AtomicU8>,
     // Steps that may still be done on the thread of the runtime; `None` beside it, where all may.
     steps: Option<AtomicUsize>,
@@ -73,7 +113,8 @@ impl Stop for Job {
 }
 
 impl Shelf {
-    pub(super) fn new(home: &FileHome) -> Arc<Self> {
+    /// A shelf in this home.
+    pub fn new(home: &FileHome) -> Arc<Self> {
         let mut protected = home.protected.clone();
         protected.extend(home.state_dir.clone().filter(|dir| !home.protected.contains(dir)));
         Arc::new(Self {
@@ -81,19 +122,21 @@ impl Shelf {
             protected: Protected::new(protected),
             changes: home.changes.clone(),
             write: home.write,
+            recorded_as: home.recorded_as,
+            insight: home.insight.clone(),
             cache: Arc::default(),
             settled: Mutex::default(),
         })
     }
 
     /// Whether tools that change files are offered.
-    pub(super) fn writes(&self) -> bool {
+    pub fn writes(&self) -> bool {
         self.write && self.journals.is_some()
     }
 
     /// Looks at something that is small most of the time: at once when it is, beside the runtime when
     /// it turns out not to be or when the disk is not this machine's own.
-    pub(super) async fn quick<T: Send + 'static>(
+    pub async fn quick<T: Send + 'static>(
         self: &Arc<Self>,
         cx: &CallCx,
         work: impl Fn(&Job) -> Result<T, FileError> + Send + 'static,
@@ -130,7 +173,7 @@ impl Shelf {
     }
 
     /// Does something with files for a call; a call that has to stop waits for its end, which is soon.
-    pub(super) async fn job<T: Send + 'static>(
+    pub async fn job<T: Send + 'static>(
         self: &Arc<Self>,
         cx: &CallCx,
         work: impl FnOnce(&Job) -> Result<T, FileError> + Send + 'static,
@@ -189,7 +232,7 @@ impl Shelf {
 
     /// Computes a change and makes it: in one piece of work where nobody has to be asked, else after the
     /// answer, computed anew. `path` names what the question is about.
-    pub(super) async fn perform<T: Send + 'static>(
+    pub async fn perform<T: Send + 'static>(
         self: &Arc<Self>,
         cx: &CallCx,
         work: impl Fn(&Job) -> Result<Planned<T>, FileError> + Send + Sync + 'static,
@@ -207,16 +250,19 @@ impl Shelf {
             let first = Arc::clone(&work);
             let done = self.job(cx, move |job| {
                 Ok(match first(job)? {
-                    Planned::Noop(summary) => Some(Performed::noop(summary)),
+                    Planned::Noop(summary) => Some((Performed::noop(summary), Vec::new())),
                     Planned::Change(plan, summary) if plan.sensitive.is_none() => {
                         let approval = Approval::unasked(Unasked::NotWanted);
+                        let paths = plan.written();
                         let warnings = committing.commit(approval, *plan, job)?;
-                        Some(Performed { summary, noop: false, consent: Consent::default(), warnings })
+                        let consent = Consent::default();
+                        Some((Performed { summary, noop: false, consent, warnings, insight: None }, paths))
                     }
                     Planned::Change(..) => None,
                 })
             });
-            if let Some(done) = done.await? {
+            if let Some((mut done, paths)) = done.await? {
+                done.insight = self.insight.after_change(cx, &paths).await;
                 return Ok(done);
             }
         }
@@ -241,12 +287,14 @@ impl Shelf {
         };
         let (consent, approval, (plan, summary)) = consent::agree(cx, look).await?;
         let Some(plan) = plan else { return Ok(Performed::noop(summary)) };
+        let paths = plan.written();
         let warnings = self.job(cx, move |job| committing.commit(approval, *plan, job)).await?;
-        Ok(Performed { summary, noop: false, consent, warnings })
+        let insight = self.insight.after_change(cx, &paths).await;
+        Ok(Performed { summary, noop: false, consent, warnings, insight })
     }
 
     /// Computes a change without making it.
-    pub(super) async fn look<T: Send + 'static>(
+    pub async fn look<T: Send + 'static>(
         self: &Arc<Self>,
         cx: &CallCx,
         work: impl FnOnce(&Job) -> Result<Planned<T>, FileError> + Send + 'static,
@@ -264,7 +312,7 @@ impl Shelf {
             session_id: cx.trace.session_id.clone().unwrap_or_default(),
             user_message_id: cx.user_message_id.clone().unwrap_or_default(),
             server: cx.server,
-            tool: cx.tool,
+            tool: self.recorded_as.unwrap_or(cx.tool),
             root: cx.root.as_ref().map(|root| root.path().display().to_string()).unwrap_or_default(),
         };
         let journals = self.journals.clone()?;
@@ -273,16 +321,22 @@ impl Shelf {
 }
 
 /// A change that was computed and made, or found to be there already.
-pub(super) struct Performed<T> {
-    pub(super) summary: T,
-    pub(super) noop: bool,
-    pub(super) consent: Consent,
-    pub(super) warnings: Vec<String>,
+pub struct Performed<T> {
+    /// What the plan says of itself.
+    pub summary: T,
+    /// It was there already.
+    pub noop: bool,
+    /// What the person said.
+    pub consent: Consent,
+    /// What could not be done besides.
+    pub warnings: Vec<String>,
+    /// What language servers say of the changed files now.
+    pub insight: Option<String>,
 }
 
 impl<T> Performed<T> {
     fn noop(summary: T) -> Self {
-        Self { summary, noop: true, consent: Consent::default(), warnings: Vec::new() }
+        Self { summary, noop: true, consent: Consent::default(), warnings: Vec::new(), insight: None }
     }
 }
 
