@@ -1,6 +1,7 @@
 // The routes of servers and of the tools people have to approve.
 
 import type { Server, ServerImport, ServerInput, ServerLogLine, ServerTool, SignInStart, ToolPin } from '../protocol/admin';
+import type { ToolResult } from '../protocol/tools';
 import type { Http } from './http';
 
 const V1 = '/api/v1';
@@ -47,6 +48,11 @@ export class ServersApi {
 
   tools(id: string): Promise<{ items: ServerTool[]; problems?: string[] }> {
     return this.http.get(`${path(id)}/tools`, { timeoutMs: START_TIMEOUT_MS });
+  }
+
+  /** What the built-in server for code knows: which language servers are installed, which run. */
+  languages(): Promise<ToolResult> {
+    return this.http.post(`${V1}/tools/lsp_bridge/list_lsp_servers/call`, { arguments: {} });
   }
 
   log(id: string, limit: number): Promise<{ items: ServerLogLine[] }> {

@@ -15,7 +15,8 @@ const SECTIONS: Record<AdminSection, [page: PageName, ...rest: string[]]> = {
   mcp: ['settings', 'servers'],
   prompts: ['agents', 'prompts'],
   subagents: ['agents', 'sub-agents'],
-  lsp: ['settings'],
+  // The built-in server lsp_bridge has this id everywhere.
+  lsp: ['settings', 'servers', 'ba246952-8140-4f8e-ab46-33757b209585'],
 };
 
 export interface From {

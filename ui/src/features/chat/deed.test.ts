@@ -23,6 +23,8 @@ test.each([
   ['at work', call('write_file', null), true, 'Writing', '正在写入'],
   ['done', call('write_file', 'ok'), false, 'Wrote', '已写入'],
   ['tried out only', call('write_file', 'ok', { args: { dry_run: true } }), false, 'Would write', '试运行：写入'],
+  ['shown only', call('lsp_rename', 'ok', { args: { new_name: 'x' } }), false, 'Would rename', '试运行：重命名'],
+  ['applied', call('lsp_rename', 'ok', { args: { new_name: 'x', apply: true } }), false, 'Renamed', '已重命名'],
   ['refused', call('run_shell_command', 'denied'), false, 'Wasn’t allowed to run', '未获同意，没有执行'],
   ['declined', call('run_shell_command', 'canceled'), false, 'Didn’t run', '没有执行'],
   ['failed', call('run_shell_command', 'timeout'), false, 'Failed to run', '执行失败'],

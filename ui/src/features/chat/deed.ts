@@ -2,7 +2,7 @@
 
 import type { Deed, deeds } from '../../i18n/en/deeds';
 import type { ToolCall } from '../../state/chat/entry.svelte';
-import { argumentsOf } from './tone';
+import { onlyTried } from './tone';
 
 /** What a call says of itself. A tool we have no words for is named. */
 export function deedOf(call: ToolCall, live: boolean, words: typeof deeds): string {
@@ -26,7 +26,7 @@ export function deedOf(call: ToolCall, live: boolean, words: typeof deeds): stri
     case 'partial':
     case null:
       if (result.isError) return words.failed(deed);
-      return argumentsOf(call)?.['dry_run'] === true ? words.would(deed) : deed.done;
+      return onlyTried(call) ? words.would(deed) : deed.done;
     default:
       return words.failed(deed);
   }

@@ -51,6 +51,7 @@ export function iconOf(call: ToolCall): IconName {
   if (/prompt/u.test(name)) return 'queue';
   if (/task/u.test(name)) return 'tasks';
   if (/search|find|grep/u.test(name)) return 'search';
+  if (name.startsWith('lsp_')) return 'code';
   if (/time|clock/u.test(name)) return 'clock';
   if (/dir|list_files|folder/u.test(name)) return 'folder';
   if (/file|path|patch|read|write|edit/u.test(name)) return 'file';
@@ -60,11 +61,23 @@ export function iconOf(call: ToolCall): IconName {
 /** Tools that leave changed files behind when they succeed. A command may or may not. */
 const CHANGING = new Set(['write_file', 'edit_file', 'delete_path', 'apply_patch', 'move_path', 'copy_path']);
 
+/** Tools that only show the change unless they are told to make it. */
+const PREVIEWING = new Set(['lsp_rename', 'lsp_format_document', 'lsp_code_actions']);
+
+/** The call was to change nothing yet. */
+export function onlyTried(call: ToolCall): boolean {
+  const args = argumentsOf(call);
+  // Without a title code actions are only listed, which is no try.
+  if (call.label === 'lsp_code_actions' && args?.['title'] === undefined) return false;
+  return PREVIEWING.has(call.label) ? args?.['apply'] !== true : args?.['dry_run'] === true;
+}
+
 /** The call changed files, which then are on the Changes page. */
 export function changedFiles(call: ToolCall): boolean {
   const { result } = call;
   if (!result || result.isError || result.status === 'noop') return false;
-  if (CHANGING.has(call.label)) return argumentsOf(call)?.['dry_run'] !== true;
+  if (PREVIEWING.has(call.label)) return argumentsOf(call)?.['apply'] === true;
+  if (CHANGING.has(call.label)) return !onlyTried(call);
   const files = (result.structured as { data?: { changed_files?: unknown } } | null)?.data?.changed_files;
   return Array.isArray(files) && files.length > 0;
 }
@@ -74,7 +87,8 @@ export type Change = { patch: string } | { path: string; before: string; after: 
 
 export function changeOf(call: ToolCall): Change {
   const data = (call.result?.structured as { data?: Record<string, unknown> } | null)?.data ?? null;
-  for (const holder of [data, argumentsOf(call)]) {
+  const told = data?.['result'] as { change?: Record<string, unknown> } | undefined;
+  for (const holder of [data, told as Record<string, unknown> | undefined, told?.change, argumentsOf(call)]) {
     const patch = holder?.['diff'] ?? holder?.['patch'];
     if (typeof patch === 'string' && patch.trim() !== '') return { patch };
   }

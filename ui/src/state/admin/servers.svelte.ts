@@ -16,8 +16,21 @@ export interface ServerTools {
   problems?: string[];
 }
 
+/** A language server, as `list_lsp_servers` has it. */
+export interface LanguageServer {
+  id: string;
+  command: string;
+  file_extensions: string[];
+  installed: boolean;
+  running: boolean;
+  version?: string;
+  analysing?: string;
+  install?: string;
+}
+
 export class Servers {
   readonly list: Resource<Server[]>;
+  readonly languages: Resource<LanguageServer[]>;
   readonly pins: Resource<ToolPin[]>;
   readonly #api: ServersApi;
   readonly #tools = new Map<string, Resource<ServerTools>>();
@@ -27,6 +40,13 @@ export class Servers {
     this.#api = api;
     this.list = new Resource(async () => (await api.list()).items.map(shippedServer));
     this.pins = new Resource(async () => (await api.pins()).items);
+    this.languages = new Resource(async () => {
+      const { isError, content, structuredContent } = await api.languages();
+      // The list is a file of the person's too: what is wrong with it is said there.
+      if (isError) throw new Error(content.map((block) => ('text' in block ? block.text : '')).join('\n'));
+      const { data } = structuredContent as unknown as { data: { servers: LanguageServer[] } };
+      return data.servers;
+    });
   }
 
   get all(): Server[] {
@@ -137,6 +157,7 @@ export class Servers {
 
   clear(): void {
     this.list.clear();
+    this.languages.clear();
     this.pins.clear();
     this.#tools.clear();
   }
