@@ -7,21 +7,9 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { CALLS, FLAGS } from './calls.mjs';
-import { chatos, ERAS, home, inspect, start, stdio } from './support.mjs';
+import { chatos, ERAS, home, inspect, target } from './support.mjs';
 
 const result = (done) => done.json?.result ?? done.json;
-
-/** What the Inspector connects to: a process of its own each time, or one address. */
-async function target(t, place, server, road) {
-  const flags = FLAGS[server] ?? [];
-  if (road === 'stdio') return { at: stdio(place, server, flags), flags: [] };
-  const args = ['mcp', server, '--state-dir', place.state, '--lang', 'en', '--http', '127.0.0.1:0', ...flags];
-  const ready = await start(t, args, place, 'stderr');
-  const url = /http:\/\/\S+\/mcp/.exec(ready)?.[0];
-  assert.ok(url, ready);
-  const token = readFileSync(join(place.state, 'mcp-token'), 'utf8').trim();
-  return { at: [url], flags: ['--header', `Authorization: Bearer ${token}`] };
-}
 
 /** A project of a made-up language, with the language server of our own tests for it. */
 function languageServer(place) {
@@ -39,7 +27,7 @@ async function walk(t, server, road, era) {
   mkdirSync(join(place.project, 'sub'));
   writeFileSync(join(place.project, 'sub', 'b.md'), '# b\n');
   if (server.name === 'lsp_bridge') languageServer(place);
-  const to = await target(t, place, server.name, road);
+  const to = await target(t, place, server.name, road, FLAGS[server.name]);
   const ask = (flags) => inspect(place, to.at, era, [...to.flags, ...flags]);
 
   const listed = await ask(['--method', 'tools/list', '--strict']);

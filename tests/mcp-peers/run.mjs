@@ -16,7 +16,7 @@ if (!existsSync(node)) {
   process.exit(2);
 }
 const named = process.argv.slice(2);
-const files = named.length > 0 ? named : ['inspector.test.mjs', 'models.test.mjs', 'prompts.test.mjs'];
+const files = named.length > 0 ? named : ['inspector.test.mjs', 'language.test.mjs', 'models.test.mjs', 'prompts.test.mjs'];
 const args = ['--test', '--test-concurrency=2', ...files.map((file) => `${here}${file}`)];
 const { status } = spawnSync(node, args, { cwd: here, stdio: 'inherit', env: { ...process.env, PEER_NODE: node } });
 process.exit(status ?? 1);

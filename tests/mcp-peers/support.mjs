@@ -1,7 +1,7 @@
 // The real program in a home of its own, and the real MCP client that drives it.
 
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -59,6 +59,17 @@ export async function inspect(place, target, era, flags) {
 
 /** How a client on stdio starts a server. */
 export const stdio = (place, server, more = []) => [CHATOS, 'mcp', server, '--state-dir', place.state, '--lang', 'en', ...more];
+
+/** What the Inspector connects to: a process of its own each time, or one address. */
+export async function target(t, place, server, road, flags = []) {
+  if (road === 'stdio') return { at: stdio(place, server, flags), flags: [] };
+  const args = ['mcp', server, '--state-dir', place.state, '--lang', 'en', '--http', '127.0.0.1:0', ...flags];
+  const ready = await start(t, args, place, 'stderr');
+  const url = /http:\/\/\S+\/mcp/.exec(ready)?.[0];
+  if (!url) throw new Error(ready);
+  const token = readFileSync(join(place.state, 'mcp-token'), 'utf8').trim();
+  return { at: [url], flags: ['--header', `Authorization: Bearer ${token}`] };
+}
 
 /** A running host; stopped at the end of the test. */
 export async function serve(t, place) {

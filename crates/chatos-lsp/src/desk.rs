@@ -24,7 +24,7 @@ use crate::shapes::Location;
 use crate::table::{self, LanguageServer};
 use crate::uri;
 use crate::wire::Refusal;
-pub(crate) use asking::{Answered, Question, explain as refused, put, surviving, unable};
+pub(crate) use asking::{Answered, Question, RENAME, explain as refused, put, surviving, unable};
 pub(crate) use diagnosing::Findings;
 pub(crate) use telling::line as told_line;
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::io::Read as _;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// Beneath the home directory; `*` stands for the newest version.
@@ -43,9 +43,21 @@ pub fn program(
     let named = path.split(':').map(PathBuf::from).filter(|path| path.is_absolute());
     let home = variables.get("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
     let managed = home.iter().flat_map(|home| MANAGED.iter().filter_map(|place| managed(home, place)));
-    let found =
-        own.chain(named).chain(managed).map(|folder| folder.join(command)).find(|path| is_program(path));
-    found
+    let mut all = own.chain(named).chain(managed).map(|folder| folder.join(command));
+    all.find(|path| is_program(path) && !is_empty_proxy(path, variables))
+}
+
+/// rustup puts a program of every name it knows beside itself; without the component it only complains.
+fn is_empty_proxy(path: &Path, variables: &BTreeMap<String, String>) -> bool {
+    let same = |path: &Path| std::fs::metadata(path).ok().map(|meta| (meta.dev(), meta.ino()));
+    let (Some(own), Some(name)) = (same(path), path.file_name()) else { return false };
+    if name == "rustup" || same(&path.with_file_name("rustup")) != Some(own) {
+        return false;
+    }
+    let rustup = variables.get("RUSTUP_HOME").map(PathBuf::from);
+    let rustup = rustup.or_else(|| Some(PathBuf::from(variables.get("HOME")?).join(".rustup")));
+    let toolchains = rustup.and_then(|home| std::fs::read_dir(home.join("toolchains")).ok());
+    !toolchains.into_iter().flatten().flatten().any(|one| one.path().join("bin").join(name).is_file())
 }
 
 fn managed(home: &Path, place: &str) -> Option<PathBuf> {
@@ -146,6 +158,11 @@ mod tests {
             "a project's programs are not used unasked"
         );
         assert_eq!(find(Some(&project)), Some(project.join("node_modules/.bin/ls-x")));
+        put(&home.join(".cargo/bin/rustup"));
+        std::fs::hard_link(home.join(".cargo/bin/rustup"), home.join(".cargo/bin/rust-x")).unwrap();
+        assert_eq!(program("rust-x", &variables, None), None, "a proxy of what is not installed");
+        put(&home.join(".rustup/toolchains/stable/bin/rust-x"));
+        assert_eq!(program("rust-x", &variables, None), Some(home.join(".cargo/bin/rust-x")));
         std::fs::write(dir.path().join("plain"), "x").unwrap();
         assert_eq!(program(dir.path().join("plain").to_str().unwrap(), &variables, None), None);
         assert_eq!(program("bin/ls-x", &variables, None), None);

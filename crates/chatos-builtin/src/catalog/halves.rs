@@ -342,7 +342,7 @@ async fn code(walk: &mut Walk) {
         "command": "node", "args": [root.join("fixture.mjs"), "good"], "fileExtensions": ["fk"],
     } } });
     std::fs::write(walk.dir.path().join("state/lsp-servers.json"), own.to_string()).unwrap();
-    walk.call("list_lsp_servers", json!({})).await.hold(&["fake", "rust_analyzer", "rustup component add"]);
+    walk.call("list_lsp_servers", json!({})).await.hold(&["fake", "rust_analyzer", "mts"]);
     walk.call("start_lsp_server", json!({"server_id": "fake"})).await.hold(&["fake"]);
     let spot = json!({"path": "one.fk", "line": 1, "symbol": "MARK"});
     walk.call("lsp_hover", spot.clone()).await.hold(&["**MARK**"]);

@@ -22,6 +22,8 @@ const SETTLING: Duration = Duration::from_secs(10);
 /// How often progress is told while a server is busy.
 const TELL: Duration = Duration::from_millis(500);
 
+pub(crate) const RENAME: &str = "textDocument/rename";
+
 pub(crate) struct Question {
     pub(crate) method: &'static str,
     /// Where the server says that it can do it.
@@ -128,9 +130,17 @@ pub(crate) async fn put(
     }
     let began = Instant::now();
     let until = began + cx.settings.lsp.timeout;
+    // A rename by a server that does not know all files yet would leave uses of the old name behind.
+    let settling = if question.method == RENAME { cx.settings.lsp.timeout } else { SETTLING };
     let mut watch = session.news.watch();
+    // What it said before it was asked once more.
+    let mut earlier = None;
     loop {
         let left = until.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
+        if let Some(value) = earlier.take_if(|_| left < AGAIN) {
+            // Too short for another answer; a server that cannot give one in it does not hang.
+            return Ok((value, session.news.busy()));
+        }
         let answer = session.request(question.method, question.params.clone(), left).await;
         let late = Instant::now() + AGAIN >= until;
         match answer {
@@ -142,7 +152,7 @@ pub(crate) async fn put(
                 // Nothing found by a server that has not looked at everything yet means nothing; what one says while it
                 // starts is often only what the file itself tells.
                 let early = match busy {
-                    Some(_) => is_empty(&value) || (!session.news.settled() && began.elapsed() < SETTLING),
+                    Some(_) => is_empty(&value) || (!session.news.settled() && began.elapsed() < settling),
                     None => is_empty(&value) && session.is_reading(),
                 };
                 if !early || late {
@@ -151,12 +161,16 @@ pub(crate) async fn put(
                 if let Some(what) = &busy {
                     tell(cx, session, what);
                 }
+                earlier = Some(value);
                 watch.mark_unchanged();
                 // Whichever comes first: news, or a while without.
                 tokio::time::timeout(TELL.min(left), watch.changed()).await.ok();
                 tokio::time::sleep(AGAIN.min(left)).await;
             }
-            Err(refusal) => return Err(Trouble::Refused(Arc::clone(session), refusal)),
+            Err(refusal) => match (refusal, earlier) {
+                (Refusal::Timeout { .. }, Some(value)) => return Ok((value, session.news.busy())),
+                (refusal, _) => return Err(Trouble::Refused(Arc::clone(session), refusal)),
+            },
         }
     }
 }
@@ -204,7 +218,7 @@ pub(crate) fn explain(cx: &CallCx, trouble: Trouble) -> ToolError {
                 format!("the language server `{id}` did not answer within {limit} ms{busy}"),
                 format!("语言服务器 `{id}` 未在 {limit} 毫秒内响应{busy}"),
             );
-            error.hint(if heard {
+            error.hint(if heard || session.news.busy().is_some() {
                 Text::fixed("it may still look at the project; try again", "它可能仍在分析项目；请稍后重试")
             } else {
                 Text::fixed(

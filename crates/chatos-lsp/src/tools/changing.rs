@@ -9,8 +9,8 @@ use chatos_files::plan::{self, RewriteSummary};
 use chatos_layer::consent::Consent;
 use chatos_layer::{Body, CallCx, Job, Outcome, Performed, Tool};
 use chatos_tool::{
-    Annotations, Confirm, Cut, DenyRule, Issue, IssueCode, Keep, Lang, Reason, Text, ToolError, ToolSpec,
-    Unit,
+    Annotations, Confirm, Cut, DenyRule, Issue, IssueCode, Keep, Lang, Phase, Reason, Text, ToolError,
+    ToolSpec, Unit,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ use serde_json::json;
 
 use super::looking::yes;
 use super::{Data, busy_line};
-use crate::desk::{Answered, Desk, Opened, Question};
+use crate::desk::{self, Answered, Desk, Opened, Question};
 use crate::edit::{EditData, Edits, Ground};
 use crate::place::Spot;
 use crate::position::Position;
@@ -238,6 +238,16 @@ pub(crate) async fn operations(
     Ok(edits)
 }
 
+/// A rename in some of the files only would break the project.
+fn not_all_known(cx: &CallCx) -> ToolError {
+    let mut error = ToolError::timeout(cx.settings.lsp.timeout.as_millis() as u64, Phase::Run);
+    error.message = Text::fixed(
+        "the language server has not looked at the whole project yet; nothing was changed",
+        "语言服务器尚未分析完整个项目；未做任何更改",
+    );
+    error.hint(Text::fixed("call again in a moment", "请稍后再次调用"))
+}
+
 /// An edit that was not understood is not applied.
 pub(crate) fn unreadable(session: &Session, error: &serde_json::Error) -> ToolError {
     let id = &session.server.id;
@@ -344,9 +354,12 @@ impl Tool for Rename {
 
     async fn call(&self, args: RenameArgs, cx: &CallCx) -> Result<Outcome<Self::Data>, ToolError> {
         let spot = &args.spot;
-        let method = ("textDocument/rename", "/renameProvider");
         let more = json!({ "newName": args.new_name });
-        let (Answered { opened, value, busy }, at) = self.0.ask_at(cx, spot, method, more).await?;
+        let asked = self.0.ask_at(cx, spot, (desk::RENAME, "/renameProvider"), more);
+        let (Answered { opened, value, busy }, at) = asked.await?;
+        if args.apply && busy.is_some() && !opened.session.news.settled() {
+            return Err(not_all_known(cx));
+        }
         let edit: Option<WorkspaceEdit> =
             serde_json::from_value(value).map_err(|error| unreadable(&opened.session, &error))?;
         let Some(edit) = edit.filter(|edit| !edit.is_empty()) else {

@@ -131,3 +131,17 @@ async fn actions_are_offered_shown_and_applied() {
     assert_eq!(bare["code"], "invalid_argument");
     bench.end().await;
 }
+
+#[tokio::test]
+async fn a_server_that_does_not_know_the_whole_project_renames_nothing() {
+    let lsp = LspSettings { timeout: Duration::from_secs(1), ..LspSettings::default() };
+    let bench = Bench::with("loading", ToolSettings { lsp, ..quiet() });
+    let (shown, text) = bench.call("lsp_rename", rename(false)).await;
+    assert_eq!(shown["status"], "ok");
+    assert!(text.contains("still analysing (Loading)"), "{text}");
+    let (refused, text) = bench.call("lsp_rename", rename(true)).await;
+    assert_eq!(refused["code"], "timeout", "{text}");
+    assert!(text.contains("nothing was changed"), "{text}");
+    assert_eq!(bench.text("one.fk"), "alpha 中 beta\nbeta gamma\n");
+    bench.end().await;
+}

@@ -199,6 +199,7 @@ const handlers = {
 };
 
 const notes = {
+  initialized: () => { if (mode === 'loading') tell('$/progress', { token: 'load', value: { kind: 'begin', title: 'Loading' } }); },
   'textDocument/didOpen': ({ textDocument: { uri, version, text } }) => { docs.set(uri, { version, text }); publish(uri); },
   'textDocument/didChange': ({ textDocument: { uri, version }, contentChanges }) => {
     const doc = docs.get(uri);
