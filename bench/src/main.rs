@@ -36,7 +36,7 @@ fn main() -> ExitCode {
             println!("usage: chatos-bench prompts [latency|fold|append] [LINES]");
             println!("       chatos-bench plugins [scan|install]");
             println!(
-                "       chatos-bench servers [start|files|shell|records|inside] [--peers DIR] [--files N]"
+                "       chatos-bench servers [start|files|shell|records|inside|lsp] [--peers DIR] [--files N]"
             );
             println!("       chatos-bench mcp");
             println!("       chatos-bench start [PROGRAM]");

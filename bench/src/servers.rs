@@ -1,5 +1,5 @@
 //! The tool servers beside their peers and the physical limits: cold start, memory, round trips, reads,
-//! edits, search, commands, tasks and journal. Every reply is checked before it counts.
+//! edits, search, commands, tasks, journal, language servers. Every reply is checked before it counts.
 //!
 //! Peers are looked for in `--peers DIR` (see `bench/README.md`); one that is missing is left out and said.
 
@@ -7,6 +7,7 @@ mod client;
 mod contest;
 mod files;
 mod inside;
+mod lsp;
 mod peer;
 mod records;
 mod shell;
@@ -53,12 +54,13 @@ pub(crate) fn run(words: &[&str]) -> Result<()> {
     println!("Peers: {}.\n", if found.is_empty() { "none".to_owned() } else { found.join(", ") });
     table::head();
     type Part = (&'static str, fn(&Place) -> Result<()>);
-    let parts: [Part; 5] = [
+    let parts: [Part; 6] = [
         ("start", start::run),
         ("files", files::run),
         ("shell", shell::run),
         ("records", records::run),
         ("inside", inside::run),
+        ("lsp", lsp::run),
     ];
     for (name, part) in parts {
         if only.is_empty() || only.contains(&name) {
