@@ -7,7 +7,7 @@ use chatos_shell::Level;
 use chatos_tool::{Annotations, Confirm, Lang, Text, ToolError, ToolSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::desk::Desk;
 use crate::find;
@@ -86,7 +86,7 @@ struct ServerData {
     file_extensions: Vec<String>,
     languages: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    initialization_options: Option<Value>,
+    initialization_options: Option<Map<String, Value>>,
     installed: bool,
     running: bool,
     /// What it calls itself
@@ -148,7 +148,7 @@ impl Tool for ListServers {
                 args: server.args.clone(),
                 file_extensions: server.extensions.clone(),
                 languages: server.languages.clone(),
-                initialization_options: server.options.clone(),
+                initialization_options: server.options.as_ref().and_then(Value::as_object).cloned(),
                 installed,
                 running: first.is_some(),
                 version: first.map(|session| session.title.clone()).filter(|title| !title.is_empty()),
