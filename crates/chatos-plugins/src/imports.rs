@@ -9,6 +9,9 @@ use chatos_modules::{ModuleFacts, Needs, SharedPackage, needs, scan_module};
 
 use crate::load::LoadedPlugin;
 
+/// Where states were before; some plugins compute it themselves (plugins §1.2).
+const OLDER_PLACE: &[u8] = b".deepseek_cli";
+
 /// A module Node can check.
 #[derive(Debug, Clone)]
 #[expect(missing_docs, reason = "see `modules_of`")]
@@ -114,6 +117,16 @@ pub(crate) fn imports_of(plugin: &LoadedPlugin) -> Imports {
                 found.problems.push(problem(ProblemCode::UnbundledImport, message));
             }
             continue;
+        }
+        if std::fs::read(&module.path).is_ok_and(|text| memchr::memmem::find(&text, OLDER_PLACE).is_some()) {
+            let label = module.label;
+            let message = Text::new(
+                format!(
+                    "{label} looks for `.deepseek_cli` by itself; with another state directory the page and the agent would see different data"
+                ),
+                format!("{label} 自行使用 `.deepseek_cli`；使用其他状态目录时，页面与智能体会看到不同的数据"),
+            );
+            found.problems.push(problem(ProblemCode::OlderPlace, message));
         }
         let needed = needs(&plugin.dir, &module.path);
         for message in missing(&module, plugin, &needed) {

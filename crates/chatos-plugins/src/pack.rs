@@ -13,7 +13,7 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use crate::digest::{Digest, Hasher};
 use crate::layout::Origin;
-use crate::load;
+use crate::load::{self, Watched};
 use crate::package::{
     Content, EntryPath, Limits, Package, PackageCode, PackageError, Sink, ZipWriter, too_large,
 };
@@ -71,14 +71,8 @@ pub fn pack(
     };
     let file_name = default_file_name(plugin.id().as_str(), &plugin.manifest.version);
     let out = out.map_or_else(|| current.join("dist").join(file_name), |out| current.join(out));
-    let named: Vec<String> = loaded
-        .watched
-        .iter()
-        .filter(|watched| watched.stamp.is_some())
-        .filter_map(|watched| String::from_utf8(watched.path.clone()).ok())
-        .map(|path| plain(&path))
-        .collect();
-    let files = choose(&dir, &out, &named)?;
+    let named = named_files(&loaded.watched);
+    let files = choose(&dir, Some(&out), &named)?;
     let written = write(&dir, &out, &files)?;
     let mut read_back = InOrder::default();
     Package::open(&out, Limits::default())?.read(&mut read_back)?;
@@ -91,6 +85,16 @@ pub fn pack(
     }
     let bytes = std::fs::metadata(&out).map_err(|error| PackageError::source(&out, error))?.len();
     Ok(PackReport { file: out, bytes, files: files.files.len(), excluded: files.excluded, digest: written })
+}
+
+/// The files a manifest names, as the package lists them.
+pub(crate) fn named_files(watched: &[Watched]) -> Vec<String> {
+    watched
+        .iter()
+        .filter(|watched| watched.stamp.is_some())
+        .filter_map(|watched| String::from_utf8(watched.path.clone()).ok())
+        .map(|path| plain(&path))
+        .collect()
 }
 
 /// A path without `.` and `..`, as the package lists it.
@@ -113,13 +117,14 @@ struct Chosen {
 }
 
 /// Walks the directory with the installer's rules and leaves out what is not packed.
-fn choose(dir: &Path, out: &Path, named: &[String]) -> Result<Chosen, PackageError> {
+fn choose(dir: &Path, out: Option<&Path>, named: &[String]) -> Result<Chosen, PackageError> {
     let mut list = List::default();
     let tally = Package::open(dir, Limits::default())?.read(&mut list)?;
     let mut chosen = Chosen { files: BTreeMap::new(), excluded: tally.excluded };
     let rules = ignore_rules(dir)?;
-    let own_output = out.parent().and_then(|parent| std::fs::canonicalize(parent).ok()).and_then(|parent| {
-        parent.join(out.file_name()?).strip_prefix(dir).ok().and_then(Path::to_str).map(str::to_owned)
+    let own_output = out.and_then(|out| {
+        let place = std::fs::canonicalize(out.parent()?).ok()?.join(out.file_name()?);
+        place.strip_prefix(dir).ok().and_then(Path::to_str).map(str::to_owned)
     });
     // Packages lie in dist/; so does the code of some plugins, and then only the packages are left out.
     let dist_is_code = named.iter().any(|path| path.starts_with("dist/"));
@@ -228,15 +233,14 @@ pub struct PackageContent {
     pub excluded: usize,
 }
 
-/// Checks a directory as the installer would read it (links, names, limits) and hashes what would be
-/// installed. Nothing is written.
-pub fn content_of_directory(dir: &Path) -> Result<PackageContent, PackageError> {
-    let mut list = List::default();
-    let tally = Package::open(dir, Limits::default())?.read(&mut list)?;
+/// Checks a directory as the installer would read it (links, names, limits) and hashes what `pack` would put
+/// into a package, so that both say the same digest. `named`: what the manifest names. Nothing is written.
+pub fn content_of_directory(dir: &Path, named: &[String]) -> Result<PackageContent, PackageError> {
+    let chosen = choose(dir, None, named)?;
     let root = Beneath::open(dir).map_err(|error| PackageError::source(dir, error))?;
     let mut hasher = Hasher::new();
     let mut bytes = 0;
-    for (path, executable) in &list.files {
+    for (path, executable) in &chosen.files {
         let file = root.file(path).map_err(|error| changed(path, &error.to_string()))?.into_file();
         let size = file.metadata().map_err(|error| changed(path, &error.to_string()))?.len();
         hasher
@@ -247,7 +251,12 @@ pub fn content_of_directory(dir: &Path) -> Result<PackageContent, PackageError> 
             return Err(too_large(Limits::default()));
         }
     }
-    Ok(PackageContent { digest: hasher.finish(), files: list.files.len(), bytes, excluded: tally.excluded })
+    Ok(PackageContent {
+        digest: hasher.finish(),
+        files: chosen.files.len(),
+        bytes,
+        excluded: chosen.excluded,
+    })
 }
 
 /// Lists files without reading them.

@@ -12,7 +12,7 @@ use crate::digest::Digest;
 use crate::imports::{ModuleRole, ModuleToCheck, imports_of, modules_of, problem_at};
 use crate::layout::Origin;
 use crate::load::{self, LoadedApp, LoadedPlugin};
-use crate::pack::{PackageContent, content_of_directory};
+use crate::pack::{PackageContent, content_of_directory, named_files};
 use crate::package::PackageError;
 use crate::registry::{AppNames, preview_names};
 
@@ -96,6 +96,7 @@ pub fn validate(
     defaults: &DefaultLists,
 ) -> Result<Validation, PackageError> {
     let loaded = load::load(dir, Origin::User, defaults).ok_or_else(PackageError::no_manifest)?;
+    let named = named_files(&loaded.watched);
     let declared_apps = loaded.declared_apps;
     let plugin = loaded.plugin.map(Arc::new);
     let mut problems = loaded.problems;
@@ -107,7 +108,7 @@ pub fn validate(
         derived =
             plugin.apps.iter().zip(&names).map(|(app, names)| derive(plugin, app, names.as_ref())).collect();
     }
-    let (content, package) = match content_of_directory(dir) {
+    let (content, package) = match content_of_directory(dir, &named) {
         Ok(content) => (Some(content), None),
         Err(error) => (None, Some(error)),
     };

@@ -41,6 +41,12 @@ codes! {
     Error ManifestUnreadable "manifest_unreadable"
         "Make plugin.json a regular file that your user can read."
         "请让 plugin.json 成为当前用户可读的普通文件。";
+    Error ManifestGone "manifest_gone"
+        "Put it back, or stop `chatos dev`; the folder is looked for every two seconds."
+        "请恢复该文件，或停止 `chatos dev`；系统每两秒会重新查找该文件夹。";
+    Warning ManifestKept "manifest_kept"
+        "Save the files without errors; the new version is loaded at once."
+        "请保存没有错误的文件；新版本会立即加载。";
     Error ManifestTooLarge "manifest_too_large"
         "Move long texts into files that the manifest names."
         "请把较长的文本移到清单所引用的文件中。";
@@ -227,6 +233,9 @@ codes! {
     Warning NeverUsable "never_usable"
         "Set allowMain or allowSub to true if agents should use this server."
         "若希望智能体使用该服务器，请将 allowMain 或 allowSub 设为 true。";
+    Warning OlderPlace "older_place"
+        "Use the directories the host gives: ctx.stateDir and ctx.dataDir, _meta.chatos.uiApp, CHATOS_STATE_DIR, CHATOS_DATA_DIR."
+        "请使用宿主给出的目录：ctx.stateDir 和 ctx.dataDir、_meta.chatos.uiApp、CHATOS_STATE_DIR、CHATOS_DATA_DIR。";
     Warning WatchUnavailable "watch_unavailable"
         "Changes are found by looking every two seconds; raise fs.inotify.max_user_watches to be told at once."
         "改为每两秒检查一次变化；调高 fs.inotify.max_user_watches 可立即获知变化。";
