@@ -214,6 +214,7 @@ pub struct ServerContribution {
     /// Unexpanded.
     pub call_meta: Option<Map<String, Value>>,
     pub async_task: Option<AsyncTask>,
+    pub start_timeout_ms: Option<u64>,
     pub description: String,
     pub tags: Vec<String>,
     pub enabled: bool,
@@ -251,6 +252,7 @@ impl AppContribution {
             endpoint: server.endpoint.clone(),
             call_meta: server.decl.call_meta.clone(),
             async_task: server.decl.async_task.clone(),
+            start_timeout_ms: server.decl.start_timeout_ms,
             description: server.decl.description.clone(),
             tags: server.tags.clone(),
             enabled: server.decl.enabled.unwrap_or(true),

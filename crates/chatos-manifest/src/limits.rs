@@ -14,6 +14,10 @@ pub const NAME_CHARS: usize = 200;
 pub const VERSION_CHARS: usize = 64;
 /// Characters of any description.
 pub const DESCRIPTION_CHARS: usize = 4_000;
+/// How long a server may say it takes to start: shorter is no start, longer is nobody's patience.
+pub const START_MS_LEAST: u64 = 1_000;
+/// The most of the same.
+pub const START_MS_MOST: u64 = 600_000;
 /// Entries of `apps`.
 pub const APPS: usize = 100;
 /// Entries of `capabilities`; there are about ten names, so more is noise.

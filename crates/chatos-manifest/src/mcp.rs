@@ -21,6 +21,8 @@ pub struct McpDecl {
     pub call_meta: Option<Map<String, Value>>,
     /// Tools that answer later.
     pub async_task: Option<AsyncTask>,
+    /// How long it may take to start, in milliseconds; unset = the setting `mcpStartTimeoutMs`.
+    pub start_timeout_ms: Option<u64>,
     /// Plain text.
     pub description: String,
     /// The plugin's own tags.
@@ -100,6 +102,7 @@ const KEYS: &[&str] = &[
     "command",
     "args",
     "callMeta",
+    "startTimeoutMs",
     "description",
     "tags",
     "enabled",
@@ -112,6 +115,7 @@ pub(crate) fn parse(value: &Value, pointer: String, report: &mut Report) -> Read
     let object = Object::of(value, pointer, "ai.mcp", AI, report)?;
     let target = target(&object, report);
     let meta = call_meta(&object, report);
+    let start_timeout_ms = start_timeout(&object, report);
     let description = object.short(report, "description", limits::DESCRIPTION_CHARS);
     let tags = tags(&object, report);
     let enabled = object.bool(report, "enabled");
@@ -132,6 +136,7 @@ pub(crate) fn parse(value: &Value, pointer: String, report: &mut Report) -> Read
         target: target?,
         call_meta,
         async_task,
+        start_timeout_ms: start_timeout_ms?,
         description: description?.unwrap_or_default().to_owned(),
         tags: tags?,
         enabled: enabled?,
@@ -141,6 +146,21 @@ pub(crate) fn parse(value: &Value, pointer: String, report: &mut Report) -> Read
         extra,
         pointer: object.pointer,
     })
+}
+
+/// plugins §2.5: a whole number of milliseconds within its limits.
+fn start_timeout(object: &Object<'_>, report: &mut Report) -> Read<Option<u64>> {
+    let key = "startTimeoutMs";
+    let Some(value) = object.get(key) else { return Ok(None) };
+    let (least, most) = (limits::START_MS_LEAST, limits::START_MS_MOST);
+    match value.as_u64().filter(|ms| (least..=most).contains(ms)) {
+        Some(ms) => Ok(Some(ms)),
+        None => {
+            let (en, zh) =
+                (format!("a whole number from {least} to {most}"), format!(" {least} 到 {most} 的整数"));
+            Err(object.wrong_type(report, key, &en, &zh, value))
+        }
+    }
 }
 
 fn target(object: &Object<'_>, report: &mut Report) -> Read<McpTarget> {

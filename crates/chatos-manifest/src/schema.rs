@@ -219,6 +219,10 @@ fn mcp() -> Value {
                 "description": "Passed verbatim after the entry.",
                 "type": "array", "maxItems": limits::ARGS, "items": { "type": "string" }, "default": []
             },
+            "startTimeoutMs": {
+                "description": "How long the server may take to start; the setting mcpStartTimeoutMs when absent.",
+                "type": "integer", "minimum": limits::START_MS_LEAST, "maximum": limits::START_MS_MOST
+            },
             "callMeta": {
                 "description": "Added to _meta of each call; $pluginId $appId $pluginDir $dataDir $stateDir $sessionRoot $projectRoot are replaced.",
                 "type": "object",

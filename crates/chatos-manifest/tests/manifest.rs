@@ -442,6 +442,9 @@ fn mcp_fields() {
         (json!({"entry": "x.mjs", "args": ["a\0"]}), "value_invalid"),
         (json!({"entry": "x.mjs", "args": [long]}), "value_too_long"),
         (json!({"entry": "x.mjs", "args": vec!["a"; 65]}), "too_many_items"),
+        (json!({"entry": "x.mjs", "startTimeoutMs": "60000"}), "wrong_type"),
+        (json!({"entry": "x.mjs", "startTimeoutMs": 999}), "wrong_type"),
+        (json!({"entry": "x.mjs", "startTimeoutMs": 600_001}), "wrong_type"),
         (json!({"entry": "x.mjs", "callMeta": "x"}), "wrong_type"),
         (json!({"entry": "x.mjs", "callMeta": {"a": "x".repeat(66_000)}}), "meta_too_large"),
         (json!({"entry": "x.mjs", "callMeta": nested}), "meta_too_large"),
@@ -488,8 +491,10 @@ fn mcp_targets() {
             other => panic!("{other:?} {:?}", parsed.problems),
         }
     };
-    let (decl, problems) = mcp(json!({"entry": "s.mjs", "args": ["", " -x "], "allowMain": false}));
+    let (decl, problems) =
+        mcp(json!({"entry": "s.mjs", "args": ["", " -x "], "allowMain": false, "startTimeoutMs": 90_000}));
     assert!(problems.is_empty());
+    assert_eq!(decl.start_timeout_ms, Some(90_000));
     let McpTarget::Entry { entry, program, args } = decl.target else { panic!() };
     assert_eq!(
         (entry.as_str(), program, args),

@@ -358,6 +358,21 @@ pub const SETTINGS: &[SettingSpec] = &[
         description: ("Longer lines in results are cut", "结果中更长的行会被截断"),
     },
     SettingSpec {
+        key: "mcpStartTimeoutMs",
+        kind: SettingKind::Int { min: 1000, max: 600_000, zero_off: false },
+        fallback: Fallback::Int(60_000),
+        section: Section::Limits,
+        env: &[],
+        flag: None,
+        restart: false,
+        weakens: Weakens::Never,
+        label: ("Tool server start limit (ms)", "工具服务启动限制（毫秒）"),
+        description: (
+            "A tool server that has not answered by then did not start; a plugin can declare its own time",
+            "超过该时间仍未响应的工具服务视为启动失败；插件可以声明自己的时间",
+        ),
+    },
+    SettingSpec {
         key: "mcpTimeoutMs",
         kind: SettingKind::Int { min: 1000, max: 14_400_000, zero_off: false },
         fallback: Fallback::Int(600_000),

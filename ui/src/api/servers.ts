@@ -5,8 +5,8 @@ import type { ToolResult } from '../protocol/tools';
 import type { Http } from './http';
 
 const V1 = '/api/v1';
-/** A server may take its 15 s to start and 15 s more to name its tools. */
-const START_TIMEOUT_MS = 60_000;
+/** A server may take the ten minutes it can be given to start, and as long to name its tools. */
+const START_TIMEOUT_MS = 1_260_000;
 
 export type ServerAction = 'connect' | 'restart' | 'stop';
 

@@ -28,6 +28,7 @@ fn contribution(app: &str, url: &str, zh: &str, en: &str) -> AppContribution {
             endpoint: Endpoint::Command { argv: vec!["node".into()] },
             call_meta: None,
             async_task: None,
+            start_timeout_ms: None,
             description: String::new(),
             tags: vec!["uiapp".into()],
             enabled: true,

@@ -276,6 +276,7 @@ impl Making<'_> {
             trusted: true,
             allow_main: row.allow_main,
             allow_sub: row.allow_sub,
+            start_timeout_ms: None,
             timeout_ms: row.timeout_ms.and_then(|ms| u64::try_from(ms).ok()),
             max_timeout_ms: row.max_timeout_ms.and_then(|ms| u64::try_from(ms).ok()),
             cwd: row.cwd.clone(),
@@ -351,6 +352,7 @@ impl Making<'_> {
             trusted,
             allow_main: row.map_or(server.allow_main, |row| row.allow_main),
             allow_sub: row.map_or(server.allow_sub, |row| row.allow_sub),
+            start_timeout_ms: server.start_timeout_ms,
             timeout_ms: row.and_then(|row| row.timeout_ms).and_then(|ms| u64::try_from(ms).ok()),
             max_timeout_ms: row.and_then(|row| row.max_timeout_ms).and_then(|ms| u64::try_from(ms).ok()),
             cwd: String::new(),
@@ -407,7 +409,7 @@ impl Making<'_> {
             digest: parts.digest,
             // A server is told that it may ask the model, or for folders, only where somebody granted it that.
             offers: Offers { elicitation: true, sampling, roots, tasks: true, views: true },
-            times: self.times(parts.timeout_ms, parts.max_timeout_ms),
+            times: self.times(parts.start_timeout_ms, parts.timeout_ms, parts.max_timeout_ms),
             idle: Some(super::IDLE),
         });
         Known {
@@ -437,9 +439,12 @@ impl Making<'_> {
         }
     }
 
-    fn times(&self, idle: Option<u64>, total: Option<u64>) -> Times {
+    fn times(&self, start: Option<u64>, idle: Option<u64>, total: Option<u64>) -> Times {
         let setting = |key: &str| u64::try_from(self.host.settings().int(key)).unwrap_or_default();
+        let start = Duration::from_millis(start.unwrap_or_else(|| setting("mcpStartTimeoutMs")));
         Times {
+            init: start,
+            list: start,
             call_idle: Duration::from_millis(idle.unwrap_or_else(|| setting("mcpTimeoutMs"))),
             call_total: Duration::from_millis(total.unwrap_or_else(|| setting("mcpMaxTimeoutMs"))),
             ..Times::default()
@@ -471,6 +476,7 @@ struct Parts {
     trusted: bool,
     allow_main: bool,
     allow_sub: bool,
+    start_timeout_ms: Option<u64>,
     timeout_ms: Option<u64>,
     max_timeout_ms: Option<u64>,
     cwd: String,
