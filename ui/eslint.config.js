@@ -2,6 +2,7 @@
 //   protocol <- api <- state <- features -> components;  i18n and theme are seen by all and see none.
 // `host` (the parent half of the app bridge) sees protocol, api and frame; only features/apps and
 // features/views, which show frames, see `host`. What one feature shows of another comes through slots.ts.
+// features/dev, the page of `chatos dev`, is made of the others' parts and sees them all; only App.svelte sees it.
 // `frame` (what runs inside app frames) sees the Markdown renderer of components and nothing else.
 import js from '@eslint/js';
 import svelte from 'eslint-plugin-svelte';

@@ -15,6 +15,7 @@ mod over_pool;
 mod ports;
 mod questions;
 mod record;
+mod trail;
 mod waits;
 
 use std::path::PathBuf;
@@ -36,6 +37,7 @@ pub use ports::{
 };
 pub use questions::{Asker, elicit, file_uri, url_effect, url_question};
 use record::Record;
+pub use trail::Trail;
 use waits::Waits;
 
 /// Which tool is meant.
@@ -127,6 +129,8 @@ pub struct Sending {
     pub tool: String,
     /// The arguments as they go out.
     pub arguments: Map<String, Value>,
+    /// `_meta` as it goes out, but for the progress token.
+    pub meta: Map<String, Value>,
     /// By a word that counts.
     pub read_only: bool,
     /// By a word that counts.

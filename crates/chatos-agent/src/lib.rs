@@ -30,7 +30,7 @@ mod turn;
 pub use dispatch::{
     Asker, BuiltInCall, CallContext, CallEnd, CallObserver, CallOrder, CallSettings, Dispatcher, NoObserver,
     OpenAsk, Ports, Question, Resumed, Sending, Standing, TaskHandle, TaskRow, TaskTime, ToolEvent, ToolRef,
-    Verdict, WaitKind, call_key, elicit, file_uri, url_effect, url_question,
+    Trail, Verdict, WaitKind, call_key, elicit, file_uri, url_effect, url_question,
 };
 pub use toolset::{
     AppPlace, CURRENT_TIME, GrantedTool, OfferedTool, RefusedTool, Road, ServerOffer, ServerRoute,

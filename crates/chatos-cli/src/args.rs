@@ -135,6 +135,8 @@ pub(crate) enum Command {
     /// Manage plugins
     #[command(subcommand)]
     Plugin(Plugin),
+    /// Run a plugin you are writing in a sandbox, with panels to test it
+    Dev(Dev),
     /// List and answer questions waiting for you, or ask one
     #[command(subcommand)]
     Prompts(Prompts),
@@ -242,6 +244,44 @@ pub(crate) struct Serve {
     /// Don't open a browser
     #[arg(long)]
     pub(crate) no_open: bool,
+    /// Print one line of JSON when ready (it contains the token: keep it private)
+    #[arg(long)]
+    pub(crate) ready_json: bool,
+    /// Serve the page from this folder (for developing the page)
+    #[arg(long, value_name = "DIR", hide = true)]
+    pub(crate) ui_dir: Option<PathBuf>,
+}
+
+/// What `chatos dev` takes.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Everything is the real host: frames, backend, tool server, prompts. The plugin is trusted while this command runs, \
+its state lies apart from yours, and saved files are loaded at once.")]
+pub(crate) struct Dev {
+    /// Folder with plugin.json, or with plugin/plugin.json
+    #[arg(value_name = "DIR", default_value = ".")]
+    pub(crate) dir: PathBuf,
+    /// Port to listen on; 0 picks any free one [default: 4399, or the next free one]
+    #[arg(short, long)]
+    pub(crate) port: Option<u16>,
+    /// App to begin with [default: the first one]
+    #[arg(long, value_name = "ID")]
+    pub(crate) app: Option<String>,
+    /// Open the browser even where none is expected
+    #[arg(long, overrides_with = "no_open")]
+    pub(crate) open: bool,
+    /// Don't open a browser
+    #[arg(long)]
+    pub(crate) no_open: bool,
+    /// Load saved files only when asked to
+    #[arg(long)]
+    pub(crate) no_reload: bool,
+    /// Empty the sandbox first: its data, chats, questions and settings
+    #[arg(long)]
+    pub(crate) reset: bool,
+    /// Don't ask before --reset
+    #[arg(long)]
+    pub(crate) yes: bool,
     /// Print one line of JSON when ready (it contains the token: keep it private)
     #[arg(long)]
     pub(crate) ready_json: bool,

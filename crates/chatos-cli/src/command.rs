@@ -7,6 +7,7 @@ pub(crate) mod changes;
 pub(crate) mod chat;
 pub(crate) mod clients;
 pub(crate) mod completions;
+pub(crate) mod dev;
 pub(crate) mod doctor;
 pub(crate) mod journal;
 pub(crate) mod mcp;

@@ -38,6 +38,7 @@ fn main() -> ExitCode {
         Command::Settings(action) => command::settings::run(&cli.global, environment, &output, action),
         Command::Audit(action) => command::audit::run(&cli.global, environment, &output, &action),
         Command::Plugin(action) => command::plugin::run(&cli.global, environment, &output, action),
+        Command::Dev(options) => command::dev::run(&cli.global, environment, &output, options),
         Command::Prompts(action) => command::prompts::run(&cli.global, environment, &output, action),
         Command::Tasks(action) => command::tasks::run(&cli.global, environment, &output, action),
         Command::Changes(action) => command::changes::run(&cli.global, environment, &output, action),

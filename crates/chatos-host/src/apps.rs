@@ -18,7 +18,7 @@ mod views;
 
 pub use backends::BackendCall;
 pub use frames::{FrameAsset, FramePolicy, Looked, Revision, frame_hash};
-pub use need::AppNeed;
+pub use need::{AppNeed, OpenPage};
 pub use open::{OpenOrder, Opened};
 pub use own::AppCaller;
 pub(crate) use roots::{Placed, ROOTS_OWNER};
@@ -26,7 +26,8 @@ pub(crate) use views::UiMeta;
 pub use views::{OpenedView, View, ViewOrder};
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use chatos_manifest::{AppId, PluginId};
 use chatos_plugins::Touched;
@@ -47,6 +48,8 @@ pub struct AppDesk {
     backends: OnceLock<Backends>,
     /// For work that files and plugins cause on threads without one.
     runtime: OnceLock<tokio::runtime::Handle>,
+    /// Pages in browsers that follow this host.
+    pages: Arc<AtomicUsize>,
     /// How many need an app mounted.
     needed: Mutex<HashMap<(PluginId, AppId), usize>>,
     /// What apps tried and may not, told already.

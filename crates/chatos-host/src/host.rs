@@ -52,6 +52,10 @@ pub struct HostConfig {
     pub log_to_stderr: bool,
     /// The built-in plugins, as path below their root and content; empty for a host without any.
     pub plugins: EmbeddedFiles,
+    /// Plugin directories under development, trusted while this host runs (`chatos dev`).
+    pub dev: Vec<PathBuf>,
+    /// Files of plugins are taken as soon as they change.
+    pub watch: bool,
     /// This program answers to `LAUNCH_COMMAND` and `WARDEN_COMMAND`, so children start through it.
     pub launches: bool,
 }
@@ -72,6 +76,8 @@ impl HostConfig {
             check: false,
             log_to_stderr: false,
             plugins: &[],
+            dev: Vec::new(),
+            watch: true,
             launches: false,
         }
     }
@@ -541,6 +547,15 @@ impl Host {
     /// Whether children start through this program.
     pub(crate) fn built_in_plugins(&self) -> EmbeddedFiles {
         self.config.plugins
+    }
+
+    /// Plugin directories under development.
+    pub fn dev_dirs(&self) -> &[PathBuf] {
+        &self.config.dev
+    }
+
+    pub(crate) fn watches_plugins(&self) -> bool {
+        self.config.watch
     }
 
     pub(crate) fn launches(&self) -> bool {

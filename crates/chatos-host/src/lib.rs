@@ -25,8 +25,8 @@ mod whole;
 
 pub use agents::{AgentDesk, Block, BlockContext, FIRST_AGENT, PromptUse, SubTexts, SystemBlocks};
 pub use apps::{
-    AppCaller, AppDesk, AppNeed, BackendCall, FrameAsset, FramePolicy, Looked, OpenOrder, Opened, OpenedView,
-    Revision, View, ViewOrder, frame_hash,
+    AppCaller, AppDesk, AppNeed, BackendCall, FrameAsset, FramePolicy, Looked, OpenOrder, OpenPage, Opened,
+    OpenedView, Revision, View, ViewOrder, frame_hash,
 };
 pub use asker::{
     AskedBy, DeskOwner, DeskQueue, asked_id, payload as question_payload, queue_error, taken_part, verdict,

@@ -47,7 +47,7 @@ impl Host {
         self.tell_repairs(&report);
         let builtin = builtin::materialise(&self.dir().runtime(), self.built_in_plugins())
             .map_err(|error| builtin::unwritable(&error))?;
-        let roots = Roots { builtin, user, dev: Vec::new() };
+        let roots = Roots { builtin, user, dev: self.dev_dirs().to_vec() };
         let registry = Registry::open(roots, Arc::new(trust), defaults);
         let names = Arc::new(StoreNames::new(self.store().clone()));
         Ok(Plugins::open(Arc::new(registry), installer, names, self.dir().plugin_logs()))
@@ -86,6 +86,9 @@ impl Host {
     pub(crate) fn tend_plugins(self: &Arc<Self>) -> Result<(), Fault> {
         let desk = self.plugins()?;
         self.plugins_changed(&desk.snapshot());
+        if !self.watches_plugins() {
+            return Ok(());
+        }
         // The watcher is stopped before the host goes, so an upgrade only fails at the very end.
         let (host, touched) = (Arc::downgrade(self), Arc::downgrade(self));
         let watcher = Watcher::start_with(

@@ -75,6 +75,8 @@ pub struct ToolCall {
     pub agent: Option<String>,
     /// The language of texts.
     pub lang: Lang,
+    /// Tell in the answer what was sent, and when.
+    pub trail: bool,
 }
 
 impl Host {

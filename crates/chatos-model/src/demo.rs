@@ -4,6 +4,7 @@
 //! it was offered, through the same loop as every other model.
 
 mod intent;
+mod order;
 mod words;
 
 use serde_json::{Value, json};
@@ -12,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{Event, EventStream, Message, Provider, Request, Stop, Tool, Usage, from_events};
 
 use intent::{Intent, intent_of};
+use order::{Order, orders};
 use words::Words;
 
 /// The demo model.
@@ -119,6 +121,9 @@ fn reply(request: &Request) -> Reply {
             _ => None,
         })
         .collect();
+    if let Some(ordered) = orders(text) {
+        return obey(request, &words, ordered, &done);
+    }
     if let Some((name, content, failed)) = done.last() {
         return after(request, &words, text, &done, (name, content, *failed));
     }
@@ -178,6 +183,34 @@ fn reply(request: &Request) -> Reply {
     }
 }
 
+/// The next of the ordered calls, then what all of them gave.
+fn obey(
+    request: &Request,
+    words: &Words,
+    ordered: Result<Vec<Order>, String>,
+    done: &[(&str, &str, bool)],
+) -> Reply {
+    let ordered = match ordered {
+        Ok(ordered) => ordered,
+        Err(wrong) => return Reply::say(words.bad_order(&wrong)),
+    };
+    match ordered.get(done.len()) {
+        Some(next) => {
+            match find(&request.tools, &next.tool).or_else(|| find(&request.tools, &spelled(&next.tool))) {
+                Some(tool) => Reply::call(words.calling(), tool, next.arguments.clone()),
+                None => {
+                    let names: Vec<&str> = request.tools.iter().map(|tool| tool.name.as_str()).collect();
+                    Reply::say(words.no_such_tool(&next.tool, &names))
+                }
+            }
+        }
+        None => {
+            let all = done.iter().map(|(name, content, _)| format!("{name}\n{}", shown(content)));
+            Reply::say(words.result(&all.collect::<Vec<_>>().join("\n\n")))
+        }
+    }
+}
+
 /// What is said once a tool has answered. One call per message is enough for a demo, except that a
 /// new task is shown in the list.
 fn after(
@@ -217,6 +250,11 @@ fn is(offered: &str, tool: &str) -> bool {
 
 fn find<'t>(tools: &'t [Tool], own: &str) -> Option<&'t Tool> {
     tools.iter().find(|tool| is(&tool.name, own))
+}
+
+/// A tool's own name as it is part of an offered one.
+fn spelled(tool: &str) -> String {
+    tool.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect()
 }
 
 /// What can be tried with the tools at hand.

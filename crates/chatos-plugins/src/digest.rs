@@ -8,6 +8,7 @@ use rustix::fs::FileType;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
+use crate::development::{self, Skip};
 use crate::stamp::Stamp;
 use crate::tree::{self, Entry};
 
@@ -97,11 +98,11 @@ impl TreeKeys {
     }
 }
 
-/// The digest of the tree below `root`, and its keys.
-pub(crate) fn keyed(root: BorrowedFd<'_>) -> io::Result<Keyed> {
+/// The digest of the tree below `root` without what `skip` names, and its keys.
+pub(crate) fn keyed(root: BorrowedFd<'_>, skip: Skip) -> io::Result<Keyed> {
     let mut keys = TreeKeys::default();
     let mut hasher = Hasher::new();
-    tree::walk(root, &mut |entry| {
+    tree::walk_except(root, skip, &mut |entry| {
         keys.add(entry);
         hasher.add(entry, None)
     })?;
@@ -117,9 +118,14 @@ pub fn digest_of(root: BorrowedFd<'_>) -> io::Result<Digest> {
 
 /// Digest and per-file hashes of the tree below `root`, read now.
 pub fn inventory(root: BorrowedFd<'_>) -> io::Result<Inventory> {
+    inventory_except(root, development::nothing)
+}
+
+/// As [`inventory`], without what `skip` names.
+pub(crate) fn inventory_except(root: BorrowedFd<'_>, skip: Skip) -> io::Result<Inventory> {
     let mut files = Vec::new();
     let mut hasher = Hasher::new();
-    tree::walk(root, &mut |entry| hasher.add(entry, Some(&mut files)))?;
+    tree::walk_except(root, skip, &mut |entry| hasher.add(entry, Some(&mut files)))?;
     Ok(Inventory { digest: hasher.finish(), files })
 }
 
@@ -310,7 +316,7 @@ mod tests {
     fn keys_notice_changes_without_reading() {
         let dir = vector();
         let root = fs::File::open(dir.path()).unwrap();
-        let mut keyed = keyed(root.as_fd()).unwrap();
+        let mut keyed = keyed(root.as_fd(), development::nothing).unwrap();
         assert!(!keyed.keys.still_hold(root.as_fd()), "just written: not believed");
         keyed.keys.racy = false;
         assert!(keyed.keys.still_hold(root.as_fd()));

@@ -9,6 +9,7 @@
 pub mod backend;
 mod desk;
 pub mod details;
+mod development;
 mod digest;
 mod fault;
 mod fs;

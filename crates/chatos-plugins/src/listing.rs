@@ -70,7 +70,8 @@ impl Registry {
         // A tree that cannot be read has no digest; the trust page says why when it is opened.
         let digest = match plugin.loaded.origin {
             Origin::User => self.digest(plugin).ok().map(|digest| digest.to_string()),
-            Origin::Builtin | Origin::Dev => None,
+            Origin::Dev => plugin.trust.digest.as_ref().map(ToString::to_string),
+            Origin::Builtin => None,
         };
         let mut backend = backend_entry(plugin);
         if let Some(backend) = &mut backend {

@@ -13,7 +13,7 @@ use std::path::Path;
 
 pub(crate) use archive::too_large;
 pub use error::{PackageCode, PackageError};
-pub(crate) use exclude::is_excluded;
+pub(crate) use exclude::{is_excluded, is_excluded_name};
 pub(crate) use names::{Collisions, EntryPath, check_name};
 pub(crate) use zip_writer::ZipWriter;
 

@@ -136,7 +136,11 @@ impl Registry {
         let (candidates, root_problems) = scan::candidates(&self.roots);
         let mut cache = std::mem::take(&mut inner.cache);
         if *what == Refresh::Deep {
-            cache.clear();
+            // What was read last of a directory under development is not a cache: it stays in force while
+            // the manifest is broken.
+            let dev =
+                |dir: &PathBuf| candidates.iter().any(|one| one.origin == Origin::Dev && one.dir == *dir);
+            cache.retain(|dir, _| dev(dir));
         }
         let jobs: Vec<Job<'_>> = candidates
             .iter()
@@ -147,17 +151,22 @@ impl Registry {
             })
             .collect();
         let updated = scan::update_all(jobs, &self.defaults, &|id| records.contains_key(id));
-        let found: Vec<(Candidate, Cached)> = candidates
-            .into_iter()
-            .zip(updated)
-            .filter_map(|(candidate, cached)| Some((candidate, cached?)))
-            .collect();
+        let mut gone = Vec::new();
+        let mut found: Vec<(Candidate, Cached)> = Vec::new();
+        for (candidate, cached) in candidates.into_iter().zip(updated) {
+            match cached {
+                Some(cached) => found.push((candidate, cached)),
+                None if candidate.origin == Origin::Dev => gone.push(scan::nothing_there(&candidate.dir)),
+                None => {}
+            }
+        }
         inner.cache =
             found.iter().map(|(candidate, cached)| (candidate.dir.clone(), cached.clone())).collect();
 
         let previous = self.snapshot();
         let (kept, mut problems) = scan::drop_duplicates(found);
         problems.extend(root_problems);
+        problems.extend(gone);
         problems.extend(trust_problem);
         problems.extend(inner.watch_problem.clone());
         let states: Vec<build::Found> = kept
@@ -192,7 +201,7 @@ impl Registry {
         match inner.cache.get_mut(dir) {
             Some(cached) => {
                 if cached.digest().is_none() {
-                    cached.refresh_digest(dir);
+                    cached.refresh_digest(dir, plugin.loaded.origin);
                 }
                 cached.digest().unwrap_or_else(|| Err("the plugin directory cannot be read".to_owned()))
             }

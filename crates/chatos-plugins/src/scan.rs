@@ -12,6 +12,7 @@ use chatos_manifest::{PluginId, Problem, ProblemCode, Source, Text, quote};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
+use crate::development;
 use crate::digest::{self, Digest, Keyed};
 use crate::layout::{Origin, Roots};
 use crate::load::{self, LoadedPlugin, Watched, shown};
@@ -31,6 +32,8 @@ pub(crate) struct Cached {
     pub(crate) problems: Arc<Vec<Problem>>,
     watched: Vec<Watched>,
     racy: bool,
+    /// `plugin` is what could be read last; what is on disk has errors.
+    kept: bool,
     /// The digest, once somebody needed it; an error text when the tree could not be read.
     digest: Option<Arc<Result<Keyed, String>>>,
 }
@@ -114,6 +117,15 @@ fn list_root(root: &Path, origin: Origin, found: &mut Vec<Candidate>, problems: 
     }
 }
 
+/// What is said about a directory under development that holds no plugin any more.
+pub(crate) fn nothing_there(dir: &Path) -> Problem {
+    let message = Text::new(
+        format!("There is no plugin.json any more: {}", shown(dir)),
+        format!("plugin.json 已不存在：{}", shown(dir)),
+    );
+    Problem::new(ProblemCode::ManifestGone, "", message).source(Source::Scan).in_dir(dir.to_string_lossy())
+}
+
 /// Everything a thread needs to bring one directory up to date.
 pub(crate) struct Job<'a> {
     pub(crate) candidate: &'a Candidate,
@@ -178,6 +190,7 @@ fn update(
     let Job { candidate, cached, look } = job;
     // A digest somebody looked at stays known: it is compared or computed again, never forgotten.
     let known_digest = cached.as_ref().and_then(|cached| cached.digest.clone());
+    let last_good = cached.as_ref().filter(|_| candidate.origin == Origin::Dev).and_then(Cached::good);
     let kept = cached.filter(|cached| match look {
         Look::Believe => true,
         Look::Check => cached.is_current(&candidate.dir),
@@ -185,18 +198,29 @@ fn update(
     });
     let mut current = match kept {
         Some(cached) => cached,
-        None => Cached { digest: known_digest, ..read(candidate, defaults)? },
+        None => Cached { digest: known_digest, ..read(candidate, defaults)?.or(last_good) },
     };
-    let wanted = candidate.origin == Origin::User
-        && current.plugin.as_ref().is_some_and(|plugin| digest_wanted(plugin.id()));
+    let wanted = match candidate.origin {
+        Origin::Builtin => false,
+        Origin::User => current.plugin.as_ref().is_some_and(|plugin| digest_wanted(plugin.id())),
+        Origin::Dev => current.plugin.is_some(),
+    };
     let stale = look != Look::Believe && current.digest.is_some();
     if stale || (wanted && current.digest.is_none()) {
-        current.refresh_digest(&candidate.dir);
+        current.refresh_digest(&candidate.dir, candidate.origin);
     }
     Some(current)
 }
 
 fn read(candidate: &Candidate, defaults: &DefaultLists) -> Option<Cached> {
+    // A folder under development that went away holds no plugin; one that cannot be read has a problem.
+    let manifest = candidate.dir.join("plugin.json");
+    let gone = || {
+        std::fs::symlink_metadata(&manifest).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
+    };
+    if candidate.origin == Origin::Dev && gone() {
+        return None;
+    }
     let loaded = load::load(&candidate.dir, candidate.origin, defaults)?;
     let racy = loaded.watched.iter().any(|watched| watched.stamp.is_some_and(|stamp| stamp.is_racy()));
     Some(Cached {
@@ -204,11 +228,36 @@ fn read(candidate: &Candidate, defaults: &DefaultLists) -> Option<Cached> {
         problems: Arc::new(loaded.problems),
         watched: loaded.watched,
         racy,
+        kept: false,
         digest: None,
     })
 }
 
 impl Cached {
+    /// The plugin, when it may stand in for one that cannot be read: it was read without errors.
+    fn good(&self) -> Option<Arc<LoadedPlugin>> {
+        let good = self.kept || !self.problems.iter().any(Problem::is_error);
+        self.plugin.clone().filter(|_| good)
+    }
+
+    /// devkit §4.6: a manifest that is broken while somebody types does not end what runs. The last one
+    /// without errors stays in force, with the errors of what is on disk.
+    fn or(self, last_good: Option<Arc<LoadedPlugin>>) -> Self {
+        let Some(last) = last_good.filter(|_| self.problems.iter().any(Problem::is_error)) else {
+            return self;
+        };
+        let mut problems = Arc::unwrap_or_clone(self.problems);
+        let message = Text::new(
+            "What runs is the plugin as it was before these errors",
+            "当前运行的是出现这些错误之前的插件",
+        );
+        let told = Problem::new(ProblemCode::ManifestKept, "", message).source(Source::Manifest);
+        problems.push(told.of_plugin(last.id()).in_dir(last.dir.to_string_lossy()));
+        // Another one, so that the next snapshot is another one and shows the errors.
+        let plugin = Some(Arc::new(LoadedPlugin::clone(&last)));
+        Self { plugin, problems: Arc::new(problems), kept: true, ..self }
+    }
+
     /// True when no file the plugin was loaded from has another key now.
     fn is_current(&self, dir: &Path) -> bool {
         if self.racy || self.watched.is_empty() {
@@ -230,7 +279,7 @@ impl Cached {
     }
 
     /// Computes the digest unless the known one still holds.
-    pub(crate) fn refresh_digest(&mut self, dir: &Path) {
+    pub(crate) fn refresh_digest(&mut self, dir: &Path, origin: Origin) {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let root = match rustix::fs::open(dir, flags, Mode::empty()) {
             Ok(root) => root,
@@ -245,7 +294,9 @@ impl Cached {
         {
             return;
         }
-        self.digest = Some(Arc::new(digest::keyed(root.as_fd()).map_err(|error| error.to_string())));
+        self.digest = Some(Arc::new(
+            digest::keyed(root.as_fd(), development::skip(origin)).map_err(|error| error.to_string()),
+        ));
     }
 }
 

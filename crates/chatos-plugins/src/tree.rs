@@ -1,5 +1,5 @@
 //! Walking a plugin directory by handle, in the order its digest needs: relative paths sorted by
-//! bytes, no exclusions, links never followed.
+//! bytes, links never followed, nothing left out but what the caller names.
 
 use std::ffi::{CStr, CString};
 use std::io;
@@ -7,6 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 
+use crate::development::{self, Skip};
 use crate::stamp::Stamp;
 
 /// Directories inside directories before a walk gives up. Packages have at most 64; each level
@@ -72,16 +73,26 @@ pub(crate) fn walk(
     root: BorrowedFd<'_>,
     visit: &mut dyn FnMut(&Entry<'_>) -> io::Result<()>,
 ) -> io::Result<()> {
+    walk_except(root, development::nothing, visit)
+}
+
+/// As [`walk`], without the entries for whose path `skip` is true and without what is below them.
+pub(crate) fn walk_except(
+    root: BorrowedFd<'_>,
+    skip: Skip,
+    visit: &mut dyn FnMut(&Entry<'_>) -> io::Result<()>,
+) -> io::Result<()> {
     let here = open_dir(root, c".")?;
     let stat = rustix::fs::fstat(&here)?;
     visit(&Entry { path: b"", dir: root, name: c".", kind: FileType::Directory, stat: &stat })?;
-    descend(&here, &mut Vec::new(), 0, visit)
+    descend(&here, &mut Vec::new(), 0, skip, visit)
 }
 
 fn descend(
     dir: &OwnedFd,
     path: &mut Vec<u8>,
     depth: usize,
+    skip: Skip,
     visit: &mut dyn FnMut(&Entry<'_>) -> io::Result<()>,
 ) -> io::Result<()> {
     if depth == MAX_DEPTH {
@@ -110,11 +121,15 @@ fn descend(
             path.push(b'/');
         }
         path.extend_from_slice(name.to_bytes());
+        if skip(path) {
+            path.truncate(length);
+            continue;
+        }
         let kind = FileType::from_raw_mode(stat.st_mode);
         visit(&Entry { path, dir: dir.as_fd(), name: &name, kind, stat: &stat })?;
         if kind == FileType::Directory {
             let inner = open_dir(dir.as_fd(), &name)?;
-            descend(&inner, path, depth + 1, visit)?;
+            descend(&inner, path, depth + 1, skip, visit)?;
         }
         path.truncate(length);
     }

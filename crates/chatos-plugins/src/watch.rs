@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use chatos_manifest::{Problem, ProblemCode, Source, Text};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
+use crate::development;
 use crate::registry::{Refresh, Registry, Snapshot};
 use crate::scan;
 use inotify::{Inotify, Seen};
@@ -174,7 +175,16 @@ impl Loop {
     }
 
     fn needs_polling(&self) -> bool {
-        self.inotify.as_ref().is_none_or(|inotify| inotify.is_degraded() || inotify.misses_a_root())
+        self.inotify.as_ref().is_none_or(|inotify| {
+            inotify.is_degraded()
+                || inotify.misses_a_root()
+                || self.dev_dirs().any(|dir| !inotify.knows(&dir))
+        })
+    }
+
+    /// Directories under development, one that went included: it is looked for until it is back.
+    fn dev_dirs(&self) -> impl Iterator<Item = PathBuf> {
+        self.registry.roots().dev.iter().map(|dir| std::fs::canonicalize(dir).unwrap_or_else(|_| dir.clone()))
     }
 
     fn read_events(&mut self) {
@@ -246,7 +256,7 @@ impl Loop {
             // After the roots are watched: one that comes later makes an event of its own.
             let (candidates, _) = scan::candidates(&roots);
             for candidate in candidates {
-                inotify.watch_plugin(&candidate.dir);
+                inotify.watch_plugin(&candidate.dir, development::skip(candidate.origin));
             }
         }
         self.announce();
@@ -258,7 +268,7 @@ impl Loop {
             let (candidates, _) = scan::candidates(self.registry.roots());
             for candidate in candidates {
                 if dirty.contains(&candidate.dir) || !inotify.knows(&candidate.dir) {
-                    inotify.watch_plugin(&candidate.dir);
+                    inotify.watch_plugin(&candidate.dir, development::skip(candidate.origin));
                 }
             }
         }

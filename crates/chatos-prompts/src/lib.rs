@@ -40,6 +40,7 @@ mod records;
 mod archive;
 pub mod async_task;
 mod prompts;
+pub mod rehearsal;
 pub mod testing;
 
 pub use approval::{Approval, Unasked};

@@ -8,6 +8,7 @@ use axum::Router;
 use axum::extract::Request;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use chatos_dev::Sandbox;
 use chatos_host::{EmbeddedFiles, Host, TokenKeeper};
 use tower::ServiceExt;
 
@@ -22,6 +23,9 @@ use crate::route;
 use crate::serve::SignedIn;
 use crate::table::Routes;
 
+/// The page of `chatos dev`.
+pub(crate) const DEV_PAGE: &str = "dev";
+
 /// What an application is made with.
 #[derive(Debug, Clone, Default)]
 pub struct AppOptions {
@@ -35,6 +39,8 @@ pub struct AppOptions {
     pub page: EmbeddedFiles,
     /// Serve the UI from this folder instead of the embedded one (for people who work on the UI).
     pub ui_dir: Option<PathBuf>,
+    /// The plugin under development, in `chatos dev`.
+    pub dev: Option<Arc<Sandbox>>,
 }
 
 /// The API and UI of one host; clones share it.
@@ -107,7 +113,13 @@ impl App {
 
     /// A fresh one-time link, the code in its fragment so that it reaches no server log.
     pub fn sign_in_url(&self) -> String {
-        format!("{}#code={}", self.url(), self.inner.auth.new_code())
+        format!("{}#code={}", self.page_url(), self.inner.auth.new_code())
+    }
+
+    /// The address of the page a person works with.
+    pub fn page_url(&self) -> String {
+        let page = if self.inner.options.dev.is_some() { DEV_PAGE } else { "" };
+        format!("{}{page}", self.url())
     }
 
     /// The address a browser on this machine uses.
@@ -278,6 +290,7 @@ pub(crate) fn routes() -> Routes {
     route::system_prompts::add(&mut routes);
     route::state::add(&mut routes);
     route::state_key::add(&mut routes);
+    route::dev::add(&mut routes);
     route::events::add(&mut routes);
     routes.bytes("/api/v1/openapi.json", route::openapi);
     routes.bytes("/healthz", route::healthz);

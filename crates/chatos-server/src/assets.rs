@@ -14,7 +14,7 @@ use flate2::read::GzDecoder;
 use sha2::{Digest, Sha256};
 
 use crate::api::{ApiError, hex};
-use crate::app::App;
+use crate::app::{App, DEV_PAGE};
 use crate::caller::Caller;
 
 /// Serves a file of the UI; everything else is 404.
@@ -25,6 +25,8 @@ pub(crate) async fn serve(app: App, _: Caller, request: Request) -> Result<Respo
     }
     let name = match path.trim_start_matches('/') {
         "" => "index.html",
+        // The same page; it sees its own address.
+        DEV_PAGE if app.options().dev.is_some() => "index.html",
         name => name,
     };
     // A compressed copy has no address of its own.

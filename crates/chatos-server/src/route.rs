@@ -8,6 +8,7 @@ pub(crate) mod auth;
 pub(crate) mod callback;
 pub(crate) mod changes;
 pub(crate) mod clients;
+pub(crate) mod dev;
 pub(crate) mod doctor;
 pub(crate) mod events;
 pub(crate) mod journal;

@@ -9,6 +9,7 @@ pub mod auth;
 pub mod change;
 pub mod chat_event;
 pub mod client;
+pub mod dev;
 pub mod doctor;
 pub mod event;
 pub mod journal;

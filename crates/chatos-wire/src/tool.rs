@@ -90,6 +90,8 @@ pub struct CallInput {
     pub call_id: Option<String>,
     /// Call as this agent would (its grants, its questions); id or name.
     pub agent: Option<String>,
+    /// Tell in the answer which `_meta` the server was sent, and when.
+    pub trail: bool,
 }
 
 /// A call that names its tool in the body.
@@ -122,6 +124,9 @@ pub struct NamedCallInput {
     /// Call as this agent would (its grants, its questions); id or name.
     #[serde(default)]
     pub agent: Option<String>,
+    /// Tell in the answer which `_meta` the server was sent, and when.
+    #[serde(default)]
+    pub trail: bool,
 }
 
 /// The result of a call as MCP clients get it, with its id.
@@ -137,6 +142,30 @@ pub struct CallResult {
     /// `chatos`: status, code, certain, server, tool, trace, elapsedMs, size, ts, truncated.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Value>,
+    /// What became of the call, where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trail: Option<CallTrail>,
+}
+
+/// What became of a call; times in milliseconds since it was asked for.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CallTrail {
+    /// `_meta` as the server was sent it, but for the progress token.
+    pub meta: Map<String, Value>,
+    /// Absent: it was never sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sent_ms: Option<u64>,
+    /// When the server acknowledged it, where the result comes later.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ack_ms: Option<u64>,
+    pub ended_ms: u64,
+    /// The id of the AsyncTask.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_id: Option<String>,
+    /// The id the server minted itself and named in its ACK.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ack_task_id: Option<String>,
 }
 
 /// Whether there was a call to cancel.

@@ -9,6 +9,7 @@ import { type Asker, CALLS, FIRES } from './methods';
 import { Outbox } from './outbox';
 import { appPath } from './services';
 import { TOPICS } from './topics';
+import { traced } from './trace';
 
 const MAX_SUBSCRIPTIONS = 256;
 /** A frame that sends so much that is refused or no message at all is not an app any more. */
@@ -155,7 +156,10 @@ export class Bridge {
       this.#ignore();
       return;
     }
-    const refuse = (error: HostError) => this.#answer(id, error);
+    const refuse = (error: HostError) => {
+      traced(this.#asker.app, 'call', path, args)(false, { code: error.code, message: error.message });
+      this.#answer(id, error);
+    };
     if (this.#calls.size >= MAX_OUTSTANDING) {
       refuse(new HostError('resource_exhausted', `more than ${MAX_OUTSTANDING} calls are waiting for an answer`));
       return;
@@ -173,11 +177,19 @@ export class Bridge {
     }
     const abort = new AbortController();
     this.#calls.set(id, abort);
+    const told = traced(this.#asker.app, 'call', path, args);
     // A wrapper of its own, so that a member that throws before its first await is a rejection, too.
     const run = async () => method(args, this.#asker, abort.signal);
     run().then(
-      (value) => this.#settle(id, abort, value),
-      (thrown: unknown) => this.#settle(id, abort, toHostError(thrown)),
+      (value) => {
+        told(true, value);
+        this.#settle(id, abort, value);
+      },
+      (thrown: unknown) => {
+        const error = toHostError(thrown);
+        told(false, { code: error.code, message: error.message });
+        this.#settle(id, abort, error);
+      },
     );
   }
 
@@ -220,6 +232,7 @@ export class Bridge {
     try {
       const denied = this.#denied(path as MemberPath);
       if (denied) throw denied;
+      traced(this.#asker.app, 'fire', String(path), args)(true, null);
       member(args, this.#asker);
     } catch (thrown) {
       this.#events.onLog('error', `${String(path)}: ${toHostError(thrown).message}`, undefined);
@@ -248,6 +261,7 @@ export class Bridge {
         if (this.#subscriptions.has(sid) && !this.#denied(topic as MemberPath)) this.#outbox.put(sid, payload);
       };
       this.#subscriptions.set(sid, () => undefined);
+      traced(this.#asker.app, 'subscribe', String(topic), filter ?? null)(true, null);
       this.#subscriptions.set(sid, start(filter, this.#asker, emit, problem));
     } catch (thrown) {
       this.#subscriptions.delete(sid);

@@ -21,11 +21,19 @@ export async function findMode(place: Location, reach: (url: string, limitMs: nu
 }
 
 let found: Promise<OriginMode> | null = null;
+let chosen: OriginMode | null = null;
 
 /** The answer for this page, asked for when it is first needed. */
 export function pageMode(): Promise<OriginMode> {
+  if (chosen) return Promise.resolve(chosen);
   found ??= findMode(location);
   return found;
+}
+
+/** Somebody wants to see an app in the other mode (`chatos dev`); null: what the browser can do. Frames that are
+    open stay as they are until they are loaded again. */
+export function choosePageMode(mode: OriginMode | null): void {
+  chosen = mode;
 }
 
 /** A hidden frame on the probe's address posts one word when its page could be loaded. */

@@ -40,7 +40,6 @@ export class Stage {
   readonly #actors: (Actor & { follower: Follower; entry: AppFacts['entry'] })[] = [];
   readonly #storage = new AppStorage();
   #layer: HTMLElement | null = null;
-  #mode: Promise<OriginMode> | null = null;
   #nextId = 1;
   #clock = 0;
 
@@ -155,8 +154,7 @@ export class Stage {
     const actor = { id: this.#nextId, frame, place: null, needed: false, seenAt: 0, follower: new Follower(), entry: facts.entry };
     this.#nextId += 1;
     this.#actors.push(actor);
-    this.#mode ??= (this.#options.mode ?? pageMode)();
-    void frame.open(this.#mode);
+    void frame.open((this.#options.mode ?? pageMode)());
     return actor;
   }
 

@@ -2345,6 +2345,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/dev": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What is under development here, and where (`chatos dev` only) */
+        get: operations["getDev"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/dev/problems": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What `chatos plugin validate` says about the files as they are (`chatos dev` only) */
+        get: operations["getDevProblems"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/dev/async-test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Write the result of a made-up task and wait for it as a tool call does (`chatos dev` only) */
+        post: operations["postDevAsyncTest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/events/ticket": {
         parameters: {
             query?: never;
@@ -3548,6 +3599,11 @@ export interface components {
              * @default null
              */
             agent?: string | null;
+            /**
+             * @description Tell in the answer which `_meta` the server was sent, and when.
+             * @default false
+             */
+            trail?: boolean;
         };
         /** @description The result of a call as MCP clients get it, with its id. */
         CallResult: {
@@ -3558,6 +3614,24 @@ export interface components {
             isError: boolean;
             /** @description `chatos`: status, code, certain, server, tool, trace, elapsedMs, size, ts, truncated. */
             _meta?: unknown;
+            /** @description What became of the call, where that was asked for. */
+            trail?: components["schemas"]["CallTrail"] | null;
+        };
+        /** @description What became of a call; times in milliseconds since it was asked for. */
+        CallTrail: {
+            /** @description `_meta` as the server was sent it, but for the progress token. */
+            meta: {
+                [key: string]: unknown;
+            };
+            /** @description Absent: it was never sent. */
+            sentMs?: number | null;
+            /** @description When the server acknowledged it, where the result comes later. */
+            ackMs?: number | null;
+            endedMs: number;
+            /** @description The id of the AsyncTask. */
+            taskId?: string | null;
+            /** @description The id the server minted itself and named in its ACK. */
+            ackTaskId?: string | null;
         };
         /** @description A call that names its tool in the body. */
         NamedCallInput: {
@@ -3603,6 +3677,11 @@ export interface components {
              * @default null
              */
             agent?: string | null;
+            /**
+             * @description Tell in the answer which `_meta` the server was sent, and when.
+             * @default false
+             */
+            trail?: boolean;
         };
         /** @description How a call by hand stands. */
         CallStateView: {
@@ -5349,6 +5428,86 @@ export interface components {
             moved: boolean;
             key: components["schemas"]["StateKeyView"];
         };
+        /** @description What is under development here. */
+        DevInfo: {
+            /** @description Absent while the folder holds no plugin that can be read. */
+            plugin?: components["schemas"]["DevPlugin"] | null;
+            /** @description The app that was named when `chatos dev` was started. */
+            app?: string | null;
+            paths: components["schemas"]["DevPaths"];
+            /** @description Saved files are taken at once; otherwise when a person asks for it. */
+            reload: boolean;
+            /** @description Files differ from what is in use. Only looked for where saved files are not taken at once. */
+            pending: boolean;
+            /** @description The agent that may use the plugin, and nothing else. */
+            agentId: string;
+        };
+        /** @description The plugin under development. */
+        DevPlugin: {
+            id: string;
+            name: string;
+            version: string;
+            /** @description Of the files in use. */
+            digest?: string | null;
+        };
+        /** @description The places of the plugin, the sandbox and the project. */
+        DevPaths: {
+            pluginDir: string;
+            dataDir?: string | null;
+            stateDir: string;
+            sessionRoot: string;
+            projectRoot: string;
+            /** @description The log of UI prompts, `ui-prompts.jsonl`. */
+            promptLog: string;
+        };
+        /** @description What `chatos plugin validate` says about the files as they are. */
+        DevProblems: {
+            errors: components["schemas"]["ProblemEntry"][];
+            warnings: components["schemas"]["ProblemEntry"][];
+        };
+        /** @description How the result of a made-up task is written (seed 003 §3). */
+        AsyncTestInput: {
+            /** @default plain */
+            idForm?: components["schemas"]["AsyncIdForm"];
+            /** @default markdown */
+            field?: components["schemas"]["AsyncField"];
+            /** @default none */
+            fault?: components["schemas"]["AsyncFault"];
+            /**
+             * @description The text of the result; one is made up when absent.
+             * @default null
+             */
+            text?: string | null;
+        };
+        /** @description How the result names its task. */
+        AsyncIdForm: "plain" | "prefixed";
+        /** @description Where the result has its text. */
+        AsyncField: ("markdown" | "result" | "content") | "none";
+        /** @description What goes wrong on purpose. */
+        AsyncFault: "none" | "before_ack" | "torn_line" | "truncate" | "wrong_id";
+        /** @description What came of the test. */
+        AsyncTestResult: {
+            taskId: string;
+            /** @description As it was written. */
+            requestId: string;
+            matched: boolean;
+            /** @description From the end of writing to the answer. */
+            latencyMs?: number | null;
+            /** @description What the tool call would return: the result's text, or why there is none. */
+            text: string;
+            /** @description The line that was appended to the log. */
+            line: string;
+            /** @description The line the host answered it with, which takes it off the list. */
+            autoResponse?: string | null;
+            timeline: components["schemas"]["AsyncTestStep"][];
+        };
+        /** @description One moment of the test. */
+        AsyncTestStep: {
+            /** @description Milliseconds since the test began. */
+            atMs: number;
+            what: components["schemas"]["AsyncTestMoment"];
+        };
+        AsyncTestMoment: "began" | "acknowledged" | "torn" | "emptied" | "written" | "matched" | "gave_up";
         /** @description Opens one WebSocket. */
         Ticket: {
             /** @description Sent as the sub-protocol `ticket.<ticket>` beside `chatos.v1`. */
@@ -5489,6 +5648,7 @@ export type ToolsetView = components['schemas']['ToolsetView'];
 export type ToolsetProblem = components['schemas']['ToolsetProblem'];
 export type CallInput = components['schemas']['CallInput'];
 export type CallResult = components['schemas']['CallResult'];
+export type CallTrail = components['schemas']['CallTrail'];
 export type NamedCallInput = components['schemas']['NamedCallInput'];
 export type CallStateView = components['schemas']['CallStateView'];
 export type CancelResult = components['schemas']['CancelResult'];
@@ -5657,6 +5817,17 @@ export type KeyRotated = components['schemas']['KeyRotated'];
 export type MoveKey = components['schemas']['MoveKey'];
 export type KeyPlace = components['schemas']['KeyPlace'];
 export type MovedKey = components['schemas']['MovedKey'];
+export type DevInfo = components['schemas']['DevInfo'];
+export type DevPlugin = components['schemas']['DevPlugin'];
+export type DevPaths = components['schemas']['DevPaths'];
+export type DevProblems = components['schemas']['DevProblems'];
+export type AsyncTestInput = components['schemas']['AsyncTestInput'];
+export type AsyncIdForm = components['schemas']['AsyncIdForm'];
+export type AsyncField = components['schemas']['AsyncField'];
+export type AsyncFault = components['schemas']['AsyncFault'];
+export type AsyncTestResult = components['schemas']['AsyncTestResult'];
+export type AsyncTestStep = components['schemas']['AsyncTestStep'];
+export type AsyncTestMoment = components['schemas']['AsyncTestMoment'];
 export type Ticket = components['schemas']['Ticket'];
 export type Error = components['schemas']['Error'];
 export type $defs = Record<string, never>;
@@ -11283,6 +11454,97 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["MovedKey"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getDev: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What is under development here, and where (`chatos dev` only) */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DevInfo"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getDevProblems: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What `chatos plugin validate` says about the files as they are (`chatos dev` only) */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DevProblems"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postDevAsyncTest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AsyncTestInput"];
+            };
+        };
+        responses: {
+            /** @description Write the result of a made-up task and wait for it as a tool call does (`chatos dev` only) */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AsyncTestResult"];
                 };
             };
             /** @description The error object */

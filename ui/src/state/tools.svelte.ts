@@ -27,6 +27,9 @@ export class ToolRun {
   json = $state('{}');
   /** Where it works; empty: in the host's project. */
   root = $state('');
+  /** Whoever tests a server adds to `_meta`, and sees what was sent. Null: nobody does. */
+  meta: string | null = $state(null);
+  metaInvalid = $state(false);
   callId: string | null = $state(null);
   canceling = $state(false);
   progress: Progress | null = $state.raw(null);
@@ -100,7 +103,10 @@ export class ToolRun {
     const now = this.arguments;
     this.jsonProblem = now === null ? 'invalid' : null;
     this.issues = now?.issues ?? [];
-    if (!now || this.issues.length > 0) return;
+    const meta = this.meta === null ? {} : parse(this.meta);
+    this.metaInvalid = meta === null;
+    if (!now || !meta || this.issues.length > 0) return;
+    const traced = this.meta === null ? {} : { meta, trail: true };
     const callId = crypto.randomUUID();
     this.callId = callId;
     this.canceling = false;
@@ -109,7 +115,7 @@ export class ToolRun {
     this.failure = null;
     try {
       const root = this.root.trim();
-      this.result = await this.#api.call(this.server, this.tool, { arguments: now.value, callId, session: SESSION, ...(root === '' ? {} : { root }) });
+      this.result = await this.#api.call(this.server, this.tool, { arguments: now.value, callId, session: SESSION, ...(root === '' ? {} : { root }), ...traced });
     } catch (thrown) {
       this.result = null;
       this.failure = toApiError(thrown);

@@ -15,12 +15,14 @@ impl Call<'_> {
             Ok(approval) => approval,
             Err(error) => return self.refuse(error),
         };
+        let meta = meta::build(self.route, &self.order, &self.settings, None);
         let sending = Sending {
             call_id: self.order.call_id.clone(),
             identity: self.tool.identity.clone(),
             server: self.tool.server.clone(),
             tool: self.tool.tool.clone(),
             arguments: self.order.arguments.clone(),
+            meta: meta.clone(),
             read_only: self.tool.read_only,
             idempotent: self.tool.idempotent,
             task: None,
@@ -34,7 +36,7 @@ impl Call<'_> {
             server: self.tool.server.clone(),
             tool: self.tool.tool.clone(),
             arguments: self.order.arguments.clone(),
-            meta: meta::build(self.route, &self.order, &self.settings, None),
+            meta,
             role: self.order.role,
             ask: self.tool.ask && self.tool.asks_itself,
             asked: match &self.order.resume {

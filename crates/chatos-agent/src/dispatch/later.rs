@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use chatos_contribution::AsyncTask as Config;
-use chatos_mcp::{Block, CallRequest, Failure, ServerKey, TaskState, TaskStatus};
+use chatos_mcp::{Block, CallRequest, Failure, Progress, ServerKey, TaskState, TaskStatus};
 use chatos_prompts::async_task::{self, Ack, AsyncTask, CallError as Waited, TaskError, TaskResult};
 use chatos_prompts::{Cursor, TaskId};
 use chatos_tool::{CanceledBy, Fault, Needed, Phase, Reason, Text, ToolError};
@@ -20,6 +20,8 @@ use super::{Call, TaskHandle, canceled, meta};
 
 /// A cancel in the background has this long (agents §7).
 const CANCEL_TIME: Duration = Duration::from_secs(2);
+/// A task that is done without its app's page is done by then, as far as anybody notices.
+const PAGE_TIME: Duration = Duration::from_secs(2);
 /// A server that kept a task beyond its time has this long to say that it is done.
 const LAST_LOOK: Duration = Duration::from_secs(10);
 /// What is used where the declaration is gone, for a call that is continued.
@@ -92,9 +94,13 @@ impl Call<'_> {
             }
         };
         let poll = Duration::from_millis(config.poll_interval_ms);
-        let waited =
+        let mut waiting =
             Box::pin(task.finish_with_ack(ack, &config.task_id_key, poll, timeout, &self.order.cancel));
-        let waited = waited.await;
+        let waited = tokio::select! {
+            waited = &mut waiting => waited,
+            () = self.tell_of_page() => (&mut waiting).await,
+        };
+        drop(waiting);
         let (ended, state) = match waited {
             Ok(result) => (self.result(&result), if result.is_error { "failed" } else { "done" }),
             Err(Waited::Ack(NoAck::Ended(ended))) => (ended, "failed"),
@@ -167,6 +173,17 @@ impl Call<'_> {
                 ))
             }
             other => ended_task(other),
+        }
+    }
+
+    /// The work of some tasks is begun by the app's page. Where there is none, whoever waits is told, on every
+    /// surface that shows progress.
+    async fn tell_of_page(&self) {
+        tokio::time::sleep(PAGE_TIME).await;
+        let wanted = self.route.app.as_ref().and_then(|app| self.ports.page_wanted(app));
+        if let Some(text) = wanted {
+            let message = Some(text.get(self.order.lang).to_owned());
+            self.report(&Progress { progress: 0.0, total: None, message, meta: None });
         }
     }
 

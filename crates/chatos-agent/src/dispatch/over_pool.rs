@@ -207,6 +207,7 @@ impl Call<'_> {
             server: self.tool.server.clone(),
             tool: self.tool.tool.clone(),
             arguments: self.order.arguments.clone(),
+            meta: meta.clone(),
             read_only: self.tool.read_only,
             idempotent: self.tool.idempotent,
             task,
@@ -239,7 +240,7 @@ impl Call<'_> {
         }
     }
 
-    fn report(&self, report: &Progress) {
+    pub(super) fn report(&self, report: &Progress) {
         self.observer.progress(report);
         self.ports.event(ToolEvent::Progress { call_id: &self.order.call_id, progress: report });
     }

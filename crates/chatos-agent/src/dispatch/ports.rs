@@ -8,7 +8,7 @@ use chatos_contribution::ServerIdentity;
 use chatos_mcp::{Later, Pool, Progress};
 use chatos_policy::Role;
 use chatos_prompts::{Approval, Effect, Owner, Prompts};
-use chatos_tool::{Envelope, Fault, Lang, LogRules, Redactor, TextLimits, Trace};
+use chatos_tool::{Envelope, Fault, Lang, LogRules, Redactor, Text, TextLimits, Trace};
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -270,6 +270,12 @@ pub trait Ports: Send + Sync + 'static {
     ) -> Later<Result<(), Fault>>;
     /// Keeps an app mounted until the value is dropped.
     fn hold_app(&self, app: &AppPlace, call_id: &str) -> Option<Box<dyn std::any::Any + Send + Sync>>;
+
+    /// What to tell about a task whose app no page can mount now; `None` where one can.
+    fn page_wanted(&self, app: &AppPlace) -> Option<Text> {
+        let _: &AppPlace = app;
+        None
+    }
     /// The question of a call that an earlier process asked.
     fn open_ask(&self, key: String) -> Later<Option<OpenAsk>>;
     /// A call of the pool begins; its server may ask something.

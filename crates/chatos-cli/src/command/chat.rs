@@ -238,6 +238,10 @@ impl Screen {
                 let line = format!("→ {} {} {}", text("server"), text("tool"), text("args"));
                 output.line(&output.paint(Paint::Dim, &line));
             }
+            "tool_progress" if !text("message").is_empty() => {
+                self.break_line(output);
+                output.line(&output.paint(Paint::Dim, &format!("… {}", visible(&text("message")))));
+            }
             "tool_result" => {
                 self.break_line(output);
                 let message = &event["message"];

@@ -8,6 +8,8 @@ mod local;
 mod show;
 mod trust;
 
+pub(super) use trust::typed;
+
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 

@@ -36,12 +36,16 @@ pub(crate) fn run(
         plugins: chatos_assets::PLUGINS,
         ..HostConfig::new(environment)
     })?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().worker_threads(workers()).build();
-    let runtime = runtime.map_err(|error| {
+    runtime()?.block_on(serve(output, options, host))
+}
+
+/// What a host runs on.
+pub(super) fn runtime() -> Result<tokio::runtime::Runtime, Fault> {
+    let made = tokio::runtime::Builder::new_multi_thread().enable_all().worker_threads(workers()).build();
+    made.map_err(|error| {
         Fault::new(ErrorCode::Unavailable, Text::fixed("cannot start the runtime", "无法启动运行环境"))
             .caused_by(&error)
-    })?;
-    runtime.block_on(serve(output, options, host))
+    })
 }
 
 /// Two workers are enough for a person's machine; more only cost memory.
@@ -64,31 +68,49 @@ async fn serve(output: &Output, options: Serve, host: std::sync::Arc<Host>) -> R
             remote: !options.host.is_loopback(),
             page: chatos_assets::PAGE,
             ui_dir: options.ui_dir.clone(),
+            dev: None,
         },
     );
+    let signals = begin(&app).await?;
+    tell(output, &options, &app, &host);
+    if !options.no_open && !options.ready_json && host.environment().has_display() {
+        open_browser(host.dir(), &app.sign_in_url());
+    }
+    until_stopped(server, app, signals).await?;
+    output.say(&Text::fixed("ChatOS has stopped.", "ChatOS 已停止。"));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Everything between listening and telling where: nobody is told of a host that is not ready.
+pub(super) async fn begin(app: &App) -> Result<tokio::task::JoinHandle<()>, Fault> {
     app.self_test().await?;
+    let host = app.host();
     let announcement = Announcement::of_this_process(
         chatos_host::VERSION,
-        server.port(),
-        app.url(),
+        app.port(),
+        app.page_url(),
         app.token(),
         iso_from_ms(host.started_at()),
     );
     host.announce(announcement, app.token_keeper())?;
     host.servers().reached_at(app.url());
-    let signals = watch_signals(&host)?;
+    let signals = watch_signals(host)?;
     host.background()?;
-    tell(output, &options, &app, &host);
-    if !options.no_open && !options.ready_json && host.environment().has_display() {
-        open_browser(host.dir(), &app.sign_in_url());
-    }
+    Ok(signals)
+}
+
+/// Serves until somebody asks it to stop, then ends everything that was started.
+pub(super) async fn until_stopped(
+    server: Server,
+    app: App,
+    signals: tokio::task::JoinHandle<()>,
+) -> Result<(), Fault> {
+    let host = app.host().clone();
     server.run(app).await;
     signals.abort();
     host.settle().await;
     let closing = tokio::task::spawn_blocking(move || host.close()).await;
-    closing.map_err(|error| Fault::new(ErrorCode::Internal, Text::same(error.to_string())))?;
-    output.say(&Text::fixed("ChatOS has stopped.", "ChatOS 已停止。"));
-    Ok(ExitCode::SUCCESS)
+    closing.map_err(|error| Fault::new(ErrorCode::Internal, Text::same(error.to_string())))
 }
 
 fn tell(output: &Output, options: &Serve, app: &App, host: &Host) {
@@ -154,7 +176,7 @@ fn check_address(options: &Serve) -> Result<(), Fault> {
     )))
 }
 
-fn bind_fault(error: &BindError) -> Fault {
+pub(super) fn bind_fault(error: &BindError) -> Fault {
     match error {
         BindError::Taken { port } => {
             let owner = port_owner(*port);

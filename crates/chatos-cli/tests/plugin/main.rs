@@ -7,6 +7,7 @@
 mod api;
 mod by_hand;
 mod commands;
+mod dev;
 mod disk;
 mod hostile;
 mod init;

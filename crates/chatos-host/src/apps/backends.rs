@@ -313,7 +313,7 @@ impl Host {
                 Some(plugin) if plugin.is_trusted() => {
                     let digest = plugin.trust.digest.as_ref().map(ToString::to_string);
                     let known = backends.fingerprint(&id);
-                    if plugin.loaded.origin == Origin::User && known.is_some() && known != digest {
+                    if plugin.loaded.origin != Origin::Builtin && known.is_some() && known != digest {
                         backends.reload(&id);
                     }
                 }
@@ -336,7 +336,7 @@ impl Host {
         else {
             return;
         };
-        let ours = plugin.loaded.origin != Origin::User && backends.used().contains(plugin.id());
+        let ours = plugin.loaded.origin == Origin::Builtin && backends.used().contains(plugin.id());
         if !ours {
             return;
         }

@@ -2,10 +2,13 @@
 //! (host-api §3).
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use chatos_manifest::{AppId, PluginId};
+use chatos_tool::Text;
 use chatos_wire::event::{AppNeeded, AppReleased, HostEvent};
 
+use super::AppDesk;
 use crate::host::Host;
 
 /// Somebody needs an app. The page may let it go when this is dropped.
@@ -14,7 +17,36 @@ pub struct AppNeed {
     key: (PluginId, AppId),
 }
 
+/// A page in a browser follows this host, until this is dropped.
+pub struct OpenPage(Arc<AtomicUsize>);
+
+impl AppDesk {
+    /// A page is there that can mount apps.
+    pub fn page_opened(&self) -> OpenPage {
+        self.pages.fetch_add(1, Ordering::SeqCst);
+        OpenPage(Arc::clone(&self.pages))
+    }
+}
+
+impl Drop for OpenPage {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
 impl Host {
+    /// What to tell somebody who waits for an app that no page can mount now.
+    pub(crate) fn page_wanted(&self, plugin_id: &str, app_id: &str) -> Option<Text> {
+        if self.apps().pages.load(Ordering::SeqCst) > 0 {
+            return None;
+        }
+        let name = self.app_name(plugin_id, app_id);
+        Some(Text::new(
+            format!("waiting for the page of {name}: open ChatOS"),
+            format!("正在等待“{name}”的页面：请打开 ChatOS"),
+        ))
+    }
+
     /// Tells the page to keep an app mounted; `reason` such as `async_task`. Several may need one app.
     pub fn need_app(
         self: &Arc<Self>,

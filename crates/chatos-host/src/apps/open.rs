@@ -95,15 +95,14 @@ impl Host {
             let reason = match snapshot.plugin(&id) {
                 None => AppChangeReason::Removed,
                 Some(plugin) if !plugin.is_trusted() => AppChangeReason::Trust,
-                Some(plugin) if plugin.loaded.origin == Origin::User => {
+                Some(plugin) if plugin.loaded.origin != Origin::Builtin => {
                     let same = self.apps().revisions().is_current(&id, plugin.trust.digest.as_ref());
                     if same {
                         continue;
                     }
                     AppChangeReason::Files
                 }
-                // Built-in ones and those under development have no digest in the snapshot; their
-                // files are followed one by one.
+                // Built-in ones have no digest in the snapshot; their files are followed one by one.
                 Some(_) => continue,
             };
             self.app_changed(&id, reason);
@@ -118,7 +117,8 @@ impl Host {
         else {
             return;
         };
-        if plugin.loaded.origin == Origin::User || !self.apps().revisions().plugins().contains(plugin.id()) {
+        if plugin.loaded.origin != Origin::Builtin || !self.apps().revisions().plugins().contains(plugin.id())
+        {
             return;
         }
         match desk.registry().inventory(plugin) {

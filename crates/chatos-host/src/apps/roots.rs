@@ -208,7 +208,7 @@ impl Host {
     }
 
     /// What people call the app.
-    fn app_name(&self, plugin_id: &str, app_id: &str) -> String {
+    pub(super) fn app_name(&self, plugin_id: &str, app_id: &str) -> String {
         let found = self
             .usable_app(plugin_id, app_id)
             .ok()

@@ -26,6 +26,10 @@ pub(super) fn check(
     server: &str,
     list: &ToolList,
 ) -> Result<HashMap<String, PinState>, Fault> {
+    // Whoever writes the plugin changes its tools all the time, and is the person who would be asked.
+    if host.is_in_development(identity)? {
+        return Ok(HashMap::new());
+    }
     let rows = host.store().tool_pins(Some(identity))?;
     if rows.is_empty() {
         let mut first: Vec<(String, String, String)> = list

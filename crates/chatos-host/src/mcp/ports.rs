@@ -448,6 +448,10 @@ impl Ports for HostPorts {
         Some(Box::new(host.need_app(&plugin, &app, "async_task", call_id)))
     }
 
+    fn page_wanted(&self, app: &AppPlace) -> Option<Text> {
+        self.host().ok()?.page_wanted(&app.plugin_id, &app.app_id)
+    }
+
     fn begin(&self, call: CallContext) {
         let mut calls = self.shared.calls.lock().unwrap_or_else(PoisonError::into_inner);
         calls.insert(call.key.clone(), call);

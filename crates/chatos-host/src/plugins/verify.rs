@@ -1,8 +1,10 @@
 //! The look at a plugin's bytes right before something of it begins: a backend, an MCP server, a frame.
 
+use chatos_contribution::ServerIdentity;
 use chatos_manifest::PluginId;
 use chatos_mcp::Failure;
-use chatos_plugins::{Inventory, Plugin, Refresh, TrustState, Unverified};
+use chatos_plugins::{Inventory, Origin, Plugin, Refresh, TrustState, Unverified};
+use chatos_tool::Fault;
 
 use crate::host::Host;
 use crate::mcp::Known;
@@ -23,6 +25,19 @@ impl Host {
             self.plugins_changed(&desk.registry().refresh(&Refresh::Dirs(dirs)));
         }
         verified
+    }
+
+    /// Whether a server is one of a plugin under development.
+    pub(crate) fn is_in_development(&self, identity: &str) -> Result<bool, Fault> {
+        if self.dev_dirs().is_empty() {
+            return Ok(false);
+        }
+        let snapshot = self.plugins()?.snapshot();
+        let mut dev = snapshot.plugins.iter().filter(|plugin| plugin.loaded.origin == Origin::Dev);
+        Ok(dev.any(|plugin| {
+            let ids = plugin.loaded.apps.iter().map(|app| &app.manifest.id);
+            ids.into_iter().any(|app| ServerIdentity::app(plugin.id(), app).as_str() == identity)
+        }))
     }
 
     /// Whether a server may be started now. Blocks on disk.

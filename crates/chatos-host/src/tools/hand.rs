@@ -2,8 +2,10 @@
 
 use std::sync::{Arc, Weak};
 
-use chatos_agent::{CallEnd, CallObserver, CallOrder, ToolRef, Toolset, WaitKind};
-use chatos_mcp::Block;
+use chatos_agent::{
+    CallEnd, CallObserver, CallOrder, Sending, TaskHandle, ToolRef, Toolset, Trail, WaitKind,
+};
+use chatos_mcp::{Block, Later};
 use chatos_policy::Role;
 use chatos_tool::{ErrorCode, Fault, IdSource, Text, Trace};
 use serde_json::{Map, Value, json};
@@ -33,7 +35,7 @@ pub(super) async fn call_with(
     let call_id = call.call_id.clone().unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
     let cancel = CancellationToken::new();
     let _registered = desk.register(&call_id, &cancel)?;
-    let is_agents = call.agent.is_some();
+    let (is_agents, wants_trail) = (call.agent.is_some(), call.trail);
     let refused = if call.for_client { client_root::check(host, &set, &call).await? } else { None };
     let (server, tool) = (set.route_of(&call.server).map(|route| route.name.clone()), call.tool.clone());
     let order = order(host, call, call_id.clone(), direct, cancel.clone())?;
@@ -44,7 +46,8 @@ pub(super) async fn call_with(
     }
     // Whoever goes away withdraws the call; it still ends in order and is logged.
     let gone = cancel.drop_guard();
-    let observer = Caller { host: Arc::downgrade(host), call_id: call_id.clone() };
+    let trail = wants_trail.then(Trail::begin).map(Arc::new);
+    let observer = Caller { host: Arc::downgrade(host), call_id: call_id.clone(), trail: trail.clone() };
     let dispatcher = Arc::clone(host.servers().dispatcher());
     let ended = whole(async move { dispatcher.call(&set, order, Arc::new(observer)).await }).await;
     drop(gone.disarm());
@@ -52,16 +55,35 @@ pub(super) async fn call_with(
     if is_agents {
         host.servers().look_at(&ended);
     }
-    Ok(result(&ended, &call_id))
+    let mut result = result(&ended, &call_id);
+    if let Some(trail) = trail {
+        result["trail"] = trail.told();
+    }
+    Ok(result)
 }
 
-/// Whoever called by hand can be told what the call waits for.
+/// Whoever called by hand can be told what the call waits for, and what was sent.
 struct Caller {
     host: Weak<Host>,
     call_id: String,
+    trail: Option<Arc<Trail>>,
 }
 
 impl CallObserver for Caller {
+    fn sending(&self, sending: Sending) -> Later<Result<(), Fault>> {
+        if let Some(trail) = &self.trail {
+            trail.sent(sending);
+        }
+        Box::pin(async { Ok(()) })
+    }
+
+    fn task(&self, handle: TaskHandle) -> Later<Result<(), Fault>> {
+        if let Some(trail) = &self.trail {
+            trail.acknowledged(&handle);
+        }
+        Box::pin(async { Ok(()) })
+    }
+
     fn waiting(&self, request_id: &str, _kind: WaitKind) {
         if let Some(host) = self.host.upgrade() {
             host.tools().call_waits(&self.call_id, request_id);

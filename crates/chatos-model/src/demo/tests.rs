@@ -152,3 +152,37 @@ fn a_summary_is_made_of_sentences_of_the_text() {
     let talk = vec![user("hello there friend"), user("summarise")];
     assert!(ask(talk, &[]).text.contains("hello there friend"));
 }
+
+#[test]
+fn ordered_calls_are_made_one_after_the_other() {
+    let tools = ["mcp_com_example_demo_app_echo", "mcp_com_example_demo_app_report_run"];
+    let asked =
+        vec![user("/calls [{\"tool\": \"echo\", \"args\": {\"text\": \"hi\"}}, {\"tool\": \"report_run\"}]")];
+    let first = ask(asked.clone(), &tools);
+    assert_eq!(first.tool_calls[0].name, tools[0]);
+    assert_eq!(first.tool_calls[0].arguments, r#"{"text":"hi"}"#);
+    let next = went_on(asked, &first, "hi", false);
+    let second = ask(next.clone(), &tools);
+    assert_eq!(
+        (second.tool_calls[0].name.as_str(), second.tool_calls[0].arguments.as_str()),
+        (tools[1], "{}")
+    );
+    let last = ask(went_on(next, &second, "broken", true), &tools);
+    assert!(
+        last.tool_calls.is_empty() && last.text.contains("hi") && last.text.contains("broken"),
+        "{}",
+        last.text
+    );
+}
+
+#[test]
+fn an_order_that_cannot_be_read_or_done_says_so() {
+    let said = |text: &str| ask(vec![user(text)], &["mcp_a_echo"]);
+    for bad in ["/call echo {", "/call echo [1]", "/calls {}", "/calls [{}]", "/call "] {
+        let answer = said(bad);
+        assert!(answer.tool_calls.is_empty() && !answer.text.is_empty(), "{bad}: {}", answer.text);
+    }
+    assert!(said("/call nothing {}").text.contains("`mcp_a_echo`"));
+    assert_eq!(said("/call mcp_a_echo").tool_calls.len(), 1);
+    assert!(said("/callous people").tool_calls.is_empty());
+}

@@ -125,6 +125,22 @@ impl Words {
         self.signed(&format!("{head}\n\n```\n{content}\n```"))
     }
 
+    pub(super) fn bad_order(&self, wrong: &str) -> String {
+        let head = self.pick("I cannot read this order", "无法识别这条指令");
+        self.signed(&format!(
+            "{head} ({wrong}).\n\n```\n/call TOOL {{\"name\": \"value\"}}\n/calls [{{\"tool\": \"TOOL\", \"args\": {{}}}}]\n```"
+        ))
+    }
+
+    pub(super) fn no_such_tool(&self, tool: &str, offered: &[&str]) -> String {
+        let head = self.pick(
+            format!("I was not given a tool `{tool}`. These I have:"),
+            format!("我没有得到工具 `{tool}`。我有这些工具："),
+        );
+        let list: Vec<String> = offered.iter().map(|name| format!("- `{name}`")).collect();
+        self.signed(&format!("{head}\n\n{}", list.join("\n")))
+    }
+
     pub(super) fn not_granted(&self, what: &str) -> String {
         self.signed(&self.pick(
             format!(

@@ -9,6 +9,7 @@ use chatos_manifest::PluginId;
 use rustix::fs::{FileType, Mode, OFlags};
 
 use super::{Plugin, Refresh, Registry, is_trusted_by_origin};
+use crate::development;
 use crate::digest::{self, Digest, Inventory};
 use crate::layout::Origin;
 use crate::masking::Masking;
@@ -136,9 +137,10 @@ impl Registry {
         if same { Ok(found) } else { Err(Unverified::NotTrusted(TrustState::Changed)) }
     }
 
-    /// Every file of a plugin, read now.
+    /// Every file of a plugin, read now; of one under development those that count (`development.rs`).
     pub fn inventory(&self, plugin: &Plugin) -> std::io::Result<Inventory> {
-        open(&plugin.loaded.dir).and_then(|root| digest::inventory(root.as_fd()))
+        let skip = development::skip(plugin.loaded.origin);
+        open(&plugin.loaded.dir).and_then(|root| digest::inventory_except(root.as_fd(), skip))
     }
 
     fn decidable(&self, id: &PluginId) -> Result<std::sync::Arc<Plugin>, TrustError> {

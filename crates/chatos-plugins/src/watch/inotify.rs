@@ -4,10 +4,13 @@ use std::collections::HashMap;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
 use rustix::io::Errno;
+
+use crate::development::Skip;
 
 /// Directories watched at once. The system's own limit is often 8,192 or more per user and shared
 /// with editors; past this one, polling takes over.
@@ -77,8 +80,9 @@ impl Inotify {
         }
     }
 
-    /// Watches a plugin directory and every directory below it; links are not followed.
-    pub(super) fn watch_plugin(&mut self, dir: &Path) {
+    /// Watches a plugin directory and every directory below it but those `skip` names. A link is not
+    /// followed, wherever it leads.
+    pub(super) fn watch_plugin(&mut self, dir: &Path, skip: Skip) {
         let mut pending = vec![(dir.to_owned(), 0)];
         while let Some((path, depth)) = pending.pop() {
             if !self.add(&path, Some(dir)) {
@@ -91,8 +95,11 @@ impl Inotify {
             // A directory that went in the meantime has nothing to watch.
             let Ok(entries) = std::fs::read_dir(&path) else { continue };
             for entry in entries.flatten() {
-                if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                    pending.push((entry.path(), depth + 1));
+                let inner = entry.path();
+                let inside = inner.strip_prefix(dir).map(|inside| inside.as_os_str().as_bytes());
+                let skipped = inside.is_ok_and(skip);
+                if !skipped && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                    pending.push((inner, depth + 1));
                 }
             }
         }

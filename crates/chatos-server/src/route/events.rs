@@ -54,10 +54,13 @@ async fn upgrade(app: App, _: Caller, request: Request) -> Result<Response, ApiE
     let Ok(Since { since }) = Query::<Since>::try_from_uri(&parts.uri).map(|query| query.0) else {
         return refused(StatusCode::BAD_REQUEST);
     };
+    let is_page = headers.contains_key(header::ORIGIN);
     let Ok(socket) = socket else { return refused(StatusCode::UPGRADE_REQUIRED) };
-    Ok(socket
-        .protocols(["chatos.v1"])
-        .max_message_size(FRAME_BYTES)
-        .max_frame_size(FRAME_BYTES)
-        .on_upgrade(move |socket| socket::run(app, socket, session, since)))
+    Ok(socket.protocols(["chatos.v1"]).max_message_size(FRAME_BYTES).max_frame_size(FRAME_BYTES).on_upgrade(
+        move |socket| async move {
+            // A browser names the page it shows; programs do not.
+            let _page = is_page.then(|| app.host().apps().page_opened());
+            socket::run(app.clone(), socket, session, since).await;
+        },
+    ))
 }

@@ -126,8 +126,9 @@ async fn call_named(
     cx: Caller,
     Body(input): Body<NamedCallInput, CALL_BYTES>,
 ) -> Result<CallResult, ApiError> {
-    let NamedCallInput { server, tool, arguments, meta, session, root, for_client, call_id, agent } = input;
-    let input = CallInput { arguments, meta, session, root, for_client, call_id, agent };
+    let NamedCallInput { server, tool, arguments, meta, session, root, for_client, call_id, agent, trail } =
+        input;
+    let input = CallInput { arguments, meta, session, root, for_client, call_id, agent, trail };
     run(&app, cx.lang, server, tool, input).await
 }
 
@@ -167,6 +168,7 @@ async fn run(
         call_id: id,
         agent: input.agent.filter(|agent| !agent.trim().is_empty()),
         lang,
+        trail: input.trail,
     };
     typed(app.host().tools().call(call).await?)
 }

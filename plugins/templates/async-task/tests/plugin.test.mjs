@@ -14,7 +14,8 @@ const SERVER = 'apps/__APP_ID__/mcp-server.mjs';
 test('a job is acknowledged at once, done by the backend, and its result carries the task id', async (t) => {
   const dir = await tempDir(t);
   const server = await connect(t, SERVER, { dataDir: dir });
-  assert.deepEqual(await server.tools(), ['job_run', 'job_cancel']);
+  const names = await server.tools();
+  for (const name of ['job_run', 'job_cancel']) assert.ok(names.includes(name), name);
   const accepted = await server.call('job_run', { text: 'one two three' }, { taskId: 'task_12345678' });
   assert.deepEqual(accepted.data, { status: 'accepted', taskId: 'task_12345678' });
 

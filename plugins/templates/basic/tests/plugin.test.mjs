@@ -21,7 +21,8 @@ test('the backend answers and says what it lacks', async () => {
 
 test('echo answers, and refuses what it was not made for', async (t) => {
   const server = await connect(t, SERVER);
-  assert.deepEqual(await server.tools(), ['echo', 'report_run']);
+  const names = await server.tools();
+  for (const name of ['echo', 'report_run']) assert.ok(names.includes(name), name);
   assert.equal((await server.call('echo', { text: '你好' })).text, '你好');
   const refused = await server.call('echo', {});
   assert.ok(refused.isError && refused.text.includes('"text" is required'));

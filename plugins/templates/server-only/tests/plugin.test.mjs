@@ -11,7 +11,8 @@ const SERVER = 'apps/__APP_ID__/mcp-server.mjs';
 test('it counts, remembers, and refuses bad names', async (t) => {
   const dataDir = await tempDir(t);
   const server = await connect(t, SERVER, { dataDir });
-  assert.deepEqual(await server.tools(), ['count']);
+  const names = await server.tools();
+  for (const name of ['count']) assert.ok(names.includes(name), name);
   assert.deepEqual((await server.call('count', { name: 'a' })).data, { name: 'a', value: 1 });
   const again = await connect(t, SERVER, { dataDir });
   assert.deepEqual((await again.call('count', { name: 'a', by: 5 })).data, { name: 'a', value: 6 });

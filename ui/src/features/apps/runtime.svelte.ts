@@ -176,7 +176,8 @@ class Runtime {
       await this.#stage.closePlugin(pluginId);
       return;
     }
-    toasts.info(i18n.t.apps.view.reloaded(plugin.name));
+    // Whoever saves a file of a plugin under development waits for exactly this.
+    if (plugin.source !== 'dev') toasts.info(i18n.t.apps.view.reloaded(plugin.name));
     await this.#reloadAll(open);
   }
 

@@ -307,8 +307,8 @@ fn tell(output: &Output, dir: &Path, project: &Project<'_>, written: &[String], 
         format!("已在 {shown} 写入 {count} 个文件{kept_zh}。plugin.json 指明了它的 Schema，编辑器会在输入时给出提示。"),
     ));
     output.say(&Text::new(
-        format!("Next:\n  cd {shown}\n  npm test\n  chatos plugin validate --strict\n  chatos plugin install . && chatos plugin trust {id}"),
-        format!("接下来：\n  cd {shown}\n  npm test\n  chatos plugin validate --strict\n  chatos plugin install . && chatos plugin trust {id}"),
+        format!("Next:\n  cd {shown}\n  chatos dev          # run it, with panels to test it; saved files are loaded at once\n  npm test\n  chatos plugin validate --strict\n  chatos plugin install . && chatos plugin trust {id}"),
+        format!("接下来：\n  cd {shown}\n  chatos dev          # 运行并用面板测试；保存的文件会立即加载\n  npm test\n  chatos plugin validate --strict\n  chatos plugin install . && chatos plugin trust {id}"),
     ));
 }
 

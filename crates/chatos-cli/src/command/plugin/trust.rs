@@ -141,7 +141,7 @@ fn ask_inside(output: &Output) -> bool {
 }
 
 /// What a person types after a question; empty at the end of input.
-pub(super) fn typed(question: &str) -> String {
+pub(in crate::command) fn typed(question: &str) -> String {
     // A terminal that is gone is noticed by the read.
     write!(std::io::stderr(), "{question}").and_then(|()| std::io::stderr().flush()).ok();
     let mut answer = String::new();

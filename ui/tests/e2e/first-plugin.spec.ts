@@ -1,0 +1,143 @@
+// “Your first plugin” (docs/first-plugin.md) step by step, with the program and a browser; and every template from
+// `init` to an agent that uses it. With CHATOS_PICTURES=1 the pictures of the document are taken anew.
+
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Page } from 'playwright-core';
+import { describe, expect } from 'vitest';
+import { test } from './fixtures';
+import { Host } from './host';
+import { environment, openSandbox, panel, run, Sandbox } from './sandbox';
+
+const DOCS = fileURLToPath(new URL('../../../docs/', import.meta.url));
+
+async function picture(page: Page, name: string): Promise<void> {
+  if (process.env['CHATOS_PICTURES'] === '1') await page.screenshot({ path: join(DOCS, 'pictures', `first-plugin-${name}.png`) });
+}
+
+/** The code of the document, as somebody would copy it. */
+function fromDocument(language: string): string {
+  const text = readFileSync(join(DOCS, 'first-plugin.md'), 'utf8');
+  const found = new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(text)?.[1];
+  if (!found) throw new Error(`docs/first-plugin.md has no code in ${language}`);
+  return found;
+}
+
+describe('your first plugin', () => {
+  test('can be followed from the first line to the last', async ({ open, onTestFinished }) => {
+    const home = mkdtempSync(join(tmpdir(), 'chatos-first-'));
+    const dir = join(home, 'hello');
+    run(home, ['plugin', 'init', 'hello', '--id', 'com.example.hello', '--name', 'Hello']);
+    const sandbox = await Sandbox.start({ home, dir });
+    const page = await open({ at: false, lasting: true, language: 'en', theme: 'light', viewport: { width: 1280, height: 760 } });
+
+    // 2. Run it.
+    const app = await openSandbox(page, sandbox);
+    await app.getByRole('button', { name: 'Ping the backend' }).click();
+    await expect.poll(() => app.locator('output').textContent()).toBe('The backend answers: app');
+    await app.getByRole('button', { name: 'Ask me' }).click();
+    await page.getByRole('textbox', { name: 'Name' }).waitFor();
+    await picture(page, 'run');
+    await page.getByRole('textbox', { name: 'Name' }).fill('Ada');
+    await page.getByRole('button', { name: 'Submit' }).click();
+    await expect.poll(() => app.locator('output').textContent()).toBe('Hello, Ada');
+
+    // 3. Change the page.
+    sandbox.edit('apps/app/index.mjs', 'Ping the backend', 'Say hello');
+    await app.getByRole('button', { name: 'Say hello' }).waitFor();
+
+    // 4. Add a tool, with the document's own lines.
+    const server = join(dir, 'apps/app/mcp-server.mjs');
+    const code = readFileSync(server, 'utf8').replace(/^(serveStdio.*)$/m, `${fromDocument('js')}\n$1`).replace('[echo, reportRun]', '[echo, reportRun, shout]');
+    writeFileSync(server, code);
+    await panel(page, 'MCP Test');
+    const choice = page.getByRole('combobox', { name: 'Tool', exact: true });
+    await expect.poll(async () => (await choice.locator('option').allTextContents()).join()).toContain('shout');
+    await choice.selectOption('shout');
+    await page.getByRole('textbox', { name: 'text' }).fill('hello');
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await page.locator('[data-status="ok"]').getByText('HELLO').first().waitFor();
+    await page.locator('[data-sent-meta]').waitFor();
+    await picture(page, 'tool');
+    await panel(page, 'LLM');
+    await page.getByRole('textbox', { name: 'Message' }).fill('/call shout {"text": "hello"}');
+    await page.keyboard.press('Enter');
+    await page.getByText('The tool says:', { exact: true }).waitFor();
+    await expect.poll(() => page.locator('[data-panel="llm"]').textContent()).toContain('HELLO');
+    await picture(page, 'chat');
+
+    // 5. Check, install and trust it.
+    const checked = JSON.parse(run(home, ['plugin', 'validate', '--strict', '--json'], dir)) as { ok: boolean; digest: string };
+    expect(checked.ok).toBe(true);
+    execFileSync('npm', ['test'], { cwd: dir, env: environment(home), stdio: 'pipe' });
+    const installed = JSON.parse(run(home, ['plugin', 'install', '.', '--json'], dir)) as { plugins: { digest: string }[] };
+    run(home, ['plugin', 'trust', 'com.example.hello', '--digest', installed.plugins[0]?.digest ?? '', '--json']);
+    expect(run(home, ['tools', 'call', 'com.example.hello.app', 'shout', 'text=hello'])).toContain('HELLO');
+    onTestFinished(async () => expect(await sandbox.stop()).toBe(0));
+  });
+});
+
+/** What an agent is asked to do with each template's tools, and what must come of it. */
+const USES: Record<string, { call: string; says: string }> = {
+  basic: { call: '/call echo {"text":"used by an agent"}', says: 'used by an agent' },
+  notepad: { call: '/call notes.create {"id":"plan","text":"# The plan"}', says: 'The plan' },
+  'async-task': { call: '/call job_run {"text":"three words here"}', says: '3' },
+  'server-only': { call: '/call count {"name":"agents"}', says: 'agents' },
+};
+
+describe('templates', () => {
+  for (const template of Object.keys(USES)) {
+    test(`${template}: init, build, dev, validate, pack, install, trust, used by an agent`, async ({ open, onTestFinished }) => {
+      const project = Sandbox.project(template);
+      const { home, dir, id } = project;
+      // `npm install` needs a registry; the build itself runs where its one tool can be had.
+      const sandbox = await Sandbox.start(project);
+      onTestFinished(async () => expect(await sandbox.stop()).toBe(0));
+      const page = await open({ at: false, lasting: true, viewport: { width: 1440, height: 900 } });
+      await openSandbox(page, sandbox);
+      const { call, says } = USES[template] ?? { call: '', says: '' };
+      await panel(page, 'LLM');
+      await page.getByRole('textbox', { name: 'Message' }).fill(call);
+      await page.keyboard.press('Enter');
+      await page.getByText('The tool says:', { exact: true }).waitFor();
+      await expect.poll(() => page.locator('[data-panel="llm"]').textContent()).toContain(says);
+      for (const name of ['UI Prompts', 'MCP Test', 'AsyncTask', 'Inspector', 'Logs', 'Backend', 'Problems']) {
+        await panel(page, name);
+        await page.locator('[data-panel]').waitFor();
+      }
+      await page.getByText('No problems.').waitFor();
+
+      // Two packs of one input are the same bytes; what is installed has the digest that was packed.
+      const strict = JSON.parse(run(home, ['plugin', 'validate', dir, '--strict', '--json'])) as { ok: boolean; digest: string };
+      expect(strict.ok).toBe(true);
+      const packs = ['a.zip', 'b.zip'].map((name) => JSON.parse(run(home, ['plugin', 'pack', dir, '-o', join(home, name), '--json'])) as { digest: string });
+      expect(readFileSync(join(home, 'a.zip')).equals(readFileSync(join(home, 'b.zip')))).toBe(true);
+      expect(strict.digest).toBe(packs[0]?.digest);
+
+      // The same plugin in the real host, with the same model.
+      const real = mkdtempSync(join(tmpdir(), 'chatos-real-'));
+      const host = await Host.start({ home: real });
+      onTestFinished(async () => {
+        await host.stop();
+        rmSync(real, { recursive: true, force: true });
+      });
+      const state = ['--state-dir', join(real, 'state'), '--json'];
+      run(real, ['plugin', 'install', join(home, 'a.zip'), ...state]);
+      run(real, ['plugin', 'trust', id, '--digest', packs[0]?.digest ?? '', ...state]);
+      const flow = { apps: [{ pluginId: id, appId: 'app' }], prompts: [] };
+      const land = await host.api<{ id: string }>('POST', 'land-configs', { name: 'Only this', main: flow, sub: flow });
+      const agent = await host.api<{ id: string }>('POST', 'agents', { name: 'User of it', mode: 'flow', landConfigId: land.id });
+      const session = await host.api<{ id: string }>('POST', 'sessions', { agentId: agent.id });
+      // Who works is the app's backend, begun by its page: a page has to be there, looked at or not.
+      await open({ host, at: '#/chat', lasting: true });
+      await host.api('POST', `sessions/${session.id}/send`, { text: call });
+      await expect
+        .poll(async () => JSON.stringify(await host.api('GET', `sessions/${session.id}/messages`)), { timeout: 60_000 })
+        .toMatch(new RegExp(`The tool says:.*${says}`));
+      expect(existsSync(join(real, 'state', 'dev'))).toBe(false);
+    });
+  }
+});
