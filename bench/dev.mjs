@@ -9,13 +9,13 @@ import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const { chromium } = createRequire(join(root, 'ui/package.json'))('playwright-core');
-const binary = process.argv[2] ?? join(root, 'target/release/chatos');
+const binary = process.argv[2] ? resolve(process.argv[2]) : join(root, 'target/release/chatos');
 const ROUNDS = 10;
 
 const home = mkdtempSync(join(tmpdir(), 'chatos-bench-'));
@@ -27,8 +27,8 @@ const row = (what, times, goal) => console.log(`| ${what} | ${at(times, 0.5).toF
 function start() {
   const began = performance.now();
   const child = spawn(binary, ['dev', dir, '--no-open', '--ready-json', '--port', '0'], { cwd: home, env, stdio: ['ignore', 'pipe', 'inherit'] });
-  return new Promise((resolve, reject) => {
-    createInterface({ input: child.stdout }).once('line', (line) => resolve({ child, ready: JSON.parse(line), ms: performance.now() - began }));
+  return new Promise((ready, reject) => {
+    createInterface({ input: child.stdout }).once('line', (line) => ready({ child, ready: JSON.parse(line), ms: performance.now() - began }));
     child.once('exit', (code) => reject(new Error(`chatos dev ended with ${code}`)));
   });
 }
