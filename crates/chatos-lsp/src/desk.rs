@@ -51,13 +51,13 @@ pub(crate) struct Opened {
 
 /// Why a step with a server failed.
 pub(crate) enum Trouble {
-    Tool(ToolError),
+    Tool(Box<ToolError>),
     Refused(Arc<Session>, Refusal),
 }
 
 impl From<ToolError> for Trouble {
     fn from(error: ToolError) -> Self {
-        Self::Tool(error)
+        Self::Tool(Box::new(error))
     }
 }
 

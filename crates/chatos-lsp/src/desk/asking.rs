@@ -204,7 +204,7 @@ pub(crate) fn unable(session: &Session, method: &str) -> ToolError {
 /// What a refusal means for the caller.
 pub(crate) fn explain(cx: &CallCx, trouble: Trouble) -> ToolError {
     let (session, refusal) = match trouble {
-        Trouble::Tool(error) => return error,
+        Trouble::Tool(error) => return *error,
         Trouble::Refused(session, refusal) => (session, refusal),
     };
     let id = &session.server.id;
