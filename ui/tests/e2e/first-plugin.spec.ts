@@ -32,6 +32,7 @@ describe('your first plugin', () => {
     const dir = join(home, 'hello');
     run(home, ['plugin', 'init', 'hello', '--id', 'com.example.hello', '--name', 'Hello']);
     const sandbox = await Sandbox.start({ home, dir });
+    onTestFinished(async () => expect(await sandbox.stop()).toBe(0));
     const page = await open({ at: false, lasting: true, language: 'en', theme: 'light', viewport: { width: 1280, height: 760 } });
 
     // 2. Run it.
@@ -76,7 +77,6 @@ describe('your first plugin', () => {
     const installed = JSON.parse(run(home, ['plugin', 'install', '.', '--json'], dir)) as { plugins: { digest: string }[] };
     run(home, ['plugin', 'trust', 'com.example.hello', '--digest', installed.plugins[0]?.digest ?? '', '--json']);
     expect(run(home, ['tools', 'call', 'com.example.hello.app', 'shout', 'text=hello'])).toContain('HELLO');
-    onTestFinished(async () => expect(await sandbox.stop()).toBe(0));
   });
 });
 
