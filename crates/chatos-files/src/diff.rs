@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-use similar::{Algorithm, ChangeTag, TextDiff};
+use similar::{DiffTag, group_diff_ops};
 
-use super::text::is_binary;
+use crate::lines::compare;
+use crate::text::is_binary;
 
 /// Lines of context.
 const CONTEXT: usize = 3;
@@ -53,11 +54,8 @@ pub fn diff(old_path: &str, old: Option<&[u8]>, new_path: &str, new: Option<&[u8
     let (before, after) = (String::from_utf8_lossy(before), String::from_utf8_lossy(after));
     let old_refs: Vec<&str> = before.split_inclusive('\n').collect();
     let new_refs: Vec<&str> = after.split_inclusive('\n').collect();
-    let diff = TextDiff::configure()
-        .algorithm(Algorithm::Myers)
-        .deadline(Instant::now() + BUDGET)
-        .diff_slices(&old_refs, &new_refs);
-    for group in diff.grouped_ops(CONTEXT) {
+    let ops = compare(&old_refs, &new_refs, Some(Instant::now() + BUDGET));
+    for group in group_diff_ops(ops, CONTEXT) {
         let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
         let range = |start: usize, end: usize| {
             let (len, start) = (end - start, skipped + start);
@@ -71,28 +69,26 @@ pub fn diff(old_path: &str, old: Option<&[u8]>, new_path: &str, new: Option<&[u8
             range(first.new_range().start, last.new_range().end)
         );
         for op in &group {
-            for change in diff.iter_changes(op) {
-                let sign = match change.tag() {
-                    ChangeTag::Delete => {
-                        out.removed += 1;
-                        '-'
-                    }
-                    ChangeTag::Insert => {
-                        out.added += 1;
-                        '+'
-                    }
-                    ChangeTag::Equal => ' ',
-                };
-                out.text.push(sign);
-                let line: &str = change.value();
-                out.text.push_str(line);
-                if !line.ends_with('\n') {
-                    out.text.push_str("\n\\ No newline at end of file\n");
-                }
+            let (gone, come) = (&old_refs[op.old_range()], &new_refs[op.new_range()]);
+            if op.tag() == DiffTag::Equal {
+                gone.iter().for_each(|line| push_line(&mut out.text, ' ', line));
+                continue;
             }
+            gone.iter().for_each(|line| push_line(&mut out.text, '-', line));
+            come.iter().for_each(|line| push_line(&mut out.text, '+', line));
+            out.removed += gone.len();
+            out.added += come.len();
         }
     }
     out
+}
+
+fn push_line(text: &mut String, sign: char, line: &str) {
+    text.push(sign);
+    text.push_str(line);
+    if !line.ends_with('\n') {
+        text.push_str("\n\\ No newline at end of file\n");
+    }
 }
 
 /// A name as git writes it: one with control characters would look like lines of the diff to whoever has to
@@ -155,6 +151,8 @@ fn common_end(one: &[u8], other: &[u8]) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use similar::TextDiff;
+
     use super::*;
 
     #[test]

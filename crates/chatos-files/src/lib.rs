@@ -13,6 +13,7 @@ pub mod error;
 pub mod fs;
 mod hard_links;
 pub mod held;
+mod lines;
 pub mod list;
 mod nearest;
 pub mod patch;

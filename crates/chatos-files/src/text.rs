@@ -1,7 +1,9 @@
 //! Text in files: what counts as binary, which encoding, which line ends (servers §2.2, §2.4).
 
 use serde::Serialize;
-use similar::{Algorithm, DiffOp, capture_diff_slices};
+use similar::DiffOp;
+
+use crate::lines::compare;
 
 /// How much of a file decides whether it is binary.
 pub const SNIFF_BYTES: usize = 8_192;
@@ -179,7 +181,7 @@ fn render_mixed(out: &mut Vec<u8>, original: &str, new: &str) {
             out.extend_from_slice(if crlf { b"\r\n" } else { b"\n" });
         }
     };
-    for op in capture_diff_slices(Algorithm::Myers, &old_bare, &new_bare) {
+    for op in compare(&old_bare, &new_bare, None) {
         let (old, new_range) = (op.old_range(), op.new_range());
         let kept = matches!(op, DiffOp::Equal { .. });
         for (step, index) in new_range.enumerate() {

@@ -157,7 +157,8 @@ impl Store {
         &self,
         work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let (reply, answer) = sync_channel::<Result<T, StoreError>>(1);
+        // Boxed, so that the channel is compiled once and not once per kind of answer.
+        let (reply, answer) = sync_channel::<Box<dyn Any + Send>>(1);
         let job: Job = Box::new(move |connection| {
             let outcome = connection.map(|connection| in_savepoint(connection, work));
             Box::new(move |committed| {
@@ -168,7 +169,7 @@ impl Store {
                     (None, Ok(())) => Err(StoreError::closed()),
                 };
                 // The caller may have gone; the commit stands either way.
-                reply.send(result).ok();
+                reply.send(Box::new(result)).ok();
             })
         });
         let sender = lock(&self.shared.jobs).clone().ok_or_else(StoreError::closed)?;
@@ -179,7 +180,10 @@ impl Store {
                 return Err(StoreError::closed());
             }
         }
-        answer.recv().map_err(|_| StoreError::closed())?
+        let answer = answer.recv().map_err(|_| StoreError::closed())?;
+        answer
+            .downcast::<Result<T, StoreError>>()
+            .map_or_else(|_| Err(StoreError::closed()), |result| *result)
     }
 
     /// Commits a lone job on the thread that wants it, which waits anyway; gives it back when others write.
