@@ -29,13 +29,12 @@ use chatos_tool::{CanceledBy, DenyRule, Envelope, Fault, Lang, Reason, Text, Too
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use crate::toolset::{CURRENT_TIME, GrantedTool, Road, ServerRoute, Toolset};
 use answer::Ended;
+use chatos_servers::{CURRENT_TIME, GrantedTool, Road, ServerRoute, Toolset};
 pub use ports::{
-    BuiltInCall, CallContext, CallSettings, OpenAsk, Ports, Question, Standing, TaskRow, TaskTime, ToolEvent,
-    Verdict,
+    BuiltInCall, CallContext, CallSettings, OpenAsk, Ports, Standing, TaskRow, TaskTime, ToolEvent,
 };
-pub use questions::{Asker, elicit, file_uri, url_effect, url_question};
+pub use questions::{Asker, elicit};
 use record::Record;
 pub use trail::Trail;
 use waits::Waits;

@@ -14,7 +14,6 @@
 //! [`CallObserver`].
 
 mod dispatch;
-mod toolset;
 
 mod args;
 mod compact;
@@ -29,12 +28,8 @@ mod turn;
 
 pub use dispatch::{
     Asker, BuiltInCall, CallContext, CallEnd, CallObserver, CallOrder, CallSettings, Dispatcher, NoObserver,
-    OpenAsk, Ports, Question, Resumed, Sending, Standing, TaskHandle, TaskRow, TaskTime, ToolEvent, ToolRef,
-    Trail, Verdict, WaitKind, call_key, elicit, file_uri, url_effect, url_question,
-};
-pub use toolset::{
-    AppPlace, CURRENT_TIME, GrantedTool, OfferedTool, RefusedTool, Road, ServerOffer, ServerRoute,
-    SetProblem, Toolset, Word,
+    OpenAsk, Ports, Resumed, Sending, Standing, TaskHandle, TaskRow, TaskTime, ToolEvent, ToolRef, Trail,
+    WaitKind, call_key, elicit,
 };
 
 pub use result::{cut as cut_result, plain as plain_result};

@@ -14,8 +14,8 @@ use chatos_wire::{RunEnd, Severity};
 use serde_json::{Map, Value};
 
 use crate::dispatch::{CallEnd, CallObserver, CallOrder};
-use crate::toolset::Toolset;
 use crate::transcript::{Pending, Transcript};
+use chatos_servers::Toolset;
 
 /// The model a run talks to.
 #[derive(Debug, Clone)]

@@ -22,7 +22,7 @@ pub use descriptors::keep_streams_only;
 pub use drain::drain_lines;
 pub use environment::child_environment;
 pub use launch::{CHANNEL, CHANNEL_VARIABLE, Launcher, exec};
-pub use node::{NodeInfo, find_node};
+pub use node::{HostNode, NodeInfo, find_node};
 pub use rate::Rate;
 pub use records::{ChildRecords, end_leftovers};
 pub use rustix::process::Signal;

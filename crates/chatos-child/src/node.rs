@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// A Node program that answered.
@@ -47,4 +48,35 @@ fn in_path(name: &str, variable: &str) -> Option<PathBuf> {
     variable.split(':').filter(|dir| !dir.is_empty()).map(|dir| Path::new(dir).join(name)).find(|candidate| {
         candidate.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
     })
+}
+
+/// The Node of a host, looked for once. Clones are the same.
+#[derive(Clone)]
+pub struct HostNode(Arc<Looked>);
+
+struct Looked {
+    setting: Box<dyn Fn() -> String + Send + Sync>,
+    path_variable: Option<String>,
+    found: OnceLock<Option<NodeInfo>>,
+}
+
+impl HostNode {
+    /// `setting` says where a person wants Node to be; `PATH` counts where it says nothing.
+    pub fn new(setting: impl Fn() -> String + Send + Sync + 'static, path_variable: Option<String>) -> Self {
+        Self(Arc::new(Looked { setting: Box::new(setting), path_variable, found: OnceLock::new() }))
+    }
+
+    /// Asks for Node once and remembers the answer.
+    pub async fn find(&self) -> Option<NodeInfo> {
+        if let Some(known) = self.0.found.get() {
+            return known.clone();
+        }
+        let found = find_node(&(self.0.setting)(), self.0.path_variable.as_deref()).await;
+        self.0.found.get_or_init(|| found).clone()
+    }
+
+    /// Node as far as it is known without waiting.
+    pub fn known(&self) -> Option<NodeInfo> {
+        self.0.found.get().cloned().flatten()
+    }
 }

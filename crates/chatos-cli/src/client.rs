@@ -106,7 +106,7 @@ impl Api {
     /// Says that this command shows the questions of its calls to the person at its terminal.
     pub(crate) fn attend(&self) {
         if let Self::Embedded(api) = self {
-            api.host().attend();
+            api.host().inbox().attend();
         }
     }
 

@@ -1,6 +1,7 @@
 //! The agent of a sandbox: it may use the plugin under development and nothing else (devkit §4.2).
 
-use chatos_host::{FIRST_AGENT, Host};
+use chatos_agents::FIRST_AGENT;
+use chatos_host::Host;
 use chatos_plugins::Plugin;
 use chatos_tool::{ErrorCode, Fault, Lang};
 use serde_json::{Map, Value, json};

@@ -66,7 +66,7 @@ impl Sandbox {
                 state_dir: shown(state),
                 session_root: shown(&host.session_root()),
                 project_root: shown(host.project()),
-                prompt_log: shown(&host.prompts()?.prompts().paths().log),
+                prompt_log: shown(&host.inbox().questions()?.prompts().paths().log),
             },
             reload: self.options.reload,
             pending: !self.options.reload && self.differs(plugin.as_deref())?,
@@ -118,6 +118,6 @@ impl Sandbox {
 
     /// Writes the result of a made-up task and waits for it as a tool call does.
     pub async fn async_test(&self, input: &AsyncTestInput) -> Result<AsyncTestResult, Fault> {
-        async_test::run(self.host.prompts()?.prompts(), input).await
+        async_test::run(self.host.inbox().questions()?.prompts(), input).await
     }
 }

@@ -1,6 +1,7 @@
 //! Apps while they are used: revisions of their frames, what they may call, and their backends
 //! (host-api). The rules of frames as HTTP are in the server; processes are in `chatos-plugins`.
 
+mod agents;
 mod backends;
 mod capabilities;
 mod complete;
@@ -8,7 +9,6 @@ mod confinement;
 mod events;
 mod fault;
 mod frames;
-mod lending;
 mod need;
 mod open;
 mod own;
@@ -21,8 +21,6 @@ pub use frames::{FrameAsset, FramePolicy, Looked, Revision, frame_hash};
 pub use need::{AppNeed, OpenPage};
 pub use open::{OpenOrder, Opened};
 pub use own::AppCaller;
-pub(crate) use roots::{Placed, ROOTS_OWNER};
-pub(crate) use views::UiMeta;
 pub use views::{OpenedView, View, ViewOrder};
 
 use std::collections::{HashMap, HashSet};
@@ -55,7 +53,6 @@ pub struct AppDesk {
     /// What apps tried and may not, told already.
     wished: Mutex<HashSet<(String, &'static str)>>,
     /// Which programs use the shared modules, and where those are.
-    lending: lending::Lending,
     /// One wish for a folder at a time.
     wishing: tokio::sync::Mutex<()>,
 }

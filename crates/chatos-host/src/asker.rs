@@ -1,11 +1,12 @@
 //! Asking a person from a tool: the queue as the built-in servers see it, on top of a desk.
 //!
-//! The host gives its own desk; a process beside it (`chatos mcp …`) one on the store, which takes
+//! The host gives its inbox; a process beside it (`chatos mcp …`) one on the store, which takes
 //! `host.lock` for the moment of asking and closing only (ui-prompts §7.3, state §9).
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use chatos_inbox::{Inbox, PromptReply, Questions};
 use chatos_layer::{AskRequest, BoxFuture, PromptQueue, QueueError, Reach, Verdict, Withdraw};
 use chatos_prompts::{Approval, Effect, Object, Origin, Owner, RequestId, Status, Surface};
 use chatos_tool::{ErrorCode, Fault, Issue, IssueCode, Lang, Text};
@@ -13,8 +14,6 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::beside::Beside;
-use crate::host::Host;
-use crate::prompts::{PromptDesk, PromptReply};
 
 /// The longest single wait; in between, what has expired is closed by whoever keeps the clock.
 const STEP: Duration = Duration::from_secs(25);
@@ -22,7 +21,7 @@ const STEP: Duration = Duration::from_secs(25);
 /// Who has a desk.
 pub trait DeskOwner: Send + Sync + 'static {
     /// The desk; opening it may block.
-    fn desk(&self) -> Result<&PromptDesk, Fault>;
+    fn desk(&self) -> Result<&Questions, Fault>;
     /// Who would see a question there. Blocks.
     fn reach(&self) -> Reach;
     /// Who waits for the answer to a question of this run, so that it closes when nobody does. May block.
@@ -40,22 +39,37 @@ pub struct AskedBy {
     pub call: bool,
 }
 
-impl DeskOwner for Host {
-    fn desk(&self) -> Result<&PromptDesk, Fault> {
-        self.prompts()
+impl DeskOwner for Inbox {
+    fn desk(&self) -> Result<&Questions, Fault> {
+        self.questions()
     }
 
     fn reach(&self) -> Reach {
-        Reach::Host
+        if self.is_serving() {
+            return Reach::Host;
+        }
+        // A command that opened the state for a moment shows nobody a question, unless it says so.
+        if self.is_attended() {
+            return Reach::Terminal;
+        }
+        match self.questions() {
+            Ok(_) => Reach::Store,
+            Err(fault) => Reach::None(fault.message),
+        }
     }
 
     fn asked_by(&self, run: Option<&str>) -> AskedBy {
-        AskedBy { call: self.is_serving() && !self.knows_run(run), ..AskedBy::default() }
+        // The question of a direct call is over with the host that makes it, or with the command that was
+        // killed; a run is continued, and its questions wait for that (agents §8).
+        if self.is_serving() {
+            return AskedBy { call: !self.knows_run(run), ..AskedBy::default() };
+        }
+        AskedBy { origin: if run.is_none() { Origin::here() } else { None }, ..AskedBy::default() }
     }
 }
 
 impl DeskOwner for Beside {
-    fn desk(&self) -> Result<&PromptDesk, Fault> {
+    fn desk(&self) -> Result<&Questions, Fault> {
         Self::desk(self)
     }
 
@@ -85,7 +99,7 @@ impl<D: DeskOwner> DeskQueue<D> {
 
     async fn at_desk<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&PromptDesk) -> Result<T, Fault> + Send + 'static,
+        work: impl FnOnce(&Questions) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, QueueError> {
         let owner = Arc::clone(&self.0);
         let done = tokio::task::spawn_blocking(move || work(owner.desk()?)).await;
@@ -163,7 +177,7 @@ impl<D: DeskOwner> PromptQueue for DeskQueue<D> {
                     return Ok(verdict);
                 }
                 // Without a host this process keeps the clock of what it asked; with one, that does.
-                if let Err(error) = self.at_desk(PromptDesk::expire).await {
+                if let Err(error) = self.at_desk(Questions::expire).await {
                     tracing::debug!(%error, "the host closes what has expired");
                     tokio::time::sleep(Duration::from_millis(200)).await;
                 }

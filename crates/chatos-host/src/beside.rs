@@ -10,19 +10,18 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
+use chatos_inbox::Questions;
 use chatos_layer::{
     BoxFuture, ServerEnv, SettingsSource, StoreHandle, StoreSettings, TaskScope, ToolLog, ToolSettings,
 };
 use chatos_paths::{Announcement, Environment, Locations, StateDir, running_host};
-use chatos_prompts::Role;
 use chatos_settings::SettingsInput;
-use chatos_store::{KeyPlace, OpenOptions, StateKey, Store, StoreError};
+use chatos_store::{OpenOptions, Store, StoreError};
 use chatos_tool::{ErrorCode, Fault, Text};
 use serde_json::Value;
 
 use crate::clients::{Starter, covers};
 use crate::host::{Host, HostConfig};
-use crate::prompts::{PromptDesk, log_mode, open_queue};
 
 /// The state of one process beside the host.
 pub struct Beside {
@@ -31,7 +30,7 @@ pub struct Beside {
     flags: BTreeMap<String, Value>,
     places: Locations,
     store: Mutex<Option<Store>>,
-    desk: OnceLock<PromptDesk>,
+    desk: OnceLock<Questions>,
     // One opener at a time; the others find what it made.
     opening: Mutex<()>,
     prepared: tokio::sync::OnceCell<()>,
@@ -221,7 +220,7 @@ impl Beside {
     }
 
     /// The queue of questions, read from its end. Blocks.
-    pub(crate) fn desk(&self) -> Result<&PromptDesk, Fault> {
+    pub(crate) fn desk(&self) -> Result<&Questions, Fault> {
         if let Some(desk) = self.desk.get() {
             return Ok(desk);
         }
@@ -230,13 +229,8 @@ impl Beside {
         if let Some(desk) = self.desk.get() {
             return Ok(desk);
         }
-        let dir = StateDir::existing(&self.places.state_dir)?;
-        let place = KeyPlace::of(&self.environment, &self.places);
-        let key = StateKey::of(&place, &store)?;
-        let settings = store.load_settings(self.input())?;
-        let mode = log_mode(&settings.text("uiPromptLogMode"));
-        let (prompts, _) = open_queue(&store, &key, dir.path(), Role::Asker, mode)?;
-        Ok(self.desk.get_or_init(|| PromptDesk::of_asker(prompts, store, dir)))
+        let opened = chatos_inbox::beside(&self.environment, &self.places, store, self.input())?;
+        Ok(self.desk.get_or_init(|| opened))
     }
 
     fn input(&self) -> SettingsInput {

@@ -142,9 +142,10 @@ impl Host {
         findings.extend(self.examine_settings());
         findings.extend(self.examine_plugins());
         findings.extend(self.examine_browsers());
-        findings.extend(self.examine_servers());
+        findings
+            .extend(self.server_parts().examine(self.server_cell().get().map(chatos_servers::Servers::pool)));
         findings.push(self.examine_languages());
-        findings.extend(self.examine_prompts());
+        findings.extend(self.inbox().examine());
         findings
     }
 

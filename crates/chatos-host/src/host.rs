@@ -5,29 +5,30 @@ mod start;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
+use chatos_agents::{AgentParts, Agents};
 use chatos_archive::{Archive, ArchiveParts};
-use chatos_child::{NodeInfo, find_node};
+use chatos_child::{HostNode, NodeInfo};
 use chatos_events::{Events, Lifetime, Notice, Notices, Operations};
+use chatos_inbox::{Inbox, InboxParts};
 use chatos_model::{ModelParts, Models};
 use chatos_paths::{Environment, FileLock, Locations, StateDir, move_legacy, take_lock};
-use chatos_plugins::Plugins;
-use chatos_prompts::Role;
+use chatos_plugins::{Lending, PluginHome};
+use chatos_servers::{Servers, ServersParts};
 use chatos_settings::{Settings, SettingsInput};
 use chatos_store::{Audit, OpenOptions, Secrets, StateKey, StateKeys, Store, now_iso, now_ms};
-use chatos_tool::{Fault, Lang, Redactor, Text};
+use chatos_tool::{ErrorCode, Fault, Lang, Redactor, Text};
 use chatos_wire::Severity;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use self::start::{open_key, project_root, was_used};
 use crate::apps::AppDesk;
+use crate::calls::{ActiveCalls, Calls, HostQuestions};
 use crate::doctor::remove_leftovers;
 use crate::host_log;
-use crate::mcp::ServerDesk;
-use crate::prompts::{PromptDesk, log_mode, open_queue};
 use crate::runs::RunDesk;
 use crate::tools::ToolDesk;
 
@@ -100,12 +101,17 @@ pub struct Host {
     redactor: Arc<Redactor>,
     operations: Operations,
     notices: Notices,
-    // Opened on first use: most commands never look at the queue.
-    prompts: OnceLock<Arc<PromptDesk>>,
-    plugins: OnceLock<Plugins>,
+    inbox: Inbox,
+    plugins: PluginHome,
+    lending: Lending,
+    // Made on first use.
     tools: OnceLock<ToolDesk>,
     runs: OnceLock<RunDesk>,
-    servers: OnceLock<ServerDesk>,
+    server_parts: Arc<ServersParts>,
+    servers: Arc<OnceLock<Servers>>,
+    agents: Agents,
+    active_calls: Arc<ActiveCalls>,
+    calls: OnceLock<Calls>,
     models: Models,
     apps: AppDesk,
     spawning: OnceLock<chatos_child::Spawning>,
@@ -113,12 +119,10 @@ pub struct Host {
     announced: Mutex<Option<crate::modes::Announced>>,
     // The signal to stop, and the work that ends with it; joined by `settle`.
     life: Lifetime,
-    node: OnceLock<Option<NodeInfo>>,
+    node: HostNode,
     closed: AtomicBool,
     // The last host on this state was killed.
     unclean: AtomicBool,
-    // A person sits before the command that opened this state.
-    attended: AtomicBool,
     // Released last: while it is held nobody else opens this state.
     lock: Mutex<Option<FileLock>>,
 }
@@ -146,8 +150,8 @@ impl Host {
         let input =
             SettingsInput { flags: config.flags.clone(), env: config.environment.variables().clone() };
         let settings = store.load_settings(input)?;
-        crate::mcp::seed(&store)?;
-        crate::agents::seed(&store)?;
+        chatos_servers::seed(&store)?;
+        chatos_agents::seed(&store)?;
         host_log::start(&dir.host_log(), &settings.text("logLevel"), config.log_to_stderr);
         let (key, key_notice) = open_key(&config.environment, &places, &store)?;
         let events = Events::new(started_at);
@@ -180,6 +184,68 @@ impl Host {
             redactor: Arc::clone(&redactor),
             events: events.clone(),
         });
+        let inbox = Inbox::new(InboxParts {
+            dir: dir.clone(),
+            store: store.clone(),
+            settings: settings.clone(),
+            key: key.clone(),
+            audit: audit.clone(),
+            events: events.clone(),
+            life: life.clone(),
+            lang: config.environment.lang(),
+            serving: config.serving,
+        });
+        let lang = settings.lang(config.environment.lang());
+        let plugins = crate::plugins::home(&config, &dir, &store, &notices, lang);
+        let switched = settings.clone();
+        let lending = Lending::new(dir.runtime(), move || switched.text("nodeSharedModules") == "off");
+        let wanted = settings.clone();
+        let node =
+            HostNode::new(move || wanted.text("nodePath"), config.environment.get("PATH").map(str::to_owned));
+        let active_calls = Arc::<ActiveCalls>::default();
+        // Two of the parts call the host itself, which stands only when all of them do.
+        let itself: Arc<OnceLock<Weak<Self>>> = Arc::default();
+        let tools = Arc::clone(&itself);
+        let server_parts = Arc::new(ServersParts {
+            dir: dir.clone(),
+            places: places.clone(),
+            environment: config.environment.clone(),
+            project: project.clone(),
+            session_root: session_root(&config.environment, &project),
+            started_at,
+            serving: config.serving,
+            store: store.clone(),
+            settings: settings.clone(),
+            key: key.clone(),
+            audit: audit.clone(),
+            events: events.clone(),
+            notices: notices.clone(),
+            redactor: Arc::clone(&redactor),
+            life: life.clone(),
+            inbox: inbox.clone(),
+            plugins: plugins.clone(),
+            lending: lending.clone(),
+            node: node.clone(),
+            built_in: Box::new(move |name| match tools.get().and_then(Weak::upgrade) {
+                Some(host) => host.tools().server(name),
+                None => Err(stopping()),
+            }),
+            questions: Arc::new(HostQuestions {
+                host: Arc::clone(&itself),
+                active: Arc::clone(&active_calls),
+            }),
+        });
+        let servers: Arc<OnceLock<Servers>> = Arc::default();
+        let agents = Agents::new(AgentParts {
+            dir: dir.clone(),
+            project: project.clone(),
+            store: store.clone(),
+            settings: settings.clone(),
+            events: events.clone(),
+            models: models.clone(),
+            plugins: plugins.clone(),
+            servers: Arc::clone(&servers),
+        });
         let host = Self {
             places,
             dir,
@@ -195,20 +261,24 @@ impl Host {
             redactor,
             notices,
             events,
-            prompts: OnceLock::new(),
-            plugins: OnceLock::new(),
+            inbox,
+            plugins,
+            lending,
             tools: OnceLock::new(),
             runs: OnceLock::new(),
-            servers: OnceLock::new(),
+            server_parts,
+            servers,
+            agents,
+            active_calls,
+            calls: OnceLock::new(),
             models,
             apps: AppDesk::default(),
             spawning: OnceLock::new(),
             announced: Mutex::new(None),
             life,
-            node: OnceLock::new(),
+            node,
             closed: AtomicBool::new(false),
             unclean: AtomicBool::new(false),
-            attended: AtomicBool::new(false),
             lock: Mutex::new(Some(lock)),
             config,
         };
@@ -221,7 +291,9 @@ impl Host {
             host.archive.import_at_start();
         }
         let host = Arc::new(host);
+        itself.get_or_init(|| Arc::downgrade(&host));
         host.wire_backends();
+        host.wire_plugins();
         Ok(host)
     }
 
@@ -246,16 +318,6 @@ impl Host {
         self.config.serving
     }
 
-    /// A command says that it shows the questions of this state to the person before it.
-    pub fn attend(&self) {
-        self.attended.store(true, Ordering::Relaxed);
-    }
-
-    /// Somebody said so.
-    pub(crate) fn is_attended(&self) -> bool {
-        self.attended.load(Ordering::Relaxed)
-    }
-
     /// Whether the last host on this state was killed.
     pub(crate) fn stopped_uncleanly(&self) -> bool {
         self.unclean.load(Ordering::Relaxed)
@@ -265,12 +327,12 @@ impl Host {
     /// unclean stop, the queue. What it starts ends with the shutdown; see [`Host::settle`].
     pub fn background(self: &Arc<Self>) -> Result<(), Fault> {
         self.remember_runtime();
-        self.tend_prompts()?;
+        self.inbox.tend()?;
         self.tend_plugins()?;
         self.tend_tools();
         self.interrupt_waits();
         self.tend_runs();
-        self.tend_servers();
+        self.servers().tend();
         self.life.spawn(Box::pin(Arc::clone(self).pick_up_asks()));
         self.life.spawn(Box::pin(Arc::clone(self).watch_modes()));
         let host = Arc::clone(self);
@@ -330,16 +392,12 @@ impl Host {
 
     /// Asks for Node once and remembers the answer.
     pub async fn find_node(&self) -> Option<NodeInfo> {
-        if let Some(known) = self.node.get() {
-            return known.clone();
-        }
-        let found = find_node(&self.settings.text("nodePath"), self.config.environment.get("PATH")).await;
-        self.node.get_or_init(|| found).clone()
+        self.node.find().await
     }
 
     /// Node as far as it is known without waiting.
     pub fn known_node(&self) -> Option<NodeInfo> {
-        self.node.get().cloned().flatten()
+        self.node.known()
     }
 
     /// The version of the bundled SQLite.
@@ -382,34 +440,15 @@ impl Host {
             // The lock decides who runs; a leftover file would only confuse people who read it.
             std::fs::remove_file(self.dir.host_json()).ok();
         }
-        if let Some(prompts) = self.prompts.get() {
-            prompts.close();
-        }
-        if let Some(plugins) = self.plugins.get() {
-            plugins.close();
-        }
+        self.inbox.close();
+        self.plugins.close();
         self.store.close();
         self.lock.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 
-    /// The queue of questions to the person.
-    pub fn prompts(&self) -> Result<&PromptDesk, Fault> {
-        self.prompt_cell().map(|desk| &**desk)
-    }
-
-    /// The queue for those who may outlive a borrow of the host.
-    pub(crate) fn shared_prompts(&self) -> Result<Arc<PromptDesk>, Fault> {
-        self.prompt_cell().map(Arc::clone)
-    }
-
-    fn prompt_cell(&self) -> Result<&Arc<PromptDesk>, Fault> {
-        if let Some(desk) = self.prompts.get() {
-            return Ok(desk);
-        }
-        let role = if self.config.serving { Role::Host } else { Role::Visitor };
-        let mode = log_mode(&self.settings.text("uiPromptLogMode"));
-        let (prompts, events) = open_queue(&self.store, self.key(), self.dir.path(), role, mode)?;
-        Ok(self.prompts.get_or_init(|| Arc::new(PromptDesk::of_host(prompts, events, &self.store))))
+    /// The questions to the person.
+    pub fn inbox(&self) -> &Inbox {
+        &self.inbox
     }
 
     /// Where the way of starting children is kept.
@@ -433,8 +472,28 @@ impl Host {
     }
 
     /// Where the servers are kept once made.
-    pub(crate) fn server_cell(&self) -> &OnceLock<ServerDesk> {
+    pub(crate) fn server_cell(&self) -> &OnceLock<Servers> {
         &self.servers
+    }
+
+    /// What the servers are made of; what needs none of them running asks here.
+    pub(crate) fn server_parts(&self) -> &Arc<ServersParts> {
+        &self.server_parts
+    }
+
+    /// Where calls are made, once something is called.
+    pub(crate) fn call_cell(&self) -> &OnceLock<Calls> {
+        &self.calls
+    }
+
+    /// Calls on their way.
+    pub(crate) fn active_calls(&self) -> &Arc<ActiveCalls> {
+        &self.active_calls
+    }
+
+    /// Agents, land_configs and texts for models.
+    pub fn agents(&self) -> &Agents {
+        &self.agents
     }
 
     /// The models of this state, with everything a person does to them.
@@ -442,9 +501,14 @@ impl Host {
         &self.models
     }
 
-    /// Where the plugins are kept once opened.
-    pub(crate) fn plugin_cell(&self) -> &OnceLock<Plugins> {
+    /// The plugins, for those who open them on first use.
+    pub(crate) fn plugin_home(&self) -> &PluginHome {
         &self.plugins
+    }
+
+    /// The Node modules this program lends to plugins.
+    pub(crate) fn lending(&self) -> &Lending {
+        &self.lending
     }
 
     /// How others reach this host.
@@ -470,6 +534,9 @@ impl Host {
         }
         if let Some(servers) = self.servers.get() {
             servers.close().await;
+        }
+        if let Some(calls) = self.calls.get() {
+            calls.close().await;
         }
         self.life.settle().await;
     }
@@ -544,11 +611,6 @@ impl Host {
         &self.redactor
     }
 
-    /// Whether children start through this program.
-    pub(crate) fn built_in_plugins(&self) -> EmbeddedFiles {
-        self.config.plugins
-    }
-
     /// Plugin directories under development.
     pub fn dev_dirs(&self) -> &[PathBuf] {
         &self.config.dev
@@ -558,17 +620,14 @@ impl Host {
         self.config.watch
     }
 
+    /// Whether children start through this program.
     pub(crate) fn launches(&self) -> bool {
         self.config.launches
     }
 
     /// `$sessionRoot` (plugins §1.1).
     pub fn session_root(&self) -> PathBuf {
-        let environment = &self.config.environment;
-        let named =
-            environment.get("MODEL_CLI_SESSION_ROOT").map(|path| environment.current_dir().join(path));
-        let home = || environment.get("HOME").map(PathBuf::from);
-        named.or_else(home).unwrap_or_else(|| self.project.clone())
+        session_root(&self.config.environment, &self.project)
     }
 
     /// The event stream.
@@ -588,12 +647,19 @@ impl Host {
 
     /// The language of messages when a caller names none.
     pub fn lang(&self) -> Lang {
-        match self.settings.text("language").as_str() {
-            "zh" => Lang::Zh,
-            "en" => Lang::En,
-            _ => self.config.environment.lang(),
-        }
+        self.settings.lang(self.config.environment.lang())
     }
+}
+
+/// `$sessionRoot` (plugins §1.1): named by the environment, or the person's home.
+fn session_root(environment: &Environment, project: &Path) -> PathBuf {
+    let named = environment.get("MODEL_CLI_SESSION_ROOT").map(|path| environment.current_dir().join(path));
+    let home = || environment.get("HOME").map(PathBuf::from);
+    named.or_else(home).unwrap_or_else(|| project.to_owned())
+}
+
+fn stopping() -> Fault {
+    Fault::new(ErrorCode::Unavailable, Text::fixed("the host is stopping", "主机正在停止"))
 }
 
 impl Drop for Host {

@@ -3,27 +3,26 @@
 //! It holds no rules of its own: those live in the contract and resource crates below. The edges (HTTP, command
 //! line) reach the product through [`Host`] and import the types they need from the crates that define them.
 
-mod agents;
 mod apps;
 mod asker;
 mod beside;
+mod calls;
 mod changes;
 mod children;
 mod clients;
 mod doctor;
 mod host;
 mod host_log;
-mod mcp;
 mod modes;
+mod offered;
 mod plugins;
-mod prompts;
 mod runs;
 mod tasks;
 mod tools;
 mod upkeep;
+mod visit;
 mod whole;
 
-pub use agents::{AgentDesk, Block, BlockContext, FIRST_AGENT, PromptUse, SubTexts, SystemBlocks};
 pub use apps::{
     AppCaller, AppDesk, AppNeed, BackendCall, FrameAsset, FramePolicy, Looked, OpenOrder, OpenPage, Opened,
     OpenedView, Revision, View, ViewOrder, frame_hash,
@@ -33,17 +32,17 @@ pub use asker::{
     withdraw_code,
 };
 pub use beside::{Beside, BesideSettings};
+pub use calls::Calls;
 pub use changes::{ChangeDetail, UndoOrder, UndoOutcome};
 pub use children::{LAUNCH_COMMAND, WARDEN_COMMAND};
 pub use clients::AllowOrder;
 pub use doctor::failed_to_open;
 pub use host::{EmbeddedFiles, Host, HostConfig};
 pub use host_log::log_to_stderr;
-pub use mcp::{RETURN_PATH, Returned, ServerDesk, ToolsetOrder};
 pub use modes::TokenKeeper;
-pub use prompts::{PromptDesk, PromptReply, Visit, visit_prompts};
 pub use runs::{Exported, Reopened, RunDesk, Sender, decode_base64, encode_base64};
 pub use tools::{CallState, ToolCall, ToolDesk, ToolLogFilter, ToolLogPage};
+pub use visit::{Visit, visit_inbox};
 
 /// The version of ChatOS, the one number every surface shows.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -34,7 +34,6 @@ use active::Active;
 use record::EventLog;
 pub(crate) use subagents::HostRunner;
 
-pub(crate) use begin::through;
 pub use export::{Exported, Reopened};
 pub use send::Sender;
 pub(crate) use sessions::check_workspace;

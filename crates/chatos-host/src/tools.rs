@@ -10,29 +10,29 @@ mod watch;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
-use chatos_agent::{BuiltInCall, Toolset};
+use chatos_agent::BuiltInCall;
 use chatos_builtin::{find_server, nearest_server, server_names};
 use chatos_events::Events;
 use chatos_events::Notice;
 use chatos_layer::{
-    Access, CallRequest, Caller, Layer, LayerParts, ProgressReport, ProgressSink, Reach, Reply, Root, Server,
+    Access, CallRequest, Caller, Layer, LayerParts, ProgressReport, ProgressSink, Reply, Root, Server,
     ServerEnv, SettingsSource, StoreHandle, ToolLog, ToolSettings,
 };
 use chatos_mcp::Progress;
 use chatos_policy::Role;
 use chatos_prompts::RequestId;
+use chatos_servers::Toolset;
 use chatos_tool::{Envelope, ErrorCode, Fault, Lang, Text, Transport};
 use chatos_wire::Severity;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::asker::{AskedBy, DeskOwner, DeskQueue};
+use crate::asker::DeskQueue;
 use crate::host::Host;
-use crate::prompts::PromptDesk;
 use crate::whole::whole;
 pub use log_pages::{ToolLogFilter, ToolLogPage};
 pub use running::CallState;
@@ -93,12 +93,6 @@ impl Host {
         }
     }
 
-    /// How many tools a built-in server has, once it was made.
-    pub(crate) fn built_in_tool_count(&self, name: &str) -> Option<usize> {
-        let desk = self.tool_cell().get()?;
-        desk.server(name).ok().map(|server| server.tool_names().count())
-    }
-
     /// Follows the tool log and changes by other processes until the host stops.
     pub(crate) fn tend_tools(self: &Arc<Self>) {
         let desk = self.tools();
@@ -137,7 +131,7 @@ impl ToolDesk {
             settings: Arc::new(HostSettings { host: weak.clone(), last: Mutex::default() }),
             log: Some(ToolLog::new(log.clone(), Box::new(warn))),
             redactor: Arc::clone(host.redactor()),
-            queue: Arc::new(DeskQueue::new(Arc::new(HostDesk { host: weak, desk: OnceLock::new() }))),
+            queue: Arc::new(DeskQueue::new(Arc::new(host.inbox().clone()))),
             observer: Arc::new(watch::Told(events.clone(), Arc::downgrade(host))),
         });
         let env = ServerEnv {
@@ -389,54 +383,6 @@ impl SettingsSource for HostSettings {
         let settings = Arc::new(ToolSettings::read(host.settings()));
         *last = Some((revision, Arc::clone(&settings)));
         settings
-    }
-}
-
-/// The queue of the host, without keeping the host.
-struct HostDesk {
-    host: Weak<Host>,
-    desk: OnceLock<Arc<PromptDesk>>,
-}
-
-impl DeskOwner for HostDesk {
-    fn desk(&self) -> Result<&PromptDesk, Fault> {
-        if let Some(desk) = self.desk.get() {
-            return Ok(desk);
-        }
-        let host = self.host.upgrade().ok_or_else(|| {
-            Fault::new(ErrorCode::Unavailable, Text::fixed("the host is stopping", "主机正在停止"))
-        })?;
-        let desk = host.shared_prompts()?;
-        Ok(self.desk.get_or_init(|| desk))
-    }
-
-    fn reach(&self) -> Reach {
-        let Some(host) = self.host.upgrade() else {
-            return Reach::None(Text::fixed("the host is stopping", "主机正在停止"));
-        };
-        if host.is_serving() {
-            return Reach::Host;
-        }
-        // A command that opened the state for a moment shows nobody a question, unless it says so.
-        if host.is_attended() {
-            return Reach::Terminal;
-        }
-        match self.desk() {
-            Ok(_) => Reach::Store,
-            Err(fault) => Reach::None(fault.message),
-        }
-    }
-
-    fn asked_by(&self, run: Option<&str>) -> AskedBy {
-        // The question of a call by hand is over with the host that makes it, or with the command that was
-        // killed; a run is continued, and its questions wait for that (agents §8).
-        match self.host.upgrade() {
-            Some(host) if host.is_serving() => host.asked_by(run),
-            Some(_) if run.is_none() => {
-                AskedBy { origin: chatos_prompts::Origin::here(), ..AskedBy::default() }
-            }
-            _ => AskedBy::default(),
-        }
     }
 }
 

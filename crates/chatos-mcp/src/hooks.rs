@@ -78,6 +78,19 @@ pub struct Root {
     pub name: Option<String>,
 }
 
+/// The address of a folder.
+pub fn file_uri(path: &str) -> String {
+    let mut uri = "file://".to_owned();
+    for byte in path.bytes() {
+        if byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte) {
+            uri.push(char::from(byte));
+        } else {
+            uri.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    uri
+}
+
 /// Where a line of a server's log came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogSource {

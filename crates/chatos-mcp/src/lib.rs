@@ -72,7 +72,7 @@ pub use elicitation::{ElicitAnswer, Elicitation, InputRequest};
 pub use endpoint::{Addresses, Auth, CommandLine, Credentials, Endpoint, EndpointError, InProcess, Remote};
 pub use failure::{Failure, Waited};
 pub use handshake::{Era, Identity, LEGACY, MODERN, Peer};
-pub use hooks::{Asked, Hooks, Later, LogLine, LogSource, NoHooks, Offers, Root, ServerKey};
+pub use hooks::{Asked, Hooks, Later, LogLine, LogSource, NoHooks, Offers, Root, ServerKey, file_uri};
 pub use limits::Times;
 pub use message::RpcError;
 pub use oauth::{

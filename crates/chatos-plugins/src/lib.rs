@@ -4,18 +4,22 @@
 //! This crate is the only one that touches plugin directories. It blocks on disk and, backends aside,
 //! uses no async runtime; callers put it on a blocking thread. It never opens the database (trust goes
 //! through [`TrustStore`], names through [`NameStore`]) and starts no process but backends ([`backend`]) and
-//! Node, to have modules parsed ([`check_modules`]). [`Plugins`] is what the product asks about plugins.
+//! Node, to have modules parsed ([`check_modules`]). [`Plugins`] is what the product asks about plugins,
+//! [`PluginHome`] how every part of a host has them.
 
 pub mod backend;
+mod builtin;
 mod desk;
 pub mod details;
 mod development;
 mod digest;
 mod fault;
 mod fs;
+mod home;
 mod imports;
 mod install;
 mod layout;
+mod lending;
 pub mod listing;
 mod load;
 mod masking;
@@ -36,12 +40,14 @@ pub use desk::{AppKey, NameStore, Plugins};
 pub use digest::{Digest, Inventory, TreeFile, digest_of, inventory};
 pub use fault::{inside_network, manifest_lang, no_plugin, package_fault, problems_json};
 pub use fs::{Fs, RealFs};
+pub use home::{PluginHome, PluginHomeParts};
 pub use imports::{ModuleRole, ModuleToCheck, modules_outside, node_entry};
 pub use install::{
     DataChoice, InstallReport, InstallRequest, InstalledPlugin, Installer, KeptDir, NoProgress, Phase,
     Progress, RepairReport, Uninstalled, new_log_id, unpack,
 };
 pub use layout::{Origin, Roots, UiApps};
+pub use lending::Lending;
 pub use load::{Icon, Loaded, LoadedApp, LoadedPlugin, load};
 pub use node_check::check_modules;
 pub use operation::{InstallOrder, InstallProgress, install_report};

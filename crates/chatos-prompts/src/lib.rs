@@ -41,6 +41,7 @@ mod archive;
 pub mod async_task;
 mod prompts;
 pub mod rehearsal;
+#[cfg(feature = "testing")]
 pub mod testing;
 
 pub use approval::{Approval, Unasked};

@@ -1,7 +1,7 @@
 //! What the host's database does for the queue: the records that decide served prompts, the outbox of
 //! lines still to be mirrored, and private answers (`ui-prompts §1`, §7.3–7.4; `state §3.4`).
 //!
-//! Implemented in `chatos-host` on SQLite; [`crate::testing`] has one for tests. Every method is
+//! Implemented in `chatos-inbox` on SQLite; `testing` has one for tests. Every method is
 //! synchronous and is called from blocking contexts. An implementation must not call back into this
 //! crate.
 

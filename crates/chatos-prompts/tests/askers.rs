@@ -13,7 +13,7 @@ const WAYS: [&str; 5] =
 const ASKERS: &[(&str, &str, usize, &str)] = &[
     // The two doors, and what they pass on.
     (
-        "chatos-host/src/prompts/desk.rs",
+        "chatos-inbox/src/questions.rs",
         "Ask::from_payload(",
         1,
         "effect of the payload; required for host and mcp owners",
@@ -25,10 +25,11 @@ const ASKERS: &[(&str, &str, usize, &str)] = &[
     ("chatos-builtin/src/ui_prompt/choices.rs", "person::ask(", 1, "nothing"),
     ("chatos-builtin/src/ui_prompt/key_values.rs", "person::ask(", 1, "nothing"),
     // Servers of others: a form, a page, a result that came late.
-    ("chatos-agent/src/dispatch/questions.rs", "asker.question(", 3, "nothing, url, nothing"),
-    ("chatos-host/src/mcp/sampling.rs", "asker.question(", 1, "sampling"),
+    ("chatos-agent/src/dispatch/questions.rs", "asker.question(", 2, "nothing, nothing"),
+    ("chatos-inbox/src/page.rs", "asker.question(", 1, "url"),
+    ("chatos-host/src/calls/sampling.rs", "asker.question(", 1, "sampling"),
     (
-        "chatos-host/src/mcp/sign_in/question.rs",
+        "chatos-servers/src/sign_in/question.rs",
         "asker.question(",
         2,
         "nothing: what it leads to is a url, and a result",
@@ -39,9 +40,9 @@ const ASKERS: &[(&str, &str, usize, &str)] = &[
 
 /// Places that make the record itself; each has its effect from above, or names it.
 const RECORDS: &[(&str, &str)] = &[
-    ("chatos-host/src/mcp/ports.rs", "ask.effect = question.effect;"),
+    ("chatos-inbox/src/question.rs", "ask.effect = question.effect;"),
     ("chatos-host/src/runs/ask.rs", "ask.effect = Some(effect);"),
-    ("chatos-host/src/prompts/desk.rs", "ask.effect = match payload.get(\"effect\")"),
+    ("chatos-inbox/src/questions.rs", "ask.effect = match payload.get(\"effect\")"),
     // The question before a call of another server.
     ("chatos-agent/src/dispatch/ask.rs", "effect: Some(effect.clone()),"),
     // A folder an app would like to work in.

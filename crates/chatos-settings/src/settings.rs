@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-use chatos_tool::Text;
+use chatos_tool::{Lang, Text};
 use serde_json::Value;
 
 use crate::spec::{EnvRule, PLUGIN_ENV, SettingSpec, env_name, find_setting};
@@ -124,6 +124,15 @@ impl Settings {
             warning,
             updated_at: None,
         })
+    }
+
+    /// The language of messages when a caller names none: the setting `language`, or that of the system.
+    pub fn lang(&self, system: Lang) -> Lang {
+        match self.text("language").as_str() {
+            "zh" => Lang::Zh,
+            "en" => Lang::En,
+            _ => system,
+        }
     }
 
     /// The effective value as a switch.

@@ -39,8 +39,12 @@ fn judge(file: &str, lines: usize) -> Option<Finding> {
 /// Test files may be long: they are read one case at a time.
 pub(crate) fn is_test(file: &str) -> bool {
     let name = file.rsplit('/').next().unwrap_or(file);
-    let in_folder = file.split('/').any(|part| matches!(part, "tests" | "e2e"));
-    in_folder || name == "tests.rs" || name.contains(".test.") || name.contains(".spec.")
+    let in_folder = file.split('/').any(|part| matches!(part, "tests" | "testing" | "e2e"));
+    in_folder
+        || name == "tests.rs"
+        || name == "testing.rs"
+        || name.contains(".test.")
+        || name.contains(".spec.")
 }
 
 #[cfg(test)]

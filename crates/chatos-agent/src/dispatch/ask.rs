@@ -1,5 +1,6 @@
 //! The question before a call that the land_config wants asked: once, for this run, or no (agents §2).
 
+use chatos_inbox::{Question, Verdict};
 use chatos_prompts::whole::{self, Whole};
 use chatos_prompts::{Approval, Effect, Object, Owner, RequestId, Unasked, effect};
 use chatos_tool::{
@@ -9,7 +10,7 @@ use chatos_tool::{
 use serde_json::{Value, json};
 
 use super::answer::millis;
-use super::ports::{Question, ToolEvent, Verdict};
+use super::ports::ToolEvent;
 use super::{Call, Resumed, WaitKind, canceled};
 
 /// Most characters of the arguments in a question; the rest is loaded before it can be allowed.
@@ -199,6 +200,7 @@ impl Call<'_> {
         let whole = whole.is_cut.then_some(text);
         Ok(Question {
             id: Some(id),
+            kept: false,
             prompt,
             owner: Owner::host_run(),
             source: format!("{server}/{tool}"),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chatos_contribution::ServerIdentity;
+use chatos_inbox::{Question, Verdict};
 use chatos_mcp::{Later, Pool, Progress};
 use chatos_policy::Role;
 use chatos_prompts::{Approval, Effect, Owner, Prompts};
@@ -14,7 +15,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::{Asker, CallObserver};
-use crate::toolset::AppPlace;
+use chatos_servers::AppPlace;
 
 /// The settings in force when a call begins.
 #[derive(Debug, Clone)]
@@ -65,26 +66,6 @@ pub struct BuiltInCall {
     pub progress: mpsc::Sender<Progress>,
 }
 
-/// A question for the queue.
-#[derive(Debug, Clone)]
-pub struct Question {
-    /// Its id, where somebody wrote it down before; the same question again is that one.
-    pub id: Option<String>,
-    /// As ui-prompts §5 has it.
-    pub prompt: Value,
-    /// Who asks.
-    pub owner: Owner,
-    /// Shown as the source.
-    pub source: String,
-    /// Where it belongs.
-    pub trace: Trace,
-    /// What the answer decides, and everything beside the prompt that decides it; such an answer has to
-    /// name what was shown (ui-prompts §6).
-    pub effect: Option<Effect>,
-    /// The text of which the prompt shows a part; kept before the question is written.
-    pub whole: Option<String>,
-}
-
 /// What a server and its tool are at this moment; part of what a person approves (security T24).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Standing {
@@ -109,15 +90,6 @@ pub struct CallContext {
     pub sampling: bool,
     /// Who hears of it.
     pub observer: Arc<dyn CallObserver>,
-}
-
-/// What a person decided.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Verdict {
-    /// `ok`, `canceled`, `timeout` or `error`.
-    pub status: String,
-    /// The whole response, with values that the log does not show.
-    pub response: Map<String, Value>,
 }
 
 /// A wait that survives a restart (`async_tasks`).

@@ -4,14 +4,17 @@
 
 use std::sync::Arc;
 
+use chatos_inbox::{Question, ServerVoice, Verdict, page_effect, page_question};
 use chatos_mcp::{ElicitAnswer, Elicitation, InputRequest};
-use chatos_prompts::{Effect, Object, Owner, elicitation};
+use chatos_prompts::{Effect, Owner, elicitation};
 use chatos_tool::{ErrorCode, Lang, Trace};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
+use chatos_mcp::file_uri;
+
 use super::WaitKind;
-use super::ports::{Ports, Question, ToolEvent, Verdict};
+use super::ports::{Ports, ToolEvent};
 use super::{CallEnd, CallObserver, NoObserver};
 
 /// Who asks, and where the question belongs.
@@ -44,9 +47,16 @@ impl Asker {
 
     /// A question of it; `effect` is what an answer decides.
     pub fn question(&self, prompt: Value, effect: Option<Effect>) -> Question {
-        let source = format!("mcp:{}", self.server);
-        let trace = self.trace.clone();
-        Question { id: None, prompt, owner: self.owner(), source, trace, effect, whole: None }
+        self.voice().question(prompt, effect)
+    }
+
+    fn voice(&self) -> ServerVoice {
+        ServerVoice {
+            identity: self.identity.clone(),
+            server: self.server.clone(),
+            trace: self.trace.clone(),
+            lang: self.lang,
+        }
     }
 }
 
@@ -58,20 +68,8 @@ fn prompt_of(asker: &Asker, ask: &Elicitation) -> Result<Question, String> {
                 elicitation::prompt(&asker.server, message, schema).map_err(|error| error.to_string())?;
             Ok(asker.question(prompt, None))
         }
-        Elicitation::Url { message, url, .. } => url_question(asker, message, url),
+        Elicitation::Url { message, url, .. } => page_question(&asker.voice(), message, url),
     }
-}
-
-/// A question whether to open a page (ui-prompts §10.2), or why it cannot be asked.
-pub fn url_question(asker: &Asker, message: &str, url: &str) -> Result<Question, String> {
-    let host = allowed_host(url)?;
-    let effect = Some(url_effect(asker, url));
-    Ok(asker.question(url_prompt(asker, message, url, &host), effect))
-}
-
-/// What opening a page for a server is.
-pub fn url_effect(asker: &Asker, url: &str) -> Effect {
-    Effect::new("url", Object::new()).with("identity", json!(asker.identity)).with("url", json!(url))
 }
 
 /// The server is told of a yes only when that is used, once, for this very address.
@@ -84,66 +82,13 @@ async fn settled(
 ) -> ElicitAnswer {
     let answer = answer_of(ask, verdict);
     let (Elicitation::Url { url, .. }, ElicitAnswer::Accept(_)) = (ask, &answer) else { return answer };
-    match ports.use_approval(request_id.to_owned(), url_effect(asker, url)).await {
+    match ports.use_approval(request_id.to_owned(), page_effect(&asker.identity, url)).await {
         Ok(_opened) => answer,
         Err(fault) => {
             tracing::warn!(%fault, server = asker.server, "a page is not opened");
             ElicitAnswer::Cancel
         }
     }
-}
-
-/// ui-prompts §10.2: `https:`, and `http:` on this machine only.
-fn allowed_host(url: &str) -> Result<String, String> {
-    let (scheme, rest) = url.split_once("://").ok_or("`url` is not a web address")?;
-    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    if authority.contains('@') {
-        return Err("`url` holds a user name".to_owned());
-    }
-    let host = match authority.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-        Some((inside, _)) => inside.to_owned(),
-        None => authority.split(':').next().unwrap_or_default().to_ascii_lowercase(),
-    };
-    if host.is_empty() {
-        return Err("`url` names no host".to_owned());
-    }
-    let here = host == "localhost"
-        || host.ends_with(".localhost")
-        || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
-    match scheme.to_ascii_lowercase().as_str() {
-        "https" => Ok(host),
-        "http" if here => Ok(host),
-        _ => Err("`url` is neither https nor on this machine".to_owned()),
-    }
-}
-
-fn url_prompt(asker: &Asker, message: &str, url: &str, host: &str) -> Value {
-    let server = &asker.server;
-    let odd = host.split('.').any(|label| label.starts_with("xn--"));
-    let (title, note, warning, open, decline) = match asker.lang {
-        Lang::En => (
-            format!("{server} wants you to open a page"),
-            format!("Host: **{host}**"),
-            "The name of this host holds characters that may look like others (xn--).",
-            "Open the page",
-            "Decline",
-        ),
-        Lang::Zh => (
-            format!("{server} 希望您打开一个网页"),
-            format!("主机：**{host}**"),
-            "该主机名包含可能与其他字符混淆的字符（xn--）。",
-            "打开网页",
-            "拒绝",
-        ),
-    };
-    let mut text = format!("{message}\n\n{note}\n\n`{url}`");
-    if odd {
-        text = format!("{text}\n\n{warning}");
-    }
-    json!({
-        "kind": "choice", "title": title, "message": text, "url": url,
-        "options": [{ "value": "open", "label": open }, { "value": "decline", "label": decline }],
-    })
 }
 
 /// What the server is told about an answer.
@@ -261,7 +206,7 @@ pub(super) async fn ask_all(ports: &Arc<dyn Ports>, asker: &Asker, open: &[Open]
     let mut questions = Vec::new();
     for Open { request, prompt, .. } in open {
         if let (InputRequest::Elicitation(ask), Some(id)) = (request, prompt) {
-            questions.push(Question { id: Some(id.clone()), ..prompt_of(asker, ask)? });
+            questions.push(Question { id: Some(id.clone()), kept: true, ..prompt_of(asker, ask)? });
         }
     }
     for question in questions {
@@ -315,19 +260,6 @@ pub(super) async fn withdraw(ports: &Arc<dyn Ports>, asker: &Asker, open: &[Open
     }
 }
 
-/// A directory as a URI.
-pub fn file_uri(path: &str) -> String {
-    let mut uri = "file://".to_owned();
-    for byte in path.bytes() {
-        if byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte) {
-            uri.push(char::from(byte));
-        } else {
-            uri.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    uri
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -369,6 +301,5 @@ mod tests {
         assert_eq!(answer_of(&ask, &no), ElicitAnswer::Decline);
         let gone = verdict("timeout", json!({ "status": "timeout" }));
         assert_eq!(answer_of(&ask, &gone), ElicitAnswer::Cancel);
-        assert_eq!(file_uri("/a b/数"), "file:///a%20b/%E6%95%B0");
     }
 }

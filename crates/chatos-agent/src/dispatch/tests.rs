@@ -3,13 +3,14 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use chatos_inbox::{Question, Verdict};
 use chatos_mcp::{Later, NoHooks, Pool, PoolOptions};
 use chatos_prompts::{Approval, Effect, Owner, Prompts, Unasked};
 use chatos_tool::{Answer, Envelope, LogLevel, LogRules, Redactor, Stamp, TextLimits};
 use serde_json::json;
 
 use super::*;
-use crate::toolset::{AppPlace, OfferedTool, ServerOffer, Word};
+use chatos_servers::{AppPlace, OfferedTool, ServerOffer, Word};
 
 /// A host without anything behind it.
 struct Recorder {

@@ -18,8 +18,8 @@ use crate::compact;
 use crate::context::{Said, conversation, tokens};
 use crate::repeat::{NOTE, Repeating};
 use crate::stage::{Answering, DeltaKind, Finished, RequestFacts, Retry};
-use crate::toolset::Toolset;
 use crate::transcript::Transcript;
+use chatos_servers::Toolset;
 
 /// The text is written to its row so often.
 const FLUSH: Duration = Duration::from_millis(500);

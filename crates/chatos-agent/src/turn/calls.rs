@@ -14,8 +14,8 @@ use crate::dispatch::{CallEnd, CallOrder, ToolRef};
 use crate::repeat;
 use crate::resume::{Decision, decide};
 use crate::stage::{CallStep, PlannedCall, Word};
-use crate::toolset::Toolset;
 use crate::transcript::{Pending, Transcript};
+use chatos_servers::Toolset;
 
 /// Calls at once.
 const PARALLEL: usize = 8;

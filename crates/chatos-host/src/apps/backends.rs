@@ -127,7 +127,8 @@ impl Host {
     pub(crate) fn wire_backends(self: &Arc<Self>) {
         let port = Port { host: Arc::downgrade(self) };
         let logs = self.dir().plugin_logs();
-        self.apps().backends.get_or_init(|| Backends::new(Arc::new(port), logs));
+        let backends = self.apps().backends.get_or_init(|| Backends::new(Arc::new(port), logs));
+        self.plugin_home().set_backends(backends.clone());
     }
 
     /// A plugin with a backend that may be called.
@@ -228,7 +229,7 @@ impl Host {
         })?;
         let entry = check_backend(&snapshot, plugin)?;
         // plugins §7: the bytes are looked at again before a process starts.
-        let found = self.verify_plugin(plugin).map_err(|reason| match reason {
+        let found = self.plugin_home().verify(plugin).map_err(|reason| match reason {
             Unverified::Unreadable(error) => failed(&error),
             Unverified::NotTrusted(_) => BackendError::new(
                 "permission_denied",
@@ -243,7 +244,7 @@ impl Host {
             .mode(0o700)
             .create(&directory)
             .map_err(|error| failed(&error))?;
-        let import = self.lent_to(plugin, &entry).map_err(|fault| failed(&fault))?;
+        let import = self.lending().to(plugin, &entry).map_err(|fault| failed(&fault))?;
         Ok(Launch {
             node,
             runner,

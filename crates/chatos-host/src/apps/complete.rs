@@ -3,19 +3,18 @@
 
 use std::sync::Arc;
 
-use chatos_agent::Toolset;
 use chatos_contribution::ServerIdentity;
 use chatos_manifest::PluginId;
 use chatos_model::{CompleteOrder, Completion, Message};
 use chatos_plugins::backend::BackendError;
 use chatos_policy::{PromptLang, Role, SAFE_DEFAULT, UiApp};
+use chatos_servers::{GrantedTool, Toolset, ToolsetOrder};
 use chatos_store::{AgentRecord, DEMO_MODEL, ModelRecord};
 use chatos_tool::{ErrorCode, Fault, Text};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::host::Host;
-use crate::mcp::ToolsetOrder;
 use crate::tools::ToolCall;
 
 /// An answer longer than this is cut off with an error; it would not fit a message.
@@ -124,7 +123,7 @@ async fn own_tools(host: &Arc<Host>, plugin: &PluginId) -> Result<Toolset, Fault
 }
 
 /// Without the clock that every set has.
-fn own_specs(set: &Toolset) -> impl Iterator<Item = &chatos_agent::GrantedTool> {
+fn own_specs(set: &Toolset) -> impl Iterator<Item = &GrantedTool> {
     set.specs().filter(|tool| set.route(&tool.identity).is_some())
 }
 

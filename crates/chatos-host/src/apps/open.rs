@@ -61,7 +61,7 @@ impl Host {
     /// (plugins §7). Blocks on disk.
     pub fn open_app(&self, order: &OpenOrder) -> Result<Opened, Fault> {
         let (plugin, app_id) = self.usable_app(&order.plugin_id, &order.app_id)?;
-        let found = self.verify_plugin(&plugin).map_err(|reason| match reason {
+        let found = self.plugin_home().verify(&plugin).map_err(|reason| match reason {
             Unverified::Unreadable(error) => unreadable(&order.plugin_id, &error),
             Unverified::NotTrusted(_) => not_trusted(&order.plugin_id),
         })?;

@@ -50,7 +50,7 @@ impl Host {
         let wish = patch.get("workspaceRoot").and_then(Value::as_str);
         let placed = self.place_for_app(&caller.plugin_id, &caller.app_id, wish).await?;
         let (host, plugin, pending) = (Arc::clone(self), caller.plugin_id.clone(), placed.pending.clone());
-        let made = off_thread(move || host.agents().create_for_app(&plugin, patch, &placed)).await?;
+        let made = off_thread(move || host.create_agent_for_app(&plugin, patch, &placed)).await?;
         Ok((made, pending))
     }
 
@@ -64,7 +64,7 @@ impl Host {
         let (host, by, agent, drafted) =
             (Arc::clone(self), caller.clone(), id.to_owned(), without_root(&patch));
         off_thread(move || {
-            host.agents().reach(&by, &agent)?;
+            host.reach_agent(&by, &agent)?;
             host.agents().drafted(Some(&host.agents().agent(&agent)?), drafted)
         })
         .await?;
@@ -75,7 +75,7 @@ impl Host {
         let pending = placed.as_ref().and_then(|placed| placed.pending.clone());
         let (host, by, agent) = (Arc::clone(self), caller.clone(), id.to_owned());
         let changed =
-            off_thread(move || host.agents().update_for_app(&by, &agent, patch, placed.as_ref())).await?;
+            off_thread(move || host.update_agent_for_app(&by, &agent, patch, placed.as_ref())).await?;
         Ok((changed, pending))
     }
 

@@ -4,13 +4,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use chatos_agent::Question;
 use chatos_files::plan::sensitive;
+use chatos_inbox::Question;
 use chatos_manifest::{PluginId, visible};
 use chatos_plugins::UiApps;
 use chatos_prompts::{Effect, Object, Owner, effect};
 use chatos_store::{AgentRecord, AppRootMode, AppRootRow, SessionRow, iso_from_ms, now_ms};
-use chatos_tool::{ErrorCode, Fault, Lang, Text};
+use chatos_tool::{ErrorCode, Fault, Lang, Text, Trace};
 use chatos_wire::app::AppRootView;
 use chatos_wire::event::{AppRootDecided, HostEvent};
 use serde_json::{Map, Value, json};
@@ -18,14 +18,11 @@ use serde_json::{Map, Value, json};
 use super::fault::no_plugin;
 use super::own::AppCaller;
 use crate::host::Host;
-use crate::mcp::empty_trace;
 
 /// Questions about folders of one plugin that wait at a time; more wishes are not asked about.
 const MOST_ASKED: usize = 3;
 /// Who asks: the host, so that no app can answer.
 const OWNER: &str = "app_roots";
-/// The same as the queue names it.
-pub(crate) const ROOTS_OWNER: &str = "host:app_roots";
 
 /// Folders that hold what opens other doors; the question says so.
 const KEY_FOLDERS: [&str; 9] =
@@ -183,14 +180,15 @@ impl Host {
         self.put_root(row.clone()).await?;
         let question = Question {
             id: Some(request.clone()),
+            kept: true,
             prompt: question(&self.app_name(plugin_id, app_id), root, self.lang()),
             owner: Owner::host_server(OWNER),
             source: format!("{plugin_id}:{app_id}"),
-            trace: empty_trace(),
+            trace: Trace::default(),
             effect: Some(effect_of(&row)),
             whole: None,
         };
-        if let Err(fault) = self.servers().ports().ask(question).await {
+        if let Err(fault) = self.inbox().ask(question).await {
             self.drop_root(&row).await;
             return Err(fault);
         }
@@ -224,7 +222,7 @@ impl Host {
             let owner = Owner::host_server(OWNER);
             let verdict = tokio::select! {
                 () = shutdown.cancelled() => return,
-                verdict = host.servers().ports().verdict(row.request_id.clone(), owner) => verdict,
+                verdict = host.inbox().verdict(&row.request_id, &owner) => verdict,
             };
             match verdict {
                 Ok(verdict) => host.root_decided(row, &verdict.status, &verdict.response).await,
@@ -246,7 +244,7 @@ impl Host {
             _ => return self.drop_root(&row).await,
         };
         if matches!(mode, AppRootMode::Full | AppRootMode::Read) {
-            let used = self.servers().ports().use_approval(row.request_id.clone(), effect_of(&row)).await;
+            let used = self.inbox().use_approval(row.request_id.clone(), effect_of(&row)).await;
             if let Err(fault) = used {
                 tracing::warn!(%fault, "the folder is another one than the person was asked about");
                 return self.drop_root(&row).await;

@@ -37,8 +37,7 @@ impl Host {
         let Ok(desk) = self.plugins() else { return Vec::new() };
         let snapshot = desk.snapshot();
         let mut problems = Vec::new();
-        let known =
-            self.server_cell().get().and_then(|servers| Some((servers, servers.shared().last_known()?)));
+        let known = self.server_cell().get().and_then(|servers| Some((servers, servers.last_known()?)));
         for (servers, server) in
             known.iter().flat_map(|(desk, known)| known.servers.iter().map(move |known| (desk, known)))
         {

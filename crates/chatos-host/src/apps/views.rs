@@ -9,6 +9,8 @@ use std::time::Duration;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use chatos_mcp::Tool;
+use chatos_policy::Role;
+use chatos_servers::UiMeta;
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use chatos_wire::app::{ToolWithView, ViewHosts};
 use serde_json::{Map, Value, json};
@@ -113,37 +115,6 @@ impl AppDesk {
     }
 }
 
-/// The resource that shows results of a tool, and who may call the tool (`_meta.ui`).
-pub(crate) struct UiMeta<'a>(Option<&'a Value>);
-
-impl<'a> UiMeta<'a> {
-    pub(crate) fn of(tool: &'a Tool) -> Self {
-        Self(tool.meta.as_ref())
-    }
-
-    /// `ui.resourceUri`, or its older spelling.
-    pub(crate) fn uri(&self) -> Option<&'a str> {
-        let meta = self.0?;
-        let uri = meta.pointer("/ui/resourceUri").or_else(|| meta.get("ui/resourceUri"))?.as_str()?;
-        uri.starts_with("ui://").then_some(uri)
-    }
-
-    fn is_for(&self, word: &str) -> bool {
-        let listed = self.0.and_then(|meta| meta.pointer("/ui/visibility")).and_then(Value::as_array);
-        listed.is_none_or(|listed| listed.iter().any(|entry| entry == word))
-    }
-
-    /// Agents may call it.
-    pub(crate) fn for_model(&self) -> bool {
-        self.is_for("model")
-    }
-
-    /// Views of its server may call it.
-    pub(crate) fn for_view(&self) -> bool {
-        self.is_for("app")
-    }
-}
-
 impl Host {
     /// Tools of a server that have a view, as far as its tools were listed; nothing is started for it.
     pub async fn tools_with_views(self: &Arc<Self>, server: &str) -> Result<Vec<ToolWithView>, Fault> {
@@ -204,7 +175,11 @@ impl Host {
         if let Some(session) = &session {
             meta.insert("sessionId".to_owned(), json!(session));
         }
-        let set = self.servers().toolset_of_view(&view.identity, view.agent.clone(), lang).await?;
+        let outcome = match view.agent.clone() {
+            None => None,
+            Some(agent) => Some(self.outcome_of(agent, Role::Main).await?),
+        };
+        let set = self.servers().toolset_of_view(&view.identity, outcome.as_ref(), lang).await?;
         let call = ToolCall {
             server: view.identity.clone(),
             tool: tool.to_owned(),

@@ -29,7 +29,7 @@ impl Host {
 
     fn examine_prompt_log(&self) -> Finding {
         let title = || Text::fixed("Prompt log", "提问日志");
-        let report = match self.prompts().and_then(|desk| desk.check()) {
+        let report = match self.inbox().questions().and_then(|all| all.check()) {
             Ok(report) => report,
             Err(fault) => return failed(fault, title()),
         };

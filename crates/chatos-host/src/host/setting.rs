@@ -23,8 +23,8 @@ impl Host {
     }
 
     fn setting_changed(&self, key: &str) {
-        if key == crate::plugins::SYNC_SETTING {
-            self.sync_setting_changed();
+        if key == chatos_servers::SYNC_SETTING {
+            self.server_parts().sync_setting_changed();
         }
         self.events.publish(HostEvent::SettingsChanged(ChangedSetting { key: Some(key.to_owned()) }));
     }

@@ -7,12 +7,11 @@ use chatos_contribution::ServerIdentity;
 use chatos_events::Operation;
 use chatos_manifest::PluginId;
 use chatos_plugins::{
-    DataChoice, Digest, InstallOrder, InstallProgress, InstallRequest, NoProgress, Snapshot, inside_network,
+    DataChoice, Digest, InstallOrder, InstallProgress, InstallRequest, NoProgress, inside_network,
     install_report, no_plugin, package_fault,
 };
 use chatos_store::now_ms;
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
-use chatos_wire::event::{ChangedPlugins, HostEvent};
 use chatos_wire::plugin::{PluginEntry, TrustSheet};
 use serde_json::{Map, Value, json};
 
@@ -87,7 +86,7 @@ impl Host {
         let parsed = PluginId::parse(id).map_err(|_| no_plugin(id))?;
         // plugins §9: its processes first, while its files are still there for `dispose`.
         self.end_backend(&parsed);
-        let rows = self.remove_synced_rows(&parsed)?;
+        let rows = self.server_parts().remove_synced_rows(&parsed)?;
         let done = desk
             .installer()
             .uninstall(&parsed, data, desk.registry(), &NoProgress)
@@ -97,13 +96,13 @@ impl Host {
             Err(fault) => {
                 // The plugin is still there; so are its rows after the next sync.
                 let _in_order = desk.following();
-                self.sync_contributions(&desk.snapshot());
+                self.server_parts().sync_contributions(&desk.snapshot());
                 return Err(fault);
             }
         };
-        let sign_ins = self.sign_ins_of(parsed.as_str());
+        let sign_ins = self.server_parts().sign_ins_of(parsed.as_str());
         self.store().forget_plugin(parsed.as_str())?;
-        self.end_sign_ins(sign_ins);
+        self.server_parts().end_sign_ins(sign_ins);
         let mut fields = Map::new();
         fields.insert("plugin".to_owned(), json!(parsed));
         fields.insert("dataDeleted".to_owned(), json!(done.data_deleted));
@@ -192,22 +191,5 @@ impl Host {
         let snapshot = desk.refresh(deep);
         self.plugins_changed(&snapshot);
         Ok(())
-    }
-
-    /// Tells everybody about a new snapshot, once, and mirrors contributions. When it returns that is done,
-    /// whoever did it: one snapshot is followed after the other, never an older one last.
-    pub(crate) fn plugins_changed(&self, snapshot: &Snapshot) {
-        let Ok(desk) = self.plugins() else { return };
-        let _in_order = desk.following();
-        if desk.is_news(snapshot.revision) {
-            self.sync_contributions(snapshot);
-            self.frames_follow(snapshot);
-            self.backends_follow(snapshot);
-            // Before the event: whoever hears it reads the servers as they are now.
-            if let Some(servers) = self.server_cell().get() {
-                servers.changed();
-            }
-            self.events().publish(HostEvent::PluginsChanged(ChangedPlugins { revision: snapshot.revision }));
-        }
     }
 }

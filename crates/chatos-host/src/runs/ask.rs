@@ -38,7 +38,7 @@ pub(crate) fn put(
     ask.session_id.clone_from(&trace.session_id);
     ask.trace = Some(json!(trace));
     ask.effect = Some(effect);
-    match host.prompts()?.ask(&ask) {
+    match host.inbox().questions()?.ask(&ask) {
         Err(fault) if fault.code == "id_conflict" => Ok(id.to_owned()),
         asked => asked,
     }
@@ -47,7 +47,7 @@ pub(crate) fn put(
 /// Waits for the answer, however long it takes.
 pub(crate) async fn wait(host: &Arc<Host>, request_id: &str) -> Result<Said, Fault> {
     loop {
-        let desk = host.shared_prompts()?;
+        let desk = host.inbox().questions()?;
         // Right after a start the queue is still being read.
         desk.prompts().ready().await;
         let limit = desk.prompts().next_expiry().map_or(STEP, |left| STEP.min(left));
@@ -69,7 +69,7 @@ pub(crate) async fn wait(host: &Arc<Host>, request_id: &str) -> Result<Said, Fau
 /// Closes the open questions of a run that is over; blocks on the database.
 pub(crate) fn withdraw_all(host: &Host, run_id: &str) -> Result<(), Fault> {
     if let Ok(run) = RunId::parse(run_id) {
-        host.prompts()?.prompts().abort(Scope::Run(&run));
+        host.inbox().questions()?.prompts().abort(Scope::Run(&run));
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use chatos_agent::{Limits, ModelFacts, RunClock, RunFacts, Turn};
 use chatos_model::{Provider, effort_of, prices_of};
 use chatos_policy::Role;
-use chatos_store::{AgentRecord, ModelRecord, RunRow, SessionRow, Store, StoreError};
+use chatos_store::{AgentRecord, ModelRecord, RunRow, SessionRow};
 use chatos_tool::{ErrorCode, Fault, Text, Trace};
 use chatos_wire::RunKind;
 use serde_json::Value;
@@ -74,14 +74,6 @@ pub(super) fn model_of(host: &Arc<Host>, chosen: &str, agent: &AgentRecord) -> R
 fn app_of(run: &RunRow) -> Option<String> {
     let options: Value = serde_json::from_str(&run.options).unwrap_or_default();
     options["app"].as_str().map(str::to_owned)
-}
-
-/// What cards of a run that an app started say; nothing for others.
-pub(crate) fn through(store: &Store, run_id: &str) -> Result<Option<String>, StoreError> {
-    let Some(run) = store.run(run_id)? else { return Ok(None) };
-    let root = if run.root_run_id == run.id { Some(run) } else { store.run(&run.root_run_id)? };
-    let options: Option<Value> = root.and_then(|root| serde_json::from_str(&root.options).ok());
-    Ok(options.and_then(|options| options["through"].as_str().map(str::to_owned)))
 }
 
 /// What is known of a model.

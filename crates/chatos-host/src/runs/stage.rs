@@ -14,10 +14,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use chatos_agent::{
     Answering, CallEnd, CallObserver, CallOrder, CallStep, Compacted, DeltaKind, Finished, Pending,
-    PersonsWord, PlannedCall, RequestFacts, Retry, RunClock, Stage, Toolset, Transcript,
+    PersonsWord, PlannedCall, RequestFacts, Retry, RunClock, Stage, Transcript,
 };
 use chatos_model::{Prices, Usage};
 use chatos_policy::Role;
+use chatos_servers::Toolset;
 use chatos_store::{
     AgentRecord, Kept, MessageRow, MessageWrite, NewMessage, RunChange, RunRow, RunWrite, StepRow, StepWrite,
     Store, StoreError, SummaryRow, ToolCallRow, UsageRow, now_ms,

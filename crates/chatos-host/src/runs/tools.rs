@@ -4,15 +4,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use chatos_agent::{CallEnd, CallObserver, CallOrder, Toolset};
+use chatos_agent::{CallEnd, CallObserver, CallOrder};
+use chatos_agents::{BlockContext, SubTexts};
 use chatos_policy::{Outcome, Role};
+use chatos_servers::{SIGN_IN, Toolset, ToolsetOrder};
 use chatos_tool::{Fault, Text};
 use chatos_wire::Severity;
 use serde_json::Value;
 
 use super::stage::HostStage;
-use crate::agents::{BlockContext, SubTexts};
-use crate::mcp::{SIGN_IN, ToolsetOrder};
 
 /// Later passes wait only so long for servers that are still starting.
 const LATER: Duration = Duration::from_millis(200);
@@ -156,9 +156,9 @@ impl RunTools {
         order: CallOrder,
         observer: Arc<dyn CallObserver>,
     ) -> CallEnd {
-        let servers = stage.parts.host.servers();
-        let end = servers.dispatcher().call(&set, order, observer).await;
-        servers.look_at(&end);
+        let host = &stage.parts.host;
+        let end = host.calls().dispatcher().call(&set, order, observer).await;
+        host.look_at_end(&end);
         end
     }
 }

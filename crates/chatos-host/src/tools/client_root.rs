@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use chatos_agent::{Road, Toolset};
+use chatos_servers::{Road, Toolset};
 use chatos_tool::{DenyRule, ErrorCode, Fault, Reason, Text, ToolError};
 
 use super::ToolCall;

@@ -2,18 +2,16 @@
 
 use std::sync::{Arc, Weak};
 
-use chatos_agent::{
-    CallEnd, CallObserver, CallOrder, Sending, TaskHandle, ToolRef, Toolset, Trail, WaitKind,
-};
+use chatos_agent::{CallEnd, CallObserver, CallOrder, Sending, TaskHandle, ToolRef, Trail, WaitKind};
 use chatos_mcp::{Block, Later};
 use chatos_policy::Role;
+use chatos_servers::{SIGN_IN, Toolset, ToolsetOrder};
 use chatos_tool::{ErrorCode, Fault, IdSource, Text, Trace};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::{ToolCall, ToolDesk, client_root};
 use crate::host::Host;
-use crate::mcp::{SIGN_IN, ToolsetOrder};
 use crate::whole::whole;
 
 pub(super) async fn call(host: &Arc<Host>, desk: &ToolDesk, call: ToolCall) -> Result<Value, Fault> {
@@ -41,19 +39,19 @@ pub(super) async fn call_with(
     let order = order(host, call, call_id.clone(), direct, cancel.clone())?;
     if let Some(error) = refused {
         let server = server.unwrap_or_default();
-        let ended = host.servers().dispatcher().refuse(&order, &server, &tool, error);
+        let ended = host.calls().dispatcher().refuse(&order, &server, &tool, error);
         return Ok(result(&ended, &call_id));
     }
     // Whoever goes away withdraws the call; it still ends in order and is logged.
     let gone = cancel.drop_guard();
     let trail = wants_trail.then(Trail::begin).map(Arc::new);
     let observer = Caller { host: Arc::downgrade(host), call_id: call_id.clone(), trail: trail.clone() };
-    let dispatcher = Arc::clone(host.servers().dispatcher());
+    let dispatcher = Arc::clone(host.calls().dispatcher());
     let ended = whole(async move { dispatcher.call(&set, order, Arc::new(observer)).await }).await;
     drop(gone.disarm());
     let ended = ended?;
     if is_agents {
-        host.servers().look_at(&ended);
+        host.look_at_end(&ended);
     }
     let mut result = result(&ended, &call_id);
     if let Some(trail) = trail {

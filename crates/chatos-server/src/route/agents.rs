@@ -110,7 +110,7 @@ async fn update(
     let lang = cx.lang;
     let (changed, pending_root) = match caller {
         Some(caller) => app.host().update_app_agent(&caller, &id, body).await?,
-        None => (blocking(&app, move |host| host.agents().update(&id, body)).await?, None),
+        None => (blocking(&app, move |host| host.update_agent(&id, body)).await?, None),
     };
     let view = blocking(&app, move |host| view(host, changed, lang)).await?;
     Ok(AgentView { pending_root, ..view })
@@ -118,12 +118,9 @@ async fn update(
 
 async fn remove(app: App, cx: Caller, Path(id): Path<String>) -> Result<Done, ApiError> {
     let caller = cx.app;
-    blocking(&app, move |host| {
-        let agents = host.agents();
-        match caller {
-            Some(caller) => agents.remove_for_app(&caller, &id),
-            None => agents.remove(&id),
-        }
+    blocking(&app, move |host| match caller {
+        Some(caller) => host.remove_agent_for_app(&caller, &id),
+        None => host.agents().remove(&id),
     })
     .await?;
     Ok(Done { ok: true })

@@ -144,7 +144,7 @@ async fn closed(
     _: Caller,
     (Path((plugin, app_id)), _): (Path<(String, String)>, Body<Empty>),
 ) -> Result<Done, ApiError> {
-    blocking(&app, move |host| host.prompts()?.app_closed(&format!("{plugin}/{app_id}"))).await?;
+    blocking(&app, move |host| host.inbox().questions()?.app_closed(&format!("{plugin}/{app_id}"))).await?;
     Ok(Done { ok: true })
 }
 

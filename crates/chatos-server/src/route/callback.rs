@@ -9,7 +9,7 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use chatos_host::Returned;
+use chatos_servers::Returned;
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use sha2::{Digest, Sha256};
 
@@ -18,7 +18,7 @@ use crate::app::App;
 use crate::caller::{Caller, UiOrigin};
 
 /// The path.
-pub(crate) const PATH: &str = chatos_host::RETURN_PATH;
+pub(crate) const PATH: &str = chatos_servers::RETURN_PATH;
 
 /// The redirect address for whoever asks. Loopback is named by its number: what RFC 8252 recommends, and
 /// what a place of sign-in compares without regard to the port.

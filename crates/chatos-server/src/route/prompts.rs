@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use axum::http::header;
-use chatos_host::{PromptDesk, PromptReply};
+use chatos_inbox::{PromptReply, Questions};
 use chatos_prompts::Surface;
 use chatos_tool::{Fault, Lang};
 use chatos_wire::prompt::{
@@ -57,9 +57,9 @@ pub(crate) fn add(routes: &mut Routes) {
 async fn at_desk<T: Send + 'static>(
     app: &App,
     lang: Lang,
-    work: impl FnOnce(&PromptDesk, Lang) -> Result<T, Fault> + Send + 'static,
+    work: impl FnOnce(&Questions, Lang) -> Result<T, Fault> + Send + 'static,
 ) -> Result<T, ApiError> {
-    blocking(app, move |host| work(host.prompts()?, lang)).await
+    blocking(app, move |host| work(host.inbox().questions()?, lang)).await
 }
 
 /// Ids such as `..` cannot travel in a path; in the query they can.
@@ -151,7 +151,7 @@ async fn wait(
     }
     let patience = named.timeout_ms.map_or(WAIT_DEFAULT, Duration::from_millis).min(WAIT_MOST);
     let cancel = app.host().shutdown().child_token();
-    let mut waited = app.host().prompts()?.wait(&id, patience, &cancel).await?;
+    let mut waited = app.host().inbox().questions()?.wait(&id, patience, &cancel).await?;
     if let (Some(caller), true) = (cx.app, waited["state"] == "closed") {
         let private =
             at_desk(&app, cx.lang, move |desk, _| desk.private_answer(&id, &caller.owner())).await?;

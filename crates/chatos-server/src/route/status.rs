@@ -44,7 +44,7 @@ async fn status(app: App, cx: Caller, (): ()) -> Result<Status, ApiError> {
 
 fn counts(app: &App) -> StatusCounts {
     // A queue that cannot be opened has its own finding; the status stays readable.
-    let prompts = app.host().prompts().map(|desk| desk.counts()).ok();
+    let prompts = app.host().inbox().questions().map(|desk| desk.counts()).ok();
     let plugins = app.host().plugins().ok();
     StatusCounts {
         plugins: plugins.map_or(0, |desk| desk.snapshot().plugins.len() as u64),

@@ -59,7 +59,7 @@ async fn list(app: App, cx: Caller, Query(query): Query<ToolQuery>) -> Result<To
                 return Err(Fault::new(ErrorCode::InvalidArgument, text).into());
             }
         };
-        let (tools, problems) = app.host().servers().tools_of_agent(&agent, role, lang).await?;
+        let (tools, problems) = app.host().tools_of_agent(&agent, role, lang).await?;
         let problems = problems.into_iter().map(|problem| ToolsetProblem {
             server: problem.server,
             tool: problem.tool,

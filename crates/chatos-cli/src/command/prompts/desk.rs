@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use chatos_host::{PromptDesk, PromptReply, Visit, visit_prompts};
+use chatos_host::{Visit, visit_inbox};
+use chatos_inbox::{PromptReply, Questions};
 use chatos_paths::{Announcement, Environment};
 use chatos_prompts::Surface;
 use chatos_tool::{Fault, Lang};
@@ -27,14 +28,14 @@ pub(crate) struct Desk {
 
 enum Who {
     Host(Api),
-    Here(Box<PromptDesk>),
+    Here(Box<Questions>),
 }
 
 impl Desk {
     pub(super) fn open(global: &Global, environment: Environment, visit: Visit) -> Result<Self, Fault> {
         let who = match Api::running(global, &environment)? {
             Some(host) => Who::Host(Api::Remote(host)),
-            None => match visit_prompts(&environment, global.state_dir.clone(), visit) {
+            None => match visit_inbox(&environment, global.state_dir.clone(), visit) {
                 Ok(desk) => Who::Here(Box::new(desk)),
                 // A host may have started in this very moment.
                 Err(fault) => match Api::running(global, &environment)? {

@@ -126,7 +126,7 @@ pub(super) fn asked(host: &Arc<Host>, rows: Vec<StepRow>) -> Vec<StepFacts> {
             step.sent = !only_asks;
             continue;
         };
-        let (Ok(desk), Ok(request)) = (host.prompts(), RequestId::parse(&id)) else { continue };
+        let (Ok(desk), Ok(request)) = (host.inbox().questions(), RequestId::parse(&id)) else { continue };
         if desk.prompts().ready_within(Duration::from_secs(30)).is_err() {
             continue;
         }
@@ -154,7 +154,7 @@ pub(super) fn asked(host: &Arc<Host>, rows: Vec<StepRow>) -> Vec<StepFacts> {
 /// Whether an approval was used. Where nobody can say, it may have been.
 fn is_used(host: &Host, id: &str) -> bool {
     let Ok(request) = RequestId::parse(id) else { return false };
-    match host.prompts() {
+    match host.inbox().questions() {
         Ok(desk) => desk.prompts().is_used(&request).unwrap_or(true),
         Err(_) => true,
     }

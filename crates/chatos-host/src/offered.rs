@@ -1,0 +1,79 @@
+//! What an agent may use, as tools: its grants, and the tools of the servers they name.
+
+use std::sync::Arc;
+
+use chatos_policy::{Outcome, Role};
+use chatos_servers::{SetProblem, ToolsetOrder};
+use chatos_tool::{ErrorCode, Fault, Lang, Text};
+use chatos_wire::tool::ToolsetView;
+use serde_json::Value;
+
+use crate::host::Host;
+
+impl Host {
+    /// What the policy grants an agent in a role.
+    pub(crate) async fn outcome_of(self: &Arc<Self>, agent: String, role: Role) -> Result<Outcome, Fault> {
+        let host = Arc::clone(self);
+        let work = tokio::task::spawn_blocking(move || {
+            let agents = host.agents();
+            agents.outcome(&agents.find(&agent)?, role)
+        });
+        work.await.map_err(|error| {
+            Fault::new(ErrorCode::Internal, Text::same("the grants failed")).caused_by(&error)
+        })?
+    }
+
+    /// The tools of an agent in a role, granted or not, with the reasons.
+    pub async fn tools_of_agent(
+        self: &Arc<Self>,
+        agent: &str,
+        role: Role,
+        lang: Lang,
+    ) -> Result<(Vec<ToolsetView>, Vec<SetProblem>), Fault> {
+        let outcome = self.outcome_of(agent.to_owned(), role).await?;
+        let set = self.servers().toolset(ToolsetOrder::new(&outcome, lang)).await?;
+        let granted = set.specs().map(|tool| ToolsetView {
+            name: tool.name.clone(),
+            identity: tool.identity.to_string(),
+            server: tool.server.clone(),
+            tool: tool.tool.clone(),
+            description: tool.description.clone(),
+            granted: true,
+            ask: tool.ask,
+            code: None,
+            why: None,
+            input_schema: Some(tool.input_schema.clone()),
+        });
+        let refused = set.refusals().map(|(name, tool)| ToolsetView {
+            name: name.to_owned(),
+            identity: tool.identity.to_string(),
+            server: tool.server.clone(),
+            tool: tool.tool.clone(),
+            description: String::new(),
+            granted: false,
+            ask: false,
+            code: Some(tool.code.to_owned()),
+            why: Some(tool.why.get(lang).to_owned()),
+            input_schema: None,
+        });
+        let mut all: Vec<ToolsetView> = granted.chain(refused).collect();
+        all.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok((all, set.problems().to_vec()))
+    }
+
+    /// The schemas of our own tools and of those that were offered so far, with the tools' names.
+    pub fn tool_schemas(&self) -> Vec<(String, Value)> {
+        let mut schemas: Vec<(String, Value)> = Vec::new();
+        let env = chatos_layer::ServerEnv { write: true, ..chatos_layer::ServerEnv::default() };
+        for server in
+            chatos_builtin::server_names().filter_map(|name| chatos_builtin::find_server(name, &env))
+        {
+            for mut tool in server.definitions(&chatos_layer::Access::All, Lang::En) {
+                let name = tool["name"].as_str().unwrap_or_default().to_owned();
+                schemas.push((name, tool["inputSchema"].take()));
+            }
+        }
+        schemas.extend(self.server_cell().get().map(|servers| servers.offered_schemas()).unwrap_or_default());
+        schemas
+    }
+}

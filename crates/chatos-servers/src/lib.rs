@@ -1,0 +1,43 @@
+//! Every server this host knows: built-in ones, those of apps, and those a person added; what each offers, which of
+//! its tools a person approved, how a person signs in to it, and the one pool that runs them.
+//!
+//! [`Servers`] is the part of a host. A [`Toolset`] is what a run or a person may call of them, under the names models
+//! see. Calling is done by whoever holds a toolset; what servers ask in return goes to [`ServerQuestions`].
+
+mod acts;
+mod admit;
+mod approvals;
+mod auth;
+mod catalogue;
+mod direct;
+mod doctor;
+mod hooks;
+mod import;
+mod logs;
+mod memory;
+mod offer;
+mod parts;
+mod pins;
+mod questions;
+mod rows;
+mod servers;
+mod sign_in;
+mod sync;
+mod tend;
+mod toolset;
+mod view;
+mod view_meta;
+mod views;
+
+pub use catalogue::{Catalogue, ServerRecord, seed};
+pub use offer::{ToolsetOrder, unapproved};
+pub use parts::ServersParts;
+pub use questions::ServerQuestions;
+pub use servers::Servers;
+pub use sign_in::{Leaving, RETURN_PATH, Returned, SIGN_IN, SIGN_IN_PREFIX, pending};
+pub use sync::SETTING as SYNC_SETTING;
+pub use toolset::{
+    AppPlace, CURRENT_TIME, GrantedTool, OfferedTool, RefusedTool, Road, ServerOffer, ServerRoute,
+    SetProblem, Toolset, Word,
+};
+pub use view_meta::UiMeta;

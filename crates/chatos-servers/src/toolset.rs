@@ -1,0 +1,388 @@
+//! The tools of a run: which exist, under which names a model sees them, and where each is called
+//! (agents §5). Built from what the policy granted; names are looked up, never parsed back.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use chatos_contribution::{AsyncTask, ServerIdentity, names};
+use chatos_mcp::{ServerKey, plain_for_model};
+use chatos_tool::{Text, Transport, validation};
+use serde_json::{Map, Value, json};
+
+/// The tool every run has (agents §5.1).
+pub const CURRENT_TIME: &str = "get_current_time";
+/// Longest description a model is given.
+const DESCRIPTION_CHARS: usize = 1_024;
+
+/// A tool a model may call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GrantedTool {
+    /// What the model calls.
+    pub name: String,
+    /// Whose it is.
+    pub identity: ServerIdentity,
+    /// What people call that server.
+    pub server: String,
+    /// The server's own name of the tool.
+    pub tool: String,
+    /// As the model sees it.
+    pub description: String,
+    pub input_schema: Value,
+    /// Hints of the server; for display.
+    pub annotations: Value,
+    /// A person is asked before each call.
+    pub ask: bool,
+    /// The tool asks the person itself when `ask` is set; nobody else does then (tools §15).
+    pub asks_itself: bool,
+    /// Changes nothing, by a word that counts (agents §7).
+    pub read_only: bool,
+    /// May be repeated, by a word that counts.
+    pub idempotent: bool,
+    /// Its server may ask a model, when a person agrees (ui-prompts §10.3).
+    pub sampling: bool,
+}
+
+/// Over which road a server's calls go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Road {
+    /// The toolset's own tools.
+    Own,
+    /// A built-in server of this process, by its name.
+    BuiltIn,
+    /// A server of the pool.
+    Pool(ServerKey),
+}
+
+/// The app a server belongs to; with the call's own directories it is `chatos.uiApp`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AppPlace {
+    pub plugin_id: String,
+    pub app_id: String,
+    /// Where the plugin is installed.
+    pub plugin_dir: PathBuf,
+    /// Where it may keep data.
+    pub data_dir: PathBuf,
+}
+
+/// What a call needs to know about its server.
+#[derive(Debug, Clone)]
+pub struct ServerRoute {
+    /// The key of grants and routing.
+    pub identity: ServerIdentity,
+    /// What people call it.
+    pub name: String,
+    /// Its allocated name, of which tool names are made.
+    pub normalized: String,
+    /// Where calls go.
+    pub road: Road,
+    /// The word in the tool log.
+    pub transport: Transport,
+    /// The app it belongs to.
+    pub app: Option<AppPlace>,
+    /// As declared, unexpanded.
+    pub call_meta: Option<Map<String, Value>>,
+    /// Which of its tools answer through the prompt log.
+    pub async_task: Option<AsyncTask>,
+    /// Folders a person set for this server, which it may ask for; none unless somebody did.
+    pub roots: Vec<String>,
+    /// Limits of a call to this server, where they differ.
+    pub idle: Option<Duration>,
+    /// See above.
+    pub total: Option<Duration>,
+}
+
+impl ServerRoute {
+    /// The tool that cancels a task of this server, where one is declared (ai-contributions §11.1).
+    pub fn cancel_tool(&self) -> Option<&str> {
+        let meta = self.call_meta.as_ref()?;
+        let named = meta.get("cancelTool").or_else(|| meta.get("cancel_tool"))?;
+        named.as_str().map(str::trim).filter(|name| !name.is_empty())
+    }
+
+    /// Whether `text` means this server: its identity, its row id, or its name.
+    pub fn answers_to(&self, text: &str) -> bool {
+        let identity = self.identity.as_str();
+        identity == text || identity.strip_prefix("admin:") == Some(text) || self.name == text
+    }
+}
+
+/// What the policy and the pins say about one tool.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Word {
+    /// May be called.
+    Allow,
+    /// May be called when a person said yes.
+    Ask,
+    /// Not offered; the code and the words a caller gets.
+    Refuse {
+        /// Such as `tool_filtered`.
+        code: &'static str,
+        why: Text,
+    },
+}
+
+/// One tool of a server, before it has a name for models.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OfferedTool {
+    /// The server's own name.
+    pub tool: String,
+    /// For people.
+    pub title: Option<String>,
+    /// What it does, in full.
+    pub description: String,
+    pub input_schema: Value,
+    /// Hints of the server.
+    pub annotations: Value,
+    /// May it be used?
+    pub word: Word,
+    /// See [`GrantedTool::asks_itself`].
+    pub asks_itself: bool,
+    /// By a word that counts.
+    pub read_only: bool,
+    /// By a word that counts.
+    pub idempotent: bool,
+}
+
+/// A server with its tools in the order of its own list.
+#[derive(Debug, Clone)]
+pub struct ServerOffer {
+    /// The server.
+    pub route: Arc<ServerRoute>,
+    /// Its tools.
+    pub tools: Vec<OfferedTool>,
+    /// The grant lets it ask a model.
+    pub sampling: bool,
+}
+
+/// A tool that exists but is not granted here.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RefusedTool {
+    /// Whose it is.
+    pub identity: ServerIdentity,
+    /// What people call that server.
+    pub server: String,
+    /// The server's own name of the tool.
+    pub tool: String,
+    /// Why, for programs.
+    pub code: &'static str,
+    /// Why, for people and models.
+    pub why: Text,
+}
+
+/// Something a person should know about the tools of a run; the run goes on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SetProblem {
+    /// Which server.
+    pub server: String,
+    /// Which tool of it.
+    pub tool: Option<String>,
+    /// For programs.
+    pub code: &'static str,
+    /// In words.
+    pub message: Text,
+    /// The last lines of its error stream, where it did not start.
+    pub stderr: Vec<String>,
+}
+
+/// What a run may use.
+#[derive(Debug, Clone, Default)]
+pub struct Toolset {
+    tools: BTreeMap<String, GrantedTool>,
+    refused: BTreeMap<String, RefusedTool>,
+    pairs: HashMap<(ServerIdentity, String), String>,
+    routes: BTreeMap<ServerIdentity, Arc<ServerRoute>>,
+    problems: Vec<SetProblem>,
+    // Keeps its servers from being stopped as unused, as long as the set is used.
+    holds: Vec<Arc<dyn std::any::Any + Send + Sync>>,
+}
+
+impl Toolset {
+    /// Gives every tool its name and sorts them. Names are given over all tools of the servers, granted
+    /// or not, so that a grant never renames another tool.
+    pub fn build(offers: Vec<ServerOffer>, problems: Vec<SetProblem>) -> Self {
+        let mut set = Self { problems, ..Self::default() };
+        let lists: Vec<names::ServerTools<'_>> = offers
+            .iter()
+            .map(|offer| names::ServerTools {
+                identity: &offer.route.identity,
+                normalized: &offer.route.normalized,
+                tools: offer.tools.iter().map(|tool| tool.tool.as_str()).collect(),
+            })
+            .collect();
+        let named: HashMap<(ServerIdentity, String), String> = names::offer_tools(&lists)
+            .into_iter()
+            .map(|named| ((named.identity, named.tool), named.name))
+            .collect();
+        for offer in offers {
+            let route = &offer.route;
+            set.routes.insert(route.identity.clone(), Arc::clone(route));
+            for tool in offer.tools {
+                let pair = (route.identity.clone(), tool.tool.clone());
+                let Some(name) = named.get(&pair).cloned() else { continue };
+                set.pairs.insert(pair, name.clone());
+                set.add(name, route, tool, offer.sampling);
+            }
+        }
+        set.tools.insert(CURRENT_TIME.to_owned(), current_time());
+        set
+    }
+
+    fn add(&mut self, name: String, route: &ServerRoute, tool: OfferedTool, sampling: bool) {
+        let ask = match tool.word {
+            Word::Allow => false,
+            Word::Ask => true,
+            Word::Refuse { code, why } => {
+                self.refused.insert(
+                    name,
+                    RefusedTool {
+                        identity: route.identity.clone(),
+                        server: route.name.clone(),
+                        tool: tool.tool,
+                        code,
+                        why,
+                    },
+                );
+                return;
+            }
+        };
+        let description = description(&route.name, tool.title.as_deref(), &tool.description);
+        self.tools.insert(
+            name.clone(),
+            GrantedTool {
+                name,
+                identity: route.identity.clone(),
+                server: route.name.clone(),
+                tool: tool.tool,
+                description,
+                input_schema: tool.input_schema,
+                annotations: tool.annotations,
+                ask,
+                asks_itself: tool.asks_itself,
+                read_only: tool.read_only,
+                idempotent: tool.idempotent,
+                sampling,
+            },
+        );
+    }
+
+    /// Keeps something alive with the set: the leases of its servers.
+    pub fn hold(&mut self, held: Arc<dyn std::any::Any + Send + Sync>) {
+        self.holds.push(held);
+    }
+
+    /// The granted tools, sorted by name so that providers' caches hit.
+    pub fn specs(&self) -> impl Iterator<Item = &GrantedTool> {
+        self.tools.values()
+    }
+
+    /// How many are granted.
+    pub fn len(&self) -> usize {
+        self.tools.len()
+    }
+
+    /// Whether there is nothing but the clock.
+    pub fn is_empty(&self) -> bool {
+        self.tools.len() <= 1
+    }
+
+    /// A granted tool by its name.
+    pub fn get(&self, name: &str) -> Option<&GrantedTool> {
+        self.tools.get(name)
+    }
+
+    /// A tool that exists but may not be used.
+    pub fn refused(&self, name: &str) -> Option<&RefusedTool> {
+        self.refused.get(name)
+    }
+
+    /// All of those.
+    pub fn refusals(&self) -> impl Iterator<Item = (&str, &RefusedTool)> {
+        self.refused.iter().map(|(name, refused)| (name.as_str(), refused))
+    }
+
+    /// The name of a tool by its server (identity, row id or name) and its own name.
+    pub fn name_of(&self, server: &str, tool: &str) -> Option<&str> {
+        let route = self.route_of(server)?;
+        self.pairs.get(&(route.identity.clone(), tool.to_owned())).map(String::as_str)
+    }
+
+    /// A server of this set, by identity, row id or name. A plain name means the first.
+    pub fn route_of(&self, server: &str) -> Option<&Arc<ServerRoute>> {
+        let exact = self.routes.values().find(|route| route.identity.as_str() == server);
+        exact.or_else(|| self.routes.values().find(|route| route.answers_to(server)))
+    }
+
+    /// The server with this identity.
+    pub fn route(&self, identity: &ServerIdentity) -> Option<&Arc<ServerRoute>> {
+        self.routes.get(identity)
+    }
+
+    /// The servers of this set.
+    pub fn routes(&self) -> impl Iterator<Item = &Arc<ServerRoute>> {
+        self.routes.values()
+    }
+
+    /// Up to three granted names that look like `name`.
+    pub fn nearest(&self, name: &str) -> Vec<String> {
+        let mut left: Vec<&str> = self.tools.keys().map(String::as_str).collect();
+        let mut found = Vec::new();
+        while found.len() < 3
+            && let Some(near) = validation::nearest(name, left.iter().copied())
+        {
+            found.push(near.to_owned());
+            left.retain(|known| *known != near);
+        }
+        if found.is_empty() {
+            // A model that forgot the prefix wrote the tool's own name.
+            let own = self.tools.values().filter(|tool| tool.tool == name || tool.name.ends_with(name));
+            found.extend(own.take(3).map(|tool| tool.name.clone()));
+        }
+        found
+    }
+
+    /// What a person should know.
+    pub fn problems(&self) -> &[SetProblem] {
+        &self.problems
+    }
+}
+
+/// The description a model reads: where it comes from, its title, what it does.
+fn description(server: &str, title: Option<&str>, text: &str) -> String {
+    let title = title.map(str::trim).filter(|title| !title.is_empty());
+    let whole = match title {
+        Some(title) => format!("[{server}] {title}. {}", text.trim()),
+        None => format!("[{server}] {}", text.trim()),
+    };
+    let plain = plain_for_model(&whole);
+    let plain = plain.trim_end();
+    match plain.char_indices().nth(DESCRIPTION_CHARS) {
+        None => plain.to_owned(),
+        Some(_) => {
+            let cut: String = plain.chars().take(DESCRIPTION_CHARS - 1).collect();
+            format!("{cut}…")
+        }
+    }
+}
+
+/// The clock: no server, no road, no question.
+fn current_time() -> GrantedTool {
+    GrantedTool {
+        name: CURRENT_TIME.to_owned(),
+        identity: ServerIdentity::admin("chatos"),
+        server: "chatos".to_owned(),
+        tool: CURRENT_TIME.to_owned(),
+        description: "The current date and time of this machine, with its time zone.".to_owned(),
+        input_schema: json!({ "type": "object", "properties": {}, "additionalProperties": false }),
+        annotations: json!({ "readOnlyHint": true, "idempotentHint": true, "openWorldHint": false }),
+        ask: false,
+        asks_itself: false,
+        read_only: true,
+        idempotent: true,
+        sampling: false,
+    }
+}
+
+#[cfg(test)]
+mod tests;
