@@ -43,7 +43,7 @@ mod tests {
     fn the_folder_decides_the_place() {
         let of = |root, dir: &str| state_dir(&places(root), "com.example.demo", Path::new(dir));
         let one = of(Some("/home/li/.chatos"), "/w/demo");
-        assert_eq!(one, Path::new("/home/li/.chatos/dev/com.example.demo-54cf5d3a/chatos"));
+        assert_eq!(one, Path::new("/home/li/.chatos/dev/com.example.demo-8308a520/chatos"));
         assert_ne!(one, of(Some("/home/li/.chatos"), "/w/copy"));
         assert!(of(None, "/w/demo").starts_with("/home/li/.chatos/chatos/dev/"));
     }

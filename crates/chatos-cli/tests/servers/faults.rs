@@ -51,7 +51,7 @@ const FAULTS: &[(&str, Ends)] = &[
 ];
 
 /// Hanging at the start and in the listing takes the whole limit; these two wait together.
-const SLOW: [(&str, Ends); 2] = [("hang-start", With("15")), ("hang-list", With("15"))];
+const SLOW: [(&str, Ends); 2] = [("hang-start", With("7")), ("hang-list", With("7"))];
 
 /// What of this test runs: every process that names its folder, and the host's open files, by name. The
 /// database opens connections as it likes.
@@ -140,6 +140,8 @@ fn after_every_fault_nothing_is_left_and_nobody_else_noticed() {
     let sandbox = support::sandbox();
     std::fs::write(sandbox.root().join("faulty.mjs"), include_str!("faulty.mjs")).unwrap();
     let host = sandbox.serve();
+    let limit = serde_json::json!({ "value": 7_000 });
+    assert_eq!(host.ask("PUT", "/api/v1/settings/mcpStartTimeoutMs", Some(&limit)).status, 200);
     add(&sandbox, "good", &[]);
     // Everything that is opened once is open before anything is counted.
     for name in ["none", "binary"] {
