@@ -52,7 +52,7 @@ impl Agents {
         };
         explanation.land_config = Some(LandName { id: outcome.land_id.clone(), name: outcome.land.clone() });
         explanation.servers = servers(&outcome, &world, &known, tool, lang);
-        let context = BlockContext { workdir: self.0.project.to_owned(), ..BlockContext::default() };
+        let context = BlockContext { workdir: self.0.project.clone(), ..BlockContext::default() };
         let blocks = self.system_blocks(agent, &outcome, &context)?;
         explanation.prompts = blocks
             .prompts

@@ -138,8 +138,9 @@ impl Writer {
         }
         match self.fault {
             AsyncFault::TornLine => {
-                let half = self.line.len() / 2;
-                let (first, rest) = self.line.split_at(self.line.floor_char_boundary(half));
+                let whole = |at: &usize| self.line.is_char_boundary(*at);
+                let half = (0..=self.line.len() / 2).rev().find(whole).unwrap_or_default();
+                let (first, rest) = self.line.split_at(half);
                 rehearsal::write(&self.paths, first, false)?;
                 self.moments.note(AsyncTestMoment::Torn);
                 sleep(PAUSE).await;

@@ -71,11 +71,17 @@ pub fn diff(old_path: &str, old: Option<&[u8]>, new_path: &str, new: Option<&[u8
         for op in &group {
             let (gone, come) = (&old_refs[op.old_range()], &new_refs[op.new_range()]);
             if op.tag() == DiffTag::Equal {
-                gone.iter().for_each(|line| push_line(&mut out.text, ' ', line));
+                for line in gone {
+                    push_line(&mut out.text, ' ', line);
+                }
                 continue;
             }
-            gone.iter().for_each(|line| push_line(&mut out.text, '-', line));
-            come.iter().for_each(|line| push_line(&mut out.text, '+', line));
+            for line in gone {
+                push_line(&mut out.text, '-', line);
+            }
+            for line in come {
+                push_line(&mut out.text, '+', line);
+            }
             out.removed += gone.len();
             out.added += come.len();
         }

@@ -22,6 +22,9 @@ use crate::registry::{Plugin, Refresh, Registry, Snapshot, Unverified};
 use crate::trust::{TrustState, TrustStore};
 use crate::watch::{Touched, Watcher};
 
+/// Removes what the database holds of a plugin.
+pub type Forget = Box<dyn Fn(&PluginId) -> Result<(), Fault> + Send + Sync>;
+
 /// What it is made of.
 pub struct PluginHomeParts {
     pub dir: StateDir,
@@ -32,7 +35,7 @@ pub struct PluginHomeParts {
     pub trust: Arc<dyn TrustStore>,
     pub names: Arc<dyn NameStore>,
     /// Removes everything the database holds of a plugin whose removal was cut off.
-    pub forget: Box<dyn Fn(&PluginId) -> Result<(), Fault> + Send + Sync>,
+    pub forget: Forget,
     pub notices: Notices,
     /// The language of messages nobody asked for.
     pub lang: Lang,

@@ -40,7 +40,7 @@ pub use desk::{AppKey, NameStore, Plugins};
 pub use digest::{Digest, Inventory, TreeFile, digest_of, inventory};
 pub use fault::{inside_network, manifest_lang, no_plugin, package_fault, problems_json};
 pub use fs::{Fs, RealFs};
-pub use home::{PluginHome, PluginHomeParts};
+pub use home::{Forget, PluginHome, PluginHomeParts};
 pub use imports::{ModuleRole, ModuleToCheck, modules_outside, node_entry};
 pub use install::{
     DataChoice, InstallReport, InstallRequest, InstalledPlugin, Installer, KeptDir, NoProgress, Phase,

@@ -256,8 +256,7 @@ impl CatalogueBuilder<'_> {
         self.learn(&auth);
         let (call_meta, async_task) = call_meta(row.call_meta.as_deref());
         let argv = cmd_url::parse(&row.url).ok();
-        let directory =
-            if row.cwd.is_empty() { self.parts.project.to_owned() } else { PathBuf::from(&row.cwd) };
+        let directory = if row.cwd.is_empty() { self.parts.project.clone() } else { PathBuf::from(&row.cwd) };
         let own: Vec<(OsString, OsString)> =
             auth.env.iter().map(|(name, value)| (name.into(), value.into())).collect();
         let endpoint = match unreadable {

@@ -31,7 +31,7 @@ mod views;
 
 pub use catalogue::{Catalogue, ServerRecord, seed};
 pub use offer::{ToolsetOrder, unapproved};
-pub use parts::ServersParts;
+pub use parts::{BuiltIn, ServersParts};
 pub use questions::ServerQuestions;
 pub use servers::Servers;
 pub use sign_in::{Leaving, RETURN_PATH, Returned, SIGN_IN, SIGN_IN_PREFIX, pending};

@@ -15,6 +15,9 @@ use chatos_tool::{Fault, Lang, Redactor};
 
 use crate::questions::ServerQuestions;
 
+/// A built-in server by its name.
+pub type BuiltIn = Box<dyn Fn(&str) -> Result<Arc<Server>, Fault> + Send + Sync>;
+
 /// The ground they stand on; given by the host.
 pub struct ServersParts {
     pub dir: StateDir,
@@ -39,8 +42,7 @@ pub struct ServersParts {
     pub plugins: PluginHome,
     pub lending: Lending,
     pub node: HostNode,
-    /// A built-in server by its name.
-    pub built_in: Box<dyn Fn(&str) -> Result<Arc<Server>, Fault> + Send + Sync>,
+    pub built_in: BuiltIn,
     /// Who answers what servers ask.
     pub questions: Arc<dyn ServerQuestions>,
 }
