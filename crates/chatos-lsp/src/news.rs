@@ -38,6 +38,8 @@ pub(crate) struct News {
     // It said that it is at something, and that it is done with it.
     worked: AtomicBool,
     settled: AtomicBool,
+    // How often it came to an end of something.
+    ends: AtomicU64,
     numbers: AtomicU64,
     changed: watch::Sender<u64>,
     /// Problems are asked for, not only published; may be registered later.
@@ -75,6 +77,7 @@ impl Default for News {
             quiet: Mutex::default(),
             worked: AtomicBool::new(false),
             settled: AtomicBool::new(false),
+            ends: AtomicU64::new(0),
             numbers: AtomicU64::new(0),
             changed: watch::channel(0).0,
             pulls: AtomicBool::new(false),
@@ -133,7 +136,10 @@ impl News {
                     *now = said(value);
                 }
             }
-            Some("end") => drop(work.remove(&token)),
+            Some("end") => {
+                work.remove(&token);
+                self.ends.fetch_add(1, Ordering::SeqCst);
+            }
             _ => {}
         }
         drop(work);
@@ -142,6 +148,7 @@ impl News {
 
     pub(crate) fn status(&self, params: &Value) {
         *lock(&self.quiet) = params["quiescent"].as_bool();
+        self.ends.fetch_add(1, Ordering::SeqCst);
         self.worked.store(true, Ordering::Relaxed);
         self.tell();
     }
@@ -158,6 +165,11 @@ impl News {
     /// It was at work and came to an end of it, at least once.
     pub(crate) fn settled(&self) -> bool {
         self.settled.load(Ordering::Relaxed)
+    }
+
+    /// Rises when it ends a piece of work: what it answered before may be answered better now.
+    pub(crate) fn ends(&self) -> u64 {
+        self.ends.load(Ordering::SeqCst)
     }
 
     /// From now on edits the server wants are collected, for one call at a time.

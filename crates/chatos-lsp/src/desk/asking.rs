@@ -141,6 +141,7 @@ pub(crate) async fn put(
             // Too short for another answer; a server that cannot give one in it does not hang.
             return Ok((value, session.news.busy()));
         }
+        let ends = session.news.ends();
         let answer = session.request(question.method, question.params.clone(), left).await;
         let late = Instant::now() + AGAIN >= until;
         match answer {
@@ -149,11 +150,13 @@ pub(crate) async fn put(
             }
             Ok(value) => {
                 let busy = session.news.busy();
+                // It was still at work when it answered, and is not any more.
+                let ended = session.news.ends() != ends;
                 // Nothing found by a server that has not looked at everything yet means nothing; what one says while it
                 // starts is often only what the file itself tells.
                 let early = match busy {
                     Some(_) => is_empty(&value) || (!session.news.settled() && began.elapsed() < settling),
-                    None => is_empty(&value) && session.is_reading(),
+                    None => is_empty(&value) && (session.is_reading() || ended),
                 };
                 if !early || late {
                     return Ok((value, busy));
@@ -163,8 +166,10 @@ pub(crate) async fn put(
                 }
                 earlier = Some(value);
                 watch.mark_unchanged();
-                // Whichever comes first: news, or a while without.
-                tokio::time::timeout(TELL.min(left), watch.changed()).await.ok();
+                if !ended {
+                    // Whichever comes first: news, or a while without.
+                    tokio::time::timeout(TELL.min(left), watch.changed()).await.ok();
+                }
                 tokio::time::sleep(AGAIN.min(left)).await;
             }
             Err(refusal) => match (refusal, earlier) {
