@@ -238,14 +238,25 @@ export class Chat {
   }
 }
 
-/** Once per frame; a page that is hidden draws no frames, so time counts as well. */
+/** An answer that streams is drawn so often at most: more is not seen, and each time costs a layout, a picture and its
+    way to the screen. */
+const EVERY_MS = 50;
+let drawnAt = -EVERY_MS;
+
+/** With a frame; a page that is hidden draws none, so time counts as well. */
 function nextFrame(run: () => void): void {
   let ran = false;
   const once = () => {
     if (ran) return;
     ran = true;
+    drawnAt = performance.now();
     run();
   };
-  if (document.visibilityState === 'visible') requestAnimationFrame(once);
+  const wait = EVERY_MS - (performance.now() - drawnAt);
+  const frame = () => {
+    if (document.visibilityState === 'visible') requestAnimationFrame(once);
+  };
+  if (wait > 0) setTimeout(frame, wait);
+  else frame();
   setTimeout(once, HIDDEN_FLUSH_MS);
 }

@@ -212,27 +212,6 @@ describe('runs', () => {
       await model.stop();
     }
   });
-
-  test('a long chat is read page by page', async ({ ownHost, open }) => {
-    const host = await ownHost();
-    const model = await CountingModel.start();
-    try {
-      model.upTo = 1;
-      model.stepMs = 0;
-      const id = await model.chatOn(host);
-      for (let at = 0; at < 45; at += 1) await host.api('POST', `sessions/${id}/send`, { text: `Message ${at}`, mode: 'queue' });
-      await expect.poll(async () => (await host.api<{ running: boolean }>('GET', `sessions/${id}`)).running, { timeout: 90_000 }).toBe(false);
-      const page = await open({ host, at: `#/chat/${id}` });
-      await page.getByText('Message 44', { exact: true }).waitFor();
-      expect(await page.getByText('Message 0', { exact: true }).count()).toBe(0);
-      // Going up brings the rest, and what was looked at stays in view.
-      await page.locator('[data-transcript]').evaluate((box) => (box.scrollTop = 0));
-      await page.getByText('Message 0', { exact: true }).waitFor();
-      expect(await page.locator('[data-row="user"]').count()).toBe(45);
-    } finally {
-      await model.stop();
-    }
-  });
 });
 
 describe('the list', () => {

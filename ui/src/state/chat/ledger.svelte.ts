@@ -1,6 +1,7 @@
 // What a chat consists of as far as this page knows: messages, tool calls and sub agents at work, put together
 // from stored pages and from events. Events may come twice, late, or before what they belong to.
 
+import { untrack } from 'svelte';
 import type { ChatEvent, WireSubStep } from '../../protocol/chat';
 import type { MessagePage, MessageView, SummaryView } from '../../protocol/wire';
 import { callKey, Entry, SubJob, ToolCall } from './entry.svelte';
@@ -20,6 +21,8 @@ export class Ledger {
   /** Pieces of messages whose start has not been seen. */
   readonly #strays = new Map<string, ChatEvent[]>();
   #summaries: SummaryView[] = [];
+  /** The entries in order; null after one came, went or was read again. */
+  #order: Entry[] | null = null;
   #clock = 0;
   /** Text that was streamed before this moment is taken from the host as it is there. */
   #doubt = -1;
@@ -66,7 +69,8 @@ export class Ledger {
   }
 
   rebuild(): void {
-    this.rows = buildRows(this.#sorted(), this.#calls, this.#summaries);
+    this.#order = null;
+    this.rows = buildRows(this.#sorted(), this.#calls, this.#summaries, untrack(() => this.rows));
   }
 
   /** A piece of a message; false when something before it is missing. */
@@ -171,6 +175,7 @@ export class Ledger {
       // Gone on the host, or on a page that no longer joins this one.
       if (entry.seq >= first || !joins) this.#entries.delete(entry.id);
     }
+    this.#order = null;
     for (const message of page.messages) {
       const known = this.#entries.get(message.id);
       if (known && known.voided > mark) continue;
@@ -225,6 +230,7 @@ export class Ledger {
     const growing = known !== undefined && message.partial === true && known.touched > this.#doubt;
     entry.take(message, (gently || growing) && entry.role === 'assistant');
     this.#entries.set(entry.id, entry);
+    this.#order = null;
     if (entry.role === 'assistant' && message.toolCalls) {
       for (const wire of message.toolCalls) {
         const call = this.#callOf(wire.callId, entry.runId);
@@ -258,7 +264,8 @@ export class Ledger {
     this.#summaries = [...known.values()];
   }
 
-  #sorted(): Entry[] {
-    return [...this.#entries.values()].sort((a, b) => a.seq - b.seq || a.createdAt - b.createdAt);
+  #sorted(): readonly Entry[] {
+    this.#order ??= [...this.#entries.values()].sort((a, b) => a.seq - b.seq || a.createdAt - b.createdAt);
+    return this.#order;
   }
 }

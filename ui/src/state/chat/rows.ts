@@ -11,7 +11,8 @@ export type Row =
   | { kind: 'orphan'; key: string; call: ToolCall }
   | { kind: 'summary'; key: string; summary: SummaryView };
 
-export function buildRows(entries: readonly Entry[], calls: ReadonlyMap<string, ToolCall>, summaries: readonly SummaryView[]): Row[] {
+/** `before`: the rows drawn so far. One that would say the same stays the same object, so that nobody draws it again. */
+export function buildRows(entries: readonly Entry[], calls: ReadonlyMap<string, ToolCall>, summaries: readonly SummaryView[], before: readonly Row[] = []): Row[] {
   const rows: Row[] = [];
   const named = new Set(entries.flatMap((entry) => entry.callKeys));
   const waiting = [...summaries].sort((a, b) => a.toSeq - b.toSeq);
@@ -26,7 +27,61 @@ export function buildRows(entries: readonly Entry[], calls: ReadonlyMap<string, 
   }
   for (const summary of waiting) if (rows.length > 0) rows.push({ kind: 'summary', key: `summary ${summary.id}`, summary });
   markTurns(rows);
-  return rows;
+  const known = new Map(before.map((row) => [row.key, row]));
+  return rows.map((row) => {
+    const same = known.get(row.key);
+    return same && alike(same, row) ? same : row;
+  });
+}
+
+function alike(one: Row, other: Row): boolean {
+  if (one.kind === 'assistant' && other.kind === 'assistant') {
+    const calls = one.calls.length === other.calls.length && one.calls.every((call, index) => call === other.calls[index]);
+    return calls && one.entry === other.entry && one.first === other.first && one.last === other.last;
+  }
+  if (one.kind === 'orphan' && other.kind === 'orphan') return one.call === other.call;
+  if (one.kind === 'summary' && other.kind === 'summary') return one.summary === other.summary;
+  return one.kind === other.kind && 'entry' in one && 'entry' in other && one.entry === other.entry;
+}
+
+/** Rows that are drawn, and let go, together. */
+export interface Chunk {
+  id: number;
+  rows: Row[];
+}
+
+/** Messages of a chunk: few enough to be drawn between two frames, many enough that a long chat has few chunks. */
+const CHUNK = 8;
+
+/** Cuts rows into chunks by the number of their messages, so that older pages move no cut. A chunk whose rows are the
+    same stays the same object. */
+export class Chunks {
+  #known = new Map<number, Chunk>();
+
+  of(rows: readonly Row[]): Chunk[] {
+    const cut: Chunk[] = [];
+    for (const row of rows) {
+      const last = cut.at(-1);
+      const seq = 'entry' in row ? row.entry.seq : null;
+      const id = seq === null ? (last?.id ?? -1) : Math.floor(seq / CHUNK);
+      if (last && id <= last.id) last.rows.push(row);
+      else cut.push({ id, rows: [row] });
+    }
+    const chunks = cut.map((chunk) => {
+      const known = this.#known.get(chunk.id);
+      const same = known && known.rows.length === chunk.rows.length && chunk.rows.every((row, index) => row === known.rows[index]);
+      return same ? known : chunk;
+    });
+    this.#known = new Map(chunks.map((chunk) => [chunk.id, chunk]));
+    return chunks;
+  }
+}
+
+/** What a row says, as text: what a search of the browser finds while the row is not drawn. */
+export function textOf(row: Row): string {
+  if (row.kind === 'summary') return '';
+  if (row.kind === 'orphan') return row.call.label;
+  return row.entry.content.text;
 }
 
 function rowOf(entry: Entry, calls: ReadonlyMap<string, ToolCall>, named: ReadonlySet<string>): Row | null {

@@ -1,0 +1,259 @@
+// The page in a real Chromium: a chat of 10,000 messages opened and scrolled, an answer that streams fast, an Inbox of
+// 3,000 questions visited fifty times (issue 21, "Speed"). Asserts nothing; prints what was measured beside the bar.
+//
+//   node bench/page.mjs [path of the chatos binary] [scroll|stream|inbox …]
+//
+// Needs `npm ci` and `npm run build` in ui/, a Chromium (CHROMIUM names another than /usr/bin/chromium), and for the
+// long chat the program `sqlite3`, which puts its messages into the state before the host is there.
+
+import { execFileSync, spawn } from 'node:child_process';
+import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
+import { cpus, tmpdir } from 'node:os';
+import { join, resolve as absolute } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../', import.meta.url));
+const { chromium } = createRequire(join(root, 'ui/package.json'))('playwright-core');
+const PARTS = ['scroll', 'stream', 'inbox'];
+const chosen = process.argv.slice(2).filter((word) => PARTS.includes(word));
+const wants = (part) => chosen.length === 0 || chosen.includes(part);
+const binary = absolute(process.argv.slice(2).find((word) => !PARTS.includes(word)) ?? join(root, 'target/release/chatos'));
+const MESSAGES = 10_000;
+const QUESTIONS = 3_000;
+const VISITS = 50;
+/** Characters per second of the answer that streams, and for how long. */
+const RATE = 800;
+const STREAM_MS = 15_000;
+
+const rows = [];
+function report(what, value, unit, goal, beside = '') {
+  rows.push({ what, value: `${value.toFixed(Number.isInteger(value) || value >= 10 ? 0 : 1)} ${unit}`, goal: goal === null ? '' : `≤ ${goal} ${unit}`, met: goal === null ? '' : value <= goal ? 'yes' : 'NO', beside });
+}
+const at = (list, part) => [...list].sort((a, b) => a - b)[Math.min(list.length - 1, Math.floor(list.length * part))];
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+const home = mkdtempSync(join(tmpdir(), 'chatos-bench-'));
+const state = join(home, 'state');
+
+async function start() {
+  const args = ['serve', '--port', '0', '--no-open', '--ready-json', '--state-dir', state, '--ui-dir', join(root, 'ui/dist')];
+  const child = spawn(binary, args, { cwd: home, env: { PATH: process.env.PATH ?? '', HOME: home, LANG: 'C.UTF-8' }, stdio: ['ignore', 'pipe', 'ignore'] });
+  const line = await new Promise((resolve, reject) => {
+    createInterface({ input: child.stdout }).once('line', resolve);
+    child.once('exit', (code) => reject(new Error(`chatos serve ended with ${code}`)));
+  });
+  const ready = JSON.parse(line);
+  const api = async (method, path, body) => {
+    const headers = { Authorization: `Bearer ${ready.token}`, 'Content-Type': 'application/json' };
+    const response = await fetch(new URL(`/api/v1/${path}`, ready.url), { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    return text === '' ? null : JSON.parse(text);
+  };
+  const stop = async () => {
+    const gone = new Promise((resolve) => child.once('exit', resolve));
+    child.kill();
+    await gone;
+  };
+  return { ready, api, stop };
+}
+
+/** What people and models say to one another: prose, lists, code, a table. */
+const PROSE = 'The parser keeps a window of the file in memory and reads ahead only as far as the longest token it knows. ';
+const KINDS = [
+  `${PROSE}${PROSE}\n\n- first, the **lexer** is asked\n- then the \`cache\` of [positions](https://example.org/positions)\n- last, the file itself\n\n${PROSE}`,
+  `${PROSE}\n\n\`\`\`rust\nfn next(&mut self) -> Option<Token> {\n    let start = self.at;\n    while self.peek().is_some_and(|c| c.is_alphanumeric()) {\n        self.at += 1;\n    }\n    (self.at > start).then(|| Token::word(start..self.at))\n}\n\`\`\`\n\n${PROSE}`,
+  `### What was measured\n\n| size | before | after |\n|---|---:|---:|\n| 10 KB | 12 ms | 3 ms |\n| 1 MB | 890 ms | 41 ms |\n| 100 MB | 96 s | 3.8 s |\n\n${PROSE}`,
+  `${PROSE}${PROSE}\n\n> It is slower only where the file is smaller than the window.\n\n1. Read.\n2. Measure.\n3. Read again.\n\n${PROSE}`,
+];
+const answerOf = (index) => KINDS[index % KINDS.length];
+
+/** A chat with very many messages, put into the database while no host is there. */
+function fill() {
+  const now = Date.now();
+  const quoted = (text) => `'${text.replaceAll("'", "''")}'`;
+  const lines = ['PRAGMA foreign_keys = ON;', 'BEGIN;', `INSERT INTO sessions (id, title, created_at, updated_at, last_message_at) VALUES ('bench-long', 'Ten thousand', ${now}, ${now}, ${now});`];
+  for (let n = 0; n < MESSAGES; n += 1) {
+    const text = n % 2 === 0 ? `Question ${n}: why is this faster for large files, and where would it be slower?` : `Answer ${n}. ${answerOf((n - 1) / 2)}`;
+    lines.push(`INSERT INTO messages (id, session_id, seq, role, content, created_at) VALUES ('m${n}', 'bench-long', ${n + 1}, '${n % 2 === 0 ? 'user' : 'assistant'}', ${quoted(text)}, ${now - (MESSAGES - n) * 1000});`);
+  }
+  execFileSync('sqlite3', [join(state, 'state.db')], { input: [...lines, 'COMMIT;'].join('\n'), stdio: ['pipe', 'ignore', 'inherit'] });
+}
+
+/** A model that says a long text at `RATE`. */
+function model() {
+  const text = Array.from({ length: 80 }, (_, index) => answerOf(index)).join('\n\n').slice(0, (RATE * STREAM_MS) / 1000);
+  const EVERY_MS = 25;
+  const server = createServer((request, response) => {
+    request.resume();
+    request.once('end', () => {
+      response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+      const send = (delta, finish = null) => response.write(`data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`);
+      const began = performance.now();
+      let said = 0;
+      const timer = setInterval(() => {
+        const due = Math.min(text.length, Math.floor(((performance.now() - began) * RATE) / 1000));
+        if (due > said) send({ content: text.slice(said, due) });
+        said = due;
+        if (said < text.length) return;
+        clearInterval(timer);
+        send({}, 'stop');
+        response.end('data: [DONE]\n\n');
+      }, EVERY_MS);
+      response.once('close', () => clearInterval(timer));
+    });
+  });
+  return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server)));
+}
+
+/** What the page does with its main thread while `work` goes on. Counting frames asks for one every time, so it is done
+    only where frames are what is measured. */
+async function watch(page, work, frames) {
+  await page.evaluate((counting) => {
+    const told = { frames: [], tasks: [], on: true };
+    globalThis.benchWatch = told;
+    new PerformanceObserver((list) => told.tasks.push(...list.getEntries().map(({ duration }) => duration))).observe({ type: 'longtask' });
+    let last = performance.now();
+    const frame = (now) => {
+      told.frames.push(now - last);
+      last = now;
+      if (told.on) requestAnimationFrame(frame);
+    };
+    if (counting) requestAnimationFrame(frame);
+  }, frames);
+  await work();
+  return page.evaluate(() => {
+    globalThis.benchWatch.on = false;
+    return globalThis.benchWatch;
+  });
+}
+
+async function scroll(open) {
+  const { page, api } = open;
+  const chat = page.locator('[data-transcript="bench-long"]');
+  const opened = [];
+  for (let n = 0; n < 12; n += 1) {
+    await page.goto(`${open.url}#/chat`);
+    await page.reload();
+    await page.locator('[data-composer]').waitFor();
+    await page.locator('nav [data-session]').first().waitFor();
+    opened.push(await page.evaluate(async (wanted) => {
+      const chosenAt = performance.now();
+      location.hash = '#/chat/bench-long';
+      await new Promise((resolve) => {
+        const look = new MutationObserver(() => {
+          if (!document.querySelector('[data-row]')) return;
+          look.disconnect();
+          resolve();
+        });
+        look.observe(document.body, { childList: true, subtree: true });
+      });
+      await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+      const end = performance.now();
+      if (!document.body.textContent.includes(wanted)) throw new Error('the newest message is not shown');
+      return end - chosenAt;
+    }, `Answer ${MESSAGES - 1}.`));
+  }
+  report('a chat of 10,000 messages, chosen → painted, p50', at(opened, 0.5), 'ms', 150, `slowest of ${opened.length}: ${Math.max(...opened).toFixed(0)} ms`);
+
+  const box = await chat.boundingBox();
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+  const STEPS = 600;
+  const told = await watch(page, async () => {
+    for (let n = 0; n < STEPS; n += 1) await page.mouse.wheel(0, -240);
+    await pause(500);
+  }, true);
+  const frames = told.frames.slice(1);
+  const slow = frames.filter((ms) => ms > 50).length;
+  report(`scrolling up through it, frames over 50 ms`, slow, `of ${frames.length}`, 0, `p50 ${at(frames, 0.5).toFixed(0)} ms, p99 ${at(frames, 0.99).toFixed(0)} ms, longest ${Math.max(...frames).toFixed(0)} ms`);
+  report('… tasks of the main thread over 50 ms', told.tasks.length, 'tasks', 0, told.tasks.length > 0 ? `longest ${Math.max(...told.tasks).toFixed(0)} ms` : '');
+  const seen = await chat.evaluate((element) => ({ rows: element.querySelectorAll('[data-row]').length, nodes: element.querySelectorAll('*').length, height: element.scrollHeight, top: element.scrollTop }));
+  report('… elements in the chat then', seen.nodes, 'elements', null, `${seen.rows} rows drawn, ${Math.round((seen.height - seen.top) / 1000)} thousand pixels from the end`);
+  const newest = await api('GET', 'sessions/bench-long/messages?limit=1');
+  if (newest.messages.length !== 1) throw new Error('the chat is not there');
+}
+
+async function stream({ page, api, cdp, url }) {
+  const server = await model();
+  try {
+    const made = await api('POST', 'models', { name: 'Fast', provider: 'openai', model: 'fast', baseUrl: `http://127.0.0.1:${server.address().port}/v1`, apiKeyName: '' });
+    const session = await api('POST', 'sessions', { title: 'Streaming', modelId: made.id });
+    await page.goto(`${url}#/chat/${session.id}`);
+    await page.locator('[data-composer]').waitFor();
+    await pause(1_500);
+    const busy = async () => Object.fromEntries((await cdp.send('Performance.getMetrics')).metrics.map(({ name, value }) => [name, value]));
+    await cdp.send('Performance.enable');
+    const idle = await busy();
+    await pause(2_000);
+    const rest = await busy();
+    await api('POST', `sessions/${session.id}/send`, { text: 'Tell me all of it.' });
+    await page.locator('[data-row="assistant"]').waitFor();
+    const before = await busy();
+    const told = await watch(page, () => pause(STREAM_MS - 2_000), false);
+    const after = await busy();
+    const share = (one, other) => (100 * (other.TaskDuration - one.TaskDuration)) / (other.Timestamp - one.Timestamp);
+    const part = (name) => `${((100 * (after[name] - before[name])) / (after.Timestamp - before.Timestamp)).toFixed(0)} %`;
+    const shown = await page.locator('[data-row="assistant"]').last().evaluate((row) => row.textContent.length);
+    if (shown < RATE * 6) throw new Error(`only ${shown} characters were shown`);
+    report(`streaming ${RATE} characters per second: main thread busy`, share(before, after), '%', 30, `script ${part('ScriptDuration')}, layout ${part('LayoutDuration')}, style ${part('RecalcStyleDuration')}; at rest ${share(idle, rest).toFixed(0)} %; ${told.tasks.length} tasks over 50 ms`);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
+async function inbox({ page, cdp, url }) {
+  const began = Date.now() - QUESTIONS * 1000;
+  const lines = Array.from({ length: QUESTIONS }, (_, n) => JSON.stringify({ ts: new Date(began + n * 1000).toISOString(), type: 'ui_prompt', action: 'request', requestId: `bench-${n}`, prompt: { kind: 'choice', title: `Question ${n}`, source: 'bench', options: [{ value: 'y', label: 'Yes' }], default: 'y' } }));
+  appendFileSync(join(state, 'ui-prompts.jsonl'), `${lines.join('\n')}\n`);
+  await page.goto(`${url}#/queue`);
+  await page.getByRole('heading', { level: 2, name: 'Question 0', exact: true }).waitFor();
+  const count = async () => {
+    for (let n = 0; n < 3; n += 1) {
+      await cdp.send('HeapProfiler.collectGarbage');
+      await pause(150);
+    }
+    return cdp.send('Memory.getDOMCounters');
+  };
+  const visit = async () => {
+    await page.evaluate(() => (location.hash = '#/tasks'));
+    await page.getByRole('heading', { level: 1, name: 'Tasks' }).waitFor();
+    await page.evaluate(() => (location.hash = '#/queue'));
+    await page.getByRole('heading', { level: 2, name: 'Question 0', exact: true }).waitFor();
+  };
+  for (let n = 0; n < 5; n += 1) await visit();
+  const first = await count();
+  for (let n = 0; n < VISITS; n += 1) await visit();
+  const last = await count();
+  report(`an Inbox of ${QUESTIONS} questions: DOM nodes left behind by each of ${VISITS} visits`, Math.max(0, (last.nodes - first.nodes) / VISITS), 'nodes', 1, `${first.nodes} → ${last.nodes} nodes, ${first.jsEventListeners} → ${last.jsEventListeners} listeners`);
+}
+
+let host = await start();
+let browser;
+try {
+  if (wants('scroll')) {
+    await host.stop();
+    fill();
+    host = await start();
+  }
+  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'] });
+  const page = await (await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-US' })).newPage();
+  const cdp = await page.context().newCDPSession(page);
+  await page.goto(host.ready.signInUrl);
+  await page.getByRole('navigation').first().waitFor();
+  const open = { page, cdp, api: host.api, url: host.ready.url };
+  if (wants('scroll')) await scroll(open);
+  if (wants('stream')) await stream(open);
+  if (wants('inbox')) await inbox(open);
+} finally {
+  await browser?.close();
+  await host.stop();
+  rmSync(home, { recursive: true, force: true });
+}
+
+console.log(`${new Date().toISOString().slice(0, 10)}, ${cpus().length} × ${cpus()[0]?.model ?? 'cpu'}, Node ${process.version}`);
+console.table(rows);
+process.exitCode = rows.some(({ met }) => met === 'NO') ? 1 : 0;
