@@ -14,8 +14,10 @@ import { traced } from './trace';
 const MAX_SUBSCRIPTIONS = 256;
 /** A frame that sends so much that is refused or no message at all is not an app any more. */
 const MAX_NOISE = 20_000;
-const PING_EVERY_MS = 5_000;
-const SILENT_AFTER_MS = 15_000;
+/** A frame is asked this often whether it is there. */
+const PING_EVERY_MS = 2_000;
+/** Unanswered for so long it is said to be silent: about five seconds after it stopped. */
+const SILENT_AFTER_MS = 3_900;
 
 export interface BridgeEvents {
   onMounted: () => void;
@@ -43,7 +45,9 @@ export class Bridge {
   #noise = 0;
   #closed = false;
   #pings = 0;
-  #heardAt = performance.now();
+  /** Since when a ping waits for anything from the frame; null when none does. */
+  #askedAt: number | null = null;
+  #watchedAt = performance.now();
   #silent = false;
   #pingTimer: ReturnType<typeof setInterval> | undefined;
   /** Numbers of the pings that confirm a batch of events. */
@@ -322,15 +326,20 @@ export class Bridge {
   }
 
   #watch(): void {
+    const now = performance.now();
+    // This page itself was asleep or busy: what the frame said meanwhile may not have been read yet.
+    if (now - this.#watchedAt > 2 * PING_EVERY_MS) this.#askedAt = null;
+    this.#watchedAt = now;
+    this.#askedAt ??= now;
     this.#ping();
-    const silent = performance.now() - this.#heardAt > SILENT_AFTER_MS;
+    const silent = now - this.#askedAt > SILENT_AFTER_MS;
     if (silent === this.#silent) return;
     this.#silent = silent;
     this.#events.onSilent(silent);
   }
 
   #heard(): void {
-    this.#heardAt = performance.now();
+    this.#askedAt = null;
     if (!this.#silent) return;
     this.#silent = false;
     this.#events.onSilent(false);

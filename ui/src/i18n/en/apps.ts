@@ -261,6 +261,7 @@ export const apps = {
     loading: (name: string) => `Loading ${name}…`,
     reloading: (name: string) => `Reloading ${name}…`,
     slow: 'Still loading. You can wait, reload it or close it.',
+    wait: 'Wait',
     silent: (name: string) => `${name} is not responding.`,
     notFound: (id: string) => `There is no app “${id}”.`,
     notFoundHint: 'It may have been removed, or skipped because its plugin has a problem.',

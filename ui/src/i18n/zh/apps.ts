@@ -262,6 +262,7 @@ export const apps: typeof source = {
     loading: (name: string) => `正在加载${name}…`,
     reloading: (name: string) => `正在重新加载${name}…`,
     slow: '仍在加载。可以继续等待、重新加载或关闭。',
+    wait: '继续等待',
     silent: (name: string) => `${name}没有响应。`,
     notFound: (id: string) => `没有应用“${id}”。`,
     notFoundHint: '它可能已被移除，或因插件有问题而被跳过。',
