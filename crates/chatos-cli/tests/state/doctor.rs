@@ -162,7 +162,7 @@ fn a_killed_host_and_bad_lines_are_told() {
     sandbox.serve().kill();
     check(&sandbox, "host_json_stale", "info", true);
     fs::write(sandbox.state().join("ui-prompts.jsonl"), "{\"ts\":1}\nnot json at all\n{\"half\":\n").unwrap();
-    check(&sandbox, "prompt_log_lines", "warning", false);
+    check(&sandbox, "prompt_lines_unreadable", "warning", false);
 }
 
 #[test]

@@ -19,54 +19,12 @@ const OWN_FOLDERS: [&str; 5] = ["audit", "backups", "import", "prompt-archive", 
 
 impl Host {
     pub(super) fn examine_state(&self, deep: bool) -> Vec<Finding> {
-        let mut findings = vec![self.examine_prompt_log(), self.examine_key(), self.examine_secrets()];
+        let mut findings = vec![self.examine_key(), self.examine_secrets()];
         findings.push(self.examine_blobs(deep));
         findings.extend(self.examine_link());
         findings.extend(self.examine_leftovers());
         findings.extend(self.examine_announcement());
         findings
-    }
-
-    fn examine_prompt_log(&self) -> Finding {
-        let title = || Text::fixed("Prompt log", "提问日志");
-        let report = match self.inbox().questions().and_then(|all| all.check()) {
-            Ok(report) => report,
-            Err(fault) => return failed(fault, title()),
-        };
-        let bad = report["unreadableLines"].as_u64().unwrap_or_default();
-        let stuck = ["unreadable", "unwritable"].iter().find_map(|name| report[*name].as_str());
-        let path = self.dir().prompt_log();
-        if let Some(reason) = stuck {
-            return Finding::new(
-                "prompt_log_unusable",
-                Severity::Error,
-                title(),
-                Text::new(format!("it cannot be used: {reason}"), format!("无法使用：{reason}")),
-            )
-            .at(path)
-            .action(Text::fixed("check its permissions and the free space", "请检查其权限与剩余空间"));
-        }
-        if bad > 0 {
-            return Finding::new(
-                "prompt_log_lines",
-                Severity::Warning,
-                title(),
-                Text::new(format!("{bad} lines cannot be read"), format!("有 {bad} 行无法读取")),
-            )
-            .at(path)
-            .action(Text::fixed(
-                "`chatos prompts check` says where; the other lines are not affected",
-                "`chatos prompts check` 会指出位置；其他行不受影响",
-            ));
-        }
-        let bytes = report["bytes"].as_u64().unwrap_or_default();
-        Finding::new(
-            "prompt_log",
-            Severity::Ok,
-            title(),
-            Text::same(format!("{:.1} KiB", bytes as f64 / 1024.0)),
-        )
-        .at(path)
     }
 
     /// Where the key is kept, and who may read it.
