@@ -52,12 +52,6 @@ pub(crate) fn steps() -> Vec<Step> {
             count: Some(count::rust),
             ..plain("test", "Rust tests", &["build"], |cx| Ok(vec![rust_tests(cx)]))
         },
-        Step {
-            count: Some(count::libtest),
-            ..plain("doctest", "examples in Rust documentation", &["build"], |cx| {
-                Ok(vec![cargo(cx, &["test", "--doc", "--workspace", "--locked", "--quiet"])])
-            })
-        },
         // Alone: handshakes with large programs have their limits.
         Step {
             count: Some(count::node),
