@@ -39,8 +39,13 @@ describe('a model', () => {
     await page.getByRole('button', { name: 'Test and add' }).click();
     await page.getByText('Enter a model name.').waitFor();
     await page.getByLabel(field('Model')).fill('tiny');
+    // Called what it is, not where it is; a name a person gives stays.
+    expect(await page.getByLabel(field('Display name')).inputValue()).toBe('tiny');
     await page.getByLabel(field('Key')).fill('sk-wrong');
     await page.getByLabel(field('Display name')).fill('My model');
+    await page.getByLabel(field('Model')).fill('tiny2');
+    await page.getByLabel(field('Model')).fill('tiny');
+    expect(await page.getByLabel(field('Display name')).inputValue()).toBe('My model');
     await page.getByRole('button', { name: 'Test and add' }).click();
     await page.locator('[data-test="auth"]').getByText('The key was rejected.').waitFor();
     expect(await host.api<{ items: unknown[] }>('GET', 'secrets')).toEqual({ items: [] });
