@@ -98,10 +98,11 @@ fn row_16_a_size_setting_has_its_whole_range_and_a_flag_beats_it() {
 fn rows_17_and_18_a_switch_makes_every_server_in_every_process_ask() {
     let sandbox = sandbox();
     let host = sandbox.serve();
-    let switch = |key: &str, on: bool| {
-        let put = host.ask("PUT", &format!("/api/v1/settings/{key}"), Some(&json!({ "value": on })));
+    let set = |key: &str, value: Value| {
+        let put = host.ask("PUT", &format!("/api/v1/settings/{key}"), Some(&json!({ "value": value })));
         assert!(put.status < 300, "{put:?}");
     };
+    let switch = |key: &str, on: bool| set(key, json!(on));
     switch("confirmFileChanges", false);
     let files = ["--root", "work", "--write"];
     let mut writer = connect(&sandbox, "code_writer", &files);
@@ -115,6 +116,7 @@ fn rows_17_and_18_a_switch_makes_every_server_in_every_process_ask() {
 
     switch("confirmFileChanges", true);
     switch("confirmMainTaskCreate", true);
+    set("shellConfirm", json!("always"));
     let calls = [
         writer.begin_call("write_file", write("asked-1")),
         maintainer.begin_call("copy_path", json!({ "from": "one", "to": "asked-2" })),

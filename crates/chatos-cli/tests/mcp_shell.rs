@@ -111,7 +111,7 @@ fn a_command_runs_inside_its_boundary_in_both_eras() {
 #[test]
 fn without_a_person_what_has_to_be_asked_is_refused() {
     let mut place = Place::new();
-    place.sandbox.set_variable("CHATOS_SET_CONFIRM_FILE_CHANGES", "true");
+    place.sandbox.set_variable("CHATOS_SET_SHELL_CONFIRM", "always");
     let mut client = place.connect(McpEra::Legacy);
     let reply = client.call("run_shell_command", json!({ "command": "touch ran" }));
     let error = &reply["structuredContent"]["error"];

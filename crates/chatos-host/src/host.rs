@@ -362,6 +362,7 @@ impl Host {
 
     fn daily(&self) {
         self.settle_file_changes();
+        self.prune_shell_caches();
         match self.store.sweep_blobs(self.settings.int("blobGraceDays")) {
             Ok(gone) if gone.blobs > 0 => {
                 tracing::info!(blobs = gone.blobs, bytes = gone.bytes, "contents nobody refers to");

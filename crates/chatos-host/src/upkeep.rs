@@ -25,6 +25,15 @@ impl Host {
         }
     }
 
+    /// working-day §1.1: private caches of commands that nobody used for long, or that are too large together, go. Blocks.
+    pub(crate) fn prune_shell_caches(&self) {
+        match chatos_shell::prune_caches(self.environment().variables(), false) {
+            Ok(pruned) if pruned.caches == 0 => {}
+            Ok(pruned) => tracing::info!(?pruned, "removed private caches of commands"),
+            Err(error) => tracing::warn!(%error, "cannot look for old private caches of commands"),
+        }
+    }
+
     /// security §3.5: everything after an unclean stop, the structure of a database that is too large
     /// to be looked at while the person waits. Ends early when the host stops.
     pub(crate) async fn look_for_damage(self: &Arc<Self>) {

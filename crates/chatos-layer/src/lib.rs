@@ -74,6 +74,6 @@ pub use settings::{
     FileSettings, FixedSettings, PromptBackend, Rotation, SettingsSource, StoreSettings, ToolSettings,
 };
 pub use shelf::{FileHome, Job, Performed, Shelf};
-pub use shell_settings::{ConfirmUse, NetworkUse, SafetyMode, SandboxUse, ShellSettings};
+pub use shell_settings::{ConfirmUse, NetworkUse, SafetyMode, SandboxUse, ShellSettings, ToolchainUse};
 pub use subagent::{SubDone, SubOrder, SubagentRunner};
 pub use tool::{Body, BoxFuture, NeedsInput, Outcome, Tool, arguments_schema};

@@ -50,6 +50,14 @@ pub enum ConfirmUse {
     Always,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ToolchainUse {
+    /// Those that are found in the home directory work inside the sandbox.
+    Auto,
+    /// The home directory stays closed.
+    Off,
+}
+
 /// One snapshot.
 #[derive(Debug, Clone)]
 pub struct ShellSettings {
@@ -65,6 +73,7 @@ pub struct ShellSettings {
     pub read_paths: Vec<PathBuf>,
     /// `shellWritePaths`.
     pub write_paths: Vec<PathBuf>,
+    pub toolchains: ToolchainUse,
     /// `shellTimeoutMs`.
     pub timeout: Duration,
     /// `shellMaxBufferBytes`, of each stream.
@@ -107,6 +116,10 @@ impl ShellSettings {
                 "always" => ConfirmUse::Always,
                 _ => ConfirmUse::Risky,
             },
+            toolchains: match settings.text("shellToolchains").as_str() {
+                "off" => ToolchainUse::Off,
+                _ => ToolchainUse::Auto,
+            },
             read_paths: paths("shellReadPaths"),
             write_paths: paths("shellWritePaths"),
             timeout: Duration::from_millis(number("shellTimeoutMs")),
@@ -124,6 +137,7 @@ impl Default for ShellSettings {
             sandbox: SandboxUse::Auto,
             network: NetworkUse::Ask,
             confirm: ConfirmUse::Risky,
+            toolchains: ToolchainUse::Auto,
             read_paths: Vec::new(),
             write_paths: Vec::new(),
             timeout: Duration::from_secs(300),

@@ -2,7 +2,7 @@
 //! with the program, never by hand.
 
 use crate::{
-    AgentApps, AgentPrompts, Flow, Glob, LandConfig, Limits, PromptEntry, PromptLang, ServerEntry, ToolFilter,
+    AgentApps, AgentPrompts, Flow, LandConfig, Limits, PromptEntry, PromptLang, ServerEntry, ToolFilter,
 };
 
 /// Id of the land_config of everyone who chose none.
@@ -56,7 +56,7 @@ pub fn built_in() -> Vec<LandConfig> {
         LandConfig {
             id: DEVELOPER.to_owned(),
             name: "Developer".to_owned(),
-            description: "Safe default plus writing files, language servers, and commands after a yes.".to_owned(),
+            description: "Safe default plus writing files, language servers, and commands in a sandbox; what the sandbox does not confine asks.".to_owned(),
             locked: true,
             main: with_router(&developer),
             sub: flow(developer.iter().copied(), "internal_subagent"),
@@ -75,10 +75,8 @@ fn flow(servers: impl Iterator<Item = (&'static str, &'static str)>, own_prompt:
                 prompt_lang: PromptLang::Auto,
                 prompt: true,
                 sampling: false,
-                tools: ToolFilter {
-                    ask: if id == SHELL_TASKS { vec![Glob::new("run_shell_command")] } else { Vec::new() },
-                    ..ToolFilter::default()
-                },
+                // Which commands ask is the shell server's matter: what the sandbox confines does not.
+                tools: ToolFilter::default(),
             })
             .collect(),
         apps: Vec::new(),

@@ -121,6 +121,22 @@ pub const SETTINGS: &[SettingSpec] = &[
         description: ("Which commands ask you first", "哪些命令需要先确认"),
     },
     SettingSpec {
+        key: "shellToolchains",
+        kind: SettingKind::Enum { options: &["auto", "off"], aliases: &[] },
+        fallback: Fallback::Text("auto"),
+        section: Section::Safety,
+        env: &[],
+        flag: None,
+        restart: false,
+        weakens: Weakens::Never,
+        label: ("Toolchains in your home", "主目录中的工具链"),
+        description: (
+            "`auto` lets sandboxed commands read the version managers and configuration of git, Rust, Node, Python and \
+             others in your home, never keys or tokens",
+            "auto 允许沙箱中的命令读取主目录里 git、Rust、Node、Python 等的版本管理器和配置，但绝不开放密钥和令牌",
+        ),
+    },
+    SettingSpec {
         key: "shellReadPaths",
         kind: SettingKind::List { max_items: 64, absolute_paths: true },
         fallback: Fallback::EmptyList,

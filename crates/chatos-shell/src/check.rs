@@ -12,7 +12,9 @@ use chatos_tool::{Lang, Text};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::denied::Denial;
 use super::lex::{self, Script, Simple};
+use super::sandbox::Level;
 use argv::Effective;
 pub(super) use estimate::Estimate;
 use path::Scene;
@@ -43,6 +45,9 @@ pub(super) struct Finding {
     /// The part of the command
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) text: Option<String>,
+    /// What the sandbox refused
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub(super) denied: Option<Denial>,
 }
 
 /// Where a command would run.
@@ -54,8 +59,10 @@ pub(super) struct Surroundings<'a> {
     pub(super) cwd: &'a Path,
     /// The home directory.
     pub(super) home: Option<&'a Path>,
-    /// There is a boundary: a repository's own configuration can do no harm then.
-    pub(super) sandboxed: bool,
+    /// How much confines it: inside a boundary a repository's own configuration can do no harm.
+    pub(super) level: Level,
+    /// It has the network.
+    pub(super) network: bool,
     /// The language of messages.
     pub(super) lang: Lang,
 }
@@ -110,13 +117,32 @@ pub(super) fn check(text: &str, place: Surroundings<'_>) -> Checked {
     }
     let listed = !script.commands.is_empty()
         && !script.unclear
-        && script.commands.iter().all(|simple| rules::is_read_only(simple, place.sandboxed));
+        && script.commands.iter().all(|simple| rules::is_read_only(simple, place.level > Level::None));
     let mut checked = look.checked;
     checked.may_write = !listed && !script.commands.iter().all(rules::cannot_write);
     checked.read_only = listed && checked.worst().is_none_or(|worst| worst < Grade::Warn);
     checked.estimate = estimate::estimate(&script, &look.scene);
     checked.findings.sort_by_key(|finding| std::cmp::Reverse(finding.level));
     checked
+}
+
+/// Whether a command makes something git would sign.
+pub(super) fn makes_signable(command: &str) -> bool {
+    lex::parse(command).commands.iter().any(|simple| {
+        let effective = argv::effective(simple);
+        let mut words = effective.arguments.iter().map(|word| word.text.as_str());
+        let mut verb = words.next();
+        while let Some(option) = verb.filter(|word| word.starts_with('-')) {
+            // These two have their value beside them.
+            if matches!(option, "-C" | "-c") {
+                words.next();
+            }
+            verb = words.next();
+        }
+        let verb = verb.unwrap_or_default();
+        effective.name() == Some("git")
+            && matches!(verb, "commit" | "tag" | "merge" | "rebase" | "cherry-pick" | "revert" | "am")
+    })
 }
 
 /// Whether a program takes commands from its input, so that input is checked like a command.
@@ -142,13 +168,22 @@ struct Look<'a> {
 
 impl Look<'_> {
     fn add(&mut self, id: &'static str, level: Grade, message: Text, text: Option<String>) {
+        let level = if level == Grade::Ask && self.is_held(id) { Grade::Warn } else { level };
         let text = text.map(|text| text.chars().take(200).collect::<String>());
         let known =
             self.checked.findings.iter().any(|one| one.id == id && one.level == level && one.text == text);
         if !known && self.checked.findings.len() < MAX_FINDINGS {
             let message = message.get(self.place.lang).to_owned();
-            self.checked.findings.push(Finding { id, level, message, text });
+            self.checked.findings.push(Finding { id, level, message, text, denied: None });
         }
+    }
+
+    /// A boundary of level full refuses the harm of these by itself, so nobody is asked (working-day §1.4).
+    fn is_held(&self, id: &str) -> bool {
+        const HELD: [&str; 5] =
+            ["sudo", "write_outside", "recursive_mode", "kill_many", "overwrite_device_file"];
+        self.place.level == Level::Full
+            && (HELD.contains(&id) || id == "pipe_to_shell" && !self.place.network)
     }
 
     fn script(&mut self, script: &Script, nesting: usize) {
@@ -202,7 +237,7 @@ impl Look<'_> {
             self.add(
                 "sudo",
                 Grade::Ask,
-                if self.place.sandboxed {
+                if self.place.level > Level::None {
                     Text::fixed(
                         "wants more rights; inside the sandbox it cannot get them",
                         "请求更高权限；在沙箱内无法获得",

@@ -182,6 +182,7 @@ pub(super) fn environment(
     own: &BTreeMap<String, String>,
     temp: &Path,
     token: &str,
+    toolchains: Option<&BTreeMap<String, String>>,
     given: BTreeMap<String, String>,
 ) -> BTreeMap<String, String> {
     let kept = |name: &str| {
@@ -207,6 +208,14 @@ pub(super) fn environment(
         ("MODEL_CLI_SESSION_TOKEN", token),
     ] {
         env.insert(name.to_owned(), value.to_owned());
+    }
+    if let Some(toolchains) = toolchains {
+        // Configuration of git in variables is counted: the call's and ours cannot be mixed.
+        let counted = given.contains_key("GIT_CONFIG_COUNT");
+        let ours = toolchains.iter().filter(|(name, _)| {
+            !(counted && name.starts_with("GIT_CONFIG_") && *name != "GIT_CONFIG_GLOBAL")
+        });
+        env.extend(ours.map(|(name, value)| (name.clone(), value.clone())));
     }
     env.extend(given);
     env
@@ -341,7 +350,7 @@ mod tests {
             ("no_proxy", "localhost"),
             ("CHATOS_MCP_TOKEN", "canary"),
         ]);
-        let env = environment(&own, Path::new("/t"), "tok", map(&[("A", "1"), ("TERM", "dumb")]));
+        let env = environment(&own, Path::new("/t"), "tok", None, map(&[("A", "1"), ("TERM", "dumb")]));
         assert!(!env.values().any(|value| value.contains("canary")), "{env:?}");
         assert_eq!(env["HTTPS_PROXY"], "http://proxy:3128/");
         assert_eq!((env["TERM"].as_str(), env["A"].as_str(), env["TMPDIR"].as_str()), ("dumb", "1", "/t"));

@@ -79,10 +79,11 @@ pub(super) fn terms(
     }
 }
 
-/// Why a person has to be asked; empty when nobody has to.
+/// Why a person has to be asked; empty when nobody has to. At level full the sandbox is the consent for ordinary
+/// commands (working-day §1.4): who is asked about every build stops reading the questions.
 pub(super) fn reasons(cx: &CallCx, request: Request<'_>, terms: Terms) -> Vec<Text> {
     let settings = &cx.settings.shell;
-    let sandboxed = terms.level > Level::None;
+    let full = terms.level == Level::Full;
     let worst = request.checked.worst();
     let mut why = Vec::new();
     if cx.ask {
@@ -94,21 +95,24 @@ pub(super) fn reasons(cx: &CallCx, request: Request<'_>, terms: Terms) -> Vec<Te
     if request.network && settings.mode == SafetyMode::Strict && settings.network == NetworkUse::Ask {
         why.push(Text::fixed("the command wants the network", "该命令请求使用网络"));
     }
-    if worst == Some(Grade::Ask) && !(settings.confirm == ConfirmUse::Never && sandboxed) {
+    if worst == Some(Grade::Ask) && !(settings.confirm == ConfirmUse::Never && full) {
         why.push(Text::fixed("the command is risky", "该命令有风险"));
     }
     if !request.checked.read_only {
-        if !sandboxed {
-            why.push(match settings.sandbox {
-                SandboxUse::Off => Text::fixed(
-                    "the sandbox is switched off: nothing but this question confines the command",
-                    "沙箱已关闭：除此确认外没有任何限制",
-                ),
-                _ => Text::fixed(
-                    "this system has no sandbox: nothing but this question confines the command",
-                    "此系统没有沙箱：除此确认外没有任何限制",
-                ),
-            });
+        match (terms.level, settings.sandbox) {
+            (Level::Full, _) => {}
+            (Level::Fs, _) => why.push(Text::fixed(
+                "the sandbox of this system covers files only, so every command is asked for",
+                "此系统的沙箱只限制文件，因此每个命令都需确认",
+            )),
+            (Level::None, SandboxUse::Off) => why.push(Text::fixed(
+                "the sandbox is switched off: nothing but this question confines the command",
+                "沙箱已关闭：除此确认外没有任何限制",
+            )),
+            (Level::None, _) => why.push(Text::fixed(
+                "this system has no sandbox: nothing but this question confines the command",
+                "此系统没有沙箱：除此确认外没有任何限制",
+            )),
         }
         if settings.confirm == ConfirmUse::Always {
             why.push(Text::fixed(
@@ -116,7 +120,7 @@ pub(super) fn reasons(cx: &CallCx, request: Request<'_>, terms: Terms) -> Vec<Te
                 "每个命令都需确认（shellConfirm）",
             ));
         }
-        if cx.settings.confirm_file_changes {
+        if cx.settings.confirm_file_changes && !full {
             why.push(Text::fixed(
                 "the command may change files (confirmFileChanges)",
                 "该命令可能更改文件（confirmFileChanges）",

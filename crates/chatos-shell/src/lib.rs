@@ -23,10 +23,11 @@ mod supervisor;
 mod wire;
 
 mod changes;
+mod denied;
 mod output;
 mod prompting;
 
 pub use program::{Ended, Launcher, Program, ProgramOrder, Streams};
-pub use sandbox::{Kernel, Level};
+pub use sandbox::{Kernel, Level, Pruned, prune_caches};
 pub use server::{INFO, SUPERVISOR_COMMAND, ShellHome, server};
 pub use supervisor::supervise;

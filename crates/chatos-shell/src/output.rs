@@ -162,6 +162,11 @@ pub(super) struct Stream {
 }
 
 impl Printed {
+    /// What was printed last.
+    pub(super) fn end(&self) -> &str {
+        if self.tail.is_empty() { &self.head } else { &self.tail }
+    }
+
     /// Text that is there already, as a session's log gives it.
     pub(super) fn of(text: String, omitted_bytes: u64, omitted_lines: u64) -> Self {
         let lines = text.split_inclusive('\n').count() as u64 + omitted_lines;

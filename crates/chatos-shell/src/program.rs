@@ -109,14 +109,14 @@ impl Launcher {
                 protected: &self.protected,
                 programs: &self.programs,
             };
-            let mut boundary = sandbox::boundary(&cx.settings.shell, kernel, places, terms.network);
+            let mut boundary = sandbox::boundary(&cx.settings.shell, kernel, places, terms.network, None);
             boundary.read.extend(order.read);
             boundary.own = order.own;
             boundary
         });
         let job = Job {
             argv: order.argv,
-            env: command::environment(&self.variables, &temp, &token, order.env).into_iter().collect(),
+            env: command::environment(&self.variables, &temp, &token, None, order.env).into_iter().collect(),
             temp,
             cpu_seconds: None,
             memory_bytes: Some(order.memory_bytes),

@@ -20,11 +20,12 @@ use serde_json::json;
 use super::changes::{self, Changed};
 use super::check::{self, Checked, Estimate, Finding, Grade, Surroundings};
 use super::command::{self, Shell, WorkDir};
+use super::denied::{self, Denial};
 use super::gate::{self, Request, Terms};
 use super::listing::here;
 use super::output::Stream;
 use super::prompting::InputHint;
-use super::sandbox::{self, Level, Places};
+use super::sandbox::{self, Level, Places, Toolchains};
 use super::sessions;
 use super::wire::{Failure, Job};
 use crate::server::Shop;
@@ -39,14 +40,15 @@ static SPEC: ToolSpec = ToolSpec {
         "Runs a command in a shell inside the root and waits for it. Standard input is empty. Output keeps its start \
          and end; exit code, signal and elapsed time are always there, and a non-zero exit code is ok. At the time limit \
          the command and everything it started is ended: timeout, with what was printed. For servers, watchers and \
-         programs that ask questions use session_run (or interactive). Writes outside the root, the home directory and \
-         the network are closed unless settings or the person open them; look for \"Permission denied\" and the \
-         sandbox level in the header. Refusals: denied/shell_blocked lists why; canceled means the person said no and \
+         programs that ask questions use session_run (or interactive). Commands run in a sandbox: they write only in the root, \
+         read toolchains of the home directory but none of its other files, and have no network unless settings or the \
+         person open it. What the sandbox refused is named in the warnings (sandbox_denied); the command is not at fault \
+         then. Refusals: denied/shell_blocked lists why; canceled means the person said no and \
          nothing ran.",
         "在根目录内用 shell 运行命令并等待结束。标准输入为空。输出保留首尾；始终给出退出码、信号和耗时，非零退出码仍为 ok。\
          到达时间限制时，命令及其启动的一切都会被结束：timeout，并附上已有输出。服务、监视程序和会提问的程序请用 \
-         session_run（或 interactive）。根目录之外的写入、主目录和网络默认关闭，除非由设置或用户开放；请留意 \
-         “Permission denied” 和标题行中的 sandbox 级别。拒绝时：denied/shell_blocked 会列出原因；canceled 表示用户拒绝且没有运行。",
+         session_run（或 interactive）。命令在沙箱中运行：只能写入根目录，可读取主目录中的工具链但不能读取其中其他文件，没有网络，\
+         除非由设置或用户开放。沙箱拒绝了什么会在警告中注明（sandbox_denied），此时命令本身没有错。拒绝时：denied/shell_blocked 会列出原因；canceled 表示用户拒绝且没有运行。",
     ),
     annotations: Annotations::of("D O"),
     confirm: Confirm::Shell,
@@ -87,12 +89,15 @@ pub(super) struct Args {
 }
 
 /// The boundary a command ran in.
-#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(super) struct Ran {
     /// full, fs or none
     level: Level,
     /// The network was open
     network: bool,
+    /// What it was refused
+    #[serde(skip_serializing_if = "Option::is_none")]
+    denied: Option<Vec<Denial>>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -186,15 +191,17 @@ impl Shop {
         let agreed = consent::agree(cx, look).await;
         let known = denied.into_inner().unwrap_or_else(PoisonError::into_inner);
         let (consent, approval, looked) = agreed.map_err(|error| (error, known))?;
-        let Looked { shell, dir, terms, checked } = looked;
+        let Looked { shell, dir, terms, mut checked } = looked;
         let mut env = BTreeMap::new();
         for (name, value) in wanted.env {
             env.insert(name, self.secrets.resolve(cx, &value.0).await.map_err(plain)?);
         }
         let temp = self.temp();
         let token = uuid::Uuid::new_v4().simple().to_string();
-        let env = command::environment(&self.variables, &temp, &token, env);
-        let boundary = self.boundary(cx, terms, &temp);
+        let toolchains = self.given(cx, &wanted.command, terms, &mut checked.findings);
+        let given = toolchains.as_ref().map(|toolchains| &toolchains.env);
+        let env = command::environment(&self.variables, &temp, &token, given, env);
+        let boundary = self.boundary(cx, terms, &temp, toolchains.as_deref());
         let job = Job {
             argv: shell.argv(&wanted.command),
             env: env.into_iter().collect(),
@@ -230,7 +237,8 @@ impl Shop {
         let given: BTreeMap<&str, &str> =
             wanted.env.iter().map(|(name, value)| (name.as_str(), value.0.as_str())).collect();
         // Each command gets a directory for temporary files of its own; the rest is the policy.
-        let policy = self.boundary(cx, *terms, Path::new("/tmp/chatos-shell"));
+        let toolchains = self.toolchains(cx, *terms);
+        let policy = self.boundary(cx, *terms, Path::new("/tmp/chatos-shell"), toolchains.as_deref());
         let facts = json!({
             "text": wanted.command,
             "cwd": effect::directory(&dir.path),
@@ -243,7 +251,13 @@ impl Shop {
         Ok(Some(Matter::command(cx, &wanted.command, &dir.rel, message, facts)))
     }
 
-    fn boundary(&self, cx: &CallCx, terms: Terms, temp: &Path) -> Option<sandbox::Boundary> {
+    fn boundary(
+        &self,
+        cx: &CallCx,
+        terms: Terms,
+        temp: &Path,
+        toolchains: Option<&Toolchains>,
+    ) -> Option<sandbox::Boundary> {
         let root = cx.root.as_ref().map(|root| root.path().to_owned()).unwrap_or_default();
         terms.kernel.map(|kernel| {
             // What the server was given decides about paths, not what the call puts into `env`.
@@ -254,8 +268,96 @@ impl Shop {
                 protected: &self.protected,
                 programs: &self.programs,
             };
-            sandbox::boundary(&cx.settings.shell, kernel, places, terms.network)
+            sandbox::boundary(&cx.settings.shell, kernel, places, terms.network, toolchains)
         })
+    }
+
+    /// The toolchains of the home, where something confines the command.
+    fn toolchains(&self, cx: &CallCx, terms: Terms) -> Option<Arc<Toolchains>> {
+        let root = cx.root.as_ref()?;
+        let confined = terms.level > Level::None;
+        let programs = &self.programs;
+        confined.then(|| programs.toolchains(&cx.settings.shell, &self.variables, root.path())).flatten()
+    }
+
+    /// The same, ready to be used; what a person or a model should know of it is among the findings.
+    fn given(
+        &self,
+        cx: &CallCx,
+        command: &str,
+        terms: Terms,
+        findings: &mut Vec<Finding>,
+    ) -> Option<Arc<Toolchains>> {
+        let mut tell = |id, level, message: Text| {
+            let message = message.get(cx.lang).to_owned();
+            findings.push(Finding { id, level, message, text: None, denied: None });
+        };
+        let root = cx.root.as_ref().map(|root| root.path().to_owned()).unwrap_or_default();
+        let mut toolchains = self.toolchains(cx, terms);
+        if let Some(found) = &toolchains
+            && let Err(error) = found.prepare(terms.network)
+        {
+            tracing::warn!(%error, "the private cache of a project cannot be made");
+            tell(
+                "cache_unavailable",
+                Grade::Warn,
+                Text::new(
+                    format!(
+                        "the private cache of this project cannot be made ({error}); package managers may fail"
+                    ),
+                    format!("无法创建此项目的私有缓存（{error}）；包管理器可能失败"),
+                ),
+            );
+            toolchains = Some(Arc::new(found.without_cache()));
+        }
+        if let Some(found) = toolchains.as_deref() {
+            if !found.filtered.is_empty() {
+                let names: Vec<String> =
+                    found.filtered.iter().map(|path| path.display().to_string()).collect();
+                let names = names.join(", ");
+                tell(
+                    "config_filtered",
+                    Grade::Info,
+                    Text::new(
+                        format!("these files hold secrets, so the command sees copies without them: {names}"),
+                        format!("这些文件含有密钥，命令看到的是去除密钥的副本：{names}"),
+                    ),
+                );
+            }
+            if found.signs && check::makes_signable(command) {
+                tell(
+                    "unsigned_commit",
+                    Grade::Warn,
+                    Text::fixed(
+                        "what is made here is not signed: keys stay outside the sandbox; a person signs it with `git commit --amend -S --no-edit`",
+                        "此处创建的提交没有签名：密钥不进入沙箱；用户可用 `git commit --amend -S --no-edit` 签名",
+                    ),
+                );
+            }
+        }
+        let asks = cx.ask || cx.settings.shell.confirm == chatos_layer::ConfirmUse::Always;
+        let cache = toolchains.as_ref().and_then(|found| found.cache.clone());
+        if terms.level == Level::Full && !asks && self.greeted.is_first(&root, cache.as_deref()) {
+            let folder = root.display();
+            tell(
+                "first_use",
+                Grade::Info,
+                if terms.network {
+                    Text::new(
+                        format!("Commands run in a sandbox without asking: they write only in {folder}."),
+                        format!("命令在沙箱中运行，不再逐个询问：只能写入 {folder}。"),
+                    )
+                } else {
+                    Text::new(
+                        format!(
+                            "Commands run in a sandbox without asking: they write only in {folder}, no network."
+                        ),
+                        format!("命令在沙箱中运行，不再逐个询问：只能写入 {folder}，没有网络。"),
+                    )
+                },
+            );
+        }
+        toolchains
     }
 
     /// The look at a command before it runs.
@@ -266,7 +368,8 @@ impl Shop {
             root: &root,
             cwd: &dir.path,
             home: home.as_deref(),
-            sandboxed: terms.level > Level::None,
+            level: terms.level,
+            network: terms.network,
             lang: cx.lang,
         };
         check::check(text, place)
@@ -348,7 +451,9 @@ impl Tool for RunShellCommand {
         }
         let before = self.before(cx, &prepared).await;
         let mut prepared = prepared;
-        let followed = follow::follow(&self.0, cx, &prepared, timeout).await?;
+        let mut followed = follow::follow(&self.0, cx, &prepared, timeout).await?;
+        let refused = self.refused(cx, &prepared, &followed);
+        followed.findings.extend(refused);
         let changed = match before {
             Some(before) => self.after(cx, before, &mut prepared.checked.findings).await,
             None => None,
@@ -358,6 +463,24 @@ impl Tool for RunShellCommand {
 }
 
 impl RunShellCommand {
+    /// What the boundary refused it, as far as it said so.
+    fn refused(&self, cx: &CallCx, prepared: &Prepared, followed: &Followed) -> Vec<Finding> {
+        let Some(boundary) = &prepared.job.boundary else { return Vec::new() };
+        if followed.level == Level::None {
+            return Vec::new();
+        }
+        let home = sandbox::home_of(&self.0.variables);
+        denied::find(&denied::Ended {
+            exit_code: followed.exit_code,
+            stdout: followed.stdout.end(),
+            stderr: followed.stderr.end(),
+            cwd: &prepared.dir.path,
+            home: home.as_deref(),
+            boundary,
+            lang: cx.lang,
+        })
+    }
+
     async fn before(&self, cx: &CallCx, prepared: &Prepared) -> Option<changes::Before> {
         if !prepared.checked.may_write {
             return None;
@@ -404,7 +527,13 @@ impl RunShellCommand {
                 format!("{lost} 个文件更改未能记录，无法撤销"),
             );
             let message = message.get(cx.lang).to_owned();
-            findings.push(Finding { id: "change_not_recorded", level: Grade::Warn, message, text: None });
+            findings.push(Finding {
+                id: "change_not_recorded",
+                level: Grade::Warn,
+                message,
+                text: None,
+                denied: None,
+            });
         }
         if after.total > after.changed.len() {
             let more = after.total - after.changed.len();
@@ -413,7 +542,13 @@ impl RunShellCommand {
                 format!("另有 {more} 个更改的文件未列出"),
             );
             let message = message.get(cx.lang).to_owned();
-            findings.push(Finding { id: "more_changes", level: Grade::Info, message, text: None });
+            findings.push(Finding {
+                id: "more_changes",
+                level: Grade::Info,
+                message,
+                text: None,
+                denied: None,
+            });
         }
         Some(after.changed)
     }

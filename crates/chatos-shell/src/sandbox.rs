@@ -3,17 +3,22 @@
 
 #[cfg(target_os = "linux")]
 mod calls;
+mod closed;
 mod grants;
 #[cfg(target_os = "linux")]
 mod paths;
+mod toolchain;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub(super) use grants::{Places, Programs, boundary};
+pub(super) use grants::{Places, Programs, boundary, home_of, real};
+pub use toolchain::Pruned;
+pub use toolchain::prune_caches;
+pub(super) use toolchain::{Toolchains, note_use};
 
 /// How much the system confines a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -93,13 +98,41 @@ pub(super) struct Boundary {
     pub(super) write: Vec<PathBuf>,
     /// Device files and the like that may be read and written, nothing made.
     pub(super) devices: Vec<PathBuf>,
+    /// Closed places that a person opened by name for reading.
+    #[serde(default)]
+    pub(super) opened: Vec<PathBuf>,
     /// Made for this program alone: may be changed although it lies beneath a protected place.
     #[serde(default)]
     pub(super) own: Vec<PathBuf>,
-    /// Never, wherever they lie.
+    /// State, keys and plugins: nobody opens them.
+    #[serde(default)]
+    pub(super) never: Vec<PathBuf>,
+    /// Closed wherever they lie, those included.
     pub(super) protected: Vec<PathBuf>,
     /// Sockets may be made.
     pub(super) network: bool,
+}
+
+impl Boundary {
+    /// Whether a command may read a path, which is without links.
+    pub(super) fn may_read(&self, path: &Path) -> bool {
+        let beneath = |places: &[PathBuf]| places.iter().any(|place| path.starts_with(place));
+        beneath(&self.opened)
+            || beneath(&self.own)
+            || !beneath(&self.protected)
+                && (beneath(&self.read) || beneath(&self.write) || beneath(&self.devices))
+    }
+
+    /// Whether a command may change a path, which is without links.
+    pub(super) fn may_write(&self, path: &Path) -> bool {
+        let beneath = |places: &[PathBuf]| places.iter().any(|place| path.starts_with(place));
+        beneath(&self.own) || !beneath(&self.protected) && (beneath(&self.write) || beneath(&self.devices))
+    }
+
+    /// Whether a path belongs to ChatOS itself.
+    pub(super) fn never_opens(&self, path: &Path) -> bool {
+        self.never.iter().any(|never| path.starts_with(never))
+    }
 }
 
 /// Draws the boundary around the calling thread and all it starts from now on. For a thread that does

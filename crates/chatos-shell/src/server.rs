@@ -1,9 +1,9 @@
 //! The server `shell_tasks` with its tools: what it is built from, and what its tools share (servers §3).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use chatos_layer::{ChangeStore, Server, ServerEnv, ServerInfo, StoreHandle, StoredChanges};
 use chatos_tool::Text;
@@ -110,6 +110,19 @@ pub(crate) struct Shop {
     pub(crate) secrets: Secrets,
     pub(crate) sessions: sessions::Book,
     pub(crate) programs: sandbox::Programs,
+    pub(crate) greeted: Greeted,
+}
+
+/// Projects whose person was told how commands run.
+#[derive(Debug, Default)]
+pub(crate) struct Greeted(Mutex<BTreeSet<PathBuf>>);
+
+impl Greeted {
+    /// Whether this is the first command of a project: of this process, and of all where there is a cache to note it.
+    pub(crate) fn is_first(&self, root: &Path, cache: Option<&Path>) -> bool {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.insert(root.to_owned()) && cache.is_none_or(sandbox::note_use)
+    }
 }
 
 impl Shop {
@@ -127,6 +140,7 @@ impl Shop {
             secrets: Secrets::default(),
             sessions: sessions::Book::default(),
             programs: sandbox::Programs::default(),
+            greeted: Greeted::default(),
         }
     }
 

@@ -147,6 +147,7 @@ export const en = {
       shellSandbox: { auto: 'When available', required: 'Required: no sandbox, no commands', off: 'Off' },
       shellNetwork: { deny: 'Blocked', ask: 'Ask first', allow: 'Allowed' },
       shellConfirm: { never: 'Never', risky: 'Risky commands', always: 'Every command' },
+      shellToolchains: { auto: 'Usable, without keys and tokens', off: 'Closed' },
       filesystemSymlinkPolicy: { deny: 'Blocked', allow: 'Allowed' },
       resumeRuns: { ask: 'Ask me', auto: 'Continue automatically' },
       toolLogLevel: { off: 'Off', error: 'Errors only', info: 'Normal', debug: 'Detailed' },

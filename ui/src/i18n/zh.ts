@@ -146,6 +146,7 @@ export const zh: typeof en = {
       shellSandbox: { auto: '可用时使用', required: '必须：没有沙箱就不运行命令', off: '关闭' },
       shellNetwork: { deny: '禁止', ask: '先询问', allow: '允许' },
       shellConfirm: { never: '从不', risky: '高风险命令', always: '每条命令' },
+      shellToolchains: { auto: '可用，不含密钥和令牌', off: '关闭' },
       filesystemSymlinkPolicy: { deny: '禁止', allow: '允许' },
       resumeRuns: { ask: '询问我', auto: '自动继续' },
       toolLogLevel: { off: '关闭', error: '仅错误', info: '一般', debug: '详细' },

@@ -25,11 +25,14 @@ pub(crate) enum State {
         #[arg(long, value_name = "WHICH")]
         r#use: Option<UseFor>,
     },
-    /// Remove old finished runs, after showing which
+    /// Remove old finished runs, after showing which, or the private caches of commands
     Prune {
         /// Finished before this: a date, a time, or days such as 90d
-        #[arg(long, value_name = "WHEN")]
-        runs_before: String,
+        #[arg(long, value_name = "WHEN", required_unless_present = "shell_cache")]
+        runs_before: Option<String>,
+        /// The private caches of commands, of all projects; they are filled again when needed
+        #[arg(long)]
+        shell_cache: bool,
         /// Don't ask
         #[arg(long)]
         yes: bool,

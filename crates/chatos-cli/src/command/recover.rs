@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use chatos_archive::{RecoverChoice, examine_damage};
 use chatos_paths::Environment;
-use chatos_tool::{Fault, Text};
+use chatos_tool::{ErrorCode, Fault, Text};
 use hyper::Method;
 use serde_json::{Value, json};
 
@@ -116,6 +116,29 @@ fn ask(output: &Output) -> Option<RecoverChoice> {
         "backup" => Some(RecoverChoice::Backup),
         _ => None,
     }
+}
+
+/// Removes the private caches of commands. They lie outside the state, so no host is needed.
+pub(crate) fn prune_shell_caches(environment: &Environment, output: &Output) -> Result<(), Fault> {
+    let pruned = chatos_shell::prune_caches(environment.variables(), true).map_err(|error| {
+        Fault::new(
+            ErrorCode::Internal,
+            Text::new(
+                format!("the private caches of commands cannot be removed: {error}"),
+                format!("无法删除命令的私有缓存：{error}"),
+            ),
+        )
+    })?;
+    let mebibytes = pruned.bytes >> 20;
+    if output.json {
+        output.json_line(&json!({ "shellCaches": pruned.caches, "bytes": pruned.bytes }));
+    } else {
+        output.say(&Text::new(
+            format!("{} private caches of commands were removed ({mebibytes} MiB)", pruned.caches),
+            format!("已删除 {} 个命令私有缓存（{mebibytes} MiB）", pruned.caches),
+        ));
+    }
+    Ok(())
 }
 
 pub(crate) fn prune(

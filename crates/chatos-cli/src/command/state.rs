@@ -24,7 +24,15 @@ pub(crate) fn run(
 ) -> Result<ExitCode, Fault> {
     match action {
         State::Recover { r#use } => recover::recover(global, &environment, output, r#use),
-        State::Prune { runs_before, yes } => recover::prune(global, environment, output, &runs_before, yes),
+        State::Prune { runs_before, shell_cache, yes } => {
+            if shell_cache {
+                recover::prune_shell_caches(&environment, output)?;
+            }
+            match runs_before {
+                Some(before) => recover::prune(global, environment, output, &before, yes),
+                None => Ok(ExitCode::SUCCESS),
+            }
+        }
         State::Import { path } => {
             let path = path.map(|path| environment.current_dir().join(path));
             let api = Api::connect(global, environment)?;

@@ -26,7 +26,8 @@ fn look(bench: &Bench, text: &str) -> Checked {
         root: &bench.root,
         cwd: &bench.root,
         home: Some(&bench.home),
-        sandboxed: true,
+        level: Level::Fs,
+        network: false,
         lang: Lang::En,
     };
     check(text, place)
@@ -236,8 +237,14 @@ fn the_read_only_list() {
     ] {
         assert!(!look(&bench, text).read_only, "{text}");
     }
-    let place =
-        Surroundings { root: &bench.root, cwd: &bench.root, home: None, sandboxed: false, lang: Lang::En };
+    let place = Surroundings {
+        root: &bench.root,
+        cwd: &bench.root,
+        home: None,
+        level: Level::None,
+        network: true,
+        lang: Lang::En,
+    };
     assert!(!check("git status", place).read_only, "a repository can configure programs");
     assert!(check("ls", place).read_only);
     assert!(!look(&bench, "sleep 1; true").may_write && look(&bench, "make").may_write);

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::{Data, Denied, Followed, Prepared, Ran};
 use crate::changes::Changed;
 use crate::check::{Finding, Grade};
+use crate::denied::Denial;
 use crate::output::{self, Printed, Stream, share};
 use crate::server::signal_name;
 
@@ -25,13 +26,15 @@ pub(super) fn outcome(
     let (stdout, stderr) = (&followed.stdout, &followed.stderr);
     let mut findings = prepared.checked.findings;
     findings.extend(followed.findings);
+    let denied: Vec<Denial> = findings.iter().filter_map(|finding| finding.denied.clone()).collect();
+    let denied = (!denied.is_empty()).then_some(denied);
     let elapsed_ms = u64::try_from(followed.elapsed.as_millis()).unwrap_or(u64::MAX);
     let mut data = Data {
         command: prepared.command,
         cwd: prepared.dir.rel,
         shell: prepared.shell.path,
         mode: cx.settings.shell.mode,
-        sandbox: Ran { level: followed.level, network: prepared.terms.network },
+        sandbox: Ran { level: followed.level, network: prepared.terms.network, denied },
         exit_code: followed.exit_code,
         signal: followed.signal.map(signal_name),
         timed_out: followed.timed_out,
@@ -157,7 +160,7 @@ pub(super) fn denied(cx: &CallCx, command: &str, denied: Denied) -> Value {
         cwd: denied.cwd,
         shell: denied.shell,
         mode: cx.settings.shell.mode,
-        sandbox: Ran { level: denied.terms.level, network: denied.terms.network },
+        sandbox: Ran { level: denied.terms.level, network: denied.terms.network, denied: None },
         exit_code: None,
         signal: None,
         timed_out: false,
@@ -187,7 +190,7 @@ pub(crate) fn on_terminal(
         cwd: prepared.dir.rel,
         shell: prepared.shell.path,
         mode: cx.settings.shell.mode,
-        sandbox: Ran { level: prepared.terms.level, network: prepared.terms.network },
+        sandbox: Ran { level: prepared.terms.level, network: prepared.terms.network, denied: None },
         exit_code,
         signal,
         timed_out,

@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Component, Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use chatos_layer::{SafetyMode, ShellSettings};
+use chatos_layer::{SafetyMode, ShellSettings, ToolchainUse};
 
+use super::closed::closed;
+use super::toolchain::{self, Look, Toolchains};
 use super::{Boundary, Kernel};
 
 /// Read and executed by everything.
@@ -47,13 +49,16 @@ pub(crate) struct Places<'a> {
 /// Where programs and what they need lie. Known for a moment: finding it takes a hundred looks at links that
 /// hardly ever change, before every command.
 #[derive(Debug, Default)]
-pub(crate) struct Programs(Mutex<Option<Found>>);
+pub(crate) struct Programs {
+    programs: Mutex<Option<Found<Vec<PathBuf>>>>,
+    toolchains: Mutex<Option<Found<Arc<Toolchains>>>>,
+}
 
 #[derive(Debug)]
-struct Found {
+struct Found<T> {
     at: Instant,
     writable: Vec<PathBuf>,
-    read: Vec<PathBuf>,
+    what: T,
 }
 
 impl Programs {
@@ -66,19 +71,66 @@ impl Programs {
         home: Option<&Path>,
         writable: &[PathBuf],
     ) -> Vec<PathBuf> {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match &*known {
-            Some(found) if found.at.elapsed() < Self::FRESH && found.writable == writable => {
-                found.read.clone()
-            }
-            _ => {
-                let read = find_programs(variables, home, writable);
-                let writable = writable.to_vec();
-                *known = Some(Found { at: Instant::now(), writable, read: read.clone() });
-                read
-            }
+        fresh(&self.programs, writable, || find_programs(variables, home, writable))
+    }
+
+    /// The toolchains for commands of a root; nothing where a person wants none, or where nothing confines
+    /// commands to less than they could read anyway.
+    pub(crate) fn toolchains(
+        &self,
+        settings: &ShellSettings,
+        variables: &BTreeMap<String, String>,
+        root: &Path,
+    ) -> Option<Arc<Toolchains>> {
+        if settings.mode != SafetyMode::Strict || settings.toolchains == ToolchainUse::Off {
+            return None;
+        }
+        let home = home_of(variables)?;
+        let root = real(root);
+        let writable = writable(settings, &root);
+        let look = Look { variables, home: &home, writable: &writable, root: &root };
+        Some(fresh(&self.toolchains, &writable, || Arc::new(toolchain::find(look))))
+    }
+}
+
+/// What was found a moment ago, or is found now.
+fn fresh<T: Clone>(known: &Mutex<Option<Found<T>>>, writable: &[PathBuf], find: impl FnOnce() -> T) -> T {
+    let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+    match &*known {
+        Some(found) if found.at.elapsed() < Programs::FRESH && found.writable == writable => {
+            found.what.clone()
+        }
+        _ => {
+            let what = find();
+            *known = Some(Found { at: Instant::now(), writable: writable.to_vec(), what: what.clone() });
+            what
         }
     }
+}
+
+/// The home directory, without links.
+pub(crate) fn home_of(variables: &BTreeMap<String, String>) -> Option<PathBuf> {
+    let home = variables.get("HOME").map(PathBuf::from).filter(|path| path.is_absolute())?;
+    Some(real(&home))
+}
+
+/// The closed places of a person (working-day §1.2), without links.
+fn closed_of(variables: &BTreeMap<String, String>) -> Vec<PathBuf> {
+    let variable = |name: &str| variables.get(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let all = home_of(variables).map(|home| closed(&home, variable)).unwrap_or_default();
+    all.iter().map(|path| real(path)).collect()
+}
+
+/// The root and what a person named; a link that a command may have made leads it nowhere.
+fn writable(settings: &ShellSettings, root: &Path) -> Vec<PathBuf> {
+    let mut write = named(&settings.write_paths, &[root.to_owned()]);
+    write.insert(0, root.to_owned());
+    write
+}
+
+fn named(paths: &[PathBuf], writable: &[PathBuf]) -> Vec<PathBuf> {
+    let own = |path: &&PathBuf| leads_to(path, writable) != Err(Astray::OwnLink);
+    paths.iter().filter(own).map(|path| real(path)).collect()
 }
 
 fn find_programs(
@@ -110,7 +162,7 @@ fn find_programs(
 
 /// Why a path leads nowhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Astray {
+pub(super) enum Astray {
     Missing,
     /// Over a link that lies where commands write.
     OwnLink,
@@ -118,7 +170,7 @@ enum Astray {
 
 /// Where a path really leads. Not over links that lie where commands write: with such a link, as in a search
 /// path `node_modules/.bin`, one command would choose what the next one may touch.
-fn leads_to(path: &Path, writable: &[PathBuf]) -> Result<PathBuf, Astray> {
+pub(super) fn leads_to(path: &Path, writable: &[PathBuf]) -> Result<PathBuf, Astray> {
     const MAX_LINKS: usize = 40;
     let mut place = PathBuf::from("/");
     let mut left: Vec<OsString> = path.iter().rev().map(OsStr::to_owned).collect();
@@ -155,17 +207,11 @@ pub(crate) fn boundary(
     kernel: Kernel,
     places: Places<'_>,
     network: bool,
+    toolchains: Option<&Toolchains>,
 ) -> Boundary {
-    let home = places.variables.get("HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    let root = real(places.root);
-    // What a person named; a link that a command may have made leads it nowhere.
-    let named = |paths: &[PathBuf], writable: &[PathBuf]| -> Vec<PathBuf> {
-        let own = |path: &&PathBuf| leads_to(path, writable) != Err(Astray::OwnLink);
-        paths.iter().filter(own).map(|path| real(path)).collect()
-    };
-    let mut write = named(&settings.write_paths, std::slice::from_ref(&root));
-    write.insert(0, root);
-    let read = match settings.mode {
+    let home = home_of(places.variables);
+    let mut write = writable(settings, &real(places.root));
+    let mut read = match settings.mode {
         SafetyMode::Relaxed => {
             if let Some(home) = &home {
                 let own = places.variables.get("XDG_CACHE_HOME").map(PathBuf::from);
@@ -178,21 +224,42 @@ pub(crate) fn boundary(
         }
         SafetyMode::Strict => places.programs.found(places.variables, home.as_deref(), &write),
     };
-    let read = read.into_iter().chain(named(&settings.read_paths, &write)).collect();
+    let closed = closed_of(places.variables);
+    let never: Vec<PathBuf> = places.protected.iter().map(|path| real(path)).collect();
+    let mut opened = Vec::new();
+    for path in named(&settings.read_paths, &write) {
+        // Who names a closed place itself, or something in it, means it.
+        if closed.iter().any(|closed| path.starts_with(closed)) {
+            opened.extend((!never.iter().any(|never| path.starts_with(never))).then_some(path));
+        } else {
+            read.push(path);
+        }
+    }
+    if let Some(toolchains) = toolchains {
+        for (path, _) in &toolchains.read {
+            if !read.iter().any(|known| path.starts_with(known)) {
+                read.push(path.clone());
+            }
+        }
+        read.extend(toolchains.configuration());
+        write.extend(toolchains.writable.iter().cloned());
+    }
     write.push(real(places.temp));
     Boundary {
         kernel,
         read,
         write,
+        opened,
         own: Vec::new(),
         devices: DEVICES.iter().map(PathBuf::from).collect(),
-        protected: places.protected.iter().map(|path| real(path)).collect(),
+        protected: never.iter().cloned().chain(closed).collect(),
+        never,
         network,
     }
 }
 
 /// The path without links as far as it exists.
-fn real(path: &Path) -> PathBuf {
+pub(crate) fn real(path: &Path) -> PathBuf {
     let mut existing = path;
     let mut rest = Vec::new();
     loop {

@@ -49,6 +49,9 @@ pub(super) fn restrict(boundary: &Boundary) -> Result<(), String> {
     for path in &boundary.write {
         grants.beneath(path, AccessFs::from_all(abi))?;
     }
+    for path in &boundary.opened {
+        grants.one(path, AccessFs::from_read(abi))?;
+    }
     for path in &boundary.own {
         grants.one(path, AccessFs::from_all(abi))?;
     }

@@ -7,6 +7,7 @@
 mod boundary;
 mod commands;
 mod endings;
+mod home;
 mod questions;
 mod sessions;
 

@@ -16,7 +16,6 @@ use super::client::Client;
 use super::{Answer, Ask, Found, signals};
 use crate::check::{self, Surroundings};
 use crate::gate::{self, Request, Terms};
-use crate::sandbox::Level;
 use crate::server::Shop;
 
 static INPUT: ToolSpec = ToolSpec {
@@ -140,7 +139,8 @@ impl SessionSendInput {
                 root: &root,
                 cwd: &cwd,
                 home: home.as_deref(),
-                sandboxed: record.level > Level::None,
+                level: record.level,
+                network: record.network,
                 lang: cx.lang,
             };
             check::check(data, place)

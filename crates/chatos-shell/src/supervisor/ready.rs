@@ -81,9 +81,9 @@ impl Ready {
 
     /// Devices are left out: whoever may change them needs no boundary of ours.
     fn look(&self) -> Vec<Fact> {
-        let Boundary { read, write, .. } = &self.boundary;
+        let Boundary { read, write, opened, .. } = &self.boundary;
         let fact = |path: &PathBuf| std::fs::metadata(path).ok().map(|meta| (meta.dev(), meta.ino()));
-        read.iter().chain(write).map(fact).collect()
+        read.iter().chain(write).chain(opened).map(fact).collect()
     }
 }
 

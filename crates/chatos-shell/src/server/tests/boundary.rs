@@ -348,7 +348,13 @@ async fn an_older_kernel_confines_files_and_says_so() {
         skip!("the kernel confines no files or system calls (Landlock 2, seccomp)");
     }
     let old = Kernel { landlock: 2, seccomp: true };
-    let fs = Bench::with(quiet(), Some(old)).run("true").await;
+    let bench = Bench::with(quiet(), Some(old));
+    let answer = async {
+        let (id, entry) = bench.queue.asked().await;
+        assert!(entry.request.prompt["message"].as_str().unwrap().contains("covers files only"));
+        bench.queue.reply(&id, json!({ "status": "ok" }), "person:ui", None);
+    };
+    let (fs, ()) = tokio::join!(bench.run("true"), answer);
     assert_eq!(fs.0["data"]["sandbox"]["level"], "fs", "{}", fs.1);
 }
 

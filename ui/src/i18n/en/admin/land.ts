@@ -78,7 +78,7 @@ export const land = {
   limitWrong: 'This number is out of range.',
   risks: {
     shell: (server: string, flow: string) => `${flow}: ${server} runs commands on this computer, with your approval.`,
-    unasked_shell: (server: string, flow: string) => `${flow}: ${server} runs commands without asking. Add run_shell_command to “Ask first”.`,
+    unasked_shell: (server: string, flow: string) => `${flow}: ${server} runs commands in the sandbox without asking. To be asked each time, add run_shell_command to “Ask first”.`,
     write: (server: string, flow: string) => `${flow}: ${server} changes files in the project.`,
     sampling: (server: string, flow: string) => `${flow}: ${server} can query the model at your cost.`,
     router_in_sub: (server: string, flow: string) => `${flow}: ${server} is listed but has no effect, because subagents can’t start subagents.`,

@@ -79,7 +79,7 @@ export const land: typeof en = {
   limitWrong: '这个数值超出了允许范围。',
   risks: {
     shell: (server, flow) => `${flow}：${server} 会在本机运行命令，每次都需你同意。`,
-    unasked_shell: (server, flow) => `${flow}：${server} 运行命令时不会询问。请把 run_shell_command 加入“先询问”。`,
+    unasked_shell: (server, flow) => `${flow}：${server} 在沙箱中运行命令时不会询问。若要每次询问，请把 run_shell_command 加入“先询问”。`,
     write: (server, flow) => `${flow}：${server} 会更改项目中的文件。`,
     sampling: (server, flow) => `${flow}：${server} 可以向模型提问，费用由你承担。`,
     router_in_sub: (server, flow) => `${flow}：${server} 已列出但不起作用，因为子智能体不能再启动子智能体。`,

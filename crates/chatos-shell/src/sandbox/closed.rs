@@ -1,0 +1,136 @@
+//! What stays closed to commands in every mode, also where a parent is open: keys, tokens, what browsers and
+//! other agents keep (working-day §1.2).
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+/// Beneath the home directory. A `*` in the last part stands for anything.
+const CLOSED: [&str; 55] = [
+    ".ssh",
+    ".gnupg",
+    ".aws",
+    ".azure",
+    ".config/gcloud",
+    ".kube",
+    ".docker/config.json",
+    ".config/containers/auth.json",
+    ".netrc",
+    ".git-credentials",
+    ".config/git/credentials",
+    ".config/gh",
+    ".config/glab-cli",
+    ".npmrc",
+    ".yarnrc.yml",
+    ".pypirc",
+    ".cargo/credentials*",
+    ".gem/credentials",
+    ".m2/settings*.xml",
+    ".gradle/gradle.properties",
+    ".terraform.d",
+    ".vault-token",
+    ".config/op",
+    ".password-store",
+    ".local/share/keyrings",
+    // Browsers and mail.
+    ".mozilla",
+    ".thunderbird",
+    ".config/google-chrome*",
+    ".config/chromium",
+    ".config/BraveSoftware",
+    ".config/microsoft-edge*",
+    ".config/vivaldi",
+    ".config/opera",
+    // What was typed into shells and interpreters.
+    ".bash_history",
+    ".zsh_history",
+    ".*_history",
+    ".zsh_sessions",
+    ".histfile",
+    ".lesshst",
+    ".local/share/fish/fish_history",
+    ".local/state/bash/history",
+    // Other agents.
+    ".claude/.credentials.json",
+    ".claude.json",
+    ".codex/auth.json",
+    ".gemini/oauth_creds.json",
+    ".local/share/opencode/auth.json",
+    ".config/goose",
+    // The same where the system keeps it.
+    "Library/Keychains",
+    "Library/Cookies",
+    "Library/Safari",
+    "Library/Application Support/Google/Chrome",
+    "Library/Application Support/Firefox",
+    "Library/Application Support/gcloud",
+    "Library/Thunderbird",
+    "Library/Mail",
+];
+
+/// Variables that put one of these places elsewhere.
+const MOVED: [(&str, &str); 4] = [
+    ("CARGO_HOME", "credentials*"),
+    ("GNUPGHOME", ""),
+    ("DOCKER_CONFIG", "config.json"),
+    ("GRADLE_USER_HOME", "gradle.properties"),
+];
+
+/// The closed places of a home directory that are there, links not resolved. Around each of them everything is
+/// granted by name, so one that is not there would only keep people from what they opened.
+pub(crate) fn closed(home: &Path, variable: impl Fn(&str) -> Option<PathBuf>) -> Vec<PathBuf> {
+    let mut all = Vec::new();
+    for place in CLOSED {
+        expand(&home.join(place), &mut all);
+    }
+    for (name, place) in MOVED {
+        let Some(moved) = variable(name) else { continue };
+        if place.is_empty() { all.push(moved) } else { expand(&moved.join(place), &mut all) }
+    }
+    all.retain(|path| std::fs::symlink_metadata(path).is_ok());
+    all
+}
+
+/// A path whose last part may hold a `*`: what is there now.
+pub(super) fn expand(pattern: &Path, into: &mut Vec<PathBuf>) {
+    let (Some(parent), Some(name)) = (pattern.parent(), pattern.file_name().and_then(OsStr::to_str)) else {
+        return;
+    };
+    let Some((before, after)) = name.split_once('*') else {
+        into.push(pattern.to_owned());
+        return;
+    };
+    let Ok(entries) = std::fs::read_dir(parent) else { return };
+    let names = entries.flatten().map(|entry| entry.file_name());
+    let matching = names.filter(|name| {
+        let bytes = name.as_encoded_bytes();
+        bytes.len() >= before.len() + after.len()
+            && bytes.starts_with(before.as_bytes())
+            && bytes.ends_with(after.as_bytes())
+    });
+    let mut found: Vec<PathBuf> = matching.map(|name| parent.join(name)).collect();
+    found.sort();
+    into.extend(found);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_and_names_find_what_is_there() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join(".cargo")).unwrap();
+        for name in [".cargo/credentials.toml", ".cargo/credentials", ".cargo/config.toml", ".psql_history"] {
+            std::fs::write(dir.path().join(name), "x").unwrap();
+        }
+        let moved = dir.path().join("keys");
+        std::fs::create_dir(&moved).unwrap();
+        std::fs::create_dir(dir.path().join(".ssh")).unwrap();
+        let all = closed(dir.path(), |name| (name == "GNUPGHOME").then(|| moved.clone()));
+        let has = |name: &str| all.contains(&dir.path().join(name));
+        assert!(has(".cargo/credentials") && has(".cargo/credentials.toml") && has(".psql_history"));
+        assert!(has(".ssh") && !has(".netrc"), "what is there");
+        assert!(!has(".cargo/config.toml") && !has(".cargo"));
+        assert!(all.contains(&moved));
+    }
+}

@@ -1,0 +1,43 @@
+// What the result of a command says about its sandbox. The data is a tool's: every field is looked at before it is used.
+
+/** Something a command was refused. */
+export interface Denied {
+  access: 'read' | 'write' | 'execute' | 'network';
+  path: string | null;
+  host: string | null;
+  /** The setting with which a person opens it; nothing does where there is none. */
+  setting: string | null;
+}
+
+const ACCESS: readonly string[] = ['read', 'write', 'execute', 'network'];
+
+/** What is certain of the refusals, each once. */
+export function deniedOf(data: unknown): Denied[] {
+  const listed = record(record(data)?.['sandbox'])?.['denied'];
+  if (!Array.isArray(listed)) return [];
+  const all = listed.slice(0, 8).map(record).filter((one) => one !== null && one['certain'] === true && ACCESS.includes(String(one['access'])));
+  const seen = new Set<string>();
+  return all.flatMap((one) => {
+    const found: Denied = { access: String(one?.['access']) as Denied['access'], path: text(one?.['path']), host: text(one?.['host']), setting: text(one?.['setting']) };
+    const key = found.access + (found.path ?? found.host ?? '');
+    if (seen.has(key)) return [];
+    seen.add(key);
+    return [found];
+  });
+}
+
+/** How commands run in this project, said with the first of them. */
+export function noticeOf(data: unknown): string | null {
+  const findings = record(data)?.['findings'];
+  if (!Array.isArray(findings)) return null;
+  const found = findings.map(record).find((one) => one?.['id'] === 'first_use');
+  return text(found?.['message']);
+}
+
+function record(value: unknown): Record<string, unknown> | null {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : null;
+}
+
+function text(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null;
+}
