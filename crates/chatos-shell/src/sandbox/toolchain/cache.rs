@@ -174,7 +174,7 @@ fn prune_to(base: &Path, now: SystemTime, most: u64) -> io::Result<Pruned> {
     let mut pruned = Pruned { left: caches.iter().map(|(_, _, bytes)| bytes).sum(), ..Pruned::default() };
     for (used, path, bytes) in caches {
         let old = now.duration_since(used).is_ok_and(|age| age > MAX_AGE);
-        if !old && pruned.left <= most {
+        if !old && most > 0 && pruned.left <= most {
             continue;
         }
         remove(&path)?;
