@@ -227,7 +227,8 @@ fn python(look: Look<'_>, cache: &Path, found: &mut Toolchains) {
 fn go(look: Look<'_>, found: &mut Toolchains) {
     let modules = look.variable("GOMODCACHE").unwrap_or_else(|| look.home.join("go/pkg/mod"));
     if let Some(downloads) = look.opened(&modules.join("cache/download")) {
-        let proxy = format!("file://{},https://proxy.golang.org,direct", downloads.display());
+        let own = look.variables.get("GOPROXY").map_or("direct", String::as_str);
+        let proxy = format!("file://{},{own}", downloads.display());
         found.env.insert("GOPROXY".to_owned(), proxy);
     }
 }
