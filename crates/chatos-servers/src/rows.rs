@@ -18,6 +18,7 @@ const NAME_CHARS: usize = 120;
 const TEXT_CHARS: usize = 4_000;
 const ROOTS: usize = 32;
 const TIMES: std::ops::RangeInclusive<u64> = 1_000..=86_400_000;
+const START_TIMES: std::ops::RangeInclusive<u64> = 1_000..=600_000;
 
 impl Servers {
     /// A person adds a server.
@@ -45,6 +46,7 @@ impl Servers {
             allow_sub: true,
             timeout_ms: None,
             max_timeout_ms: None,
+            start_timeout_ms: None,
             call_meta: None,
             auth_sealed: None,
             source,
@@ -178,6 +180,7 @@ fn only_enabled(input: &ServerInput) -> bool {
         allow_sub: None,
         timeout_ms: None,
         max_timeout_ms: None,
+        start_timeout_ms: None,
         call_meta: None,
         cwd: None,
         allow_private: None,
@@ -243,6 +246,12 @@ fn merge(
             Some(Some(ms)) if TIMES.contains(&ms) => *kept = i64::try_from(ms).ok(),
             Some(Some(_)) => wrong(path, "1,000 to 86,400,000 milliseconds", "1000 到 86400000 毫秒"),
         }
+    }
+    match input.start_timeout_ms {
+        None => {}
+        Some(None) => row.start_timeout_ms = None,
+        Some(Some(ms)) if START_TIMES.contains(&ms) => row.start_timeout_ms = i64::try_from(ms).ok(),
+        Some(Some(_)) => wrong("/startTimeoutMs", "1,000 to 600,000 milliseconds", "1000 到 600000 毫秒"),
     }
     match input.call_meta {
         None => {}

@@ -42,6 +42,7 @@ impl Inner {
             allow_sub: known.allow_sub,
             timeout_ms: known.timeout_ms,
             max_timeout_ms: known.max_timeout_ms,
+            start_timeout_ms: known.start_timeout_ms,
             call_meta: known.route.call_meta.clone(),
             cwd: known.cwd.clone(),
             allow_private: known.allow_private,

@@ -59,6 +59,8 @@ pub struct ServerRow {
     pub allow_sub: bool,
     pub timeout_ms: Option<i64>,
     pub max_timeout_ms: Option<i64>,
+    /// How long it may take to start; `None` = what its plugin declares, else the setting.
+    pub start_timeout_ms: Option<i64>,
     /// A JSON object.
     pub call_meta: Option<String>,
     pub auth_sealed: Option<String>,
@@ -81,7 +83,7 @@ pub struct ServerRow {
 const COLUMNS: &str =
     "id, name, url, transport, description, enabled, locked, allow_main, allow_sub, timeout_ms,
     max_timeout_ms, call_meta, auth_sealed, source, plugin_id, app_id, cwd, allow_private, roots, created_at,
-    updated_at";
+    updated_at, start_timeout_ms";
 
 fn read(row: &Row<'_>) -> rusqlite::Result<ServerRow> {
     Ok(ServerRow {
@@ -107,6 +109,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<ServerRow> {
         roots: serde_json::from_str(&row.get::<_, String>(18)?).unwrap_or_default(),
         created_at: row.get(19)?,
         updated_at: row.get(20)?,
+        start_timeout_ms: row.get(21)?,
         tags: Vec::new(),
     })
 }
@@ -161,13 +164,14 @@ impl Store {
             connection.execute(
                 "INSERT INTO mcp_servers (id, name, url, transport, description, enabled, locked, allow_main,
                    allow_sub, timeout_ms, max_timeout_ms, call_meta, auth_sealed, source, plugin_id, app_id, cwd,
-                   allow_private, roots, created_at, updated_at)
+                   allow_private, roots, created_at, updated_at, start_timeout_ms)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20,
-                   ?20)
+                   ?20, ?21)
                  ON CONFLICT (id) DO UPDATE SET name = excluded.name, url = excluded.url,
                    transport = excluded.transport, description = excluded.description, enabled = excluded.enabled,
                    allow_main = excluded.allow_main, allow_sub = excluded.allow_sub,
                    timeout_ms = excluded.timeout_ms, max_timeout_ms = excluded.max_timeout_ms,
+                   start_timeout_ms = excluded.start_timeout_ms,
                    call_meta = excluded.call_meta, auth_sealed = excluded.auth_sealed, cwd = excluded.cwd,
                    allow_private = excluded.allow_private, roots = excluded.roots,
                    updated_at = excluded.updated_at",
@@ -192,6 +196,7 @@ impl Store {
                     row.allow_private,
                     serde_json::json!(row.roots).to_string(),
                     now,
+                    row.start_timeout_ms,
                 ],
             )?;
             connection.execute("DELETE FROM mcp_server_tags WHERE server_id = ?1", [&row.id])?;
@@ -298,6 +303,7 @@ mod tests {
             allow_sub: false,
             timeout_ms: Some(5),
             max_timeout_ms: None,
+            start_timeout_ms: Some(90_000),
             call_meta: Some("{}".into()),
             auth_sealed: None,
             source: ServerSource::User,
@@ -318,7 +324,7 @@ mod tests {
         let store = open(folder.path());
         let kept = store.put_mcp_server(row("1", "one")).unwrap();
         assert_eq!((kept.tags.as_slice(), kept.timeout_ms), (&["a".to_owned(), "b".to_owned()][..], Some(5)));
-        assert_eq!(kept.roots, ["/data"]);
+        assert_eq!((kept.roots.as_slice(), kept.start_timeout_ms), (&["/data".to_owned()][..], Some(90_000)));
         let conflict = store.put_mcp_server(row("2", "ONE")).unwrap_err();
         assert_eq!(conflict.kind, StoreErrorKind::Conflict);
         let changed = ServerRow { enabled: false, tags: Vec::new(), roots: Vec::new(), ..kept.clone() };

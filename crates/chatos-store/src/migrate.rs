@@ -29,6 +29,11 @@ const MIGRATIONS: &[Migration] = &[
     Migration { version: 12, name: "prompt_texts", sql: include_str!("migrations/0012_prompt_texts.sql") },
     Migration { version: 13, name: "client_grants", sql: include_str!("migrations/0013_client_grants.sql") },
     Migration { version: 14, name: "flat_lists", sql: include_str!("migrations/0014_flat_lists.sql") },
+    Migration {
+        version: 15,
+        name: "server_start_time",
+        sql: include_str!("migrations/0015_server_start_time.sql"),
+    },
 ];
 
 /// The schema this binary reads and writes.

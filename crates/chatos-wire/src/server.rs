@@ -176,6 +176,10 @@ pub struct ServerInput {
     #[serde(deserialize_with = "given")]
     #[schemars(with = "Option<u64>")]
     pub max_timeout_ms: Option<Option<u64>>,
+    /// To start, 1,000 to 600,000; null = what its plugin declares, else the setting.
+    #[serde(deserialize_with = "given")]
+    #[schemars(with = "Option<u64>")]
+    pub start_timeout_ms: Option<Option<u64>>,
     /// Added to `_meta` of every call; null removes it.
     #[serde(deserialize_with = "given")]
     #[schemars(with = "Option<Map<String, Value>>")]
@@ -312,6 +316,8 @@ pub struct ServerView {
     pub timeout_ms: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_timeout_ms: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start_timeout_ms: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call_meta: Option<Map<String, Value>>,
     /// Where a program runs; empty = the project of the host.

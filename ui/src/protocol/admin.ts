@@ -65,6 +65,7 @@ export interface Server {
   allowSub: boolean;
   timeoutMs?: number | null;
   maxTimeoutMs?: number | null;
+  startTimeoutMs?: number | null;
   callMeta?: JsonObject | null;
   /** What kind there is and whether something is kept; never a value. */
   auth: { kind: AuthKind; hasValue: boolean; headerNames?: string[]; envNames?: string[]; oauth?: { clientId?: string; hasSecret: boolean; scopes: string[] } };
@@ -101,6 +102,7 @@ export interface ServerInput {
   allowSub?: boolean;
   timeoutMs?: number | null;
   maxTimeoutMs?: number | null;
+  startTimeoutMs?: number | null;
   callMeta?: JsonObject | null;
   cwd?: string;
   allowPrivate?: boolean;

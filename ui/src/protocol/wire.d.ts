@@ -3689,6 +3689,10 @@ export interface components {
             running: boolean;
             /** @description The questions it asked a person, in the order of asking. */
             questions: string[];
+            /** @description How often it said something about its progress. */
+            said: number;
+            /** @description What it said last: how far it is, or what it waits for. */
+            says?: string | null;
         };
         /** @description Whether there was a call to cancel. */
         CancelResult: {
@@ -3724,6 +3728,7 @@ export interface components {
             allowSub: boolean;
             timeoutMs?: number | null;
             maxTimeoutMs?: number | null;
+            startTimeoutMs?: number | null;
             callMeta?: {
                 [key: string]: unknown;
             } | null;
@@ -3846,6 +3851,11 @@ export interface components {
              * @default null
              */
             maxTimeoutMs?: number | null;
+            /**
+             * @description To start, 1,000 to 600,000; null = what its plugin declares, else the setting.
+             * @default null
+             */
+            startTimeoutMs?: number | null;
             /**
              * @description Added to `_meta` of every call; null removes it.
              * @default null
@@ -8183,6 +8193,8 @@ export interface operations {
             query?: {
                 /** @description How many of its questions the caller knows already. */
                 after?: number;
+                /** @description How often the caller heard it speak; absent: what it says is not waited for. */
+                said?: number;
                 /** @description Wait this long for another, at most 25000. */
                 waitMs?: number;
             };

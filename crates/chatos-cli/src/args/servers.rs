@@ -114,6 +114,9 @@ pub(crate) struct ServerParts {
     /// Milliseconds before a call times out in any case
     #[arg(long, value_name = "MS")]
     pub(crate) max_timeout: Option<u64>,
+    /// Milliseconds the server may take to start, 1000 to 600000
+    #[arg(long, value_name = "MS")]
+    pub(crate) start_timeout: Option<u64>,
     /// JSON object to add to _meta of every call
     #[arg(long, value_name = "JSON")]
     pub(crate) call_meta: Option<String>,

@@ -250,6 +250,9 @@ fn parts(parts: &ServerParts, environment: &Environment) -> Result<Map<String, V
     if let Some(ms) = parts.max_timeout {
         put("maxTimeoutMs", json!(ms));
     }
+    if let Some(ms) = parts.start_timeout {
+        put("startTimeoutMs", json!(ms));
+    }
     if let Some(meta) = &parts.call_meta {
         let meta: Value = serde_json::from_str(meta)
             .map_err(|error| wrong(&format!("--call-meta is not JSON: {error}")))?;

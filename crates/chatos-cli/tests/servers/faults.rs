@@ -278,3 +278,37 @@ fn without_a_usable_node_it_is_said_what_to_install() {
         host.stop();
     }
 }
+
+/// A server that takes its time to start has as long as the person who added it says, on every road.
+#[test]
+fn a_server_has_the_time_to_start_that_a_person_gave_it() {
+    let sandbox = support::sandbox();
+    let script = sandbox.root().join("late.mjs");
+    let late = "await new Promise((ready) => setTimeout(ready, 2500));\nawait import('./echo.mjs');\n";
+    std::fs::write(&script, late).unwrap();
+    let host = sandbox.serve();
+    // `--` ends the flags, so the state directory comes first.
+    let mut command = sandbox.bare::<&str>(&[]);
+    command.arg("--state-dir").arg(sandbox.state());
+    command.args(["mcp", "servers", "add", "late", "--start-timeout", "1000", "--", "node"]).arg(&script);
+    let added = sandbox.run_command(command);
+    assert_eq!(added.status, 0, "{added:?}");
+    let list = || host.ask("GET", "/api/v1/mcp-servers", None).json();
+    let late =
+        |list: Value| list["items"].as_array().unwrap().iter().find(|item| item["name"] == "late").cloned();
+    let id = late(list()).unwrap()["id"].as_str().unwrap().to_owned();
+    assert_eq!(late(list()).unwrap()["startTimeoutMs"], 1000);
+    let tools = || host.ask("GET", &format!("/api/v1/mcp-servers/{id}/tools"), None);
+    let failed = tools();
+    assert!(failed.status >= 500 && failed.text().contains("1 s"), "{}", failed.text());
+    let change = |ms: Value| {
+        host.ask("PATCH", &format!("/api/v1/mcp-servers/{id}"), Some(&json!({ "startTimeoutMs": ms })))
+    };
+    let refused = change(json!(999));
+    assert!(refused.status == 422 && refused.text().contains("/startTimeoutMs"), "{}", refused.text());
+    assert_eq!(change(json!(20_000)).status, 200);
+    assert_eq!(tools().status, 200, "{}", tools().text());
+    assert_eq!(change(Value::Null).status, 200);
+    assert!(late(list()).unwrap()["startTimeoutMs"].is_null());
+    assert!(host.stop().success());
+}

@@ -79,7 +79,7 @@ describe('a server', () => {
   test('is sent as argv or as an address, and keeps its sealed sign-in unless another is typed', () => {
     const added = { ...serverDraft(null), name: ' mine ', argv: ['node', 'a b.js', ''] };
     expect(serverIssues(added)).toEqual([]);
-    expect(serverInput(added)).toEqual({ name: 'mine', argv: ['node', 'a b.js', ''], cwd: '', env: {}, description: '', roots: [], timeoutMs: null, maxTimeoutMs: null, callMeta: null });
+    expect(serverInput(added)).toEqual({ name: 'mine', argv: ['node', 'a b.js', ''], cwd: '', env: {}, description: '', roots: [], timeoutMs: null, maxTimeoutMs: null, startTimeoutMs: null, callMeta: null });
     expect(serverInput({ ...added, roots: ' /data \n\n/other' }).roots).toEqual(['/data', '/other']);
     expect(serverDraft(server({ roots: ['/data', '/other'] })).roots).toBe('/data\n/other');
 

@@ -25,6 +25,7 @@ export interface ServerDraft {
   /** In seconds, as typed. */
   timeout: string;
   maxTimeout: string;
+  startTimeout: string;
   callMeta: string;
   clientId: string;
   /** Empty: the kept one stays. */
@@ -32,7 +33,7 @@ export interface ServerDraft {
   scopes: string;
 }
 
-export type ServerIssue = 'name' | 'argv' | 'url' | 'token' | 'user' | 'headers' | 'env' | 'timeout' | 'maxTimeout' | 'callMeta';
+export type ServerIssue = 'name' | 'argv' | 'url' | 'token' | 'user' | 'headers' | 'env' | 'timeout' | 'maxTimeout' | 'startTimeout' | 'callMeta';
 
 const seconds = (ms: number | null | undefined) => (ms ? String(ms / 1000) : '');
 
@@ -58,6 +59,7 @@ export function serverDraft(server: Server | null): ServerDraft {
     roots: server?.roots?.join('\n') ?? '',
     timeout: seconds(server?.timeoutMs),
     maxTimeout: seconds(server?.maxTimeoutMs),
+    startTimeout: seconds(server?.startTimeoutMs),
     callMeta,
     clientId: server?.auth.oauth?.clientId ?? '',
     clientSecret: '',
@@ -98,6 +100,7 @@ export function serverIssues(draft: ServerDraft, server: Server | null = null): 
   }
   if (badSeconds(draft.timeout)) found.push('timeout');
   if (badSeconds(draft.maxTimeout)) found.push('maxTimeout');
+  if (badSeconds(draft.startTimeout)) found.push('startTimeout');
   if (draft.callMeta.trim() !== '' && readMeta(draft.callMeta) === null) found.push('callMeta');
   return found;
 }
@@ -144,6 +147,7 @@ export function serverInput(draft: ServerDraft): ServerInput {
       .filter(Boolean),
     timeoutMs: ms(draft.timeout),
     maxTimeoutMs: ms(draft.maxTimeout),
+    startTimeoutMs: ms(draft.startTimeout),
     callMeta: draft.callMeta.trim() === '' ? null : readMeta(draft.callMeta),
     ...(auth === null ? {} : { auth }),
   };
