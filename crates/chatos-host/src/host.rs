@@ -181,6 +181,8 @@ impl Host {
             settings: settings.clone(),
             secrets: secrets.clone(),
             environment: config.environment.clone(),
+            // devkit §4.5
+            spare_key: (!config.dev.is_empty()).then_some("CHATOS_DEV_LLM_API_KEY"),
             redactor: Arc::clone(&redactor),
             events: events.clone(),
         });

@@ -38,6 +38,8 @@ pub struct ModelParts {
     pub secrets: Secrets,
     /// Keys may stand in it where a person allows that; it may name a proxy.
     pub environment: Environment,
+    /// The variable that holds the key of every model whose own key is nowhere; only a sandbox has one.
+    pub spare_key: Option<&'static str>,
     /// Learns every key before it is used.
     pub redactor: Arc<Redactor>,
     pub events: Events,
@@ -65,6 +67,13 @@ impl Models {
             dialects: Mutex::default(),
             editing: Mutex::default(),
         }))
+    }
+
+    /// A key out of the environment, by its own name where that is allowed, else the spare one.
+    fn key_of_environment(&self, name: &str) -> Option<&str> {
+        let parts = self.parts();
+        let own = parts.environment.get(name).filter(|_| parts.settings.bool("modelKeysFromEnv"));
+        own.or_else(|| parts.environment.get(parts.spare_key?))
     }
 
     fn parts(&self) -> &ModelParts {

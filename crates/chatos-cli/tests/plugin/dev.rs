@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use chatos_testkit::{RunningHost, Sandbox, eventually};
+use chatos_testkit::{RunningHost, Sandbox, Script, ScriptedModel, eventually};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -358,4 +358,33 @@ await server.connect(transport);
     write(&dir.join("app/mcp-server.mjs"), server);
     let host = start(&sandbox, &dir, &[]);
     assert_eq!(call(&host, "say", &json!({ "text": "as printed" }))["content"][0]["text"], "as printed");
+}
+
+#[test]
+fn a_model_without_a_key_of_its_own_takes_the_one_of_the_environment() {
+    let sandbox = sandbox();
+    let dir = sandbox.root().join("plain");
+    simple(&dir, ID, "1.0.0", &["app"]);
+    let model = ScriptedModel::start(|_| Script::say("from the endpoint"));
+    let body = json!({ "name": "mine", "provider": "openai_compatible", "model": "any",
+        "baseUrl": model.base_url(), "apiKeyName": "NOBODY_HAS_THIS_KEY" });
+    let args = ["dev", dir.to_str().unwrap(), "--no-open", "--ready-json", "--port", "0"];
+    let mut command = sandbox.command(&args);
+    command.env("CHATOS_DEV_LLM_API_KEY", "sk-of-the-sandbox");
+    let host = RunningHost::start(command).unwrap_or_else(|outcome| panic!("{outcome:?}"));
+    let made = host.ask("POST", "/api/v1/models", Some(&body));
+    assert!(made.status < 300, "{}", made.text());
+    let tested = post(&host, "models/mine/test", &json!({}));
+    assert_eq!(tested["ok"], true, "{tested}");
+    assert!(model.keys().iter().all(|key| key.contains("sk-of-the-sandbox")), "{:?}", model.keys());
+    assert!(!model.keys().is_empty());
+    assert!(host.stop().success());
+    // The real host does not look there.
+    let mut command = sandbox.command(&["serve", "--no-open", "--ready-json", "--port", "0"]);
+    command.env("CHATOS_DEV_LLM_API_KEY", "sk-of-the-sandbox");
+    let host = RunningHost::start(command).unwrap_or_else(|outcome| panic!("{outcome:?}"));
+    assert!(host.ask("POST", "/api/v1/models", Some(&body)).status < 300);
+    let tested = host.ask("POST", "/api/v1/models/mine/test", Some(&json!({}))).json();
+    assert_ne!(tested["ok"], true, "{tested}");
+    assert!(host.stop().success());
 }

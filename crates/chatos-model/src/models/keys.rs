@@ -74,8 +74,7 @@ pub(super) fn take(
     let value = match stored {
         Some(secret) => Zeroizing::new(secret.expose().to_owned()),
         None => {
-            let allowed = models.parts().settings.bool("modelKeysFromEnv");
-            let found = models.parts().environment.get(name).filter(|_| allowed);
+            let found = models.key_of_environment(name);
             Zeroizing::new(found.ok_or_else(|| config(no_key(name).en.into_owned()))?.trim().to_owned())
         }
     };

@@ -38,14 +38,13 @@ impl Models {
             .into_iter()
             .map(|secret| (secret.name.to_ascii_lowercase(), secret.openable))
             .collect();
-        let from_env = self.parts().settings.bool("modelKeysFromEnv");
         let key_problem = |name: &str| match secrets.get(&name.to_ascii_lowercase()) {
             Some(true) => None,
             Some(false) => Some(Text::new(
                 format!("the secret `{name}` cannot be opened"),
                 format!("无法打开密钥 `{name}`"),
             )),
-            None if from_env && self.parts().environment.get(name).is_some() => None,
+            None if self.key_of_environment(name).is_some() => None,
             None => Some(no_key(name)),
         };
         let mut states = BTreeMap::new();
