@@ -80,40 +80,89 @@ describe('your first plugin', () => {
   });
 });
 
-/** What an agent is asked to do with each template's tools, and what must come of it. */
-const USES: Record<string, { call: string; says: string }> = {
-  basic: { call: '/call echo {"text":"used by an agent"}', says: 'used by an agent' },
-  notepad: { call: '/call notes.create {"id":"plan","text":"# The plan"}', says: 'The plan' },
-  'async-task': { call: '/call job_run {"text":"three words here"}', says: '3' },
-  'server-only': { call: '/call count {"name":"agents"}', says: 'agents' },
+interface Use {
+  tool: string;
+  args: Record<string, string>;
+  /** What must come of it. */
+  says: string;
+  /** A method of its backend. */
+  method?: string;
+}
+
+/** What is done with each template's tools, by hand and by an agent. */
+const USES: Record<string, Use> = {
+  basic: { tool: 'echo', args: { text: 'used by an agent' }, says: 'used by an agent', method: 'ping' },
+  notepad: { tool: 'notes.create', args: { id: 'plan', text: '# The plan' }, says: 'The plan', method: 'notes.list' },
+  'async-task': { tool: 'job_run', args: { text: 'three words here' }, says: '3', method: 'jobs' },
+  'server-only': { tool: 'count', args: { name: 'agents' }, says: 'agents' },
 };
+
+/** As its author would, with what npm keeps of earlier ones. */
+function npm(dir: string, ...args: string[]): void {
+  execFileSync('npm', args, { cwd: dir, stdio: 'pipe' });
+}
+
+/** Every panel of the sandbox does what it is for. */
+async function usePanels(page: Page, { tool, args, says, method }: Use): Promise<void> {
+  await panel(page, 'LLM');
+  await page.getByRole('textbox', { name: 'Message' }).fill(`/call ${tool} ${JSON.stringify(args)}`);
+  await page.keyboard.press('Enter');
+  await page.getByText('The tool says:', { exact: true }).waitFor();
+  await expect.poll(() => page.locator('[data-panel="llm"]').textContent()).toContain(says);
+
+  await panel(page, 'UI Prompts');
+  await page.getByRole('button', { name: 'Add a request' }).click();
+  await page.getByRole('menuitem', { name: 'Choice' }).click();
+  await page.getByText('Which format should the export have?').first().waitFor();
+
+  await panel(page, 'MCP Test');
+  await page.getByRole('combobox', { name: 'Tool', exact: true }).selectOption(tool);
+  // What was made by the agent a moment ago is there already.
+  for (const [name, value] of Object.entries(args)) await page.getByRole('textbox', { name, exact: true }).fill(name === 'id' ? `${value}-2` : value);
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  await page.locator('[data-status="ok"]').first().waitFor();
+  await page.locator('[data-sent-meta]').getByText('"pluginDir"').waitFor();
+
+  await panel(page, 'AsyncTask');
+  await page.getByRole('button', { name: 'Run the test' }).click();
+  await page.locator('[data-async-test="matched"]').waitFor();
+
+  await panel(page, 'Inspector');
+  await page.getByText('--ds-accent', { exact: true }).first().waitFor();
+
+  await panel(page, 'Backend');
+  if (method) {
+    await page.getByRole('textbox', { name: 'Method' }).fill(method);
+    await page.getByRole('button', { name: 'Call', exact: true }).click();
+    await page.locator('[data-backend-result]').waitFor();
+  }
+  await panel(page, 'Logs');
+  await page.getByRole('log', { name: 'Output of the plugin' }).waitFor();
+  await panel(page, 'Problems');
+  await page.getByText('No problems.').waitFor();
+}
 
 describe('templates', () => {
   for (const template of Object.keys(USES)) {
-    test(`${template}: init, build, dev, validate, pack, install, trust, used by an agent`, async ({ open, onTestFinished }) => {
+    test(`${template}: init, npm install, build, dev, validate, pack, install, trust, used by an agent`, async ({ open, onTestFinished }) => {
       const project = Sandbox.project(template);
       const { home, dir, id } = project;
-      // `npm install` needs a registry; the build itself runs where its one tool can be had.
+      const use = USES[template] as Use;
+      npm(dir, 'install', '--no-audit', '--no-fund', '--prefer-offline');
+      npm(dir, 'run', 'build');
+      npm(dir, 'test');
       const sandbox = await Sandbox.start(project);
       onTestFinished(async () => expect(await sandbox.stop()).toBe(0));
       const page = await open({ at: false, lasting: true, viewport: { width: 1440, height: 900 } });
       await openSandbox(page, sandbox);
-      const { call, says } = USES[template] ?? { call: '', says: '' };
-      await panel(page, 'LLM');
-      await page.getByRole('textbox', { name: 'Message' }).fill(call);
-      await page.keyboard.press('Enter');
-      await page.getByText('The tool says:', { exact: true }).waitFor();
-      await expect.poll(() => page.locator('[data-panel="llm"]').textContent()).toContain(says);
-      for (const name of ['UI Prompts', 'MCP Test', 'AsyncTask', 'Inspector', 'Logs', 'Backend', 'Problems']) {
-        await panel(page, name);
-        await page.locator('[data-panel]').waitFor();
-      }
-      await page.getByText('No problems.').waitFor();
+      await usePanels(page, use);
 
       // Two packs of one input are the same bytes; what is installed has the digest that was packed.
-      const strict = JSON.parse(run(home, ['plugin', 'validate', dir, '--strict', '--json'])) as { ok: boolean; digest: string };
+      run(home, ['plugin', 'validate', dir, '--strict', '--json']);
+      const built = join(dir, 'out');
+      const strict = JSON.parse(run(home, ['plugin', 'validate', built, '--strict', '--json'])) as { ok: boolean; digest: string };
       expect(strict.ok).toBe(true);
-      const packs = ['a.zip', 'b.zip'].map((name) => JSON.parse(run(home, ['plugin', 'pack', dir, '-o', join(home, name), '--json'])) as { digest: string });
+      const packs = ['a.zip', 'b.zip'].map((name) => JSON.parse(run(home, ['plugin', 'pack', built, '-o', join(home, name), '--json'])) as { digest: string });
       expect(readFileSync(join(home, 'a.zip')).equals(readFileSync(join(home, 'b.zip')))).toBe(true);
       expect(strict.digest).toBe(packs[0]?.digest);
 
@@ -133,10 +182,10 @@ describe('templates', () => {
       const session = await host.api<{ id: string }>('POST', 'sessions', { agentId: agent.id });
       // Who works is the app's backend, begun by its page: a page has to be there, looked at or not.
       await open({ host, at: '#/chat', lasting: true });
-      await host.api('POST', `sessions/${session.id}/send`, { text: call });
+      await host.api('POST', `sessions/${session.id}/send`, { text: `/call ${use.tool} ${JSON.stringify(use.args)}` });
       await expect
         .poll(async () => JSON.stringify(await host.api('GET', `sessions/${session.id}/messages`)), { timeout: 60_000 })
-        .toMatch(new RegExp(`The tool says:.*${says}`));
+        .toMatch(new RegExp(`The tool says:.*${use.says}`));
       expect(existsSync(join(real, 'state', 'dev'))).toBe(false);
     });
   }
