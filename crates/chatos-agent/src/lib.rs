@@ -21,6 +21,7 @@ mod context;
 mod repeat;
 mod result;
 mod resume;
+mod running;
 mod stage;
 mod steer;
 mod transcript;
@@ -34,6 +35,7 @@ pub use dispatch::{
 
 pub use result::{cut as cut_result, plain as plain_result};
 pub use resume::{Decision, StepFacts, decide};
+pub use running::{CallState, Registered, Running};
 pub use stage::{
     Answering, CallStep, Compacted, DeltaKind, Finished, Limits, ModelFacts, PlannedCall, RequestFacts,
     Retry, RunFacts, Stage, Word as PersonsWord,

@@ -41,7 +41,7 @@ pub use host::{EmbeddedFiles, Host, HostConfig};
 pub use host_log::log_to_stderr;
 pub use modes::TokenKeeper;
 pub use runs::{Exported, Reopened, RunDesk, Sender, decode_base64, encode_base64};
-pub use tools::{CallState, ToolCall, ToolDesk, ToolLogFilter, ToolLogPage};
+pub use tools::{ToolCall, ToolDesk, ToolLogFilter, ToolLogPage};
 pub use visit::{Visit, visit_inbox};
 
 /// The version of ChatOS, the one number every surface shows.

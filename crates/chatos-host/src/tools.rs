@@ -4,7 +4,6 @@
 mod client_root;
 mod hand;
 mod log_pages;
-mod running;
 mod tail;
 mod watch;
 
@@ -13,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
-use chatos_agent::BuiltInCall;
+use chatos_agent::{BuiltInCall, CallState, Registered, Running};
 use chatos_builtin::{find_server, nearest_server, server_names};
 use chatos_events::Events;
 use chatos_events::Notice;
@@ -35,8 +34,6 @@ use crate::asker::DeskQueue;
 use crate::host::Host;
 use crate::whole::whole;
 pub use log_pages::{ToolLogFilter, ToolLogPage};
-pub use running::CallState;
-use running::{Registered, Running};
 
 /// How long calls may take to end when the host stops (tools §16.2).
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -277,8 +274,19 @@ impl ToolDesk {
     }
 
     /// How a call by hand stands, as soon as it asked more than `after` questions or ended, or after `limit`.
-    pub async fn call_state(&self, call_id: &str, after: usize, limit: Duration) -> CallState {
-        self.running.state(call_id, after, limit).await
+    pub async fn call_state(
+        &self,
+        call_id: &str,
+        after: usize,
+        said: Option<usize>,
+        limit: Duration,
+    ) -> CallState {
+        self.running.state(call_id, after, said, limit).await
+    }
+
+    /// A call says how far it is, or what it waits for.
+    pub(crate) fn call_says(&self, call_id: &str, message: &str) {
+        self.running.says(call_id, message);
     }
 
     /// A call waits for the answer to this question.

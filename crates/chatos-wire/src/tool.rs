@@ -182,6 +182,11 @@ pub struct CallStateView {
     pub running: bool,
     /// The questions it asked a person, in the order of asking.
     pub questions: Vec<String>,
+    /// How often it said something about its progress.
+    pub said: usize,
+    /// What it said last: how far it is, or what it waits for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub says: Option<String>,
 }
 
 /// Records of the tool log, newest first.
@@ -230,6 +235,8 @@ pub struct ToolQuery {
 pub struct CallNewsQuery {
     /// How many of its questions the caller knows already.
     pub after: usize,
+    /// How often the caller heard it speak; absent: what it says is not waited for.
+    pub said: Option<usize>,
     /// Wait this long for another, at most 25000.
     pub wait_ms: u64,
 }

@@ -150,7 +150,13 @@ impl Call<'_> {
             task.also(also);
         }
         let _app = self.hold_app();
-        let (ended, state) = match task.finish(poll, total, &self.order.cancel).await {
+        let mut waiting = Box::pin(task.finish(poll, total, &self.order.cancel));
+        let waited = tokio::select! {
+            waited = &mut waiting => waited,
+            () = self.tell_of_page() => (&mut waiting).await,
+        };
+        drop(waiting);
+        let (ended, state) = match waited {
             Ok(result) => (self.result(&result), if result.is_error { "failed" } else { "done" }),
             Err(error) => {
                 let named = config.map_or("taskId", |config| config.task_id_key.as_str());

@@ -12,6 +12,7 @@ mod disk;
 mod hostile;
 mod init;
 mod lent;
+mod literal;
 mod seeds;
 #[path = "../support/socket.rs"]
 #[expect(dead_code, reason = "shared with the tests of hostile clients, which use all of it")]

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Weak};
 
 use chatos_agent::{CallEnd, CallObserver, CallOrder, Sending, TaskHandle, ToolRef, Trail, WaitKind};
-use chatos_mcp::{Block, Later};
+use chatos_mcp::{Block, Later, Progress};
 use chatos_policy::Role;
 use chatos_servers::{SIGN_IN, Toolset, ToolsetOrder};
 use chatos_tool::{ErrorCode, Fault, IdSource, Text, Trace};
@@ -80,6 +80,12 @@ impl CallObserver for Caller {
             trail.acknowledged(&handle);
         }
         Box::pin(async { Ok(()) })
+    }
+
+    fn progress(&self, progress: &Progress) {
+        if let (Some(host), Some(message)) = (self.host.upgrade(), &progress.message) {
+            host.tools().call_says(&self.call_id, message);
+        }
     }
 
     fn waiting(&self, request_id: &str, _kind: WaitKind) {

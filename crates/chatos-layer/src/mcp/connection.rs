@@ -142,7 +142,9 @@ impl Connection {
         if let Some(relay) = &self.endpoint.relay {
             let cancel = context.ct.clone();
             let roots = if relay.asks_roots() { self.roots.of(&context).await } else { Vec::new() };
+            let (progress, forward) = reports(&context);
             let call = RelayedCall {
+                progress,
                 roots,
                 tool: request.name.to_string(),
                 arguments: request.arguments.unwrap_or_default(),
@@ -151,7 +153,8 @@ impl Connection {
                 cancel,
             };
             let lang = self.endpoint.layer.settings().lang;
-            return relay::call(relay, call, lang).await.map(Into::into);
+            let (reply, ()) = tokio::join!(relay::call(relay, call, lang), forward);
+            return reply.map(Into::into);
         }
         let arguments = request.arguments.clone().map_or(Value::Null, Value::Object);
         let carried = self.carried(request.request_state.as_ref(), &request.name, &arguments)?;

@@ -11,6 +11,7 @@ use rmcp::model::{CallToolResult, ContentBlock, ErrorData, Tool};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
+use crate::progress::ProgressSink;
 use crate::tool::BoxFuture;
 
 /// Where tools come from and calls go.
@@ -39,6 +40,8 @@ pub struct RelayedCall {
     pub session: String,
     /// The client withdrew the call, or is gone.
     pub cancel: CancellationToken,
+    /// Where reports go, for a client that wants them.
+    pub progress: Option<Arc<dyn ProgressSink>>,
 }
 
 pub(super) async fn tools(relay: &Arc<dyn Relay>, lang: Lang) -> Result<Vec<Tool>, ErrorData> {

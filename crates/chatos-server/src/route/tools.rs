@@ -179,8 +179,13 @@ async fn call_state(
     (Path(id), Query(news)): (Path<String>, Query<CallNewsQuery>),
 ) -> Result<CallStateView, ApiError> {
     let limit = Duration::from_millis(news.wait_ms.min(MAX_WAIT_MS));
-    let state = app.host().tools().call_state(&id, news.after, limit).await;
-    Ok(CallStateView { running: state.running, questions: state.questions })
+    let state = app.host().tools().call_state(&id, news.after, news.said, limit).await;
+    Ok(CallStateView {
+        running: state.running,
+        questions: state.questions,
+        said: state.said,
+        says: state.says,
+    })
 }
 
 async fn cancel(

@@ -4,16 +4,18 @@
 //! The tools and calls are the host's, through its API; the protocol is that of every built-in server.
 
 use std::collections::HashMap;
+use std::convert::Infallible;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use chatos_host::{Beside, BesideSettings};
 use chatos_layer::{
-    Access, BoxFuture, Endpoint, EndpointOptions, Layer, LayerParts, Nobody, Relay, RelayedCall, Server,
-    ServerInfo,
+    Access, BoxFuture, Endpoint, EndpointOptions, Layer, LayerParts, Nobody, ProgressReport, ProgressSink,
+    Relay, RelayedCall, Server, ServerInfo,
 };
 use chatos_paths::Environment;
+use chatos_prompts::RequestId;
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use hyper::Method;
 use serde_json::{Map, Value, json};
@@ -23,6 +25,11 @@ use super::{Queue, http, ready, watch_signals};
 use crate::args::{Gateway, Global, Mcp};
 use crate::client::{Api, encode};
 use crate::output::{Output, usage_fault};
+
+/// How long one look at what a call says stays open.
+const WAIT_MS: u32 = 20_000;
+/// Between two looks at a call that has not begun or is just ending.
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// What the gateway says about itself; its tools are the host's.
 static INFO: ServerInfo = ServerInfo {
@@ -151,6 +158,35 @@ impl ApiRelay {
             .collect())
     }
 
+    /// Sends on what a call says of itself, for as long as it is waited for.
+    async fn pass_on(&self, call_id: &str, sink: Option<&dyn ProgressSink>) -> Infallible {
+        let Some(sink) = sink else { return std::future::pending().await };
+        let mut said = 0;
+        loop {
+            let path = format!(
+                "/api/v1/tools/calls/{}?after={}&said={said}&waitMs={WAIT_MS}",
+                encode(call_id),
+                u32::MAX
+            );
+            // A host that does not answer now is asked again; the call itself says how it ended.
+            let state = self.api.get_json(&path, self.lang).await.unwrap_or_default();
+            match (state["said"].as_u64(), state["says"].as_str()) {
+                (Some(count), Some(message)) if count > said => {
+                    said = count;
+                    let progress = count as f64;
+                    sink.send(ProgressReport {
+                        progress,
+                        total: None,
+                        message: message.to_owned(),
+                        detail: None,
+                    });
+                }
+                _ if state["running"] == true => {}
+                _ => tokio::time::sleep(PAUSE).await,
+            }
+        }
+    }
+
     fn find(&self, name: &str) -> Option<(String, String)> {
         self.names.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
     }
@@ -182,14 +218,16 @@ impl Relay for ApiRelay {
             if let Some(parent) = call.meta.get("traceparent") {
                 meta.insert("traceparent".to_owned(), parent.clone());
             }
+            let call_id = RequestId::mint().to_string();
             let body = json!({
-                "server": server, "tool": tool, "arguments": call.arguments, "agent": self.agent, "meta": meta,
+                "callId": call_id, "server": server, "tool": tool, "arguments": call.arguments, "agent": self.agent, "meta": meta,
                 "session": format!("gateway:{}", call.session), "forClient": true,
                 "root": self.folder.of(&call.roots),
             });
             let sent = self.api.call_patiently(Method::POST, "/api/v1/tools/call", Some(&body), self.lang);
             let mut result = tokio::select! {
                 result = sent => result?,
+                never = self.pass_on(&call_id, call.progress.as_deref()) => match never {},
                 () = call.cancel.cancelled() => {
                     return Err(Fault::new(ErrorCode::Canceled, Text::fixed("canceled", "已取消")));
                 }

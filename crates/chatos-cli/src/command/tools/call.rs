@@ -78,13 +78,21 @@ impl Call<'_> {
         // The person interrupts, the terminal hangs up, or the process is asked to end.
         let stop = watch_signals()?;
         tokio::pin!(result);
-        let mut asked = 0;
+        let (mut asked, mut said) = (0, 0);
         loop {
-            let question = tokio::select! {
+            let news = tokio::select! {
                 biased;
                 done = &mut result => return done,
                 () = stop.cancelled() => break,
-                question = self.question(asked) => question,
+                news = self.news(asked, said) => news,
+            };
+            let question = match news {
+                News::Says(message, count) => {
+                    said = count;
+                    self.tell(&message);
+                    continue;
+                }
+                News::Asks(question) => question,
             };
             asked += 1;
             if !self.asks_here {
@@ -126,14 +134,20 @@ impl Call<'_> {
         }
     }
 
-    /// The next question of this call. A call that has not begun, or a host that does not answer, is
-    /// looked at again until the call itself says how it ended.
-    async fn question(&self, asked: usize) -> String {
-        let path = format!("/api/v1/tools/calls/{}?after={asked}&waitMs={WAIT_MS}", encode(self.call_id));
+    /// The next question of this call, or what it says. A call that has not begun, or a host that does not
+    /// answer, is looked at again until the call itself says how it ended.
+    async fn news(&self, asked: usize, said: u64) -> News {
+        let id = encode(self.call_id);
+        let path = format!("/api/v1/tools/calls/{id}?after={asked}&said={said}&waitMs={WAIT_MS}");
         loop {
             let state = self.api.get_json(&path, self.output.lang).await.unwrap_or_default();
             if let Some(id) = state["questions"][asked].as_str() {
-                return id.to_owned();
+                return News::Asks(id.to_owned());
+            }
+            if let (Some(count), Some(message)) = (state["said"].as_u64(), state["says"].as_str())
+                && count > said
+            {
+                return News::Says(message.to_owned(), count);
             }
             if state["running"] != true {
                 tokio::time::sleep(PAUSE).await;
@@ -149,17 +163,27 @@ impl Call<'_> {
         }
     }
 
-    fn tell_where(&self, id: &str) {
-        if self.output.quiet {
-            return;
+    /// Beside the result, for whoever looks.
+    fn tell(&self, message: &str) {
+        if !self.output.quiet {
+            // There is nothing to be done when nobody reads it.
+            writeln!(std::io::stderr(), "{}", visible(message)).ok();
         }
+    }
+
+    fn tell_where(&self, id: &str) {
         let text = Text::new(
             format!("waiting for an answer: `chatos prompts answer {id}`, or in the page of the host"),
             format!("正在等待回答：`chatos prompts answer {id}`，或在主机页面中回答"),
         );
-        // There is nothing to be done when nobody reads it.
-        writeln!(std::io::stderr(), "{}", text.get(self.output.lang)).ok();
+        self.tell(text.get(self.output.lang));
     }
+}
+
+/// What is heard of a call before its result: a question, or a message with how many there were.
+enum News {
+    Asks(String),
+    Says(String, u64),
 }
 
 /// The arguments and `_meta` as a person wrote them.
