@@ -27,11 +27,18 @@ pub async fn check_modules(node: Option<&NodeInfo>, validation: &Validation) -> 
         );
         return vec![Problem::new(ProblemCode::NodeUnavailable, "", message).source(Source::Entry)];
     };
+    // All at the same time: most of each is the start of Node.
+    let mut looking: Vec<_> = modules
+        .iter()
+        .map(|module| {
+            let (node, module) = (node.clone(), module.clone());
+            tokio::spawn(async move { check(&node, &module).await })
+        })
+        .collect();
     let mut problems = Vec::new();
-    for module in &modules {
-        if let Some(error) = check(node, module).await {
-            problems.push(validation.module_problem(module, &error));
-        }
+    for (module, looked) in modules.iter().zip(&mut looking) {
+        let error = looked.await.unwrap_or_else(|error| Some(format!("Node cannot be asked: {error}")));
+        problems.extend(error.map(|error| validation.module_problem(module, &error)));
     }
     problems
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use chatos_testkit::{McpClient, McpEra, RunningHost, Sandbox};
 use serde_json::{Value, json};
 
-use super::support::{copy, fixture, give_node, good, json_run, sandbox, simple, write};
+use super::support::{copy, fixture, give_node, good, sandbox, write};
 
 const SERVER: &str = "com.example.tools.db-client";
 const TOOL: &str = "codex_app_window_run";
@@ -174,33 +174,4 @@ fn a_canceled_task_says_that_the_plugin_was_not_told() {
     let text = called["content"].to_string();
     assert!(text.contains("The plugin was not told and may still do it."), "{text}");
     assert!(host.stop().success());
-}
-
-#[test]
-fn modules_are_parsed_without_node_and_whatever_they_hold() {
-    let sandbox = sandbox();
-    let dir = sandbox.root().join("modules");
-    simple(&dir, "com.example.modules", "1.0.0", &["app"]);
-    let shown = dir.to_str().unwrap();
-    let fine = good(&sandbox, &["plugin", "validate", shown, "--strict"]);
-    assert_eq!(fine["warnings"], json!([]), "no Node is needed to look at it");
-    let wrong = |text: &str| {
-        write(&dir.join("app/index.mjs"), text);
-        let found = json_run(&sandbox, &["plugin", "validate", shown]);
-        assert_eq!(found.status, 1, "{found:?}");
-        let errors = found.json()["errors"].as_array().unwrap().clone();
-        assert_eq!(errors.len(), 1, "{errors:?}");
-        assert_eq!(errors[0]["code"], "module_syntax");
-        errors[0]["message"].as_str().unwrap().to_owned()
-    };
-    let message = wrong("export function mount() {}\nconst a = ;\n");
-    assert!(message.contains("line 2"), "{message}");
-    wrong("export function mount() {}\nexport function mount() {}\n");
-    // Nested so deeply that no parser descends: the process that looks at it ends, the command does not.
-    let message = wrong(&format!("export function mount() {{}}\nconst a = {}1;\n", "[".repeat(4_000_000)));
-    assert!(message.contains("nested too deeply"), "{message}");
-    // Whoever installs it is told what validate refuses.
-    let installed = good(&sandbox, &["plugin", "install", shown]);
-    let warned = installed["warnings"].as_array().unwrap();
-    assert_eq!((warned.len(), &warned[0]["code"]), (1, &json!("module_syntax")), "{installed}");
 }
