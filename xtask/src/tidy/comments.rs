@@ -18,8 +18,9 @@ pub(crate) fn check(workspace: &Workspace, files: &[String]) -> Result<Vec<Findi
         let text = workspace.read(file)?;
         if let Some(line) = example(&text) {
             findings.push(
-                Finding::error("comments", file, format!("line {line}: an example in a comment"))
-                    .hint("examples in comments are not compiled here: write a test, or mark the block ```text"),
+                Finding::error("comments", file, format!("line {line}: an example in a comment")).hint(
+                    "examples in comments are not compiled here: write a test, or mark the block ```text",
+                ),
             );
         }
         if !opens_with_a_sentence(&text) {
@@ -57,7 +58,9 @@ mod tests {
 
     #[test]
     fn an_example_that_nothing_runs_is_found() {
-        let block = |kind: &str| format!("//! A file.\n\n/// Adds.\n/// ```{kind}\n/// add(1, 2)\n/// ```\nfn add() {{}}\n");
+        let block = |kind: &str| {
+            format!("//! A file.\n\n/// Adds.\n/// ```{kind}\n/// add(1, 2)\n/// ```\nfn add() {{}}\n")
+        };
         assert_eq!(example(&block("")), Some(4));
         assert_eq!(example(&block("no_run")), Some(4));
         assert_eq!(example(&block("text")), None);

@@ -54,7 +54,7 @@ export const chat = {
     },
     notAtFault: 'Nothing is wrong with the command. You decide whether commands may use it.',
     never: 'ChatOS never opens its own files to commands.',
-    open: (access: string) => (access === 'network' ? 'Network settings' : 'Allowed paths'),
+    open: (access: string): string => (access === 'network' ? 'Network settings' : 'Allowed paths'),
   },
   log: 'Messages',
   you: 'You',
