@@ -227,7 +227,7 @@ fn the_commands_say_the_same_with_and_without_a_host() {
     assert_eq!(made["mode"], "flow");
     let explained = sandbox.run(&["agent", "explain", "helper", "run_shell*", "--json"]).json();
     assert_eq!(explained["servers"].as_array().unwrap().len(), 1, "{explained}");
-    assert_eq!(explained["servers"][0]["tools"][0]["ask"], true);
+    assert_eq!(explained["servers"][0]["tools"][0]["ask"], false, "the sandbox is the consent: {explained}");
     let text = sandbox.run(&["agent", "explain", "Helper", "--role", "sub"]);
     assert!(text.stdout.contains("task_manager") && text.status == 0, "{text:?}");
     assert_eq!(sandbox.run(&["agent", "create", "--name", "x", "--mode", "free"]).status, 1);

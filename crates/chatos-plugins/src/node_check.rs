@@ -28,19 +28,21 @@ pub async fn check_modules(node: Option<&NodeInfo>, validation: &Validation) -> 
         return vec![Problem::new(ProblemCode::NodeUnavailable, "", message).source(Source::Entry)];
     };
     // All at the same time: most of each is the start of Node.
-    let mut looking: Vec<_> = modules
-        .iter()
-        .map(|module| {
-            let (node, module) = (node.clone(), module.clone());
-            tokio::spawn(async move { check(&node, &module).await })
-        })
-        .collect();
-    let mut problems = Vec::new();
-    for (module, looked) in modules.iter().zip(&mut looking) {
-        let error = looked.await.unwrap_or_else(|error| Some(format!("Node cannot be asked: {error}")));
-        problems.extend(error.map(|error| validation.module_problem(module, &error)));
+    let mut looking = tokio::task::JoinSet::new();
+    for (at, module) in modules.iter().cloned().enumerate() {
+        let node = node.clone();
+        looking.spawn(async move { (at, check(&node, &module).await) });
     }
-    problems
+    let mut errors = vec![None; modules.len()];
+    while let Some(looked) = looking.join_next().await {
+        match looked {
+            Ok((at, error)) => errors[at] = error,
+            Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+            Err(_) => {}
+        }
+    }
+    let found = modules.iter().zip(errors);
+    found.filter_map(|(module, error)| Some(validation.module_problem(module, &error?))).collect()
 }
 
 /// What Node has to say about a module, or nothing.

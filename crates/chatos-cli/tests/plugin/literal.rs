@@ -134,14 +134,16 @@ fn a_call_that_waits_for_a_page_says_so_in_the_terminal_and_to_other_programs() 
     let flow = json!({ "apps": [{ "pluginId": "com.example.tools", "appId": "db-client" }], "prompts": [] });
     let land = make("land-configs", &json!({ "name": "one app", "main": flow, "sub": flow }));
     let agent = make("agents", &json!({ "name": "a", "mode": "flow", "landConfigId": land }));
-    let command = sandbox.command(&["gateway", "--agent", &agent]);
+    let project = sandbox.root().join("project");
+    std::fs::create_dir_all(&project).unwrap();
+    let command = sandbox.command(&["gateway", "--agent", &agent, "--root", project.to_str().unwrap()]);
     let (mut client, _) = McpClient::connect(command, McpEra::Modern, json!({}));
     let list = client.request("tools/list", json!({}));
     let names = list["tools"].as_array().unwrap().iter().filter_map(|tool| tool["name"].as_str());
     let name = names.clone().find(|name| name.ends_with(TOOL)).unwrap().to_owned();
     let params = json!({ "name": name, "arguments": {}, "_meta": { "progressToken": "p" } });
     let id = client.begin("tools/call", params);
-    let told = client.message_with("method");
+    let told = client.message();
     assert_eq!(told["method"], "notifications/progress", "{told}");
     assert_eq!(
         (&told["params"]["progressToken"], &told["params"]["message"]),
@@ -170,7 +172,7 @@ fn a_canceled_task_says_that_the_plugin_was_not_told() {
         assert_eq!(host.ask("POST", "/api/v1/tools/calls/mine/cancel", Some(&json!({}))).status, 200);
         calling.join().unwrap()
     });
-    assert_eq!(called["isError"], true, "{called}");
+    assert_eq!(called["structuredContent"]["status"], "canceled", "{called}");
     let text = called["content"].to_string();
     assert!(text.contains("The plugin was not told and may still do it."), "{text}");
     assert!(host.stop().success());

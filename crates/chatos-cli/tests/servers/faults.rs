@@ -302,7 +302,7 @@ fn a_server_has_the_time_to_start_that_a_person_gave_it() {
     let failed = tools();
     assert!(failed.status >= 500 && failed.text().contains("1 s"), "{}", failed.text());
     let change = |ms: Value| {
-        host.ask("PATCH", &format!("/api/v1/mcp-servers/{id}"), Some(&json!({ "startTimeoutMs": ms })))
+        host.ask("PUT", &format!("/api/v1/mcp-servers/{id}"), Some(&json!({ "startTimeoutMs": ms })))
     };
     let refused = change(json!(999));
     assert!(refused.status == 422 && refused.text().contains("/startTimeoutMs"), "{}", refused.text());
