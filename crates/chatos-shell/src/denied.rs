@@ -130,7 +130,9 @@ pub(crate) fn find(ended: &Ended<'_>) -> Vec<Finding> {
                 denials.retain(|denial| !speaks(denial));
             }
             suspected |= denials.is_empty();
-            denials.into_iter().for_each(|denial| add(&mut all, denial));
+            for denial in denials {
+                add(&mut all, denial);
+            }
         } else if low.contains(OWNER) {
             suspected = true;
         }
