@@ -24,6 +24,10 @@ use crate::output::Output;
 const CALL_TIME: Duration = Duration::from_secs(120);
 /// Longer than the longest total limit a setting allows, and than any answer of a person is waited for.
 const PATIENT_TIME: Duration = Duration::from_secs(30 * 24 * 3600);
+/// How long one look at a running call stays open.
+const NEWS_WAIT_MS: u32 = 20_000;
+/// Between two looks at a call that has not begun or is just ending.
+const NEWS_PAUSE: Duration = Duration::from_millis(50);
 
 /// An answer of the API: what came, for `--json`, and the same as its type.
 #[derive(Debug, Clone)]
@@ -203,6 +207,33 @@ impl Api {
     pub(crate) async fn get_json(&self, path: &str, lang: Lang) -> Result<Value, Fault> {
         self.call(Method::GET, path, None, lang).await
     }
+
+    /// The next question of a running call, or what it says. A call that has not begun, or a host that does not
+    /// answer, is looked at again until the call itself says how it ended.
+    pub(crate) async fn call_news(&self, call_id: &str, asked: usize, said: u64, lang: Lang) -> CallNews {
+        let id = encode(call_id);
+        let path = format!("/api/v1/tools/calls/{id}?after={asked}&said={said}&waitMs={NEWS_WAIT_MS}");
+        loop {
+            let state = self.get_json(&path, lang).await.unwrap_or_default();
+            if let Some(id) = state["questions"][asked].as_str() {
+                return CallNews::Asks(id.to_owned());
+            }
+            if let (Some(count), Some(message)) = (state["said"].as_u64(), state["says"].as_str())
+                && count > said
+            {
+                return CallNews::Says(message.to_owned(), count);
+            }
+            if state["running"] != true {
+                tokio::time::sleep(NEWS_PAUSE).await;
+            }
+        }
+    }
+}
+
+/// What is heard of a call before its result: a question, or a message with how many there were.
+pub(crate) enum CallNews {
+    Asks(String),
+    Says(String, u64),
 }
 
 impl Drop for Api {

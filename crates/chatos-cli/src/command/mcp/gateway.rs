@@ -23,13 +23,8 @@ use serde_json::{Map, Value, json};
 use super::client_folder::ClientFolder;
 use super::{Queue, http, ready, watch_signals};
 use crate::args::{Gateway, Global, Mcp};
-use crate::client::{Api, encode};
+use crate::client::{Api, CallNews, encode};
 use crate::output::{Output, usage_fault};
-
-/// How long one look at what a call says stays open.
-const WAIT_MS: u32 = 20_000;
-/// Between two looks at a call that has not begun or is just ending.
-const PAUSE: Duration = Duration::from_millis(50);
 
 /// What the gateway says about itself; its tools are the host's.
 static INFO: ServerInfo = ServerInfo {
@@ -163,26 +158,11 @@ impl ApiRelay {
         let Some(sink) = sink else { return std::future::pending().await };
         let mut said = 0;
         loop {
-            let path = format!(
-                "/api/v1/tools/calls/{}?after={}&said={said}&waitMs={WAIT_MS}",
-                encode(call_id),
-                u32::MAX
-            );
-            // A host that does not answer now is asked again; the call itself says how it ended.
-            let state = self.api.get_json(&path, self.lang).await.unwrap_or_default();
-            match (state["said"].as_u64(), state["says"].as_str()) {
-                (Some(count), Some(message)) if count > said => {
-                    said = count;
-                    let progress = count as f64;
-                    sink.send(ProgressReport {
-                        progress,
-                        total: None,
-                        message: message.to_owned(),
-                        detail: None,
-                    });
-                }
-                _ if state["running"] == true => {}
-                _ => tokio::time::sleep(PAUSE).await,
+            // Its questions are the host's to ask.
+            let news = self.api.call_news(call_id, u32::MAX as usize, said, self.lang).await;
+            if let CallNews::Says(message, count) = news {
+                said = count;
+                sink.send(ProgressReport { progress: count as f64, total: None, message, detail: None });
             }
         }
     }

@@ -13,15 +13,11 @@ use hyper::Method;
 use serde_json::{Map, Value, json};
 
 use crate::args::{Global, ToolsCall};
-use crate::client::{Api, block_on, encode};
+use crate::client::{Api, CallNews, block_on, encode};
 use crate::command::mcp::watch_signals;
 use crate::command::prompts::{Desk, answer_here, input};
 use crate::output::{Output, usage_fault, visible};
 
-/// How long one look for questions stays open.
-const WAIT_MS: u32 = 20_000;
-/// Between two looks at a call that has not begun or is just ending.
-const PAUSE: Duration = Duration::from_millis(50);
 /// How long the confirmation of an answer may follow the result it led to.
 const CONFIRMING: Duration = Duration::from_millis(500);
 /// How long a canceled call may take to say so (tools §12, cli: Ctrl-C within 3 s).
@@ -84,15 +80,15 @@ impl Call<'_> {
                 biased;
                 done = &mut result => return done,
                 () = stop.cancelled() => break,
-                news = self.news(asked, said) => news,
+                news = self.api.call_news(self.call_id, asked, said, self.output.lang) => news,
             };
             let question = match news {
-                News::Says(message, count) => {
+                CallNews::Says(message, count) => {
                     said = count;
                     self.tell(&message);
                     continue;
                 }
-                News::Asks(question) => question,
+                CallNews::Asks(question) => question,
             };
             asked += 1;
             if !self.asks_here {
@@ -134,27 +130,6 @@ impl Call<'_> {
         }
     }
 
-    /// The next question of this call, or what it says. A call that has not begun, or a host that does not
-    /// answer, is looked at again until the call itself says how it ended.
-    async fn news(&self, asked: usize, said: u64) -> News {
-        let id = encode(self.call_id);
-        let path = format!("/api/v1/tools/calls/{id}?after={asked}&said={said}&waitMs={WAIT_MS}");
-        loop {
-            let state = self.api.get_json(&path, self.output.lang).await.unwrap_or_default();
-            if let Some(id) = state["questions"][asked].as_str() {
-                return News::Asks(id.to_owned());
-            }
-            if let (Some(count), Some(message)) = (state["said"].as_u64(), state["says"].as_str())
-                && count > said
-            {
-                return News::Says(message.to_owned(), count);
-            }
-            if state["running"] != true {
-                tokio::time::sleep(PAUSE).await;
-            }
-        }
-    }
-
     async fn cancel(&self) {
         let path = format!("/api/v1/tools/calls/{}/cancel", encode(self.call_id));
         if let Err(fault) = self.api.call(Method::POST, &path, Some(&json!({})), self.output.lang).await {
@@ -178,12 +153,6 @@ impl Call<'_> {
         );
         self.tell(text.get(self.output.lang));
     }
-}
-
-/// What is heard of a call before its result: a question, or a message with how many there were.
-enum News {
-    Asks(String),
-    Says(String, u64),
 }
 
 /// The arguments and `_meta` as a person wrote them.
