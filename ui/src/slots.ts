@@ -3,6 +3,7 @@
 
 import type { Component } from 'svelte';
 import type { DraftNote } from './state/chat.svelte';
+import type { NeededApp } from './state/needed.svelte';
 import type { PromptItem } from './state/prompts/item';
 
 export type PromptDockProps = {
@@ -40,9 +41,12 @@ export interface Slots {
   promptDock: () => Promise<{ default: Component<PromptDockProps, PromptDockHandle> }>;
   /** The page a server brings for the results of a tool; see `state/views` for which tools have one. */
   mcpView: () => Promise<{ default: Component<McpViewProps> }>;
+  /** What a call says that waits for the page of an app; see `state/needed`. */
+  neededApp: () => Promise<{ default: Component<{ app: NeededApp }> }>;
 }
 
 export const slots: Slots = {
   promptDock: () => import('./features/prompts/Dock.svelte'),
   mcpView: () => import('./features/views/McpView.svelte'),
+  neededApp: () => import('./features/apps/NeededApp.svelte'),
 };

@@ -5,9 +5,11 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a build tool speaks to a terminal")]
 
 mod bench;
+mod catalog;
 mod ci;
 mod codegen;
 mod deny;
+mod dist;
 mod node_modules;
 mod npm;
 mod process;
@@ -28,7 +30,12 @@ cargo xtask <command>
   codegen [--check] [--chatos PATH]       write (or compare) the files generated from the code
   deny                                    licences, banned crates, sources, duplicates (deny.toml)
   node-modules [--check]                  the packages lent to plugins, from their lock file
+  catalog DIR [--compare FILE]            facts about models, from an unpacked npm package
   bench [ARGS…]                           the benchmark, release build
+  dist [--program TARGET=FILE]… [--out DIR] [--url URL]
+                                          a release: packages, checksums, signature, licences, table
+  dist build [TARGET…]                    only the program, static, for these systems
+  dist key                                a new key to sign releases with
 ";
 
 fn main() -> ExitCode {
@@ -54,6 +61,8 @@ fn run(mut args: Vec<String>) -> Result<bool> {
         "codegen" => codegen::run(&Workspace::find()?, &codegen::Options::parse(&args)?),
         "deny" => deny::run(&Workspace::find()?),
         "node-modules" => node_modules::run(&Workspace::find()?, &args),
+        "dist" => dist::run(&Workspace::find()?, &args),
+        "catalog" => catalog::run(&Workspace::find()?, &args),
         "bench" => bench::run(&Workspace::find()?, &args),
         "help" | "-h" | "--help" => {
             print!("{HELP}");

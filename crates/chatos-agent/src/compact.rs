@@ -1,119 +1,128 @@
-//! When and where a conversation is summarised (agents §9). The transcript is never touched.
+//! When and where a conversation is made smaller (working-day §2). Pure: what is decided here is written down
+//! by the caller and then followed by every request.
 
 use chatos_model::Message;
 
-use crate::context::{Said, tokens};
+use crate::context::{Said, pruned_line};
+use crate::room::Room;
 
-/// The share of the conversation that stays as it is.
-const TAIL: f64 = 0.3;
-/// The share of the model's window that may be filled.
-const WINDOW: f64 = 0.85;
+/// From this share of the room on, old results become lines.
+const PRUNE_AT: u64 = 60;
+/// The newest results that are never pruned, in tokens.
+const NEWEST: u64 = 40_000;
+/// Pruning that frees less changes every cache for little.
+const WORTH: u64 = 4_000;
 
-/// Whether it is time. `threshold` 0 switches the first rule off; `window` 0 means unknown.
-pub(crate) fn is_due(estimate: u64, threshold: u64, window: u64) -> bool {
-    let over = threshold > 0 && estimate > threshold;
-    over || (window > 0 && estimate as f64 > window as f64 * WINDOW)
+/// Whether a summary is due. `threshold` 0 leaves it to the window.
+pub(crate) fn is_due(used: u64, room: &Room, share: u64, threshold: u64) -> bool {
+    used > room.share(share) || (threshold > 0 && room.whole(used) > threshold)
 }
 
-/// How many messages from the beginning to summarise; `None` when nothing can go.
+/// How much of the conversation stays when results are pruned.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Keep {
+    pub(crate) passes: usize,
+    /// Newest tokens of results.
+    pub(crate) tokens: u64,
+    /// Pruning is worth it from so many tokens on.
+    pub(crate) worth: u64,
+}
+
+impl Keep {
+    /// As it is done by itself.
+    pub(crate) fn usual(room: &Room) -> Self {
+        let worth = (room.usable / 10).max(WORTH).min(room.usable / 4);
+        Self { passes: 2, tokens: room.share(25).min(NEWEST), worth }
+    }
+
+    pub(crate) fn least() -> Self {
+        Self { passes: 1, tokens: 0, worth: 1 }
+    }
+}
+
+/// Whether old results may go.
+pub(crate) fn may_prune(used: u64, room: &Room) -> bool {
+    used > room.share(PRUNE_AT)
+}
+
+/// Up to where results become lines, and how many tokens that frees.
+pub(crate) fn prune(said: &[Said], room: &Room, keep: Keep) -> Option<(i64, u64)> {
+    let (mut passes, mut newer) = (0, 0);
+    let mut first_kept = i64::MAX;
+    let mut to_seq = None;
+    let mut freed = 0;
+    for (at, one) in said.iter().enumerate().rev() {
+        match &one.message {
+            Message::Tool { name, content, is_error, call_id } => {
+                let tokens = room.tokens(&one.message);
+                if passes < keep.passes || newer < keep.tokens {
+                    first_kept = first_kept.min(one.seq);
+                } else if to_seq.is_some() || one.seq < first_kept {
+                    to_seq.get_or_insert(one.seq);
+                    let arguments = arguments_of(&said[..at], call_id);
+                    let line = pruned_line(name, arguments, content, *is_error, call_id);
+                    freed += room.of_text(content).saturating_sub(room.of_text(&line));
+                }
+                newer += tokens;
+            }
+            Message::Assistant { tool_calls, .. } if !tool_calls.is_empty() => passes += 1,
+            _ => {}
+        }
+    }
+    let to_seq = to_seq?.min(first_kept.saturating_sub(1));
+    (freed >= keep.worth).then_some((to_seq, freed))
+}
+
+fn arguments_of<'a>(before: &'a [Said], call_id: &str) -> &'a str {
+    let calls = before.iter().rev().find_map(|said| match &said.message {
+        Message::Assistant { tool_calls, .. } if !tool_calls.is_empty() => Some(tool_calls),
+        _ => None,
+    });
+    let call = calls.and_then(|calls| calls.iter().find(|call| call.id == call_id));
+    call.map_or("", |call| call.arguments.as_str())
+}
+
+/// The part of a chat that a summary replaces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Cut {
+    /// So many messages from the beginning.
+    pub(crate) at: usize,
+    pub(crate) from_seq: i64,
+    /// Everything up to here is covered.
+    pub(crate) to_seq: i64,
+}
+
+/// Where to cut so that about `tail` tokens stay; `None` when nothing can go.
 ///
-/// What stays is about a third, never begins with a tool's result, and has the last message of the
-/// person in it.
-pub(crate) fn cut(said: &[Said]) -> Option<usize> {
-    let last_user = said.iter().rposition(|s| matches!(s.message, Message::User { .. }))?;
-    let sizes: Vec<u64> = said.iter().map(|said| tokens(&said.message)).collect();
-    let keep = (sizes.iter().sum::<u64>() as f64 * TAIL) as u64;
+/// What stays is at least one complete pass and never begins with a tool's result; it may lie behind the last
+/// message of the person, whose words are kept beside the summary.
+pub(crate) fn cut(said: &[Said], room: &Room, tail: u64) -> Option<Cut> {
+    let last_pass = said.iter().rposition(
+        |one| matches!(&one.message, Message::Assistant { tool_calls, .. } if !tool_calls.is_empty()),
+    );
+    let last_user = said.iter().rposition(|one| matches!(one.message, Message::User { .. }));
+    // The newest words of either side stay as they are.
+    let newest = last_pass.max(last_user)?;
     let mut kept = 0;
     let mut at = said.len();
-    while at > 0 && kept + sizes[at - 1] <= keep {
+    while at > 0 && kept + room.tokens(&said[at - 1].message) <= tail {
         at -= 1;
-        kept += sizes[at];
+        kept += room.tokens(&said[at].message);
     }
-    let mut at = at.min(last_user);
-    while at > 0 && matches!(said[at].message, Message::Tool { .. }) {
-        at -= 1;
-    }
-    (at > 0).then_some(at)
-}
-
-/// The conversation cut at the front until it fits, when summarising did not help. Keeps the rules of
-/// [`cut`]: the last message of the person stays, with what follows it as far as there is room.
-pub(crate) fn trim(said: &[Said], budget: u64) -> usize {
-    let Some(last_user) = said.iter().rposition(|s| matches!(s.message, Message::User { .. })) else {
-        return 0;
-    };
-    let mut left: u64 = said.iter().map(|said| tokens(&said.message)).sum();
-    let mut at = 0;
-    while at < last_user && left > budget {
-        left -= tokens(&said[at].message);
+    let mut at = at.min(newest);
+    while matches!(said[at].message, Message::Tool { .. }) {
         at += 1;
     }
-    while at < last_user && matches!(said[at].message, Message::Tool { .. }) {
-        at += 1;
+    let (gone, stays) = said.split_at(at);
+    if !gone.iter().any(|one| matches!(one.message, Message::Assistant { .. })) {
+        return None;
     }
-    at
+    // Runs that went on late stand behind newer ones; only what lies before everything that stays is covered.
+    let first_kept = stays.iter().map(|one| one.seq).min().unwrap_or(i64::MAX);
+    let from_seq = gone.iter().map(|one| one.seq).min()?;
+    let to_seq = gone.iter().map(|one| one.seq).max()?.min(first_kept.saturating_sub(1));
+    (to_seq >= from_seq).then_some(Cut { at, from_seq, to_seq })
 }
-
-/// What the model is asked for a summary.
-pub(crate) const INSTRUCTION: &str = "Summarise the conversation above for yourself, so that the work can go on without \
-it. Keep: what the person wants, decisions and their reasons, names, paths, numbers and ids exactly, what was done \
-and found, what is still open. Leave out greetings and repeated text. Answer with the summary alone, in the language \
-of the conversation.";
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::context::conversation;
-    use crate::context::tests::{calling, entry, result};
-    use crate::transcript::{Speaker, Transcript};
-
-    fn chat(rounds: i64) -> Vec<Said> {
-        let mut entries = Vec::new();
-        for round in 0..rounds {
-            let run = format!("r{round}");
-            entries.push(entry(round * 4 + 1, &run, Speaker::User, &"question ".repeat(20)));
-            entries.push(calling(round * 4 + 2, &run, &["c"]));
-            entries.push(result(round * 4 + 3, &run, "c"));
-            entries.push(entry(round * 4 + 4, &run, Speaker::Assistant, &"answer ".repeat(40)));
-        }
-        conversation(&Transcript { entries, ..Transcript::default() }, "", "")
-    }
-
-    #[test]
-    fn the_tail_is_about_a_third_and_begins_well() {
-        let said = chat(125);
-        let at = cut(&said).unwrap();
-        assert!(!matches!(said[at].message, Message::Tool { .. }));
-        let all: u64 = said.iter().map(|s| tokens(&s.message)).sum();
-        let kept: u64 = said[at..].iter().map(|s| tokens(&s.message)).sum();
-        assert!(kept * 10 >= all * 2 && kept * 10 <= all * 4, "{kept} of {all}");
-        assert!(said[at..].iter().any(|s| matches!(s.message, Message::User { .. })));
-    }
-
-    #[test]
-    fn the_last_message_of_the_person_stays_however_much_follows_it() {
-        let mut said = chat(1);
-        said.extend(chat(1));
-        let long = entry(99, "z", Speaker::Assistant, &"x".repeat(90_000));
-        said.extend(conversation(&Transcript { entries: vec![long], ..Transcript::default() }, "", ""));
-        let at = cut(&said).unwrap();
-        assert!(at <= said.len() / 2);
-        assert_eq!(cut(&chat(1)), None);
-        assert_eq!(cut(&[]), None);
-    }
-
-    #[test]
-    fn due_by_either_rule() {
-        assert!(is_due(60_001, 60_000, 0) && !is_due(60_000, 60_000, 0));
-        assert!(!is_due(1_000_000, 0, 0) && is_due(90, 0, 100) && !is_due(80, 0, 100));
-    }
-
-    #[test]
-    fn trimming_stops_at_the_last_question() {
-        let said = chat(10);
-        assert_eq!(trim(&said, u64::MAX), 0);
-        let at = trim(&said, 0);
-        assert!(matches!(said[at].message, Message::User { .. }));
-        assert!(said[at + 1..].iter().all(|s| !matches!(s.message, Message::User { .. })));
-    }
-}
+mod tests;

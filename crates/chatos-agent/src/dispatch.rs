@@ -9,6 +9,7 @@ mod answer;
 mod arguments;
 mod ask;
 mod built_in;
+mod found;
 mod later;
 mod meta;
 mod over_pool;
@@ -30,9 +31,11 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use answer::Ended;
-use chatos_servers::{CURRENT_TIME, GrantedTool, Road, ServerRoute, Toolset};
+use chatos_servers::{
+    CALL_TOOL, CURRENT_TIME, FIND_TOOLS, GrantedTool, READ_RESULT, Road, ServerRoute, Toolset,
+};
 pub use ports::{
-    BuiltInCall, CallContext, CallSettings, OpenAsk, Ports, Standing, TaskRow, TaskTime, ToolEvent,
+    BuiltInCall, CallContext, CallSettings, OpenAsk, PageFor, Ports, Standing, TaskRow, TaskTime, ToolEvent,
 };
 pub use questions::{Asker, elicit};
 use record::Record;
@@ -72,8 +75,10 @@ pub struct CallOrder {
     pub role: Role,
     /// The chat's workspace root.
     pub workdir: PathBuf,
-    /// The language of texts.
+    /// The language of what the caller gets.
     pub lang: Lang,
+    /// The language a person is asked in.
+    pub people: Lang,
     /// Ends the call.
     pub cancel: CancellationToken,
     /// What a person added by hand (`chatos tools call --meta`); wins over defaults and callMeta, never
@@ -303,6 +308,25 @@ impl Dispatcher {
                 Record::begin(&self.ports, &settings, &order, "chatos", CURRENT_TIME, Transport::InProcess);
             return record.finish(answer::current_time(order.lang), started.elapsed(), 0);
         }
+        if tool.name == READ_RESULT {
+            let record =
+                Record::begin(&self.ports, &settings, &order, "chatos", READ_RESULT, Transport::InProcess);
+            let read = self.ports.read_result(order.trace.clone(), order.arguments.clone()).await;
+            let ended = match read {
+                Ok((text, data)) => Ended::text(text, Some(data)),
+                Err(error) => Ended::failed(error),
+            };
+            return record.finish(ended, started.elapsed(), 0);
+        }
+        if let FIND_TOOLS | CALL_TOOL = tool.name.as_str() {
+            let record =
+                Record::begin(&self.ports, &settings, &order, "chatos", &tool.name, Transport::InProcess);
+            let ended = match tool.name.as_str() {
+                FIND_TOOLS => found::find_tools(set, &order.arguments),
+                _ => found::call_tool(),
+            };
+            return record.finish(ended, started.elapsed(), 0);
+        }
         let Some(route) = set.route(&tool.identity) else {
             let record =
                 Record::begin(&self.ports, &settings, &order, &tool.server, &tool.tool, Transport::InProcess);
@@ -436,7 +460,7 @@ impl Call<'_> {
             key: self.key(),
             trace: self.order.trace.clone(),
             workdir: self.order.workdir.clone(),
-            lang: self.order.lang,
+            lang: self.order.people,
             sampling: self.tool.sampling,
             observer: Arc::clone(&self.observer),
         }

@@ -21,6 +21,7 @@ mod context;
 mod repeat;
 mod result;
 mod resume;
+mod room;
 mod running;
 mod stage;
 mod steer;
@@ -29,17 +30,17 @@ mod turn;
 
 pub use dispatch::{
     Asker, BuiltInCall, CallContext, CallEnd, CallObserver, CallOrder, CallSettings, Dispatcher, NoObserver,
-    OpenAsk, Ports, Resumed, Sending, Standing, TaskHandle, TaskRow, TaskTime, ToolEvent, ToolRef, Trail,
-    WaitKind, call_key, elicit,
+    OpenAsk, PageFor, Ports, Resumed, Sending, Standing, TaskHandle, TaskRow, TaskTime, ToolEvent, ToolRef,
+    Trail, WaitKind, call_key, elicit,
 };
 
 pub use result::{cut as cut_result, plain as plain_result};
 pub use resume::{Decision, StepFacts, decide};
 pub use running::{CallState, Registered, Running};
 pub use stage::{
-    Answering, CallStep, Compacted, DeltaKind, Finished, Limits, ModelFacts, PlannedCall, RequestFacts,
-    Retry, RunFacts, Stage, Word as PersonsWord,
+    Answering, CallStep, CompactKind, Compacted, ContextFacts, DeltaKind, Finished, Limits, Mark, ModelFacts,
+    PlannedCall, RequestFacts, Retry, RunFacts, Stage, Summariser, Word as PersonsWord,
 };
 pub use steer::{RunClock, Steer};
-pub use transcript::{Entry, Next, Pending, Speaker, Summary, Transcript};
+pub use transcript::{Entry, Marks, Next, Origin, Pending, Speaker, Summary, Transcript, WindowMark};
 pub use turn::{End, Turn};

@@ -42,8 +42,9 @@ pub fn plain(text: &str) -> String {
     out
 }
 
-/// At most `limit` characters: head and tail with a marker that names the whole.
-pub fn cut(text: &str, limit: usize, blob: Option<&str>) -> String {
+/// At most `limit` characters: head and tail with a marker that says how the whole is read, by the id of the call
+/// or the file.
+pub fn cut(text: &str, limit: usize, id: Option<&str>) -> String {
     let count = text.chars().count();
     if count <= limit {
         return text.to_owned();
@@ -52,12 +53,21 @@ pub fn cut(text: &str, limit: usize, blob: Option<&str>) -> String {
     let tail = limit - head;
     let at = |n: usize| text.char_indices().nth(n).map_or(text.len(), |(at, _)| at);
     let omitted = count - limit;
-    let whole = blob.map(|id| format!("; the whole result is blob {id}")).unwrap_or_default();
+    let whole = id.map(|id| format!("; read_result id={id} reads them")).unwrap_or_default();
     format!(
         "{}\n[… {omitted} characters left out{whole} …]\n{}",
         &text[..at(head)],
         &text[at(count - tail)..]
     )
+}
+
+/// The same, bounded in bytes: what a model reads is counted in those.
+pub(crate) fn within(text: &str, bytes: usize, id: Option<&str>) -> String {
+    if text.len() <= bytes {
+        return text.to_owned();
+    }
+    let chars = text.chars().count();
+    cut(text, bytes.saturating_mul(chars) / text.len(), id)
 }
 
 #[cfg(test)]
@@ -77,7 +87,7 @@ mod tests {
         let text = format!("{}{}", "界".repeat(700), "z".repeat(700));
         let short = cut(&text, 1000, Some("abc"));
         assert!(short.starts_with('界') && short.ends_with('z'));
-        assert!(short.contains("400 characters left out; the whole result is blob abc"), "{short}");
+        assert!(short.contains("400 characters left out; read_result id=abc reads them"), "{short}");
         assert_eq!(cut("short", 1000, None), "short");
     }
 }

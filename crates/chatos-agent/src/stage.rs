@@ -7,14 +7,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use chatos_mcp::Later;
-use chatos_model::{Effort, Prices, Reasoning, ToolCall, Usage};
+use chatos_model::{Effort, Prices, Provider, Reasoning, Replay, ToolCall, Usage, Window};
 use chatos_policy::Role;
 use chatos_tool::{Fault, Lang, Trace};
 use chatos_wire::{RunEnd, Severity};
 use serde_json::{Map, Value};
 
 use crate::dispatch::{CallEnd, CallObserver, CallOrder};
-use crate::transcript::{Pending, Transcript};
+use crate::transcript::{Origin, Pending, Transcript, WindowMark};
 use chatos_servers::Toolset;
 
 /// The model a run talks to.
@@ -25,9 +25,9 @@ pub struct ModelFacts {
     /// The vendor's name of it.
     pub model: String,
     /// Whose own blocks it understands.
-    pub protocol: String,
-    /// Its window; 0 is unknown.
-    pub context_tokens: u64,
+    pub origin: Origin,
+    /// How much it can read.
+    pub window: Window,
     /// Longest answer.
     pub max_output_tokens: Option<u32>,
     /// Randomness.
@@ -42,6 +42,8 @@ pub struct ModelFacts {
     pub parallel_tools: bool,
     /// Tools are offered only until the first tool round.
     pub tools_once: bool,
+    /// What it wants of its thinking sent back.
+    pub replay: Replay,
     /// Members put into every request.
     pub extra_body: Map<String, Value>,
     /// What it costs.
@@ -59,8 +61,19 @@ pub struct Limits {
     pub minutes: u64,
     /// Repeats of a failed model call.
     pub retries: u32,
-    /// Tokens after which the conversation is summarised; 0 never.
+    /// Tokens after which the conversation is summarised; 0 leaves it to the window.
     pub summary_tokens: u64,
+    /// Hundredths of the room after which it is.
+    pub compact_share: u64,
+    /// Longest result in a request, in characters.
+    pub result_chars: usize,
+}
+
+/// A model that only makes summaries.
+pub struct Summariser {
+    pub provider: Arc<dyn Provider>,
+    /// What is known of it.
+    pub model: ModelFacts,
 }
 
 /// Which run.
@@ -74,8 +87,10 @@ pub struct RunFacts {
     pub role: Role,
     /// Where its tools work.
     pub workdir: PathBuf,
-    /// The language of texts.
+    /// The language of what its model reads.
     pub lang: Lang,
+    /// The language people are asked in.
+    pub people: Lang,
     /// The message that began it.
     pub user_message_id: Option<String>,
 }
@@ -138,6 +153,23 @@ pub struct Finished {
     pub stop: RunEnd,
     /// The tools on offer, for names of servers.
     pub set: Arc<Toolset>,
+    /// Bytes of the request and the tokens the vendor counted for them.
+    pub measured: Option<(u64, u64)>,
+    /// How full the window is.
+    pub context: ContextFacts,
+}
+
+/// How full a model's window is, in tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ContextFacts {
+    pub used: u64,
+    pub window: Window,
+    pub system: u64,
+    pub tools: u64,
+    /// What stands for the beginning.
+    pub summary: u64,
+    pub messages: u64,
+    pub results: u64,
 }
 
 /// A call about to be made.
@@ -181,9 +213,59 @@ pub struct Retry {
     pub delay_ms: u64,
 }
 
+/// Why a conversation is made smaller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CompactKind {
+    /// Old results became lines.
+    Prune,
+    /// The beginning was summarised.
+    Summary,
+    /// The vendor refused the request as too long.
+    Overflow,
+}
+
+impl CompactKind {
+    /// The word on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Prune => "prune",
+            Self::Summary => "summary",
+            Self::Overflow => "overflow",
+        }
+    }
+}
+
+/// Something that changes what is sent from now on, kept before it counts.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Mark {
+    /// Results up to this place become lines.
+    Prune {
+        to_seq: i64,
+        /// How many results there are before.
+        messages: usize,
+        /// Estimated before and after.
+        tokens: (u64, u64),
+        /// Whether a refusal led to it.
+        kind: CompactKind,
+    },
+    /// Results up to this place become short.
+    Squeeze { to_seq: i64 },
+    /// What a vendor said about its window.
+    Window(WindowMark),
+}
+
 /// A summary to keep.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Compacted {
+    pub kind: CompactKind,
+    /// Made by the host, because no model made one.
+    pub mechanical: bool,
+    /// How many messages it stands for.
+    pub messages: usize,
+    /// What is sent for it.
+    pub block: String,
+    /// Runs it does not stand for.
+    pub left_out: Vec<String>,
     /// Everything up to this place is covered.
     pub to_seq: i64,
     /// From here.
@@ -241,10 +323,13 @@ pub trait Stage: Send + Sync + 'static {
     /// The person's word is the result.
     fn settle_call(&self, pending: Pending, worked: bool) -> Later<Result<(), Fault>>;
 
-    /// A summary is being made.
-    fn begin_compact(&self, from_seq: i64, to_seq: i64) -> Later<Result<CallStep, Fault>>;
-    /// It is there, or `None` when it could not be made.
-    fn finish_compact(&self, step: CallStep, done: Option<Compacted>) -> Later<Result<(), Fault>>;
+    /// A summary is being made of this range.
+    fn begin_compact(&self, kind: CompactKind, from_seq: i64, to_seq: i64) -> Later<Result<CallStep, Fault>>;
+    fn finish_compact(&self, step: CallStep, done: Compacted) -> Later<Result<(), Fault>>;
+    /// A smaller context that needs no model.
+    fn mark(&self, mark: Mark) -> Later<Result<(), Fault>>;
+    /// How things stand beside the conversation: open tasks, changed files, live sessions, open questions.
+    fn standing(&self) -> Later<Result<String, Fault>>;
 
     /// Something a person should know.
     fn notice(&self, level: Severity, code: &str, message: &chatos_tool::Text);

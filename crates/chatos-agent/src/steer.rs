@@ -22,6 +22,8 @@ struct State {
     written: u64,
     closed: bool,
     calls: Option<CancellationToken>,
+    // A person wants a summary before the next pass, and what to keep in it.
+    compact: Option<String>,
 }
 
 impl Steer {
@@ -47,6 +49,20 @@ impl Steer {
         }
         drop(state);
         self.wake.notify_waiters();
+    }
+
+    /// A summary is wanted before the next pass; `false` when the run takes nothing any more.
+    pub fn ask_compact(&self, instructions: String) -> bool {
+        let mut state = self.lock();
+        if !state.closed {
+            state.compact = Some(instructions);
+        }
+        !state.closed
+    }
+
+    /// Whether one is wanted; asked once.
+    pub(crate) fn take_compact(&self) -> Option<String> {
+        self.lock().compact.take()
     }
 
     /// How many there have been.

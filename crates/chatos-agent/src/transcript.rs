@@ -16,6 +16,25 @@ pub enum Speaker {
     Notice,
 }
 
+/// Which model said something: its thinking goes back to exactly the same.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Origin {
+    /// How it is spoken to.
+    pub protocol: String,
+    /// Where it answers; empty in what older programs wrote.
+    pub host: String,
+    /// The vendor's name of it; empty as above.
+    pub model: String,
+}
+
+impl Origin {
+    /// Whether what `self` gave may go back to `other` unchanged.
+    pub fn gives_back_to(&self, other: &Self) -> bool {
+        let same = |one: &str, other: &str| one.is_empty() || one == other;
+        self.protocol == other.protocol && same(&self.host, &other.host) && same(&self.model, &other.model)
+    }
+}
+
 /// One message.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
@@ -33,8 +52,10 @@ pub struct Entry {
     pub images: Vec<Image>,
     /// Thinking, with the vendor's own parts.
     pub reasoning: Vec<Reasoning>,
-    /// The protocol those parts belong to.
-    pub protocol: String,
+    /// Who gave those parts.
+    pub origin: Origin,
+    /// Of an answer: bytes of the request and the tokens the vendor counted for them.
+    pub measured: Option<(u64, u64)>,
     /// Calls an answer asked for.
     pub calls: Vec<ToolCall>,
     /// Of a tool's result: which call.
@@ -58,6 +79,34 @@ pub struct Summary {
     pub run_id: String,
     /// The text.
     pub text: String,
+    /// What a model is sent for it: the task, the text, how things stand.
+    pub block: String,
+    /// Runs inside the range that waited for their turn; it does not stand for them.
+    pub left_out: Vec<String>,
+}
+
+/// What was found out about a chat's context while it was used.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Marks {
+    /// Results up to this place are one line each.
+    pub pruned_to: i64,
+    /// Results up to this place are short.
+    pub squeezed_to: i64,
+    /// What vendors said about their windows, oldest first.
+    pub windows: Vec<WindowMark>,
+}
+
+/// A vendor's word about its window.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct WindowMark {
+    /// The record of the model.
+    pub model_id: String,
+    /// The newest place at that time.
+    pub to_seq: i64,
+    /// The window, where that was said or follows.
+    pub window: Option<u64>,
+    /// Bytes of a request and its tokens, where that was said.
+    pub measured: Option<(u64, u64)>,
 }
 
 /// A chat at one moment of a run.
@@ -71,6 +120,8 @@ pub struct Transcript {
     pub queued: Vec<String>,
     /// The newest journal step of each call of this run.
     pub steps: Vec<StepFacts>,
+    /// What is left out of requests, and how large they may be.
+    pub marks: Marks,
 }
 
 /// A call that has no result yet.

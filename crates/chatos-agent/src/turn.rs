@@ -5,7 +5,10 @@
 
 mod answer;
 mod calls;
+mod fit;
+mod overflow;
 mod summary;
+mod wrapped;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +19,7 @@ use chatos_wire::RunEnd;
 use tokio_util::sync::CancellationToken;
 
 use crate::repeat::{self, Repeating};
-use crate::stage::{Limits, ModelFacts, RunFacts, Stage};
+use crate::stage::{Limits, ModelFacts, RunFacts, Stage, Summariser};
 use crate::steer::{RunClock, Steer};
 use crate::transcript::Next;
 use answer::Answered;
@@ -29,6 +32,8 @@ pub struct Turn {
     pub provider: Arc<dyn Provider>,
     /// What is known of it.
     pub model: ModelFacts,
+    /// Who makes summaries, where that is another model.
+    pub summariser: Option<Summariser>,
     /// What bounds the run.
     pub limits: Limits,
     /// Which run.
@@ -75,7 +80,6 @@ impl Turn {
 
     async fn work(&self) -> Result<End, Fault> {
         let mut stop = RunEnd::End;
-        let mut trimmed = answer::Fit::default();
         loop {
             let seen = self.steer.seen();
             let chat = self.stage.chat().await?;
@@ -100,9 +104,10 @@ impl Turn {
                     }
                     let last = passes + 1 >= self.limits.passes || calls >= self.limits.calls;
                     let pass = answer::Pass { again, last, first_round: calls == 0, repeating, seen };
-                    match self.answer(chat, pass, &mut trimmed).await? {
+                    match self.answer(chat, pass).await? {
                         Answered::Whole(why) => stop = why,
                         Answered::Steered => {}
+                        Answered::Refused(code, message) => return Ok(End::Failed { code, message }),
                         Answered::Failed(error) => {
                             return Ok(End::Failed {
                                 code: error.class.as_str(),

@@ -12,10 +12,11 @@ use chatos_policy::{LandConfig, Outcome, Role, SAFE_DEFAULT, World, grants};
 use chatos_servers::Servers;
 use chatos_settings::Settings;
 use chatos_store::{AgentRecord, Store, SystemPrompt};
+use chatos_tool::names::{Named, Noun, pick};
 use chatos_tool::{Fault, Lang};
 
 use crate::blocks::{Assembly, BlockContext, SystemBlocks};
-use crate::book::PromptBook;
+use crate::book::{PromptBook, language};
 use crate::fault::{no_agent, no_land_config, run_refused};
 use crate::seeds::FIRST_AGENT;
 use crate::world;
@@ -57,15 +58,14 @@ impl Agents {
 
     /// One agent by id, or by its name as people write it; `default` is the one a chat begins with.
     pub fn find(&self, text: &str) -> Result<AgentRecord, Fault> {
-        let agents = self.agents()?;
         if text == "default" {
             return self.first_agent();
         }
-        let found = agents.iter().find(|agent| agent.id == text).or_else(|| {
-            let mut named = agents.iter().filter(|agent| agent.name.eq_ignore_ascii_case(text));
-            named.next().filter(|_| named.next().is_none())
-        });
-        found.cloned().ok_or_else(|| no_agent(text))
+        let mut agents = self.agents()?;
+        let known: Vec<Named> = agents.iter().map(|agent| Named::new(&agent.id, [&agent.name])).collect();
+        let id = &pick(Noun::AGENT, text, &known)?.id;
+        let at = agents.iter().position(|agent| agent.id == *id);
+        at.map(|at| agents.swap_remove(at)).ok_or_else(|| no_agent(text))
     }
 
     /// The agent of a chat that names none: the first in a person's order.
@@ -136,6 +136,11 @@ impl Agents {
         Ok(outcome)
     }
 
+    /// The language a model reads on behalf of this agent: its own choice, else that of the settings.
+    pub fn language(&self, agent: &AgentRecord) -> Lang {
+        language(&[agent.prompt_lang], self.0.settings.languages().models)
+    }
+
     /// The system prompt of a run (agents §6): `outcome` is what was granted for its role.
     pub fn system_blocks(
         &self,
@@ -145,7 +150,7 @@ impl Agents {
     ) -> Result<SystemBlocks, Fault> {
         let land = self.land_config(&outcome.land_id)?;
         let book = PromptBook::read(&self.0)?;
-        let setting = if self.0.settings.text("promptLanguage") == "en" { Lang::En } else { Lang::Zh };
+        let setting = self.0.settings.languages().models;
         let assembly = Assembly { agent, land: &land, outcome, book: &book, setting, context };
         Ok(assembly.assemble())
     }

@@ -273,7 +273,7 @@ impl Assembly<'_> {
             }
         };
         line("Servers", "服务", &servers, SERVERS);
-        line("Sub agents", "子代理", &subagents, SUBAGENTS);
+        line("Subagents", "子智能体", &subagents, SUBAGENTS);
         line("Skills", "技能", &skills, SKILLS);
         if servers.is_empty() {
             let none = if zh { "- 没有可用的服务" } else { "- No server may be used" };
@@ -294,14 +294,14 @@ impl Assembly<'_> {
         let mut lines = if self.lang() == Lang::Zh {
             vec![
                 "# 规则".to_owned(),
-                "- 你不能再启动子代理。".to_owned(),
+                "- 你不能再启动子智能体。".to_owned(),
                 "- 完成后给出完整的报告；调用方只能看到你的最后一条消息。".to_owned(),
                 format!("- 工作目录: {place}"),
             ]
         } else {
             vec![
                 "# Rules".to_owned(),
-                "- You cannot start sub agents.".to_owned(),
+                "- You cannot start subagents.".to_owned(),
                 "- Report back in full; your caller sees only your last message.".to_owned(),
                 format!("- Workspace: {place}"),
             ]

@@ -3,10 +3,15 @@
 
 use chatos_policy::{LandConfig, Role, SAFE_DEFAULT};
 use chatos_store::{AgentRecord, DEMO_MODEL, ModelRecord, Store, StoreError, SystemPrompt};
+use chatos_tool::{Lang, Text};
 use sha2::{Digest, Sha256};
 
 /// Id of the agent that is made once.
-pub const FIRST_AGENT: &str = "agent_default";
+pub const FIRST_AGENT: &str = chatos_wire::agent::FIRST_AGENT;
+
+const FIRST_AGENT_ABOUT: Text = Text::fixed("The default agent", "默认智能体");
+const DEMO_ABOUT: Text =
+    Text::fixed("Offline demo with fixed rules; needs no key", "离线演示模型，按固定规则回答，无需密钥");
 
 /// Where the digest of what was last written is kept, so that a usual start writes nothing.
 const SEEDED: &str = "seeded_rows";
@@ -30,14 +35,14 @@ const TEXTS: [BuiltInText; 3] = [
     },
     BuiltInText {
         key: "internal_main",
-        title: ("Agent a person talks to", "主流程代理"),
+        title: ("In chats", "对话中"),
         zh: include_str!("texts/internal_main.zh.md"),
         en: include_str!("texts/internal_main.en.md"),
         roles: &[Role::Main],
     },
     BuiltInText {
         key: "internal_subagent",
-        title: ("Agent of another agent", "子代理"),
+        title: ("As subagent", "作为子智能体"),
         zh: include_str!("texts/internal_subagent.zh.md"),
         en: include_str!("texts/internal_subagent.en.md"),
         roles: &[Role::Sub],
@@ -45,8 +50,8 @@ const TEXTS: [BuiltInText; 3] = [
 ];
 
 /// Writes what is missing or older than this binary.
-pub fn seed(store: &Store) -> Result<(), StoreError> {
-    let (demo, lands, prompts) = (demo_model(), chatos_policy::built_in(), prompts());
+pub fn seed(store: &Store, lang: Lang) -> Result<(), StoreError> {
+    let (demo, lands, prompts) = (demo_model(lang), chatos_policy::built_in(), prompts());
     let digest = digest(&demo, &lands, &prompts);
     let whole = store.meta(SEEDED)?.is_some_and(|known| known == digest)
         && store.default_model()?.is_some()
@@ -61,7 +66,7 @@ pub fn seed(store: &Store) -> Result<(), StoreError> {
         if store.agents()?.is_empty() {
             let mut first = AgentRecord::new("ChatOS", SAFE_DEFAULT);
             first.id = FIRST_AGENT.to_owned();
-            first.description = "The agent to begin with · 初始智能体".to_owned();
+            first.description = FIRST_AGENT_ABOUT.get(lang).to_owned();
             first.prompt_ids = ["default", "internal_main"].map(str::to_owned).to_vec();
             store.put_agent(first, true)?;
         }
@@ -70,15 +75,13 @@ pub fn seed(store: &Store) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn demo_model() -> ModelRecord {
+fn demo_model(lang: Lang) -> ModelRecord {
     let mut demo = ModelRecord::new("Demo", "demo", "demo");
     demo.id = DEMO_MODEL.to_owned();
     demo.source = "builtin".to_owned();
-    demo.description =
-        "Offline and rule-based: for trying things out without a key · 离线规则模型，无需密钥即可试用"
-            .to_owned();
-    // More than it needs; a number keeps the context bar of the page honest.
-    demo.context_tokens = 32_000;
+    demo.description = DEMO_ABOUT.get(lang).to_owned();
+    // It is given every tool, and reads them without a limit; a number keeps the context bar of the page honest.
+    demo.context_tokens = 1_000_000;
     demo
 }
 

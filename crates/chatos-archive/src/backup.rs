@@ -162,7 +162,7 @@ fn check(order: &BackupOrder) -> Result<(), Fault> {
         );
         let hint = Text::fixed(
             "choose a longer one: whoever has both has your secrets",
-            "请选择更长的口令：同时拥有两者的人即可得到您的密钥",
+            "请选择更长的口令：同时拥有两者的人即可得到你的密钥",
         );
         return refuse("passphrase_short", message, hint);
     }

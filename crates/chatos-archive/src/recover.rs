@@ -218,7 +218,7 @@ fn nothing_there(choice: RecoverChoice) -> Fault {
     };
     Fault::new(ErrorCode::NotFound, message).code("nothing_to_use").hint(Text::fixed(
         "`chatos state recover` shows what there is; `chatos restore FILE` brings back a backup of yours",
-        "`chatos state recover` 会列出可用内容；`chatos restore FILE` 可恢复您的备份",
+        "`chatos state recover` 会列出可用内容；`chatos restore FILE` 可恢复你的备份",
     ))
 }
 

@@ -4,29 +4,35 @@ use std::ffi::OsString;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-use chatos_tool::Lang;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+pub(crate) use chatos_terminal::args::{Chat, Chats, Global, Prompts};
+use clap::{Args, Parser, Subcommand};
 
+mod acp;
 mod agents;
 mod changes;
 mod clients;
+mod hook;
+mod install;
 mod mcp;
 mod plugins;
-mod prompts;
 mod records;
+mod rules;
 mod runs;
 mod servers;
 mod state;
 mod tools;
 
+pub(crate) use acp::{Acp, EditorName};
 pub(crate) use agents::{AddModel, Agent, AgentFields, Land, Models, RoleArg};
 pub(crate) use changes::Changes;
 pub(crate) use clients::Clients;
+pub(crate) use hook::{Hook, HookProgram, HookScope, OnFailure};
+pub(crate) use install::{ServiceAction, Upgrade};
 pub(crate) use mcp::{ConfigClient, Gateway, Known, Mcp};
 pub(crate) use plugins::{InitArgs, Plugin, PluginData, PluginSource};
-pub(crate) use prompts::{Prompts, PromptsAnswer, PromptsList};
 pub(crate) use records::{Journal, Tasks};
-pub(crate) use runs::{Chat, Runs, TraceCommand, Usage};
+pub(crate) use rules::Rules;
+pub(crate) use runs::{Runs, TraceCommand, Usage};
 pub(crate) use servers::{Import, ServerParts, Servers};
 pub(crate) use state::{Audit, Backup, KeyTarget, Restore, Secrets, State, UseFor};
 pub(crate) use tools::{Tools, ToolsCall};
@@ -60,9 +66,15 @@ impl Cli {
                 ServerLine::try_parse_from(std::iter::once(program).chain(rest))
             && mcp.known.is_none()
         {
-            return Ok(Self { global, command: Some(Command::Mcp(Box::new(mcp))) });
+            return Ok(Self { global, command: Some(Command::Mcp(Box::new(mcp))) }.whole());
         }
-        Self::try_parse_from(words)
+        Self::try_parse_from(words).map(Self::whole)
+    }
+
+    /// With what belongs to this program.
+    fn whole(mut self) -> Self {
+        self.global.plugins = chatos_assets::PLUGINS;
+        self
     }
 }
 
@@ -73,47 +85,6 @@ struct ServerLine {
     global: Global,
     #[command(flatten)]
     mcp: Mcp,
-}
-
-/// Flags every command takes.
-#[derive(Debug, Clone, Args)]
-pub(crate) struct Global {
-    /// Folder ChatOS keeps its state in [env: CHATOS_STATE_DIR]
-    #[arg(long, global = true, value_name = "DIR")]
-    pub(crate) state_dir: Option<PathBuf>,
-    /// Project folder to work in [default: the current folder]
-    #[arg(long, global = true, value_name = "DIR")]
-    pub(crate) project: Option<PathBuf>,
-    /// Language of messages: zh or en [default: from the environment]
-    #[arg(long, global = true, value_name = "LANG", value_parser = parse_lang)]
-    pub(crate) lang: Option<Lang>,
-    /// Print one JSON value (or JSON lines) and nothing else on stdout
-    #[arg(long, global = true)]
-    pub(crate) json: bool,
-    /// Print less
-    #[arg(short, long, global = true, conflicts_with = "verbose")]
-    pub(crate) quiet: bool,
-    /// Print more, on stderr
-    #[arg(short, long, global = true)]
-    pub(crate) verbose: bool,
-    /// When to use colors [env: NO_COLOR]
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
-    pub(crate) color: Color,
-}
-
-fn parse_lang(text: &str) -> Result<Lang, String> {
-    text.parse()
-}
-
-/// When to use colours.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Color {
-    /// On a terminal.
-    Auto,
-    /// Everywhere.
-    Always,
-    /// Nowhere.
-    Never,
 }
 
 /// The commands.
@@ -153,14 +124,21 @@ pub(crate) enum Command {
     Mcp(Box<Mcp>),
     /// Serve everything an agent can use as one MCP server for other programs
     Gateway(Gateway),
+    /// Let an editor that speaks the Agent Client Protocol drive an agent
+    Acp(Acp),
+    /// Let another coding agent ask in ChatOS before it acts: claude, codex, gemini or opencode
+    Hook(Box<Hook>),
     /// Import settings of other programs: `mcp FILE`
     #[command(subcommand)]
     Import(Import),
     /// List, show and call tools, and read the tool log
     #[command(subcommand)]
     Tools(Tools),
-    /// Chat in the terminal; `-p TEXT` for scripts
+    /// Chat in the terminal; `-p TEXT` or a pipe for scripts
     Chat(Chat),
+    /// List, show, search, export, rename, archive and delete chats
+    #[command(subcommand)]
+    Chats(Chats),
     /// List, show, continue, steer and export runs
     #[command(subcommand)]
     Runs(Runs),
@@ -184,6 +162,9 @@ pub(crate) enum Command {
     /// Manage programs that ask through ChatOS: which can approve their own actions
     #[command(subcommand)]
     Clients(Clients),
+    /// Manage rules that answer questions for you
+    #[command(subcommand)]
+    Rules(Rules),
     /// Manage secrets such as API keys; values are never shown
     #[command(subcommand)]
     Secrets(Secrets),
@@ -194,6 +175,13 @@ pub(crate) enum Command {
     /// Import an older state, rescue a damaged one or remove old runs
     #[command(subcommand)]
     State(State),
+    /// Show the version of this program
+    Version,
+    /// Get a newer version of this program, when you ask for it
+    Upgrade(Upgrade),
+    /// Run ChatOS as a service: started when you sign in, at the same address
+    #[command(subcommand)]
+    Service(ServiceAction),
     /// Print a completion script for your shell
     Completions {
         /// The shell

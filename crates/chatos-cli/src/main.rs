@@ -1,12 +1,10 @@
 //! The `chatos` command: parses what a person typed, calls the host or its API, prints the answer.
 //!
-//! Only this crate prints and exits. Nothing heavy happens before the command is known, so that
+//! Only this crate and `chatos-terminal` print and exit. Nothing heavy happens before the command is known, so that
 //! `chatos --version` and small commands start in a few milliseconds.
 
 mod args;
-mod client;
 mod command;
-mod output;
 
 use std::process::ExitCode;
 
@@ -14,7 +12,7 @@ use chatos_host::{LAUNCH_COMMAND, WARDEN_COMMAND};
 use chatos_shell as shell;
 
 use crate::args::{Cli, Command, Known, Servers};
-use crate::output::Output;
+use chatos_terminal::output::{Output, plain_error, usage};
 
 fn main() -> ExitCode {
     // Before anything is opened or started: descriptors that were left open for us are for nobody else.
@@ -26,7 +24,7 @@ fn main() -> ExitCode {
     let environment = chatos_paths::Environment::of_process();
     let cli = match Cli::read() {
         Ok(cli) => cli,
-        Err(error) => return output::usage(&error),
+        Err(error) => return usage(&error),
     };
     let output = Output::new(&cli.global, &environment);
     let result = match cli.command.unwrap_or_else(Command::default_serve) {
@@ -39,11 +37,12 @@ fn main() -> ExitCode {
         Command::Audit(action) => command::audit::run(&cli.global, environment, &output, &action),
         Command::Plugin(action) => command::plugin::run(&cli.global, environment, &output, action),
         Command::Dev(options) => command::dev::run(&cli.global, environment, &output, options),
-        Command::Prompts(action) => command::prompts::run(&cli.global, environment, &output, action),
+        Command::Prompts(action) => chatos_terminal::prompts::run(&cli.global, environment, &output, action),
         Command::Tasks(action) => command::tasks::run(&cli.global, environment, &output, action),
         Command::Changes(action) => command::changes::run(&cli.global, environment, &output, action),
         Command::Journal(action) => command::journal::run(&cli.global, environment, &output, action),
-        Command::Chat(options) => command::chat::run(&cli.global, environment, &output, &options),
+        Command::Chat(options) => chatos_terminal::chat::run(&cli.global, environment, &output, &options),
+        Command::Chats(action) => chatos_terminal::chats::run(&cli.global, environment, &output, action),
         Command::Runs(action) => command::runs::run(&cli.global, environment, &output, action),
         Command::Trace(action) => command::runs::trace(&cli.global, environment, &output, &action),
         Command::Usage(options) => command::runs::usage(&cli.global, environment, &output, &options),
@@ -52,6 +51,7 @@ fn main() -> ExitCode {
         Command::Models(action) => command::models::run(&cli.global, environment, &output, action),
         Command::Backup(options) => command::backup::backup(&cli.global, environment, &output, &options),
         Command::Restore(options) => command::backup::bring_back(&cli.global, &environment, &output, options),
+        Command::Rules(action) => command::rules::run(&cli.global, environment, &output, action),
         Command::Clients(action) => command::clients::run(&cli.global, environment, &output, action),
         Command::Secrets(action) => command::secrets::run(&cli.global, environment, &output, action),
         Command::State(action) => command::state::run(&cli.global, environment, &output, action),
@@ -64,7 +64,12 @@ fn main() -> ExitCode {
             None => command::mcp::run(&cli.global, environment, &output, &options),
         },
         Command::Gateway(options) => command::mcp::gateway(&cli.global, environment, &output, &options),
+        Command::Acp(options) => command::acp::run(&cli.global, environment, &output, &options),
+        Command::Hook(options) => command::hook::run(&cli.global, environment, &output, &options),
         Command::Import(action) => command::servers::import(&cli.global, environment, &output, action),
+        Command::Version => command::install::version(&cli.global, &environment, &output),
+        Command::Upgrade(options) => command::install::upgrade(&cli.global, &environment, &output, &options),
+        Command::Service(action) => command::install::service(&cli.global, &environment, &output, &action),
         Command::Completions { shell } => Ok(command::completions::run(shell, &output)),
         Command::DumpOpenapi => output.json_pretty(&chatos_server::openapi_document()),
         Command::DumpEvents => output.json_pretty(&chatos_wire::event::schema()),
@@ -85,7 +90,7 @@ fn inner_command() -> Option<ExitCode> {
     }
     if word == LAUNCH_COMMAND {
         let error = chatos_child::exec(words);
-        output::plain_error(&format!("chatos: {error}"));
+        plain_error(&format!("chatos: {error}"));
         return Some(ExitCode::from(127));
     }
     if word == WARDEN_COMMAND {

@@ -60,12 +60,12 @@ fn the_language_is_flag_then_environment_then_setting() {
         let (mut client, _) = McpClient::connect(sandbox.command(&args), McpEra::Legacy, json!({}));
         client.request("tools/list", json!({}))["tools"][0]["title"].as_str().unwrap().to_owned()
     };
-    assert_eq!(title(&sandbox, &[]), "请用户选择");
-    assert_eq!(sandbox.run(&["settings", "set", "promptLanguage", "en"]).status, 0);
     assert_eq!(title(&sandbox, &[]), "Ask for a choice");
-    sandbox.set_variable("MODEL_CLI_PROMPT_LANGUAGE", "zh");
+    assert_eq!(sandbox.run(&["settings", "set", "promptLanguage", "zh"]).status, 0);
     assert_eq!(title(&sandbox, &[]), "请用户选择");
-    assert_eq!(title(&sandbox, &["--lang", "en"]), "Ask for a choice");
+    sandbox.set_variable("MODEL_CLI_PROMPT_LANGUAGE", "en");
+    assert_eq!(title(&sandbox, &[]), "Ask for a choice");
+    assert_eq!(title(&sandbox, &["--lang", "zh"]), "请用户选择");
 }
 
 #[test]

@@ -65,7 +65,8 @@ fn list(sandbox: &Sandbox, flags: &[&str]) -> Vec<String> {
     let mut args = vec!["prompts", "list", "--json"];
     args.extend(flags);
     let page = sandbox.run(&args).json();
-    page["items"].as_array().unwrap().iter().map(|i| i["requestId"].as_str().unwrap().to_owned()).collect()
+    let items = page["items"].as_array().unwrap_or_else(|| panic!("{page}"));
+    items.iter().map(|i| i["requestId"].as_str().unwrap().to_owned()).collect()
 }
 
 fn show(sandbox: &Sandbox, id: &str) -> Value {

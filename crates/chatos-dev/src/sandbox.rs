@@ -97,7 +97,9 @@ impl Sandbox {
         })?;
         let mut found = looked.map_err(|error| package_fault(&error, lang, None))?;
         let node = self.host.find_node().await;
-        found.problems.extend(check_modules(node.as_ref(), &found).await);
+        if let Some(plugin) = &found.plugin {
+            found.problems.extend(check_modules(node.as_ref(), plugin).await);
+        }
         let words = manifest_lang(lang);
         let entry = |problem| problem_entry(problem, words, Reader::Person);
         let (mut errors, warnings): (Vec<ProblemEntry>, Vec<ProblemEntry>) =

@@ -24,14 +24,14 @@ pub use own::AppCaller;
 pub use views::{OpenedView, View, ViewOrder};
 
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::AtomicUsize;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use chatos_manifest::{AppId, PluginId};
 use chatos_plugins::Touched;
 use chatos_plugins::backend::Backends;
 use confinement::Measured;
 use frames::Revisions;
+use tokio::sync::watch;
 use views::Views;
 
 use crate::host::Host;
@@ -47,9 +47,9 @@ pub struct AppDesk {
     /// For work that files and plugins cause on threads without one.
     runtime: OnceLock<tokio::runtime::Handle>,
     /// Pages in browsers that follow this host.
-    pages: Arc<AtomicUsize>,
-    /// How many need an app mounted.
-    needed: Mutex<HashMap<(PluginId, AppId), usize>>,
+    pages: watch::Sender<usize>,
+    /// Apps that have to be mounted, each with the calls that wait for it.
+    needed: Mutex<HashMap<(PluginId, AppId), Vec<String>>>,
     /// What apps tried and may not, told already.
     wished: Mutex<HashSet<(String, &'static str)>>,
     /// Which programs use the shared modules, and where those are.
@@ -58,7 +58,7 @@ pub struct AppDesk {
 }
 
 impl AppDesk {
-    fn needed(&self) -> MutexGuard<'_, HashMap<(PluginId, AppId), usize>> {
+    fn needed(&self) -> MutexGuard<'_, HashMap<(PluginId, AppId), Vec<String>>> {
         self.needed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

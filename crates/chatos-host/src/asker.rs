@@ -8,12 +8,10 @@ use std::time::Duration;
 
 use chatos_inbox::{Inbox, PromptReply, Questions};
 use chatos_layer::{AskRequest, BoxFuture, PromptQueue, QueueError, Reach, Verdict, Withdraw};
-use chatos_prompts::{Approval, Effect, Object, Origin, Owner, RequestId, Status, Surface};
-use chatos_tool::{ErrorCode, Fault, Issue, IssueCode, Lang, Text};
+use chatos_prompts::{Approval, Effect, Object, Origin, Owner, RequestId, Ruling, Status, Surface};
+use chatos_tool::{ErrorCode, Fault, Issue, IssueCode, Lang, Text, Trace};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
-
-use crate::beside::Beside;
 
 /// The longest single wait; in between, what has expired is closed by whoever keeps the clock.
 const STEP: Duration = Duration::from_secs(25);
@@ -26,6 +24,10 @@ pub trait DeskOwner: Send + Sync + 'static {
     fn reach(&self) -> Reach;
     /// Who waits for the answer to a question of this run, so that it closes when nobody does. May block.
     fn asked_by(&self, run: Option<&str>) -> AskedBy;
+    /// What the person's rules say about a call; a process beside the host asks. May block.
+    fn rule_on(&self, _effect: &Effect, _trace: &Trace) -> Ruling {
+        Ruling::Ask
+    }
 }
 
 /// Who waits for an answer, beyond a run (inbox §1.3).
@@ -66,25 +68,9 @@ impl DeskOwner for Inbox {
         }
         AskedBy { origin: if run.is_none() { Origin::here() } else { None }, ..AskedBy::default() }
     }
-}
 
-impl DeskOwner for Beside {
-    fn desk(&self) -> Result<&Questions, Fault> {
-        Self::desk(self)
-    }
-
-    fn reach(&self) -> Reach {
-        if self.running().is_some() {
-            return Reach::Host;
-        }
-        match Self::desk(self) {
-            Ok(_) => Reach::Store,
-            Err(fault) => Reach::None(fault.message),
-        }
-    }
-
-    fn asked_by(&self, _run: Option<&str>) -> AskedBy {
-        AskedBy { origin: Origin::here(), starter: self.starter().map(|starter| starter.origin), call: false }
+    fn rule_on(&self, effect: &Effect, trace: &Trace) -> Ruling {
+        Inbox::rule_on(self, effect, trace)
     }
 }
 
@@ -155,6 +141,17 @@ impl<D: DeskOwner> DeskQueue<D> {
 }
 
 impl<D: DeskOwner> PromptQueue for DeskQueue<D> {
+    fn rule_on<'a>(&'a self, effect: &'a Effect, trace: &'a Trace) -> BoxFuture<'a, Ruling> {
+        let (owner, effect, trace) = (Arc::clone(&self.0), effect.clone(), trace.clone());
+        Box::pin(async move {
+            let ruled = tokio::task::spawn_blocking(move || owner.rule_on(&effect, &trace)).await;
+            ruled.unwrap_or_else(|error| {
+                tracing::error!(%error, "the rules could not be asked; the person is");
+                Ruling::Ask
+            })
+        })
+    }
+
     fn reach(&self) -> BoxFuture<'_, Reach> {
         let owner = Arc::clone(&self.0);
         Box::pin(async move {

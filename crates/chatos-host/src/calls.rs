@@ -4,6 +4,7 @@
 mod left;
 mod ports;
 mod questions;
+mod results;
 mod sampling;
 
 use std::collections::{HashMap, HashSet};

@@ -24,8 +24,9 @@ const MOST: usize = 16;
 
 /// The process that started this one.
 #[derive(Debug, Clone)]
-pub(crate) struct Starter {
-    pub(crate) origin: Origin,
+pub struct Starter {
+    /// Its process, as long as that lives.
+    pub origin: Origin,
     /// `None`: it cannot be told apart from others.
     program: Option<(PathBuf, String)>,
     uid: u32,
@@ -33,7 +34,7 @@ pub(crate) struct Starter {
 
 impl Starter {
     /// Who started this process; a person at a shell is nobody.
-    pub(crate) fn find() -> Option<Self> {
+    pub fn find() -> Option<Self> {
         let mut pid = std::os::unix::process::parent_id();
         for _ in 0..MOST {
             let process = Process::read(pid)?;
@@ -51,7 +52,7 @@ impl Starter {
     }
 
     /// The program under the name it gives itself.
-    pub(crate) fn key(&self, name: &str) -> Option<ClientKey> {
+    pub fn key(&self, name: &str) -> Option<ClientKey> {
         let (path, script) = self.program.as_ref()?;
         let program = path.to_str()?.to_owned();
         (!name.is_empty()).then(|| ClientKey {
@@ -139,8 +140,23 @@ fn is_below(pid: u32, key: &ClientKey) -> bool {
     false
 }
 
+/// The process with this pid is above this one.
+pub fn descends_from(above: u32) -> bool {
+    let mut process = Process::read(std::process::id());
+    for _ in 0..MOST * 4 {
+        let Some(parent) = process.map(|process| process.parent).filter(|parent| *parent > 1) else {
+            return false;
+        };
+        if parent == above {
+            return true;
+        }
+        process = Process::read(parent);
+    }
+    false
+}
+
 /// Where a program is allowed fits where it works.
-pub(crate) fn covers(project: &str, root: Option<&Path>) -> bool {
+pub fn covers(project: &str, root: Option<&Path>) -> bool {
     project.is_empty() || root.is_some_and(|root| root.starts_with(project))
 }
 
@@ -281,7 +297,7 @@ fn own(name: &str) -> Fault {
         Text::new(format!("`{name}` cannot allow itself"), format!("`{name}` 不能自行获得许可")),
     )
     .code("own_asker")
-    .hint(Text::fixed("run this in a terminal of your own", "请在您自己的终端中运行"))
+    .hint(Text::fixed("run this in a terminal of your own", "请在你自己的终端中运行"))
 }
 
 #[cfg(test)]

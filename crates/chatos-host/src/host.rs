@@ -147,18 +147,19 @@ impl Host {
             used: was_used(&dir),
             check: config.serving || config.check,
         })?;
+        let copied = if config.serving { store.before_version(crate::VERSION) } else { Ok(None) };
         let input =
             SettingsInput { flags: config.flags.clone(), env: config.environment.variables().clone() };
         let settings = store.load_settings(input)?;
         chatos_servers::seed(&store)?;
-        chatos_agents::seed(&store)?;
+        chatos_agents::seed(&store, settings.languages().people)?;
         host_log::start(&dir.host_log(), &settings.text("logLevel"), config.log_to_stderr);
         let (key, key_notice) = open_key(&config.environment, &places, &store)?;
         let events = Events::new(started_at);
         let notices = Notices::new(events.clone());
         let audit = Audit::open(dir.audit(), key.sub_key("audit"), store.clone(), notices.clone())?;
         let project = project_root(&config)?;
-        let operations = Operations::new(events.clone(), config.environment.lang());
+        let operations = Operations::new(events.clone(), settings.languages().people);
         let life = Lifetime::new();
         let archive = Archive::new(ArchiveParts {
             dir: dir.clone(),
@@ -194,10 +195,9 @@ impl Host {
             audit: audit.clone(),
             events: events.clone(),
             life: life.clone(),
-            lang: config.environment.lang(),
             serving: config.serving,
         });
-        let lang = settings.lang(config.environment.lang());
+        let lang = settings.languages().people;
         let plugins = crate::plugins::home(&config, &dir, &store, &notices, lang);
         let switched = settings.clone();
         let lending = Lending::new(dir.runtime(), move || switched.text("nodeSharedModules") == "off");
@@ -289,6 +289,7 @@ impl Host {
             remove_leftovers(host.dir.path(), Duration::ZERO);
             host.end_leftover_children();
             host.begin_serving();
+            host.tell_copied(copied);
             host.narrow_at_start();
             host.archive.import_at_start();
         }
@@ -520,7 +521,7 @@ impl Host {
     }
 
     /// The life of this host: what runs in the background is spawned here and ends with it.
-    pub(crate) fn life(&self) -> &Lifetime {
+    pub fn life(&self) -> &Lifetime {
         &self.life
     }
 
@@ -650,7 +651,12 @@ impl Host {
 
     /// The language of messages when a caller names none.
     pub fn lang(&self) -> Lang {
-        self.settings.lang(self.config.environment.lang())
+        self.languages().people
+    }
+
+    /// Which language people and models are spoken to.
+    pub fn languages(&self) -> chatos_settings::Languages {
+        self.settings.languages()
     }
 }
 

@@ -5,7 +5,6 @@
 
 mod apps;
 mod asker;
-mod beside;
 mod calls;
 mod changes;
 mod children;
@@ -17,6 +16,7 @@ mod modes;
 mod offered;
 mod plugins;
 mod runs;
+mod scratch;
 mod tasks;
 mod tools;
 mod upkeep;
@@ -31,11 +31,10 @@ pub use asker::{
     AskedBy, DeskOwner, DeskQueue, asked_id, payload as question_payload, queue_error, taken_part, verdict,
     withdraw_code,
 };
-pub use beside::{Beside, BesideSettings};
 pub use calls::Calls;
 pub use changes::{ChangeDetail, UndoOrder, UndoOutcome};
 pub use children::{LAUNCH_COMMAND, WARDEN_COMMAND};
-pub use clients::AllowOrder;
+pub use clients::{AllowOrder, Starter, covers, descends_from};
 pub use doctor::failed_to_open;
 pub use host::{EmbeddedFiles, Host, HostConfig};
 pub use host_log::log_to_stderr;

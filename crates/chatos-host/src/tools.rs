@@ -70,6 +70,8 @@ pub struct ToolCall {
     pub call_id: Option<String>,
     /// Call as this agent would; a person may use everything otherwise.
     pub agent: Option<String>,
+    /// The question this call asked before the host stopped.
+    pub resume: Option<String>,
     /// The language of texts.
     pub lang: Lang,
     /// Tell in the answer what was sent, and when.
@@ -213,6 +215,7 @@ impl ToolDesk {
         // tools §4: in process the root is the chat's workspace root.
         meta.remove("workdir");
         meta.insert("chatos.lang".to_owned(), Value::from(call.lang.as_str()));
+        meta.insert("chatos.peopleLang".to_owned(), Value::from(call.people.as_str()));
         let root = root_of(&server, &call.workdir)?;
         let closed = CancellationToken::new();
         let gone = closed.clone().drop_guard();

@@ -77,7 +77,32 @@ impl Inbox {
             );
         }
         findings.extend(self.examine_waiting().map(|finding| finding.at(path)));
+        findings.extend(self.examine_rules());
         findings
+    }
+
+    // Rows that this state did not sign count for nothing, and somebody wrote them.
+    fn examine_rules(&self) -> Option<Finding> {
+        let title = Text::fixed("Approval rules", "审批规则");
+        match self.foreign_rules() {
+            Ok(0) => None,
+            Ok(count) => Some(
+                Finding::new(
+                    "approval_rules_foreign",
+                    Severity::Error,
+                    title,
+                    Text::new(
+                        format!("{count} changed outside ChatOS; they do not count"),
+                        format!("{count} 条在 ChatOS 之外被更改，不再生效"),
+                    ),
+                )
+                .action(Text::fixed(
+                    "remove them: `chatos rules list`, then `chatos rules remove ID`",
+                    "删除它们：先 `chatos rules list`，再 `chatos rules remove ID`",
+                )),
+            ),
+            Err(fault) => Some(Finding::new(fault.code, Severity::Error, title, fault.message)),
+        }
     }
 
     // Questions that nobody has answered for weeks.

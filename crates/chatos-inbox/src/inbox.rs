@@ -24,8 +24,6 @@ pub struct InboxParts {
     pub audit: Audit,
     pub events: Events,
     pub life: Lifetime,
-    /// The language of the system, for a host without the setting `language`.
-    pub lang: Lang,
     /// This process serves; a command that opened the state for a moment does not.
     pub serving: bool,
 }
@@ -125,7 +123,7 @@ impl Inbox {
     }
 
     pub(crate) fn lang(&self) -> Lang {
-        self.parts().settings.lang(self.parts().lang)
+        self.parts().settings.languages().people
     }
 }
 

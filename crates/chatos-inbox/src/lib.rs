@@ -4,6 +4,7 @@
 //! [`Inbox`] is the part of a host: it opens the queue at the first use, asks, waits for verdicts, and follows the
 //! queue while the host runs. The protocol, the log and the rules of answers are `chatos-prompts`.
 
+mod card;
 mod doctor;
 mod drafts;
 mod fault;
@@ -14,6 +15,7 @@ mod query;
 mod question;
 mod questions;
 mod records;
+mod rules;
 mod seen;
 mod visit;
 
@@ -21,4 +23,5 @@ pub use inbox::{Inbox, InboxParts};
 pub use page::{ServerVoice, page_effect, page_question};
 pub use question::{Question, Verdict};
 pub use questions::{PromptReply, Questions};
+pub use rules::WantedRule;
 pub use visit::{beside, recorded, unrecorded};

@@ -87,7 +87,7 @@ fn page_prompt(asker: &ServerVoice, message: &str, url: &str, host: &str) -> Val
             "Decline",
         ),
         Lang::Zh => (
-            format!("{server} 希望您打开一个网页"),
+            format!("{server} 希望你打开一个网页"),
             format!("主机：**{host}**"),
             "该主机名包含可能与其他字符混淆的字符（xn--）。",
             "打开网页",

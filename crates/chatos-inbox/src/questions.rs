@@ -16,11 +16,13 @@ use serde_json::{Value, json};
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 
+use crate::card;
 use crate::fault::{
     archive_fault, ask_fault, lang as prompt_lang, query_fault, records_fault, respond_fault, unknown,
     use_fault, wrong,
 };
 use crate::query::{before_ms, query};
+use crate::rules::WantedRule;
 use crate::seen::Seen;
 
 /// An answer as a surface sends it.
@@ -37,10 +39,12 @@ pub struct PromptReply {
     pub viewer: String,
     /// The process that answers, where it says so: no program answers what it asked itself.
     pub pid: Option<u32>,
+    /// The rule to make of it.
+    pub rule: Option<WantedRule>,
 }
 
 impl PromptReply {
-    /// From the body `{response, shown?, runId?, by?, app?, pid?}`.
+    /// From the body `{response, shown?, runId?, by?, app?, pid?, rule?}`.
     pub fn from_payload(body: &Value) -> Result<Self, Fault> {
         let text = |key: &str| match body.get(key) {
             None | Some(Value::Null) => Ok(None),
@@ -55,6 +59,11 @@ impl PromptReply {
             app: text("app")?,
             viewer: String::new(),
             pid: body.get("pid").and_then(Value::as_u64).and_then(|pid| u32::try_from(pid).ok()),
+            rule: body
+                .get("rule")
+                .filter(|rule| !rule.is_null())
+                .map(WantedRule::from_payload)
+                .transpose()?,
         })
     }
 }
@@ -162,6 +171,7 @@ impl Questions {
         ask.call = payload.get("call").and_then(Value::as_str).map(str::to_owned);
         ask.session_id = payload.get("sessionId").and_then(Value::as_str).map(str::to_owned);
         ask.trace = payload.get("trace").filter(|trace| trace.is_object()).cloned();
+        self.name_client(&mut ask)?;
         self.say_through(&mut ask);
         ask.effect = match payload.get("effect") {
             None | Some(Value::Null) => None,
@@ -169,6 +179,7 @@ impl Questions {
                 wrong("effect", &effect.to_string(), "{name, material}", " {name, material}")
             })?),
         };
+        ask.card = self.card(&ask);
         let _moment = self.moment()?;
         let asked = self.prompts.request(&ask).map_err(|error| ask_fault(&error, lang))?;
         let warnings: Vec<Value> = asked.warnings.iter().map(|w| w.to_json(prompt_lang(lang))).collect();
@@ -185,10 +196,34 @@ impl Questions {
     /// Asks for a caller inside the host; gives the id.
     pub fn ask(&self, ask: &Ask) -> Result<String, Fault> {
         let mut ask = ask.clone();
+        self.name_client(&mut ask)?;
         self.say_through(&mut ask);
+        ask.card = self.card(&ask);
         let _moment = self.moment()?;
         let asked = self.prompts.request(&ask).map_err(|error| ask_fault(&error, Lang::En))?;
         Ok(asked.request_id.to_string())
+    }
+
+    /// A question of another program's session names the program and where it works (other-agents §2.2). Only the
+    /// host's own record counts, whatever the asker says.
+    fn name_client(&self, ask: &mut Ask) -> Result<(), Fault> {
+        let (Some(store), Some(id)) = (&self.store, ask.session_id.as_deref()) else { return Ok(()) };
+        if !id.starts_with("cl_") {
+            return Ok(());
+        }
+        let Some(client) = store.client(id)? else { return Ok(()) };
+        ask.client = Some(client.view());
+        // Its process waits for the answer, whichever host it was asked of: it outlives a restart of the host and
+        // is over with that process.
+        if let (Some(_), None, Some((pid, pid_start))) = (&ask.call, ask.origin, client.process) {
+            ask.origin = Some(Origin { pid, pid_start });
+            ask.call = None;
+        }
+        Ok(())
+    }
+
+    fn card(&self, ask: &Ask) -> Option<Value> {
+        serde_json::to_value(card::of(ask, self.store.as_ref())).ok()
     }
 
     /// A question of a run that an app started names the app beside whoever asks (host-api §5).
@@ -532,7 +567,7 @@ fn origin(value: &Value) -> Result<Option<Origin>, Fault> {
 }
 
 /// What cards of a run that an app started say; nothing for others.
-fn through(store: &Store, run_id: &str) -> Result<Option<String>, StoreError> {
+pub(crate) fn through(store: &Store, run_id: &str) -> Result<Option<String>, StoreError> {
     let Some(run) = store.run(run_id)? else { return Ok(None) };
     let root = if run.root_run_id == run.id { Some(run) } else { store.run(&run.root_run_id)? };
     let options: Option<Value> = root.and_then(|root| serde_json::from_str(&root.options).ok());

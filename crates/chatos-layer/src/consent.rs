@@ -5,8 +5,9 @@
 
 use chatos_files::plan::Hidden;
 use chatos_prompts::whole::{self, Whole};
-use chatos_prompts::{Approval, Effect, Object, Unasked, effect};
-use chatos_tool::{ConflictKind, Lang, Reason, Resource, Text, ToolError};
+use chatos_prompts::{Approval, Effect, Object, Ruling, Unasked, effect};
+use chatos_tool::{ConflictKind, DenyRule, Lang, Reason, Resource, Text, ToolError};
+use chatos_wire::card::Deed;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -42,6 +43,8 @@ pub struct Change<'a> {
     pub files: Value,
     /// What of it cannot be shown.
     pub hidden: Vec<Hidden>,
+    /// Which of the places it touches that are always asked about.
+    pub sensitive: Option<&'static str>,
     /// Totals and reasons, one line each.
     pub message: Text,
 }
@@ -68,7 +71,10 @@ impl Matter {
         what.insert("path".into(), change.path.into());
         what.insert("diff".into(), text.shown.into());
         what.insert("diffRef".into(), reference);
-        let effect = cx.effect("file_change").with("files", change.files).with("diff", text.facts());
+        let mut effect = cx.effect("file_change").with("files", change.files).with("diff", text.facts());
+        if let Some(place) = change.sensitive {
+            effect = effect.with("sensitive", json!(place));
+        }
         let whole = text.is_cut.then(|| change.diff.to_owned());
         Ok(Self { what, message, effect, whole })
     }
@@ -122,6 +128,24 @@ pub struct Consent {
     /// What the person remarked
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remark: Option<String>,
+    /// Nobody was asked: the person's rule of this name allows it
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by_rule: Option<String>,
+    /// The text that a command is run as, where a rule answered for it.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub run_as: Option<String>,
+}
+
+fn denied_by(rule: &str) -> ToolError {
+    ToolError::denied(
+        DenyRule::ApprovalRule,
+        Text::new(
+            format!("the person's rule \u{201c}{rule}\u{201d} refuses this; nothing was done"),
+            format!("用户的规则“{rule}”拒绝此操作，未执行任何操作"),
+        ),
+    )
+    .hint(Text::fixed("do it in another way, or ask the person", "请换一种方式，或询问用户"))
 }
 
 impl Consent {
@@ -133,6 +157,8 @@ impl Consent {
             confirmed: true,
             request_id: Some(agreed.request_id.as_str().to_owned()),
             remark: remark.map(str::to_owned),
+            by_rule: None,
+            run_as: None,
         }
     }
 
@@ -159,6 +185,14 @@ where
         let Some(matter) = matter else {
             return Ok((Consent::default(), Approval::unasked(Unasked::NotWanted), ready));
         };
+        match cx.unless_stopped(cx.queue.rule_on(&matter.effect, &cx.trace)).await? {
+            Ruling::Ask => {}
+            Ruling::Allow { name, run_as, .. } => {
+                let consent = Consent { by_rule: Some(name), run_as, ..Consent::default() };
+                return Ok((consent, Approval::unasked(Unasked::ByRule), ready));
+            }
+            Ruling::Deny { name, .. } => return Err(denied_by(&name)),
+        }
         let agreed = ask(cx, &matter, changed.take(), attempt > 0).await?;
         // The world as it is now decides, not as it was when the question was put.
         let (now, ready) = look().await?;
@@ -184,15 +218,17 @@ async fn ask(
     changed: Option<effect::Difference>,
     again: bool,
 ) -> Result<person::Agreed, ToolError> {
-    let title = Text::fixed("File change confirmation", "文件变更确认");
-    let mut message = matter.message.get(cx.lang).to_owned();
+    let deed = Deed::of(&matter.effect.name, &matter.effect.material);
+    let title =
+        deed.title(None, None).unwrap_or_else(|| Text::fixed("Approve this change?", "同意这项更改？"));
+    let mut message = matter.message.get(cx.people).to_owned();
     if let Some(changed) = changed {
-        let lang = if cx.lang == Lang::Zh { chatos_prompts::Lang::Zh } else { chatos_prompts::Lang::En };
+        let lang = if cx.people == Lang::Zh { chatos_prompts::Lang::Zh } else { chatos_prompts::Lang::En };
         message = format!("{}\n{message}", changed.line(lang));
     }
     let mut prompt = json!({
         "kind": "file_change_confirm",
-        "title": title.get(cx.lang),
+        "title": title.get(cx.people),
         "message": message,
         "allowCancel": true,
     });

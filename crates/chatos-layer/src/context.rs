@@ -66,8 +66,10 @@ pub struct CallCx {
     pub caller: Caller,
     /// Over which road.
     pub transport: Transport,
-    /// The language of texts.
+    /// The language of what the caller gets.
     pub lang: Lang,
+    /// The language a person is asked in.
+    pub people: Lang,
     /// The settings in force when the call began.
     pub settings: Arc<ToolSettings>,
     /// The land_config wants this call asked.

@@ -322,6 +322,7 @@ impl Call<'_> {
             caller: request.caller,
             transport: request.transport,
             lang: self.lang,
+            people: meta.people.unwrap_or(self.settings.people),
             settings: Arc::clone(&self.settings),
             ask: request.access.asks(tool.spec().name),
             definition: (tool.spec().confirm != Confirm::None).then(|| tool.digest().to_owned()),

@@ -14,6 +14,8 @@ pub(crate) struct CallMeta {
     pub(crate) tool_call_id: Option<String>,
     /// The language a person who calls by hand reads; the settings decide for everybody else.
     pub(crate) lang: Option<Lang>,
+    /// The language of the person who is asked, where the host knows it.
+    pub(crate) people: Option<Lang>,
     /// Where it belongs; run and session are in it.
     pub(crate) trace: Trace,
     /// What was wrong.
@@ -42,11 +44,12 @@ impl CallMeta {
         let user_message_id = text(&["userMessageId", "user_message_id"]);
         let tool_call_id = text(&["toolCallId", "tool_call_id"]);
         let lang = text(&["chatos.lang"]).and_then(|lang| lang.parse().ok());
+        let people = text(&["chatos.peopleLang"]).and_then(|lang| lang.parse().ok());
         // The flat fields name the same run and session as the trace; where both are given they agree,
         // and where they do not, the flat ones are what tools have always read.
         trace.run_id = run_id.or(trace.run_id);
         trace.session_id = session_id.or(trace.session_id);
-        Self { workdir, user_message_id, tool_call_id, lang, trace, warnings }
+        Self { workdir, user_message_id, tool_call_id, lang, people, trace, warnings }
     }
 }
 

@@ -13,7 +13,7 @@ use std::path::Path;
 use chatos_prompts::kind::{self, Prompt};
 use chatos_prompts::response::{self, Status};
 use chatos_prompts::{
-    Answerer, Approval, Effect, Object, Owner, Problem, RequestId, Surface, Unasked, shown,
+    Answerer, Approval, Effect, Object, Owner, Problem, RequestId, Ruling, Surface, Unasked, shown,
 };
 use chatos_tool::{
     CanceledBy, DenyRule, Issue, IssueCode, Needed, Phase, Reason, Text, ToolError, Trace, persons_note,
@@ -210,6 +210,10 @@ pub trait PromptQueue: Send + Sync {
         id: &'a RequestId,
         effect: &'a Effect,
     ) -> BoxFuture<'a, Result<Approval, QueueError>>;
+    /// What the person's rules say about this effect. Where there are none, the person is asked.
+    fn rule_on<'a>(&'a self, _effect: &'a Effect, _trace: &'a Trace) -> BoxFuture<'a, Ruling> {
+        Box::pin(std::future::ready(Ruling::Ask))
+    }
     /// Whether a person said that the connected client, by the name it gives itself, may decide about its
     /// own calls under this root (inbox §1.5). Nobody said so where nothing is known of clients.
     fn may_decide<'a>(&'a self, _client: &'a str, _root: Option<&'a Path>) -> BoxFuture<'a, bool> {

@@ -74,6 +74,8 @@ pub struct ToolSettings {
     pub server_slots: BTreeMap<String, usize>,
     /// `promptLanguage`: of definitions and results.
     pub lang: Lang,
+    /// `language`: of questions to a person.
+    pub people: Lang,
     /// `uiPromptBackend`.
     pub backend: PromptBackend,
     /// `promptSecretsToModel`.
@@ -148,6 +150,7 @@ impl ToolSettings {
             .filter_map(|(name, value)| Some((name.clone(), usize::try_from(value.as_u64()?).ok()?)))
             .collect();
         let idle = Duration::from_millis(number("mcpTimeoutMs"));
+        let languages = settings.languages();
         Self {
             text: TextLimits { result_chars: size("toolResultChars"), line_chars: size("toolLineMaxChars") },
             idle,
@@ -164,7 +167,8 @@ impl ToolSettings {
             concurrent: size("toolMaxConcurrent").max(1),
             queue: size("toolQueueMax"),
             server_slots,
-            lang: if settings.text("promptLanguage") == "en" { Lang::En } else { Lang::Zh },
+            lang: languages.models,
+            people: languages.people,
             backend: PromptBackend::parse(&settings.text("uiPromptBackend")),
             secrets_to_model: settings.bool("promptSecretsToModel"),
             confirm_timeout_ms: number("confirmTimeoutMs"),
@@ -197,7 +201,8 @@ impl Default for ToolSettings {
             concurrent: limits::CONCURRENT,
             queue: limits::QUEUE,
             server_slots: BTreeMap::new(),
-            lang: Lang::Zh,
+            lang: Lang::En,
+            people: Lang::En,
             backend: PromptBackend::Auto,
             secrets_to_model: false,
             confirm_timeout_ms: 0,

@@ -389,6 +389,7 @@ fn matter(cx: &CallCx, plan: &Plan, path: &str) -> Result<Matter, ToolError> {
         count: plan.count(),
         files: plan.facts(),
         hidden: plan.hidden(),
+        sensitive: plan.sensitive.map(Sensitive::as_str),
         message: message(plan, diff.added, diff.removed),
     };
     Matter::change(cx, change)
@@ -398,8 +399,8 @@ fn matter(cx: &CallCx, plan: &Plan, path: &str) -> Result<Matter, ToolError> {
 fn message(plan: &Plan, added: usize, removed: usize) -> Text {
     let files = plan.count();
     let (mut en, mut zh) = (
-        format!("{files} file(s), +{added} -{removed} lines"),
-        format!("{files} 个文件，+{added} -{removed} 行"),
+        format!("{files} {} · +{added} −{removed}", if files == 1 { "file" } else { "files" }),
+        format!("{files} 个文件 · +{added} −{removed}"),
     );
     let why = plan.sensitive.map(|sensitive| match sensitive {
         Sensitive::Git => ("contents of .git", ".git 的内容"),

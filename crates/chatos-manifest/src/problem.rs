@@ -152,6 +152,39 @@ impl Problem {
         self.code.hint(lang)
     }
 
+    /// The chapter of the documents with the rule it breaks, as a path below the root of the repository.
+    pub fn document(&self) -> &'static str {
+        let (code, place) = (self.code.as_str(), self.path.as_str());
+        // A config file is the `ai` part of its app.
+        let ai = place.split_once('#').map(|(_, pointer)| pointer).or_else(|| {
+            place
+                .split_once("/ai")
+                .map(|(_, rest)| rest)
+                .filter(|rest| rest.is_empty() || rest.starts_with('/'))
+        });
+        let about = |part: &str| ai.is_some_and(|pointer| pointer.starts_with(part));
+        match code {
+            _ if code.starts_with("path_") => "docs/protocols/plugin-manifest.md#paths",
+            _ if code.starts_with("id_") => "docs/protocols/plugin-manifest.md#ids",
+            _ if code.starts_with("manifest_") => "docs/protocols/plugin-manifest.md#the-file",
+            _ if code.starts_with("cmd_") => "docs/protocols/ai-contributions.md#cmd",
+            "unbundled_import" | "module_missing" => "docs/first-plugin.md#6-use-a-package-from-npm",
+            _ if about("/mcpPrompt") => "docs/protocols/ai-contributions.md#prompt-aimcpprompt",
+            _ if about("/mcpServers") || about("/prompts") => {
+                "docs/protocols/ai-contributions.md#exposure-aimcpservers-aiprompts"
+            }
+            _ if about("/mcp/callMeta/asyncTask") => {
+                "docs/protocols/ai-contributions.md#asynctask-callmetaasynctask"
+            }
+            _ if about("/mcp/callMeta") => "docs/protocols/ai-contributions.md#call-metadata",
+            _ if about("/mcp") => "docs/protocols/ai-contributions.md#server-aimcp",
+            _ if ai.is_some() => "docs/protocols/ai-contributions.md#forms",
+            _ if place.starts_with("/apps/") => "docs/protocols/plugin-manifest.md#apps",
+            _ if place.starts_with('/') => "docs/protocols/plugin-manifest.md#top-level",
+            _ => "docs/protocols/plugin-manifest.md#problems",
+        }
+    }
+
     /// The sentence with the app in front, as listings show it; `validate` shows
     /// [`Problem::message`] beside the pointer instead.
     pub fn full_message(&self, lang: Lang) -> String {
@@ -182,12 +215,14 @@ impl Problem {
             plugin_id: self.plugin_id.as_ref(),
             app_id: self.app.as_ref().and_then(|app| app.id.as_ref()),
             source: self.source,
+            docs: None,
         }
     }
 
-    /// The wire form with the bare sentence, for `validate`.
+    /// The wire form for the author, as `validate` gives it: the bare sentence and the chapter, no directory.
     pub fn plain_view(&self, lang: Lang) -> ProblemView<'_> {
-        ProblemView { message: self.message.get(lang).to_owned(), ..self.view(lang) }
+        let message = self.message.get(lang).to_owned();
+        ProblemView { message, dir: None, docs: Some(self.document()), ..self.view(lang) }
     }
 }
 
@@ -208,4 +243,6 @@ pub struct ProblemView<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub app_id: Option<&'a AppId>,
     pub source: Source,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub docs: Option<&'static str>,
 }

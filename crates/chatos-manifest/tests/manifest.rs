@@ -29,8 +29,57 @@ fn render(parsed: &Parsed) -> String {
         let severity = if p.is_error() { "error" } else { "warning" };
         writeln!(out, "{severity} {:?} {} {}", p.path, p.code, p.message.en).unwrap();
         assert!(!p.message.zh.is_empty() && !p.hint(Lang::Zh).is_empty() && !p.hint(Lang::En).is_empty());
+        assert_written(p.document());
     }
     out
+}
+
+/// A problem leads to a chapter that is there.
+fn assert_written(document: &str) {
+    let (file, chapter) = document.split_once('#').unwrap();
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(file);
+    let text = std::fs::read_to_string(&path).unwrap();
+    let slug = |heading: &str| -> String {
+        let plain = heading.trim_start_matches('#').trim().to_lowercase().replace(' ', "-");
+        plain.chars().filter(|c| c.is_alphanumeric() || *c == '-').collect()
+    };
+    let has = text.lines().filter(|line| line.starts_with('#')).any(|line| slug(line) == chapter);
+    assert!(has, "{document}");
+}
+
+#[test]
+fn each_problem_leads_to_the_chapter_of_its_rule() {
+    let problem = |code, path: &str| {
+        let problem = chatos_manifest::Problem::new(code, path, chatos_manifest::Text::new("a", "b"));
+        assert_written(problem.document());
+        problem.document().rsplit_once('/').unwrap().1
+    };
+    for (code, path, document) in [
+        (ProblemCode::PathMissing, "/apps/1/entry/path", "plugin-manifest.md#paths"),
+        (ProblemCode::UnknownKey, "/futureThing", "plugin-manifest.md#top-level"),
+        (ProblemCode::WrongType, "/apps/0/name", "plugin-manifest.md#apps"),
+        (ProblemCode::ManifestSyntax, "", "plugin-manifest.md#the-file"),
+        (ProblemCode::IdInvalid, "/id", "plugin-manifest.md#ids"),
+        (ProblemCode::PromptNoLanguage, "/apps/0/ai/mcpPrompt", "ai-contributions.md#prompt-aimcpprompt"),
+        (ProblemCode::WrongType, "app/ai.yaml#/mcp/args", "ai-contributions.md#server-aimcp"),
+        (ProblemCode::WrongType, "/apps/0/ai", "ai-contributions.md#forms"),
+        (ProblemCode::CmdEmpty, "/apps/0/ai/mcp/url", "ai-contributions.md#cmd"),
+        (
+            ProblemCode::AsyncInvalid,
+            "/apps/0/ai/mcp/callMeta/asyncTask/tools",
+            "ai-contributions.md#asynctask-callmetaasynctask",
+        ),
+        (ProblemCode::WrongType, "/apps/0/ai/mcp/callMeta", "ai-contributions.md#call-metadata"),
+        (
+            ProblemCode::ExposureEmptyList,
+            "/apps/0/ai/mcpServers",
+            "ai-contributions.md#exposure-aimcpservers-aiprompts",
+        ),
+        (ProblemCode::UnbundledImport, "/backend/entry", "first-plugin.md#6-use-a-package-from-npm"),
+        (ProblemCode::NodeUnavailable, "", "plugin-manifest.md#problems"),
+    ] {
+        assert_eq!(problem(code, path), document, "{path}");
+    }
 }
 
 fn check(input: impl AsRef<[u8]>, expect: Expect) {

@@ -333,7 +333,7 @@ impl Failure {
             }
             Self::ModuleMissing { .. } => Text::fixed(
                 "its author has to bundle it; for a program of your own, install the module beside it",
-                "需要其作者将它打包进来；如果是您自己的程序，请把该模块装在它旁边",
+                "需要其作者将它打包进来；如果是你自己的程序，请把该模块装在它旁边",
             ),
             Self::EntryMissing { .. } => {
                 Text::fixed("install it again, or correct the path", "请重新安装，或更正路径")

@@ -143,7 +143,7 @@ fn reply(request: &Request) -> Reply {
         Intent::AddTask(title) => match tool("add_task") {
             Some(tool) => {
                 let title = if title.is_empty() { words.task_title().to_owned() } else { title };
-                Reply::call(words.calling(), tool, json!({ "title": title, "tags": ["demo"] }))
+                Reply::call(words.adding(), tool, json!({ "title": title, "tags": ["demo"] }))
             }
             None => missing("task_manager"),
         },
@@ -235,7 +235,7 @@ fn after(
         return Reply::say(words.answered(&shown(content)));
     }
     if own("write_file") {
-        return Reply::say(words.written(FILE, &shown(content)));
+        return Reply::say(words.written(FILE));
     }
     if own("run_sub_agent") {
         return Reply::say(words.reported(&shown(content)));
@@ -271,8 +271,25 @@ fn shown(content: &str) -> String {
     if short.len() < content.len() {
         short.push('…');
     }
-    // A fence inside would end ours.
-    short.replace("```", "'''")
+    without_ids(&short)
+}
+
+/// Without `(id=…, session=…)`: a person has no use for them, and the card of the call has them.
+fn without_ids(text: &str) -> String {
+    let is_id = |part: &str| part.split_once('=').is_some_and(|(_, id)| id.len() == 36 && id.contains('-'));
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, (inside, after))) =
+        rest.split_once(" (").and_then(|(before, tail)| Some((before, tail.split_once(')')?)))
+    {
+        let kept: Vec<&str> = inside.split(", ").filter(|part| !is_id(part)).collect();
+        out.push_str(before);
+        if !kept.is_empty() {
+            out.push_str(&format!(" ({})", kept.join(", ")));
+        }
+        rest = after;
+    }
+    out + rest
 }
 
 /// The conversation before a message, as one text.

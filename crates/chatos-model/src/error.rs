@@ -60,6 +60,12 @@ pub struct ModelError {
     pub message: String,
     /// The member of the request the vendor complained about.
     pub param: Option<String>,
+    /// The limit that was passed, where the vendor names it: of tokens, or of tools.
+    pub limit: Option<u64>,
+    /// How much was asked for.
+    pub requested: Option<u64>,
+    /// How many tokens of that were input.
+    pub input: Option<u64>,
 }
 
 /// Longest sentence kept from a vendor.
@@ -74,7 +80,16 @@ impl ModelError {
             .map(|c| if c.is_control() { ' ' } else { c })
             .take(MESSAGE_CHARS)
             .collect();
-        Self { class, status: None, retry_after_ms: None, message, param: None }
+        Self {
+            class,
+            status: None,
+            retry_after_ms: None,
+            message,
+            param: None,
+            limit: None,
+            requested: None,
+            input: None,
+        }
     }
 
     /// With the HTTP status.

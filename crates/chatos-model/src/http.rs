@@ -5,6 +5,7 @@
 
 mod client;
 mod error;
+mod list;
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,6 +25,7 @@ use crate::{
 pub use client::Connections;
 use client::{Body, Outgoing};
 use error::{cancelled, scrub};
+pub(crate) use list::{Question, ask_json};
 
 /// How long each part of a call may take.
 #[derive(Debug, Clone, Copy)]
@@ -110,30 +112,6 @@ impl HttpProvider {
         Self {
             inner: Arc::new(Inner { protocol, provider, base_url, secrets, connections, dialect, patience }),
         }
-    }
-}
-
-/// Asks for a small JSON document, without credentials, on this machine only: for looking whether a
-/// model server runs here.
-pub async fn get_local_json(
-    connections: &Connections,
-    base_url: &str,
-    path: &str,
-    patience: Duration,
-) -> Result<Value, ModelError> {
-    let outgoing = Outgoing::new(base_url, path)?;
-    let asked = async {
-        let mut answer = connections.send(outgoing, Addresses::Private, None).await?;
-        if answer.status != 200 {
-            let class = ModelError::class_of_status(answer.status);
-            return Err(ModelError::new(class, "no list of models").with_status(answer.status));
-        }
-        let body = answer.body.collect(LIST_BYTES, patience).await;
-        serde_json::from_slice(&body).map_err(|_| ModelError::new(Class::Server, "the list is not JSON"))
-    };
-    match tokio::time::timeout(patience, asked).await {
-        Ok(answer) => answer,
-        Err(_) => Err(ModelError::new(Class::Network, "no answer came")),
     }
 }
 

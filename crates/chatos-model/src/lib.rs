@@ -6,6 +6,7 @@
 //! tested at every byte. A [`Provider`] is what a run talks to: a vendor over HTTP, or the demo
 //! model, which needs nothing.
 
+pub mod catalog;
 mod demo;
 mod error;
 mod event;
@@ -13,6 +14,8 @@ mod http;
 mod models;
 mod protocol;
 pub mod provider;
+mod refusal;
+mod replay;
 mod request;
 mod retry;
 mod sse;
@@ -23,15 +26,15 @@ pub use demo::Demo;
 pub use error::{Class, ModelError};
 pub use event::{Event, Stop};
 pub use http::{
-    Connections, FindSecrets, HttpParts, HttpProvider, Patience, Secrets, SharedDialect, get_local_json,
-    post_json,
+    Connections, FindSecrets, HttpParts, HttpProvider, Patience, Secrets, SharedDialect, post_json,
 };
 pub use models::{
-    CompleteOrder, Completion, ModelAnswer, ModelParts, ModelState, Models, PRESETS, Preset, Recognised,
-    effort_of, prices_of, recognise,
+    CompleteOrder, Completion, Lesson, ModelAnswer, ModelParts, ModelState, Models, PRESETS, Preset,
+    Recognised, Source, Window, effort_of, prices_of, recognise, window_of,
 };
 pub use protocol::{Answer, Decoder, Dialect, Protocol, Wire, protocol_of};
-pub use request::{Effort, Image, Message, Params, Reasoning, Request, Tool, ToolCall};
+pub use replay::replay_of;
+pub use request::{Effort, Image, Message, Params, Reasoning, Replay, Request, Tool, ToolCall};
 pub use retry::{Backoff, retry_after};
 pub use sse::{Frame, Sse, SseError};
 pub use stream::{EventStream, Provider, from_events};

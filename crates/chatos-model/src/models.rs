@@ -4,7 +4,9 @@ mod address;
 mod complete;
 mod detect;
 mod edit;
+mod facts;
 mod keys;
+mod offered;
 mod presets;
 mod proxy;
 mod state;
@@ -27,6 +29,7 @@ use crate::stream::Provider;
 
 pub use complete::{CompleteOrder, Completion};
 pub use edit::{effort_of, prices_of};
+pub use facts::{Lesson, Source, Window, window_of};
 pub use presets::{PRESETS, Preset, Recognised, recognise};
 pub use state::ModelState;
 pub use test::ModelAnswer;

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::provider::{anthropic, gemini, openai};
+use crate::refusal::{self, Place};
 use crate::{Class, Event, ModelError, Reasoning, Request, Sse, Stop, ToolCall, Usage};
 
 /// How a vendor's API is spoken.
@@ -44,6 +45,7 @@ pub struct Wire {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Dialect {
     without: BTreeSet<String>,
+    with: BTreeSet<String>,
 }
 
 impl Dialect {
@@ -52,11 +54,30 @@ impl Dialect {
         !self.without.contains(member)
     }
 
+    /// Whether the vendor was seen to insist on `member`.
+    pub fn insists(&self, member: &str) -> bool {
+        self.with.contains(member)
+    }
+
     /// Learns from a refusal. True when there is something new to leave out, so the call may be
     /// repeated at once.
     pub fn learn(&mut self, error: &ModelError) -> bool {
         if error.class != Class::InvalidRequest {
             return false;
+        }
+        if error.message.contains(THINKING) {
+            // Some refuse it, some insist on it; each is believed once.
+            let wanted = ["must be passed back", "is missing", "required"];
+            return if wanted.iter().any(|words| error.message.contains(words)) {
+                self.without.remove(THINKING);
+                self.with.insert(THINKING.to_owned())
+            } else {
+                self.with.remove(THINKING);
+                self.without.insert(THINKING.to_owned())
+            };
+        }
+        if error.message.contains("does not support tools") {
+            return self.without.insert("tools".to_owned());
         }
         let named = error.param.as_deref().map(|param| param.split(['.', '[']).next().unwrap_or(param));
         let known = OPTIONAL.iter().find(|member| match named {
@@ -67,6 +88,9 @@ impl Dialect {
         known.is_some_and(|member| self.without.insert((*member).to_owned()))
     }
 }
+
+/// The member that carries thinking.
+pub(crate) const THINKING: &str = "reasoning_content";
 
 /// Members whose loss changes comfort, not meaning.
 const OPTIONAL: [&str; 6] = [
@@ -79,6 +103,15 @@ const OPTIONAL: [&str; 6] = [
 ];
 
 impl Protocol {
+    /// Its word in what is kept.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::OpenAi => "openai",
+            Self::Anthropic => "anthropic",
+            Self::Gemini => "gemini",
+        }
+    }
+
     /// The request as this vendor wants it.
     pub fn wire(self, request: &Request, dialect: &Dialect) -> Wire {
         let mut wire = match self {
@@ -107,12 +140,7 @@ impl Protocol {
     /// Why a call was refused, from a status that is not 2xx.
     pub fn refused(self, status: u16, retry_after_ms: Option<u64>, body: &[u8]) -> ModelError {
         let parsed = serde_json::from_slice::<Value>(body).ok();
-        let error = match (self, &parsed) {
-            (Self::OpenAi, Some(body)) => openai::refused(status, body),
-            (Self::Anthropic, Some(body)) => anthropic::refused(status, body),
-            (Self::Gemini, Some(body)) => gemini::refused(status, body),
-            (_, None) => None,
-        };
+        let error = parsed.and_then(|body| refusal::read(Place::Status(status), &body));
         let mut error = error.unwrap_or_else(|| {
             let text = String::from_utf8_lossy(&body[..body.len().min(400)]);
             ModelError::new(ModelError::class_of_status(status), format!("HTTP {status} {}", text.trim()))

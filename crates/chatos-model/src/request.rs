@@ -29,8 +29,22 @@ pub struct Params {
     pub effort: Option<Effort>,
     /// Whether several tools may be called in one answer; `None` leaves it to the vendor.
     pub parallel_tools: Option<bool>,
+    /// What this vendor wants of its thinking sent back.
+    pub replay: Replay,
     /// Members put into the body as they are; they win over ours.
     pub extra_body: Map<String, Value>,
+}
+
+/// What is sent back of a model's thinking over chat completions; the other protocols have one way each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Replay {
+    /// As `Content`, once the vendor has thought beside a call of a tool.
+    #[default]
+    Auto,
+    /// The text under the name it came under, on every answer; an empty one beside calls without it.
+    Content,
+    Details,
+    Nothing,
 }
 
 /// How much a model should think before it answers.

@@ -1,5 +1,6 @@
 //! Tokens and what they cost (agents §15).
 
+use chatos_store::PriceTier;
 use serde::{Deserialize, Serialize};
 
 /// Tokens of one call. `input` does not contain what came from a cache.
@@ -25,6 +26,9 @@ pub struct Prices {
     pub cache_read: Option<f64>,
     pub cache_write: Option<f64>,
     pub currency: String,
+    /// Other prices for calls whose whole input is above a number of tokens.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tiers: Vec<PriceTier>,
 }
 
 /// A sum of money.
@@ -38,6 +42,19 @@ pub struct Cost {
 impl Prices {
     /// What `usage` cost; `None` when a price that is needed is unknown. Unknown is never 0.
     pub fn cost(&self, usage: &Usage) -> Option<Cost> {
+        let whole = usage.input + usage.cache_read + usage.cache_write;
+        let tier = self.tiers.iter().filter(|tier| whole > tier.above).max_by_key(|tier| tier.above);
+        if let Some(tier) = tier {
+            let prices = Self {
+                input: tier.input.or(self.input),
+                output: tier.output.or(self.output),
+                cache_read: tier.cache_read.or(self.cache_read),
+                cache_write: tier.cache_write.or(self.cache_write),
+                currency: self.currency.clone(),
+                tiers: Vec::new(),
+            };
+            return prices.cost(usage);
+        }
         let part = |tokens: u64, price: Option<f64>| match (tokens, price) {
             (0, _) => Some(0.0),
             (tokens, Some(price)) => Some(tokens as f64 * price / 1_000_000.0),
@@ -72,6 +89,12 @@ mod tests {
         assert_eq!(full.cost(&usage).map(|cost| cost.amount), Some(10.5));
         assert_eq!(Prices { output: None, ..full.clone() }.cost(&usage), None);
         assert_eq!(Prices::default().cost(&Usage::default()), None);
+        // The tier of the whole input counts for all of it.
+        let tier = PriceTier { above: 200_000, input: Some(6.0), ..PriceTier::default() };
+        let tiered = Prices { tiers: vec![tier], ..full.clone() };
+        assert_eq!(tiered.cost(&usage).map(|cost| cost.amount), Some(13.5));
+        let small = Usage { input: 100_000, cache_read: 100_000, ..Usage::default() };
+        assert_eq!(tiered.cost(&small).map(|cost| cost.amount), Some(0.6));
         let cached = Usage { cache_read: 1_000_000, ..Usage::default() };
         assert_eq!(full.cost(&cached).map(|cost| cost.amount), Some(3.0));
     }

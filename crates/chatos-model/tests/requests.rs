@@ -54,6 +54,7 @@ fn request() -> Request {
             temperature: Some(0.5),
             effort: None,
             parallel_tools: Some(false),
+            replay: chatos_model::Replay::Auto,
             extra_body: json!({ "service_tier": "flex" }).as_object().unwrap().clone(),
         },
     }
@@ -99,17 +100,21 @@ fn anthropic() {
     assert!(body["system"][0].get("cache_control").is_none());
     assert_eq!(body["system"][1]["cache_control"]["type"], "ephemeral");
     assert_eq!(body["tools"][0]["cache_control"]["type"], "ephemeral");
-    // Three messages: both tool results in one, thinking first and unchanged.
+    // Three messages: both tool results in one; no thinking goes back where none is asked for.
     let messages = body["messages"].as_array().unwrap();
     assert_eq!(messages.len(), 3);
-    assert_eq!(messages[1]["content"][0]["signature"], "s");
-    assert_eq!(messages[1]["content"][2]["input"], json!({}), "what was no object is sent as none");
+    assert_eq!(messages[1]["content"][1]["input"], json!({}), "what was no object is sent as none");
     assert_eq!(messages[2]["content"][1]["is_error"], true);
     assert_eq!((&body["max_tokens"], &body["temperature"]), (&json!(100), &json!(0.5)));
     let thinking = Request { params: Params { effort: Some(Effort::Low), ..request().params }, ..request() };
     let body = Protocol::Anthropic.wire(&thinking, &Dialect::default()).body;
     assert_eq!(body["thinking"]["budget_tokens"], 2048);
     assert!(body["max_tokens"].as_u64().unwrap() > 2048 && body.get("temperature").is_none());
+    assert_eq!(body["messages"][1]["content"][0]["signature"], "s", "thinking comes first and unchanged");
+    let mut by_hand = request();
+    by_hand.params.extra_body.insert("thinking".into(), json!({ "type": "adaptive" }));
+    let body = Protocol::Anthropic.wire(&by_hand, &Dialect::default()).body;
+    assert_eq!(body["messages"][1]["content"][0]["signature"], "s", "thinking that a person switched on");
 }
 
 #[test]

@@ -75,7 +75,10 @@ fn openai_text_thinking_tools_and_usage() {
     ]) + "data: [DONE]\n\n";
     let answer = check(Protocol::OpenAi, &text);
     assert_eq!(answer.text, "你好, world");
-    assert_eq!(answer.reasoning, [Reasoning { text: "I should look.".into(), opaque: None }]);
+    assert_eq!(
+        answer.reasoning,
+        [Reasoning { text: "I should look.".into(), opaque: Some(json!({ "field": "reasoning_content" })) }]
+    );
     assert_eq!(answer.tool_calls, [call("a", "read", "{\"p\":1}"), call("b", "list", "{}")]);
     assert_eq!(answer.stop, Some(Stop::ToolUse));
     assert_eq!(answer.usage, Some(Usage { input: 4, output: 4, cache_read: 6, ..Usage::default() }));

@@ -9,6 +9,8 @@ use crate::shared::{SharedPackage, shared_packages};
 
 /// Files looked at for one entry; a program of more is a bundle that imports nothing anyway.
 const FILES: usize = 500;
+/// Where states were before; some plugins compute it themselves.
+const OLDER_PLACE: &str = ".deepseek_cli";
 /// Bytes looked at for one entry.
 const BYTES: u64 = 16 * 1024 * 1024;
 
@@ -21,6 +23,8 @@ pub struct Needs {
     pub missing: Vec<Missing>,
     /// Folders outside the plugin that Node would take packages from.
     pub outside: Vec<PathBuf>,
+    /// The first module that names the place where states were before (plugins §1.2), below the plugin's folder.
+    pub older_place: Option<String>,
 }
 
 /// A package that is imported and nowhere to be found.
@@ -38,11 +42,16 @@ pub fn needs(root: &Path, entry: &Path) -> Needs {
     let mut names = BTreeSet::new();
     let mut missing = BTreeSet::new();
     let mut outside = BTreeSet::new();
+    let mut older_place = None;
+    let below = |file: &Path| file.strip_prefix(&root).unwrap_or(file).to_string_lossy().into_owned();
     let mut seen = HashSet::from([entry.clone()]);
     let mut pending = VecDeque::from([entry]);
     let mut left = BYTES;
     while let Some(file) = pending.pop_front() {
         let Some(text) = read_script(&file, &mut left) else { continue };
+        if older_place.is_none() && text.contains(OLDER_PLACE) {
+            older_place = Some(below(&file));
+        }
         let facts = scan_module(&text);
         for specifier in &facts.imports {
             if !specifier.starts_with('.') {
@@ -67,8 +76,7 @@ pub fn needs(root: &Path, entry: &Path) -> Needs {
                     names.insert(name.to_owned());
                 }
                 None => {
-                    let from = file.strip_prefix(&root).unwrap_or(&file).to_string_lossy().into_owned();
-                    missing.insert(Missing { specifier: specifier.to_owned(), from });
+                    missing.insert(Missing { specifier: specifier.to_owned(), from: below(&file) });
                 }
             }
         }
@@ -77,6 +85,7 @@ pub fn needs(root: &Path, entry: &Path) -> Needs {
         lent: shared_packages().iter().filter(|package| names.contains(&package.name)).cloned().collect(),
         missing: missing.into_iter().collect(),
         outside: outside.into_iter().collect(),
+        older_place,
     }
 }
 

@@ -49,8 +49,7 @@ impl Environment {
 
     /// The language the environment asks for.
     pub fn lang(&self) -> Lang {
-        let named = ["LC_ALL", "LC_MESSAGES", "LANG"].iter().find_map(|name| self.get(name));
-        named.map_or(Lang::En, Lang::from_locale)
+        Lang::of_variables(|name| self.get(name))
     }
 
     /// Resolves every location.

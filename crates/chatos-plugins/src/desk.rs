@@ -156,10 +156,11 @@ impl Plugins {
         }
     }
 
-    /// Names of servers that were added or removed are given or freed.
+    /// Names of servers that were added or removed are given or freed. No folder is looked at: files that were saved
+    /// meanwhile are taken by the watcher, or when somebody asks for it.
     pub fn refresh_names(&self) {
         self.learn_names();
-        self.registry.refresh(&Refresh::Check);
+        self.registry.refresh(&Refresh::Dirs([].into()));
     }
 
     /// Errors among the problems, for the status line.

@@ -9,9 +9,6 @@ use chatos_modules::{ModuleFacts, Needs, SharedPackage, needs, scan_module};
 
 use crate::load::LoadedPlugin;
 
-/// Where states were before; some plugins compute it themselves (plugins §1.2).
-const OLDER_PLACE: &[u8] = b".deepseek_cli";
-
 /// A module Node can check.
 #[derive(Debug, Clone)]
 #[expect(missing_docs, reason = "see `modules_of`")]
@@ -118,17 +115,19 @@ pub(crate) fn imports_of(plugin: &LoadedPlugin) -> Imports {
             }
             continue;
         }
-        if std::fs::read(&module.path).is_ok_and(|text| memchr::memmem::find(&text, OLDER_PLACE).is_some()) {
-            let label = module.label;
+        let needed = needs(&plugin.dir, &module.path);
+        if let Some(from) = &needed.older_place {
+            let shown = quote(from);
             let message = Text::new(
                 format!(
-                    "{label} looks for `.deepseek_cli` by itself; with another state directory the page and the agent would see different data"
+                    "{shown} uses `.deepseek_cli` by itself; with another state directory the app's page and its tools would see different data"
                 ),
-                format!("{label} 自行使用 `.deepseek_cli`；使用其他状态目录时，页面与智能体会看到不同的数据"),
+                format!(
+                    "{shown} 自行使用 `.deepseek_cli`；使用其他状态目录时，应用页面与它的工具会看到不同的数据"
+                ),
             );
             found.problems.push(problem(ProblemCode::OlderPlace, message));
         }
-        let needed = needs(&plugin.dir, &module.path);
         for message in missing(&module, plugin, &needed) {
             found.problems.push(problem(ProblemCode::UnbundledImport, message));
         }
@@ -181,15 +180,27 @@ pub(crate) fn problem_at(
 impl Imports {
     /// The problems as warnings: who installs or looks at a plugin is told what `validate` refuses, and goes on.
     pub(crate) fn warnings(self) -> Vec<Problem> {
-        let soften =
-            |problem: Problem| Problem { severity: Severity::Warning, dropped: Dropped::Nothing, ..problem };
-        self.problems.into_iter().map(soften).collect()
+        self.problems.into_iter().map(softened).collect()
     }
+}
+
+/// What `validate` refuses, as a warning.
+pub(crate) fn softened(problem: Problem) -> Problem {
+    Problem { severity: Severity::Warning, dropped: Dropped::Nothing, ..problem }
 }
 
 /// Folders outside a plugin that Node would take packages of it from; they are not part of what was trusted.
 pub fn modules_outside(plugin: &LoadedPlugin) -> Vec<PathBuf> {
     imports_of(plugin).outside
+}
+
+/// What is said of a plugin that uses the place where states were before by itself.
+pub fn older_place(plugin: &LoadedPlugin) -> Vec<Problem> {
+    imports_of(plugin)
+        .problems
+        .into_iter()
+        .filter(|problem| problem.code == ProblemCode::OlderPlace)
+        .collect()
 }
 
 /// Bytes of a page that is scanned; bundles are often megabytes.

@@ -41,7 +41,7 @@ pub use digest::{Digest, Inventory, TreeFile, digest_of, inventory};
 pub use fault::{inside_network, manifest_lang, no_plugin, package_fault, problems_json};
 pub use fs::{Fs, RealFs};
 pub use home::{Forget, PluginHome, PluginHomeParts};
-pub use imports::{ModuleRole, ModuleToCheck, modules_outside, node_entry};
+pub use imports::{ModuleRole, ModuleToCheck, modules_outside, node_entry, older_place};
 pub use install::{
     DataChoice, InstallReport, InstallRequest, InstalledPlugin, Installer, KeptDir, NoProgress, Phase,
     Progress, RepairReport, Uninstalled, new_log_id, unpack,
@@ -49,7 +49,7 @@ pub use install::{
 pub use layout::{Origin, Roots, UiApps};
 pub use lending::Lending;
 pub use load::{Icon, Loaded, LoadedApp, LoadedPlugin, load};
-pub use node_check::check_modules;
+pub use node_check::{check_modules, module_warnings};
 pub use operation::{InstallOrder, InstallProgress, install_report};
 pub use pack::{PackReport, PackageContent, content_of_directory, default_file_name, pack, plugin_dir};
 pub use package::{Limits, PackageCode, PackageError, PackedFile, read_archive};

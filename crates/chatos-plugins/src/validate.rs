@@ -9,7 +9,7 @@ use chatos_manifest::{PluginManifest, Problem, ProblemCode, Source, Text, quote}
 use chatos_modules::SharedPackage;
 
 use crate::digest::Digest;
-use crate::imports::{ModuleRole, ModuleToCheck, imports_of, modules_of, problem_at};
+use crate::imports::imports_of;
 use crate::layout::Origin;
 use crate::load::{self, LoadedApp, LoadedPlugin};
 use crate::pack::{PackageContent, content_of_directory, named_files};
@@ -65,26 +65,6 @@ impl Validation {
     /// The manifest, for the summary line.
     pub fn manifest(&self) -> Option<&PluginManifest> {
         self.plugin.as_ref().map(|plugin| &plugin.manifest)
-    }
-
-    /// Modules that should be checked with Node.
-    pub fn modules(&self) -> Vec<ModuleToCheck> {
-        let modules = self.plugin.as_ref().map(|plugin| modules_of(plugin)).unwrap_or_default();
-        // What a server is written in is checked when it starts.
-        modules.into_iter().filter(|module| module.role != ModuleRole::Server).collect()
-    }
-
-    /// The problem of a module that does not parse.
-    pub fn module_problem(&self, module: &ModuleToCheck, error: &str) -> Problem {
-        let label = module.label;
-        let message = Text::new(
-            format!("{label} is not a valid module: {error}"),
-            format!("{label} 不是有效的模块：{error}"),
-        );
-        match &self.plugin {
-            Some(plugin) => problem_at(plugin, module, ProblemCode::ModuleSyntax, message),
-            None => Problem::new(ProblemCode::ModuleSyntax, module.pointer.clone(), message),
-        }
     }
 }
 

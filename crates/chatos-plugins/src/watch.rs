@@ -1,5 +1,5 @@
 //! Noticing changes on disk (plugins §5): inotify on the roots and every directory of every plugin,
-//! 150 ms of quiet before looking, and polling every 2 s where watching fails.
+//! 150 ms of quiet (80 under development) before looking, and polling every 2 s where watching fails.
 
 mod inotify;
 
@@ -22,6 +22,9 @@ use inotify::{Inotify, Seen};
 /// Quiet time after the last event. Editors write in bursts; shorter would scan half-written files,
 /// longer would be felt.
 const DEBOUNCE: Duration = Duration::from_millis(150);
+/// The same for somebody who saved a file and looks at the app (devkit §4.6); a file that was half written is read
+/// again with the next event.
+const DEV_DEBOUNCE: Duration = Duration::from_millis(80);
 /// A directory that never gets quiet is looked at anyway after this long.
 const MAX_DELAY: Duration = Duration::from_secs(1);
 /// Interval where watching is not possible.
@@ -98,6 +101,7 @@ struct Loop {
     on_change: Box<dyn Fn(Arc<Snapshot>) + Send>,
     on_touch: Box<dyn Fn(&Touched) + Send>,
     revision: u64,
+    quiet: Duration,
     /// `None` when the system gave no inotify instance.
     inotify: Option<Inotify>,
     /// Plugin directories to look at; `all` when it is not known which.
@@ -118,8 +122,10 @@ impl Loop {
         let now = Instant::now();
         let inotify =
             Inotify::new().inspect_err(|error| tracing::warn!(%error, "inotify is not available")).ok();
+        let quiet = if registry.roots().dev.is_empty() { DEBOUNCE } else { DEV_DEBOUNCE };
         Self {
             registry,
+            quiet,
             on_change,
             on_touch,
             revision,
@@ -155,7 +161,7 @@ impl Loop {
     fn wait(&self, stop: &OwnedFd) -> io::Result<bool> {
         let now = Instant::now();
         let deadline = match (self.first_event, self.needs_polling()) {
-            (Some(first), _) => Some((self.last_event + DEBOUNCE).min(first + MAX_DELAY)),
+            (Some(first), _) => Some((self.last_event + self.quiet).min(first + MAX_DELAY)),
             (None, true) => Some(self.next_poll),
             (None, false) => None,
         };
@@ -216,7 +222,7 @@ impl Loop {
         let now = Instant::now();
         let quiet = self
             .first_event
-            .is_some_and(|first| now >= self.last_event + DEBOUNCE || now >= first + MAX_DELAY);
+            .is_some_and(|first| now >= self.last_event + self.quiet || now >= first + MAX_DELAY);
         let poll_due = self.first_event.is_none() && self.needs_polling() && now >= self.next_poll;
         if !quiet && !poll_due {
             return;
@@ -231,8 +237,8 @@ impl Loop {
             self.refresh(&Refresh::Check);
             (self.on_touch)(&Touched::Any);
         } else {
-            self.watch_changed(&dirty);
-            self.refresh(&Refresh::Dirs(dirty.clone()));
+            let unseen = self.watch_changed(&dirty);
+            self.refresh(&Refresh::Dirs(dirty.union(&unseen).cloned().collect()));
             if !dirty.is_empty() {
                 (self.on_touch)(&Touched::Dirs(dirty));
             }
@@ -262,17 +268,25 @@ impl Loop {
         self.announce();
     }
 
-    fn watch_changed(&mut self, dirty: &HashSet<PathBuf>) {
+    /// Watches what came or changed. Returns the directories that were not watched until now: somebody may have listed
+    /// one of them already, and what was written since then made no event.
+    fn watch_changed(&mut self, dirty: &HashSet<PathBuf>) -> HashSet<PathBuf> {
+        let mut unseen = HashSet::new();
         if let Some(inotify) = &mut self.inotify {
             inotify.watch_roots();
             let (candidates, _) = scan::candidates(self.registry.roots());
             for candidate in candidates {
-                if dirty.contains(&candidate.dir) || !inotify.knows(&candidate.dir) {
+                let known = inotify.knows(&candidate.dir);
+                if !known || dirty.contains(&candidate.dir) {
                     inotify.watch_plugin(&candidate.dir, development::skip(candidate.origin));
+                }
+                if !known {
+                    unseen.insert(candidate.dir);
                 }
             }
         }
         self.announce();
+        unseen
     }
 
     fn announce(&self) {

@@ -62,8 +62,8 @@ impl Refusal {
             Code::Unavailable => format!("{server} did not load."),
             Code::NotFound => format!("{server} is not installed."),
             Code::ToolFiltered => format!("{tool} is blocked by “{land}”."),
-            Code::RouterInSub => "Sub agents cannot start sub agents.".to_owned(),
-            Code::SubDepthZero => format!("“{land}” allows no sub agents."),
+            Code::RouterInSub => "Subagents cannot start subagents.".to_owned(),
+            Code::SubDepthZero => format!("“{land}” allows no subagents."),
         }
     }
 
@@ -84,8 +84,8 @@ impl Refusal {
             Code::Unavailable => format!("{server} 未能加载。"),
             Code::NotFound => format!("{server} 未安装。"),
             Code::ToolFiltered => format!("{tool} 被「{land}」禁止。"),
-            Code::RouterInSub => "子代理不能再调用子代理。".to_owned(),
-            Code::SubDepthZero => format!("「{land}」不允许子代理。"),
+            Code::RouterInSub => "子智能体不能再调用子智能体。".to_owned(),
+            Code::SubDepthZero => format!("「{land}」不允许子智能体。"),
         }
     }
 

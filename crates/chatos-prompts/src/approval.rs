@@ -19,8 +19,21 @@ pub enum Unasked {
     SentBefore,
     /// This very call had used its approval when an earlier process ended, and had not gone out.
     UsedBefore,
+    /// A rule of the person answers for it.
+    ByRule,
     /// The connected client's person answered on the call's own connection, where no queue is.
     OwnConnection,
+}
+
+/// What the rules of a person say about a call (inbox §4). A rule removes a question and nothing else.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ruling {
+    /// The person is asked.
+    Ask,
+    /// Nobody has to be; a command is run as this text.
+    Allow { rule: String, name: String, run_as: Option<String> },
+    /// It is refused without a question.
+    Deny { rule: String, name: String },
 }
 
 /// The right to one effect. It can be moved, not copied.

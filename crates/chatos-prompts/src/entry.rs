@@ -90,6 +90,8 @@ pub(crate) struct RequestStamp {
     pub(crate) origin: Option<Origin>,
     pub(crate) asker: Option<Asker>,
     pub(crate) session_id: Option<String>,
+    /// The other program that asks.
+    pub(crate) client: Option<Value>,
     /// The nine trace fields, as given.
     pub(crate) trace: Option<Value>,
     pub(crate) expires_at: Option<i64>,
@@ -98,6 +100,8 @@ pub(crate) struct RequestStamp {
     pub(crate) shown: String,
     /// Why the prompt decides an effect although its kind does not say so: `tool_approval`, `trust`, …
     pub(crate) effect: Option<String>,
+    /// What the host knows of it (`inbox §2.1`).
+    pub(crate) card: Option<Value>,
 }
 
 /// The signed entry of a served request.
@@ -120,6 +124,9 @@ pub(crate) fn request(
         if let Some(session) = &stamp.session_id {
             map.insert("sessionId".into(), session.as_str().into());
         }
+        if let Some(client) = &stamp.client {
+            map.insert("client".into(), client.clone());
+        }
         if let Some(trace) = &stamp.trace {
             map.insert("trace".into(), trace.clone());
         }
@@ -132,6 +139,9 @@ pub(crate) fn request(
         map.insert("shown".into(), stamp.shown.as_str().into());
         if let Some(effect) = &stamp.effect {
             map.insert("effect".into(), effect.as_str().into());
+        }
+        if let Some(card) = &stamp.card {
+            map.insert("card".into(), card.clone());
         }
     }
     build(ts, "request", id, run_id, "prompt", prompt.clone().into(), chatos, signer)

@@ -44,7 +44,7 @@ pub mod rehearsal;
 #[cfg(feature = "testing")]
 pub mod testing;
 
-pub use approval::{Approval, Unasked};
+pub use approval::{Approval, Ruling, Unasked};
 pub use archive::{ArchiveError, ArchiveReport};
 pub use clock::{Clock, SystemClock, format_ms, parse_iso};
 pub use effect::Effect;

@@ -34,6 +34,8 @@ const ASKERS: &[(&str, &str, usize, &str)] = &[
         2,
         "nothing: what it leads to is a url, and a result",
     ),
+    // Another agent, before it acts.
+    ("chatos-desk/src/hook.rs", "AskRequest {", 1, "command, file_change, tool_approval"),
     // A run itself.
     ("chatos-host/src/runs/stage/person.rs", "ask::put(", 2, "uncertain, budget"),
 ];

@@ -13,7 +13,7 @@ use chatos_host::{EmbeddedFiles, Host, TokenKeeper};
 use tower::ServiceExt;
 
 use crate::api::{ApiError, bare, lang_of, render};
-use crate::assets;
+use crate::assets::{self, DIAGRAM};
 use crate::auth::{Auth, random};
 use crate::caller::UiOrigin;
 use crate::frames::{self, Place};
@@ -237,8 +237,9 @@ impl App {
         }
         let policy = format!(
             "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; \
-             connect-src 'self'; worker-src 'self'; frame-src http://*.localhost:{port} {origin}/plugin-frame/; \
-             form-action 'none'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'"
+             connect-src 'self'; worker-src 'self'; \
+             frame-src http://*.localhost:{port} {origin}/plugin-frame/ {origin}/{DIAGRAM}; form-action 'none'; base-uri 'none'; \
+             object-src 'none'; frame-ancestors 'none'"
         );
         // A page with a policy of its own has a stricter one.
         if let Ok(policy) = HeaderValue::from_str(&policy) {
@@ -270,6 +271,7 @@ pub(crate) fn routes() -> Routes {
     route::settings::add(&mut routes);
     route::audit::add(&mut routes);
     route::prompts::add(&mut routes);
+    route::rules::add(&mut routes);
     route::runs::add(&mut routes);
     route::sessions::add(&mut routes);
     route::subagents::add(&mut routes);

@@ -17,6 +17,7 @@ use chatos_mcp::{Endpoint, Offers, ServerKey, ServerSpec, Times};
 use chatos_plugins::UiApps;
 use chatos_policy::{AppEntry, LandConfig};
 use chatos_store::{ServerRow, ServerSource, Store, StoreError};
+use chatos_tool::names::{Named, Noun, pick, unknown};
 use chatos_tool::{ErrorCode, Fault, Text, Transport};
 use chatos_wire::server::OauthView;
 use serde_json::{Map, Value, json};
@@ -119,10 +120,13 @@ impl Catalogue {
 
     /// The server that somebody named, or what to say about it.
     pub fn wanted(&self, text: &str) -> Result<&Arc<ServerRecord>, Fault> {
-        self.find(text).ok_or_else(|| {
-            let names = self.servers.iter().map(|known| known.name());
-            no_server(text, chatos_tool::validation::nearest(text, names))
-        })
+        if let Some(found) = self.find(text) {
+            return Ok(found);
+        }
+        let known = self.servers.iter().map(|known| Named::new(&known.id, [known.name()]));
+        let known: Vec<Named> = known.collect();
+        let id = &pick(Noun::SERVER, text, &known)?.id;
+        self.find(id).ok_or_else(|| unknown(Noun::SERVER, text, None))
     }
 
     pub fn by_identity(&self, identity: &ServerIdentity) -> Option<&Arc<ServerRecord>> {
@@ -583,16 +587,4 @@ fn sealed_elsewhere(reason: &str) -> Fault {
     )
     .code("credentials_unreadable")
     .hint(Text::fixed("enter them again", "请重新输入"))
-}
-
-/// What to say about a server nobody knows.
-pub(crate) fn no_server(text: &str, nearest: Option<&str>) -> Fault {
-    Fault::new(
-        ErrorCode::NotFound,
-        Text::new(format!("there is no server `{text}`"), format!("没有服务器 `{text}`")),
-    )
-    .hint(match nearest {
-        Some(near) => Text::new(format!("did you mean `{near}`?"), format!("是否指 `{near}`？")),
-        None => Text::fixed("`chatos mcp servers` shows all of them", "`chatos mcp servers` 会列出全部"),
-    })
 }

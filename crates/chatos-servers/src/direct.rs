@@ -36,7 +36,7 @@ impl Servers {
                 tool.word = Word::Allow;
             }
         }
-        let set = Arc::new(Toolset::build(vec![offer], dropped));
+        let set = Arc::new(Toolset::build(vec![offer], dropped, lang));
         inner.direct.keep(lang, Made { known: Arc::clone(known), offered, set: Arc::clone(&set) });
         Ok(set)
     }

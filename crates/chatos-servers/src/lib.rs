@@ -20,6 +20,7 @@ mod parts;
 mod pins;
 mod questions;
 mod rows;
+mod search;
 mod servers;
 mod sign_in;
 mod sync;
@@ -33,11 +34,12 @@ pub use catalogue::{Catalogue, ServerRecord, seed};
 pub use offer::{ToolsetOrder, unapproved};
 pub use parts::{BuiltIn, ServersParts};
 pub use questions::ServerQuestions;
+pub use search::search;
 pub use servers::Servers;
 pub use sign_in::{Leaving, RETURN_PATH, Returned, SIGN_IN, SIGN_IN_PREFIX, pending};
 pub use sync::SETTING as SYNC_SETTING;
 pub use toolset::{
-    AppPlace, CURRENT_TIME, GrantedTool, OfferedTool, RefusedTool, Road, ServerOffer, ServerRoute,
-    SetProblem, Toolset, Word,
+    AppPlace, CALL_TOOL, CURRENT_TIME, FIND_TOOLS, GrantedTool, OfferedTool, READ_RESULT, RefusedTool, Road,
+    Room, ServerOffer, ServerRoute, SetProblem, TOO_MANY_TOOLS, ToolSearch, Toolset, USUAL_MOST, Word,
 };
 pub use view_meta::UiMeta;

@@ -103,7 +103,7 @@ impl Servers {
             }
         }
         offers.extend(self.refused(&parts, &catalogue, order, &there, &untrusted).await?);
-        let mut set = Toolset::build(offers, problems);
+        let mut set = Toolset::build(offers, problems, order.lang);
         for lease in leases {
             set.hold(Arc::new(lease));
         }

@@ -50,6 +50,6 @@ pub struct ServersParts {
 impl ServersParts {
     /// The language of messages when a caller names none.
     pub(crate) fn lang(&self) -> Lang {
-        self.settings.lang(self.environment.lang())
+        self.settings.languages().people
     }
 }

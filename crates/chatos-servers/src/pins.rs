@@ -98,7 +98,7 @@ fn tell(parts: &ServersParts, identity: &str, server: &str, names: &[String]) {
                 "`{server}` has {} new or changed tools that are off until you approve them: {shown}",
                 names.len()
             ),
-            format!("`{server}` 有 {} 个新增或变化的工具，在您批准前保持关闭：{shown}", names.len()),
+            format!("`{server}` 有 {} 个新增或变化的工具，在你批准前保持关闭：{shown}", names.len()),
         ),
         hint: Some(Text::fixed("look at the differences on the Servers page", "请在服务器页面查看差异")),
     });

@@ -3,13 +3,13 @@
 use chatos_contribution::{ServerIdentity, cmd_url};
 use chatos_mcp::{Addresses, Endpoint};
 use chatos_store::{ServerRow, ServerSource, StoreErrorKind};
+use chatos_tool::names::{Noun, unknown};
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use chatos_wire::event::{ChangedId, HostEvent};
 use chatos_wire::server::{AuthInput, OauthInput, ServerInput, ServerView};
 use serde_json::{Map, Value, json};
 
 use crate::auth::{StoredAuth, StoredOauth};
-use crate::catalogue::no_server;
 use crate::catalogue::{self, ServerRecord};
 use crate::pins::failed;
 use crate::servers::Servers;
@@ -106,14 +106,16 @@ impl Servers {
         let (parts, row_id) = (self.parts(), known.id.clone());
         let row = tokio::task::spawn_blocking(move || parts.store.mcp_server(&row_id)).await;
         let row = row.map_err(|error| failed(&error))??;
-        row.ok_or_else(|| no_server(id, None))
+        row.ok_or_else(|| unknown(Noun::SERVER, id, None))
     }
 
     /// Removes a server and ends its process.
     pub async fn remove(&self, id: &str) -> Result<(), Fault> {
         let alone = self.inner().editing.lock().await;
         let catalogue = self.inner().catalogue().await?;
-        let known = std::sync::Arc::clone(catalogue.wanted(id)?);
+        // By its whole name: what is gone is gone.
+        let known = catalogue.find(id).ok_or_else(|| unknown(Noun::SERVER, id, None))?;
+        let known = std::sync::Arc::clone(known);
         if known.is_built_in() {
             return Err(locked(&known));
         }

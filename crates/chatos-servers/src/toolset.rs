@@ -1,6 +1,8 @@
 //! The tools of a run: which exist, under which names a model sees them, and where each is called
 //! (agents §5). Built from what the policy granted; names are looked up, never parsed back.
 
+mod deferral;
+
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,11 +10,24 @@ use std::time::Duration;
 
 use chatos_contribution::{AsyncTask, ServerIdentity, names};
 use chatos_mcp::{ServerKey, plain_for_model};
-use chatos_tool::{Text, Transport, validation};
+use chatos_tool::{Lang, Text, Transport, validation};
 use serde_json::{Map, Value, json};
+
+pub use deferral::{CALL_TOOL, FIND_TOOLS, Room, TOO_MANY_TOOLS, ToolSearch, USUAL_MOST};
 
 /// The tool every run has (agents §5.1).
 pub const CURRENT_TIME: &str = "get_current_time";
+const CURRENT_TIME_ABOUT: Text = Text::fixed(
+    "The current date and time of this machine, with its time zone.",
+    "本机当前的日期、时间与时区。",
+);
+/// The tool every run of a chat has: what was cut or left out of its context (working-day §2).
+pub const READ_RESULT: &str = "read_result";
+const READ_RESULT_ABOUT: Text = Text::fixed(
+    "Reads the whole result of an earlier call of this chat, or a file beside a message, by lines: for results that \
+     were cut or pruned.",
+    "按行读取此会话中较早调用的完整结果，或消息所附的文件：用于被截断或省略的结果。",
+);
 /// Longest description a model is given.
 const DESCRIPTION_CHARS: usize = 1_024;
 
@@ -27,6 +42,8 @@ pub struct GrantedTool {
     pub server: String,
     /// The server's own name of the tool.
     pub tool: String,
+    /// For people.
+    pub title: Option<String>,
     /// As the model sees it.
     pub description: String,
     pub input_schema: Value,
@@ -128,7 +145,6 @@ pub enum Word {
 pub struct OfferedTool {
     /// The server's own name.
     pub tool: String,
-    /// For people.
     pub title: Option<String>,
     /// What it does, in full.
     pub description: String,
@@ -194,6 +210,8 @@ pub struct Toolset {
     pairs: HashMap<(ServerIdentity, String), String>,
     routes: BTreeMap<ServerIdentity, Arc<ServerRoute>>,
     problems: Vec<SetProblem>,
+    // Names of tools whose definitions the model is not given.
+    deferred: std::collections::BTreeSet<String>,
     // Keeps its servers from being stopped as unused, as long as the set is used.
     holds: Vec<Arc<dyn std::any::Any + Send + Sync>>,
 }
@@ -201,7 +219,7 @@ pub struct Toolset {
 impl Toolset {
     /// Gives every tool its name and sorts them. Names are given over all tools of the servers, granted
     /// or not, so that a grant never renames another tool.
-    pub fn build(offers: Vec<ServerOffer>, problems: Vec<SetProblem>) -> Self {
+    pub fn build(offers: Vec<ServerOffer>, problems: Vec<SetProblem>, lang: Lang) -> Self {
         let mut set = Self { problems, ..Self::default() };
         let lists: Vec<names::ServerTools<'_>> = offers
             .iter()
@@ -225,7 +243,7 @@ impl Toolset {
                 set.add(name, route, tool, offer.sampling);
             }
         }
-        set.tools.insert(CURRENT_TIME.to_owned(), current_time());
+        set.tools.insert(CURRENT_TIME.to_owned(), current_time(lang));
         set
     }
 
@@ -255,6 +273,7 @@ impl Toolset {
                 identity: route.identity.clone(),
                 server: route.name.clone(),
                 tool: tool.tool,
+                title: tool.title,
                 description,
                 input_schema: tool.input_schema,
                 annotations: tool.annotations,
@@ -270,6 +289,11 @@ impl Toolset {
     /// Keeps something alive with the set: the leases of its servers.
     pub fn hold(&mut self, held: Arc<dyn std::any::Any + Send + Sync>) {
         self.holds.push(held);
+    }
+
+    /// Adds the tool that reads what was left out of a chat's context.
+    pub fn offer_results(&mut self, lang: Lang) {
+        self.tools.insert(READ_RESULT.to_owned(), read_result(lang));
     }
 
     /// The granted tools, sorted by name so that providers' caches hit.
@@ -367,14 +391,47 @@ fn description(server: &str, title: Option<&str>, text: &str) -> String {
 }
 
 /// The clock: no server, no road, no question.
-fn current_time() -> GrantedTool {
+fn current_time(lang: Lang) -> GrantedTool {
+    let schema = json!({ "type": "object", "properties": {}, "additionalProperties": false });
+    own_tool(CURRENT_TIME, CURRENT_TIME_ABOUT.get(lang), schema)
+}
+
+fn read_result(lang: Lang) -> GrantedTool {
+    let zh = lang == Lang::Zh;
+    let id = if zh {
+        "调用或文件的标识符，即标记中所写的。"
+    } else {
+        "Id of the call or the file, as the marker names it."
+    };
+    let pattern = if zh {
+        "只返回包含此文本的行，不区分大小写。"
+    } else {
+        "Only lines with this text, in any case of letters."
+    };
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "id": { "type": "string", "description": id },
+            "start_line": { "type": "integer", "minimum": 1, "default": 1 },
+            "lines": { "type": "integer", "minimum": 1, "maximum": 2000, "default": 400 },
+            "pattern": { "type": "string", "description": pattern },
+        },
+        "required": ["id"],
+        "additionalProperties": false,
+    });
+    own_tool(READ_RESULT, READ_RESULT_ABOUT.get(lang), schema)
+}
+
+/// A tool of the host itself; it changes nothing.
+fn own_tool(name: &str, description: &str, input_schema: Value) -> GrantedTool {
     GrantedTool {
-        name: CURRENT_TIME.to_owned(),
+        name: name.to_owned(),
         identity: ServerIdentity::admin("chatos"),
         server: "chatos".to_owned(),
-        tool: CURRENT_TIME.to_owned(),
-        description: "The current date and time of this machine, with its time zone.".to_owned(),
-        input_schema: json!({ "type": "object", "properties": {}, "additionalProperties": false }),
+        tool: name.to_owned(),
+        title: None,
+        description: description.to_owned(),
+        input_schema,
         annotations: json!({ "readOnlyHint": true, "idempotentHint": true, "openWorldHint": false }),
         ask: false,
         asks_itself: false,

@@ -113,7 +113,7 @@ impl Servers {
         });
         let sampling = false;
         let offer = ServerOffer { route: Arc::clone(&known.route), tools: tools.collect(), sampling };
-        Ok(Toolset::build(vec![offer], Vec::new()))
+        Ok(Toolset::build(vec![offer], Vec::new(), lang))
     }
 
     async fn offer_of(

@@ -14,7 +14,7 @@ pub fn unknown_setting(key: &str) -> Fault {
     );
     match nearest_setting(key) {
         Some(near) => {
-            fault.hint(Text::new(format!("did you mean `{near}`?"), format!("您是否想输入 `{near}`？")))
+            fault.hint(Text::new(format!("did you mean `{near}`?"), format!("你是否想输入 `{near}`？")))
         }
         None => fault.hint(Text::fixed(
             "`chatos settings list` shows every setting",

@@ -7,9 +7,10 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-use chatos_tool::{Lang, Text};
+use chatos_tool::Text;
 use serde_json::Value;
 
+use crate::language::{Languages, languages};
 use crate::spec::{EnvRule, PLUGIN_ENV, SettingSpec, env_name, find_setting};
 use crate::value::{self, SettingIssue};
 
@@ -126,13 +127,9 @@ impl Settings {
         })
     }
 
-    /// The language of messages when a caller names none: the setting `language`, or that of the system.
-    pub fn lang(&self, system: Lang) -> Lang {
-        match self.text("language").as_str() {
-            "zh" => Lang::Zh,
-            "en" => Lang::En,
-            _ => system,
-        }
+    /// Which language people and models are spoken to, of this process and these settings.
+    pub fn languages(&self) -> Languages {
+        languages(&self.0.input.env, self)
     }
 
     /// The effective value as a switch.

@@ -87,6 +87,12 @@ impl Checked {
     pub(super) fn worst(&self) -> Option<Grade> {
         self.findings.iter().map(|finding| finding.level).max()
     }
+
+    /// What a person is asked about, for the material of the question.
+    pub(super) fn serious(&self) -> Vec<&'static str> {
+        let serious = self.findings.iter().filter(|finding| finding.level >= Grade::Ask);
+        serious.map(|finding| finding.id).collect()
+    }
 }
 
 /// Most findings of one command; more say nothing new.

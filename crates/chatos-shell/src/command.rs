@@ -176,6 +176,11 @@ pub(super) fn refuse_variables(variables: &Variables) -> Result<(), ToolError> {
     }
 }
 
+/// Where a command looks for programs, unless its call says otherwise.
+pub(super) fn search_path(own: &BTreeMap<String, String>) -> &str {
+    own.get("PATH").map_or("/usr/local/bin:/usr/bin:/bin", String::as_str)
+}
+
 /// The environment of a command: an allow-list of the server's own, fixed values, then the call's
 /// (servers §3.2). Secrets of the host are not on the list.
 pub(super) fn environment(
@@ -198,7 +203,7 @@ pub(super) fn environment(
             (name.clone(), if is_proxy { without_user(value) } else { value.clone() })
         })
         .collect();
-    env.entry("PATH".to_owned()).or_insert_with(|| "/usr/local/bin:/usr/bin:/bin".to_owned());
+    env.insert("PATH".to_owned(), search_path(own).to_owned());
     env.insert("TMPDIR".to_owned(), temp.display().to_string());
     for (name, value) in [
         ("TERM", "xterm-256color"),
@@ -332,6 +337,71 @@ mod tests {
         let many: Variables = (0..65).map(|n| (format!("V{n}"), EnvValue(String::new()))).collect();
         assert_eq!(check("true", &many).len(), 1);
         assert_eq!(check(" \n", &variables(&[])).len(), 1);
+    }
+
+    #[test]
+    fn nothing_of_the_host_changes_what_a_command_means() {
+        let hostile = [
+            "BASH_ENV",
+            "ENV",
+            "SHELLOPTS",
+            "BASHOPTS",
+            "BASH_FUNC_ls%%",
+            "PS4",
+            "IFS",
+            "CDPATH",
+            "PROMPT_COMMAND",
+            "LD_PRELOAD",
+            "LD_LIBRARY_PATH",
+            "LD_AUDIT",
+            "DYLD_INSERT_LIBRARIES",
+            "GCONV_PATH",
+            "GIT_DIR",
+            "GIT_CONFIG",
+            "GIT_CONFIG_PARAMETERS",
+            "GIT_SSH",
+            "GIT_SSH_COMMAND",
+            "GIT_EXTERNAL_DIFF",
+            "GIT_EDITOR",
+            "GIT_SEQUENCE_EDITOR",
+            "GIT_ASKPASS",
+            "GIT_EXEC_PATH",
+            "GIT_TEMPLATE_DIR",
+            "EDITOR",
+            "VISUAL",
+            "LESSOPEN",
+            "LESSCLOSE",
+            "MANPAGER",
+            "BROWSER",
+            "PYTHONSTARTUP",
+            "PYTHONPATH",
+            "PYTHONHOME",
+            "NODE_OPTIONS",
+            "NODE_PATH",
+            "PERL5OPT",
+            "PERL5LIB",
+            "PERL5DB",
+            "RUBYOPT",
+            "RUBYLIB",
+            "JAVA_TOOL_OPTIONS",
+            "_JAVA_OPTIONS",
+            "RUSTC_WRAPPER",
+            "CARGO_BUILD_RUSTC",
+            "MAKEFLAGS",
+            "GREP_OPTIONS",
+            "ZDOTDIR",
+            "XDG_CONFIG_HOME",
+            "npm_config_script_shell",
+            "RIPGREP_CONFIG_PATH",
+            "TAR_OPTIONS",
+            "CC",
+            "AWKPATH",
+        ];
+        let own = map(&hostile.map(|name| (name, "canary")));
+        let env = environment(&own, Path::new("/t"), "tok", None, BTreeMap::new());
+        assert!(!env.values().any(|value| value == "canary"), "{env:?}");
+        assert_eq!((env["PAGER"].as_str(), env["GIT_PAGER"].as_str()), ("cat", "cat"));
+        assert_eq!(env["PATH"], "/usr/local/bin:/usr/bin:/bin");
     }
 
     #[test]

@@ -87,7 +87,10 @@ pub(super) fn reasons(cx: &CallCx, request: Request<'_>, terms: Terms) -> Vec<Te
     let worst = request.checked.worst();
     let mut why = Vec::new();
     if cx.ask {
-        why.push(Text::fixed("the land_config asks for this tool", "land_config 要求确认此工具"));
+        why.push(Text::fixed(
+            "the permissions profile asks before this tool",
+            "授权配置要求使用此工具前先确认",
+        ));
     }
     if worst == Some(Grade::Block) {
         why.push(Text::fixed("the command can do great harm", "该命令可能造成严重破坏"));
@@ -136,7 +139,7 @@ pub(super) fn question(cx: &CallCx, request: Request<'_>, terms: Terms) -> Resul
         return Err(blocked(request));
     }
     let why = reasons(cx, request, terms);
-    Ok((!why.is_empty()).then(|| message(&why, request, terms)))
+    Ok((!why.is_empty()).then(|| message(&why, request)))
 }
 
 fn blocked(request: Request<'_>) -> ToolError {
@@ -154,19 +157,13 @@ fn blocked(request: Request<'_>) -> ToolError {
 }
 
 /// What stands above the command in a question.
-fn message(why: &[Text], request: Request<'_>, terms: Terms) -> Text {
+fn message(why: &[Text], request: Request<'_>) -> Text {
     let write = |lang: Lang| {
         let pick = |en: &str, zh: &str| if lang == Lang::En { en.to_owned() } else { zh.to_owned() };
         let mut lines: Vec<String> = why.iter().map(|why| format!("- {}", why.get(lang))).collect();
         if let Some(note) = request.note {
             lines.push(format!("- {}", note.get(lang)));
         }
-        let level = terms.level.as_str();
-        let network = if terms.network { pick("on", "开启") } else { pick("off", "关闭") };
-        lines.push(pick(
-            &format!("Sandbox: {level}; network: {network}"),
-            &format!("沙箱：{level}；网络：{network}"),
-        ));
         if let Some(shell) = request.shell {
             lines.push(pick(&format!("Shell: {shell}"), &format!("Shell：{shell}")));
         }
@@ -177,15 +174,12 @@ fn message(why: &[Text], request: Request<'_>, terms: Terms) -> Text {
                 &format!("调用设置的变量：{names}"),
             ));
         }
-        for finding in &request.checked.findings {
+        // The most serious first.
+        let mut findings: Vec<&super::check::Finding> = request.checked.findings.iter().collect();
+        findings.sort_by_key(|finding| std::cmp::Reverse(finding.level));
+        for finding in findings {
             let text = finding.text.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
-            let grade = match finding.level {
-                Grade::Info => "info",
-                Grade::Warn => "warn",
-                Grade::Ask => "ask",
-                Grade::Block => "block",
-            };
-            lines.push(format!("[{grade}] {} – {}{text}", finding.id, finding.message));
+            lines.push(format!("- {}{text} ({})", finding.message, finding.id));
         }
         // The question itself has the command in full; what stands here is bounded.
         lines.truncate(60);

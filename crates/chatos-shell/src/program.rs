@@ -16,7 +16,7 @@ use crate::command;
 use crate::gate;
 use crate::pool::{self, Link, Pool};
 use crate::run::not_started;
-use crate::sandbox::{self, Kernel, Level, Places, Programs};
+use crate::sandbox::{self, Kernel, Level, Places, Programs, Toolchains};
 use crate::server::{ShellHome, temp_in};
 use crate::wire::{Job, Order, Report};
 
@@ -101,6 +101,8 @@ impl Launcher {
         let terms = gate::terms(cx, || self.kernel.unwrap_or_else(Kernel::here), false)?;
         let temp = temp_in(&self.variables, &self.protected);
         let token = uuid::Uuid::new_v4().simple().to_string();
+        let toolchains =
+            (terms.level > Level::None).then(|| self.toolchains(cx, order.root, terms.network)).flatten();
         let boundary = terms.kernel.map(|kernel| {
             let places = Places {
                 root: order.root,
@@ -109,14 +111,16 @@ impl Launcher {
                 protected: &self.protected,
                 programs: &self.programs,
             };
-            let mut boundary = sandbox::boundary(&cx.settings.shell, kernel, places, terms.network, None);
+            let mut boundary =
+                sandbox::boundary(&cx.settings.shell, kernel, places, terms.network, toolchains.as_deref());
             boundary.read.extend(order.read);
             boundary.own = order.own;
             boundary
         });
+        let given = toolchains.as_ref().map(|toolchains| &toolchains.env);
         let job = Job {
             argv: order.argv,
-            env: command::environment(&self.variables, &temp, &token, None, order.env).into_iter().collect(),
+            env: command::environment(&self.variables, &temp, &token, given, order.env).into_iter().collect(),
             temp,
             cpu_seconds: None,
             memory_bytes: Some(order.memory_bytes),
@@ -133,6 +137,18 @@ impl Launcher {
                 Needed::Process,
                 Text::fixed("the supervisor of the program is gone", "程序的监管进程已退出"),
             )),
+        }
+    }
+
+    /// The toolchains of the home, as commands get them: a program behind a shim needs what the shim needs.
+    fn toolchains(&self, cx: &CallCx, root: &Path, network: bool) -> Option<Arc<Toolchains>> {
+        let found = self.programs.toolchains(&cx.settings.shell, &self.variables, root)?;
+        match found.prepare(network) {
+            Ok(()) => Some(found),
+            Err(error) => {
+                tracing::warn!(%error, "the private cache of a project cannot be made");
+                Some(Arc::new(found.without_cache()))
+            }
         }
     }
 

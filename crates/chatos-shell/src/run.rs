@@ -191,7 +191,11 @@ impl Shop {
         let agreed = consent::agree(cx, look).await;
         let known = denied.into_inner().unwrap_or_else(PoisonError::into_inner);
         let (consent, approval, looked) = agreed.map_err(|error| (error, known))?;
-        let Looked { shell, dir, terms, mut checked } = looked;
+        let Looked { mut shell, dir, terms, mut checked } = looked;
+        if consent.run_as.is_some() {
+            // Nothing of its grammar is used that shells read in different ways.
+            shell = command::shell(Some("sh"), &self.variables).map_err(plain)?;
+        }
         let mut env = BTreeMap::new();
         for (name, value) in wanted.env {
             env.insert(name, self.secrets.resolve(cx, &value.0).await.map_err(plain)?);
@@ -203,7 +207,8 @@ impl Shop {
         let env = command::environment(&self.variables, &temp, &token, given, env);
         let boundary = self.boundary(cx, terms, &temp, toolchains.as_deref());
         let job = Job {
-            argv: shell.argv(&wanted.command),
+            // What a rule was matched against is what runs.
+            argv: shell.argv(consent.run_as.as_deref().unwrap_or(&wanted.command)),
             env: env.into_iter().collect(),
             temp,
             // A process with several threads uses several seconds in one.
@@ -245,7 +250,10 @@ impl Shop {
             "shell": shell.path,
             "env": names,
             "envDigest": effect::digest_of(&json!({ "given": given, "own": &self.variables })),
+            "path": command::search_path(&self.variables),
+            "writable": policy.as_ref().map(|policy| &policy.write),
             "network": terms.network,
+            "findings": checked.serious(),
             "sandbox": { "level": terms.level.as_str(), "policyDigest": effect::digest_of(&json!(policy)) },
         });
         Ok(Some(Matter::command(cx, &wanted.command, &dir.rel, message, facts)))

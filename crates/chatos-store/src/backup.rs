@@ -39,6 +39,30 @@ impl Store {
         self.backup_to(&folder.join(format!("before-{what}-{}.db", stamp())))
     }
 
+    /// A copy at the first start of another version of the program on this database, before that version changes
+    /// anything; a migration has made its own by then. Of these copies the newest three stay.
+    pub fn before_version(&self, version: &str) -> Result<Option<Backup>, StoreError> {
+        const KEPT: usize = 3;
+        let last = self.meta("program_version")?;
+        if last.as_deref() == Some(version) {
+            return Ok(None);
+        }
+        // A database nobody served yet holds nothing to keep; one from before this record does.
+        let used = last.is_some() || self.meta("clean_stop")?.is_some();
+        let copy = (used && self.migrated_from().is_none())
+            .then(|| self.backup_before(&format!("version-{version}")))
+            .transpose()?;
+        self.set_meta("program_version", version)?;
+        let of_versions = |path: &Path| {
+            path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("before-version-"))
+        };
+        let copies = list_backups(&self.options().backups).into_iter().filter(|(path, _)| of_versions(path));
+        for (path, _) in copies.skip(KEPT) {
+            std::fs::remove_file(&path).map_err(|e| io_error("remove an old backup", &path, &e))?;
+        }
+        Ok(copy)
+    }
+
     /// Makes the daily copy when the newest one is older than a day, and removes those beyond `keep`.
     pub fn daily_backup(&self, keep: usize) -> Result<Option<Backup>, StoreError> {
         let folder = &self.options().backups;

@@ -1,4 +1,5 @@
-//! The transcript of a chat: messages are appended in a gap-free order and never deleted one by one.
+//! The transcript of a chat: messages are appended in order and never deleted one by one, but for those that wait
+//! for their turn and are taken back.
 
 use std::collections::HashMap;
 
@@ -9,6 +10,7 @@ use crate::db::Store;
 use crate::error::{StoreError, StoreErrorKind};
 use crate::kept::Kept;
 use crate::time::now_ms;
+use crate::versions;
 use crate::word::word;
 
 /// A message.
@@ -38,6 +40,10 @@ pub struct MessageRow {
     pub elapsed_ms: Option<i64>,
     pub opaque: String,
     pub created_at: i64,
+    /// Of a message that takes the place of another: the first one in that place.
+    pub version_of: String,
+    /// The version of a message with which it was left; empty for what the chat shows.
+    pub left_with: String,
     pub tool_calls: Vec<ToolCallRow>,
     pub attachments: Vec<AttachmentRow>,
 }
@@ -93,11 +99,19 @@ pub struct SummaryRow {
     pub model_id: String,
     pub run_id: String,
     pub created_at: i64,
+    /// What a model is sent for it, byte for byte; empty in rows of older programs.
+    pub block: String,
+    /// `summary`, `overflow` or `mechanical`.
+    pub kind: String,
+    /// How many messages it stands for.
+    pub messages: i64,
+    /// Runs inside the range that waited for their turn, as a JSON list: it does not stand for them.
+    pub left_out: String,
 }
 
 const COLUMNS: &str = "id, session_id, seq, run_id, user_message_id, role, name, content, reasoning, tool_call_id,
   tool_name, server, tool, tool_status, tool_code, is_error, structured_blob, partial, kind, tokens, elapsed_ms,
-  opaque, created_at";
+  opaque, created_at, version_of, left_with";
 
 impl Store {
     /// Appends a message; one of the same id is left as it is. Gives its place in the order.
@@ -127,7 +141,8 @@ impl Store {
     ) -> Result<(Vec<MessageRow>, bool), StoreError> {
         self.read(|connection| {
             let sql = format!(
-                "SELECT {COLUMNS} FROM messages WHERE session_id = ?1 AND seq < ?2 ORDER BY seq DESC LIMIT ?3"
+                "SELECT {COLUMNS} FROM messages WHERE session_id = ?1 AND seq < ?2 AND left_with = ''
+                 ORDER BY seq DESC LIMIT ?3"
             );
             let mut statement = connection.prepare_cached(&sql)?;
             let rows = statement
@@ -144,8 +159,10 @@ impl Store {
     /// Messages after a place in the order, oldest first.
     pub fn messages_after(&self, session: &str, after: i64) -> Result<Vec<MessageRow>, StoreError> {
         self.read(|connection| {
-            let sql =
-                format!("SELECT {COLUMNS} FROM messages WHERE session_id = ?1 AND seq > ?2 ORDER BY seq");
+            let sql = format!(
+                "SELECT {COLUMNS} FROM messages WHERE session_id = ?1 AND seq > ?2 AND left_with = ''
+                 ORDER BY seq"
+            );
             let mut statement = connection.prepare_cached(&sql)?;
             let rows = statement.query_map((session, after), message_of)?;
             let mut rows: Vec<MessageRow> = rows.collect::<Result<_, _>>()?;
@@ -183,6 +200,32 @@ impl Store {
         })
     }
 
+    /// The whole result of a call of a chat, as its step kept it; where that is gone, as the message has it.
+    pub fn result_of_call(&self, session: &str, call_id: &str) -> Result<Option<String>, StoreError> {
+        let found: Option<(String, Option<String>)> = self.read(|connection| {
+            let sql = "SELECT m.content, (SELECT s.output_blob FROM run_steps s WHERE s.run_id = m.run_id
+                         AND s.call_id = m.tool_call_id AND s.output_blob <> '' ORDER BY s.seq DESC LIMIT 1)
+                       FROM messages m WHERE m.session_id = ?1 AND m.tool_call_id = ?2 ORDER BY m.seq DESC LIMIT 1";
+            let mut statement = connection.prepare_cached(sql)?;
+            Ok(statement.query_row((session, call_id), |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
+        })?;
+        let Some((content, output)) = found else { return Ok(None) };
+        let output = output.and_then(|blob| self.kept(&blob));
+        let whole = output.and_then(|text| serde_json::from_str::<serde_json::Value>(&text).ok());
+        Ok(Some(whole.and_then(|whole| whole["text"].as_str().map(str::to_owned)).unwrap_or(content)))
+    }
+
+    /// Ids of the newest calls of a chat.
+    pub fn newest_calls(&self, session: &str, limit: u32) -> Result<Vec<String>, StoreError> {
+        self.read(|connection| {
+            let sql = "SELECT tool_call_id FROM messages WHERE session_id = ?1 AND tool_call_id <> ''
+                       ORDER BY seq DESC LIMIT ?2";
+            let mut statement = connection.prepare_cached(sql)?;
+            let rows = statement.query_map((session, limit), |row| row.get(0))?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
     /// Remembers a summary; one of the same id is left as it is.
     pub fn add_summary(&self, row: SummaryRow) -> Result<(), StoreError> {
         self.write(move |connection| insert_summary(connection, &row))
@@ -193,7 +236,8 @@ impl Store {
         self.read(|connection| {
             let mut statement = connection.prepare_cached(
                 "SELECT id, session_id, from_seq, to_seq, text, tokens_before, tokens_after, model_id, run_id,
-                   created_at FROM summaries WHERE session_id = ?1 ORDER BY to_seq, created_at",
+                   created_at, block, kind, messages, left_out
+                 FROM summaries WHERE session_id = ?1 AND left_with = '' ORDER BY to_seq, created_at",
             )?;
             let rows = statement.query_map([session], |row| {
                 Ok(SummaryRow {
@@ -207,6 +251,10 @@ impl Store {
                     model_id: row.get(7)?,
                     run_id: row.get(8)?,
                     created_at: row.get(9)?,
+                    block: row.get(10)?,
+                    kind: row.get(11)?,
+                    messages: row.get(12)?,
+                    left_out: row.get(13)?,
                 })
             })?;
             Ok(rows.collect::<Result<_, _>>()?)
@@ -218,7 +266,8 @@ pub(crate) fn insert_summary(connection: &Connection, row: &SummaryRow) -> Resul
     connection
         .prepare_cached(
             "INSERT INTO summaries (id, session_id, from_seq, to_seq, text, tokens_before, tokens_after, model_id,
-               run_id, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT (id) DO NOTHING",
+               run_id, created_at, block, kind, messages, left_out)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) ON CONFLICT (id) DO NOTHING",
         )?
         .execute((
             &row.id,
@@ -231,11 +280,23 @@ pub(crate) fn insert_summary(connection: &Connection, row: &SummaryRow) -> Resul
             &row.model_id,
             &row.run_id,
             row.created_at,
+            &row.block,
+            &row.kind,
+            row.messages,
+            &row.left_out,
         ))?;
     Ok(())
 }
 
-/// Appends inside a transaction of the caller.
+/// A message that begins a run begins one only.
+pub(crate) fn refuse_known(connection: &Connection, id: &str) -> Result<(), StoreError> {
+    if connection.prepare_cached("SELECT 1 FROM messages WHERE id = ?1")?.exists([id])? {
+        return Err(StoreError::new(StoreErrorKind::Conflict, format!("there is a message `{id}` already")));
+    }
+    Ok(())
+}
+
+/// Appends inside a transaction of the caller. A version of an older message is shown instead of it from then on.
 pub(crate) fn append(connection: &Connection, message: &NewMessage) -> Result<i64, StoreError> {
     let row = &message.row;
     let known: Option<i64> = connection
@@ -253,12 +314,15 @@ pub(crate) fn append(connection: &Connection, message: &NewMessage) -> Result<i6
             format!("there is no chat `{}`", row.session_id),
         ));
     }
+    if !row.version_of.is_empty() {
+        versions::leave(connection, &row.session_id, &row.version_of)?;
+    }
     let seq: i64 = connection
         .prepare_cached("SELECT coalesce(max(seq), 0) + 1 FROM messages WHERE session_id = ?1")?
         .query_row([&row.session_id], |row| row.get(0))?;
     let sql = format!(
         "INSERT INTO messages ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14,
-           ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23)"
+           ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, '')"
     );
     connection.prepare_cached(&sql)?.execute(rusqlite::params![
         row.id,
@@ -284,6 +348,7 @@ pub(crate) fn append(connection: &Connection, message: &NewMessage) -> Result<i6
         row.elapsed_ms,
         row.opaque,
         row.created_at,
+        row.version_of,
     ])?;
     message.structured.hold(connection)?;
     put_calls(connection, &row.id, &message.calls)?;
@@ -445,6 +510,8 @@ fn message_of(row: &Row<'_>) -> rusqlite::Result<MessageRow> {
         elapsed_ms: row.get(20)?,
         opaque: row.get(21)?,
         created_at: row.get(22)?,
+        version_of: row.get(23)?,
+        left_with: row.get(24)?,
         tool_calls: Vec::new(),
         attachments: Vec::new(),
         id,

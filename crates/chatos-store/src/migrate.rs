@@ -34,6 +34,15 @@ const MIGRATIONS: &[Migration] = &[
         name: "server_start_time",
         sql: include_str!("migrations/0015_server_start_time.sql"),
     },
+    Migration { version: 16, name: "clients", sql: include_str!("migrations/0016_clients.sql") },
+    Migration { version: 17, name: "versions", sql: include_str!("migrations/0017_versions.sql") },
+    Migration {
+        version: 18,
+        name: "approval_rules",
+        sql: include_str!("migrations/0018_approval_rules.sql"),
+    },
+    Migration { version: 19, name: "context", sql: include_str!("migrations/0019_context.sql") },
+    Migration { version: 20, name: "model_facts", sql: include_str!("migrations/0020_model_facts.sql") },
 ];
 
 /// The schema this binary reads and writes.

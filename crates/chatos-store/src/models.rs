@@ -1,6 +1,8 @@
 //! Model records (agents §1.1). Exactly one row is the default: every change that could leave none
 //! or two decides in its own transaction who it is.
 
+use std::collections::BTreeMap;
+
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -53,6 +55,12 @@ pub struct ModelRecord {
     pub currency: String,
     /// `user`, `builtin`, `detected` or `import`.
     pub source: String,
+    /// Who said what about it, by member: `person`, `vendor`, `learned`, `catalogue` or `guess`; nobody where absent.
+    #[serde(default)]
+    pub sources: BTreeMap<String, String>,
+    /// What is known about it besides.
+    #[serde(default)]
+    pub facts: ModelFacts,
     #[serde(skip)]
     pub created_at: i64,
     #[serde(skip)]
@@ -89,10 +97,44 @@ impl ModelRecord {
             price_cache_write: None,
             currency: String::new(),
             source: "user".to_owned(),
+            sources: BTreeMap::new(),
+            facts: ModelFacts::default(),
             created_at: 0,
             updated_at: 0,
         }
     }
+}
+
+/// Facts of a model that nobody types in.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ModelFacts {
+    /// It reads PDF files.
+    pub pdf: bool,
+    /// Words for how hard it may think.
+    pub efforts: Vec<String>,
+    /// Its thinking has to be sent back with tool results.
+    pub reasoning_replay: bool,
+    /// It takes marks for what to cache.
+    pub cache_control: bool,
+    /// Tools of one request; 0: unknown.
+    pub max_tools: u32,
+    /// Other prices for calls with more input.
+    pub price_tiers: Vec<PriceTier>,
+    /// The day the prices are of, as `2026-01-31`.
+    pub prices_as_of: String,
+}
+
+/// Prices of calls whose whole input is above a number of tokens, per million tokens.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[expect(missing_docs, reason = "the words say it")]
+pub struct PriceTier {
+    pub above: u64,
+    pub input: Option<f64>,
+    pub output: Option<f64>,
+    pub cache_read: Option<f64>,
+    pub cache_write: Option<f64>,
 }
 
 /// How the last test call of a model ended.
@@ -110,14 +152,16 @@ pub struct ModelTest {
 const COLUMNS: &str = "id, name, provider, model, base_url, api_key_name, description, is_default, enabled,
   context_tokens, max_output_tokens, temperature, reasoning_effort, supports_vision, supports_reasoning,
   supports_tools, supports_parallel_tools, tool_followup, extra_headers, extra_body, price_input, price_output,
-  price_cache_read, price_cache_write, currency, source, created_at, updated_at";
+  price_cache_read, price_cache_write, currency, source, created_at, updated_at, sources, facts";
 
 fn record(row: &Row<'_>) -> rusqlite::Result<ModelRecord> {
     let object = |text: Option<String>| {
         text.and_then(|text| serde_json::from_str::<Map<String, Value>>(&text).ok()).unwrap_or_default()
     };
     let followup: String = row.get(17)?;
-    Ok(ModelRecord {
+    let sources: Option<String> = row.get(28)?;
+    let facts: Option<String> = row.get(29)?;
+    let mut model = ModelRecord {
         id: row.get(0)?,
         name: row.get(1)?,
         provider: row.get(2)?,
@@ -146,7 +190,28 @@ fn record(row: &Row<'_>) -> rusqlite::Result<ModelRecord> {
         source: row.get(25)?,
         created_at: row.get(26)?,
         updated_at: row.get(27)?,
-    })
+        sources: BTreeMap::new(),
+        facts: facts.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default(),
+    };
+    model.sources = match sources {
+        Some(text) => serde_json::from_str(&text).unwrap_or_default(),
+        None => typed_in(&model),
+    };
+    Ok(model)
+}
+
+/// Of a row from before sources were kept: what is there was typed in by a person.
+fn typed_in(model: &ModelRecord) -> BTreeMap<String, String> {
+    let said = [
+        ("contextTokens", model.context_tokens > 0),
+        ("maxOutputTokens", model.max_output_tokens > 0),
+        ("supportsVision", model.supports_vision),
+        ("supportsReasoning", model.supports_reasoning),
+        ("supportsTools", !model.supports_tools),
+        ("prices", model.price_input.is_some() || model.price_output.is_some()),
+    ];
+    let said = said.into_iter().filter(|(_, said)| *said);
+    said.map(|(member, _)| (member.to_owned(), "person".to_owned())).collect()
 }
 
 impl Store {
@@ -306,7 +371,7 @@ fn put(connection: &Connection, model: &ModelRecord) -> Result<(), StoreError> {
     let object = |map: &Map<String, Value>| {
         (!map.is_empty()).then(|| serde_json::Value::Object(map.clone()).to_string())
     };
-    let marks: Vec<String> = (1..=28).map(|n| format!("?{n}")).collect();
+    let marks: Vec<String> = (1..=30).map(|n| format!("?{n}")).collect();
     // Not `INSERT OR REPLACE`: that would delete the row first, and its test results with it.
     let sets: Vec<String> = COLUMNS
         .split(',')
@@ -348,6 +413,8 @@ fn put(connection: &Connection, model: &ModelRecord) -> Result<(), StoreError> {
         model.source,
         model.created_at,
         model.updated_at,
+        serde_json::to_string(&model.sources).unwrap_or_default(),
+        serde_json::to_string(&model.facts).unwrap_or_default(),
     ])?;
     Ok(())
 }

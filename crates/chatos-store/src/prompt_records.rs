@@ -93,6 +93,18 @@ impl Store {
         self.read(|connection| prompt(connection, id))
     }
 
+    /// The last question that a call of another program's session asked, by the span of that call.
+    pub fn question_of_call(&self, session: &str, span: &str) -> Result<Option<PromptRow>, StoreError> {
+        self.read(|connection| {
+            let sql = "SELECT request_id FROM prompt_records \
+                       WHERE entry ->> '$.chatos.sessionId' = ?1 AND entry ->> '$.chatos.trace.spanId' = ?2 \
+                       ORDER BY created_at DESC, request_id DESC LIMIT 1";
+            let id: Option<String> =
+                connection.prepare_cached(sql)?.query_row([session, span], |row| row.get(0)).optional()?;
+            id.map_or(Ok(None), |id| prompt(connection, &id))
+        })
+    }
+
     /// Calls `each` with (request id, entry, answer, answered at) of every served prompt.
     pub fn each_prompt(
         &self,

@@ -11,6 +11,7 @@ use chatos_policy::Role;
 use chatos_wire::{RunEnd, RunKind, RunState, StepKind, StepState};
 use rusqlite::{Connection, OptionalExtension};
 
+use crate::context_marks::{self, ContextMark};
 use crate::db::Store;
 use crate::error::{StoreError, StoreErrorKind};
 use crate::kept::Kept;
@@ -153,6 +154,7 @@ pub struct RunWrite {
     pub messages: Vec<MessageWrite>,
     pub usage: Vec<UsageRow>,
     pub summary: Option<SummaryRow>,
+    pub marks: Vec<ContextMark>,
     pub change: Option<RunChange>,
 }
 
@@ -165,6 +167,9 @@ impl Store {
         message: Option<NewMessage>,
     ) -> Result<i64, StoreError> {
         self.write_journal(move |connection| {
+            if let Some(message) = &message {
+                messages::refuse_known(connection, &message.row.id)?;
+            }
             if let Some(session) = &session {
                 insert_session(connection, session)?;
             }
@@ -231,7 +236,7 @@ impl Store {
         })
     }
 
-    /// Gives up an interrupted run, or one that never began.
+    /// Gives up an interrupted run, or one that never began; the message of the latter goes with it.
     pub fn discard_run(&self, id: &str) -> Result<(), StoreError> {
         let id = id.to_owned();
         self.write(move |connection| {
@@ -255,6 +260,21 @@ impl Store {
                      WHERE run_id = ?1 AND state IN ('planned', 'sent', 'uncertain')",
                 )?
                 .execute((&id, now))?;
+            if run.state == RunState::Queued && run.kind != RunKind::Sub {
+                // Nobody has read it, and no answer follows.
+                let taken: Option<(String, String)> = connection
+                    .prepare_cached(
+                        "SELECT session_id, version_of FROM messages WHERE id = ?1 AND run_id = ?2",
+                    )?
+                    .query_row((&run.user_message_id, &id), |row| Ok((row.get(0)?, row.get(1)?)))
+                    .optional()?;
+                connection
+                    .prepare_cached("DELETE FROM messages WHERE id = ?1 AND run_id = ?2")?
+                    .execute((&run.user_message_id, &id))?;
+                if let Some((session, version_of)) = taken {
+                    crate::versions::taken_back(connection, &session, &version_of)?;
+                }
+            }
             Ok(())
         })
     }
@@ -287,6 +307,9 @@ impl Store {
             }
             if let Some(summary) = &write.summary {
                 messages::insert_summary(connection, summary)?;
+            }
+            for mark in &write.marks {
+                context_marks::insert(connection, mark)?;
             }
             if let Some(change) = &write.change {
                 change_run(connection, &write.run_id, change)?;

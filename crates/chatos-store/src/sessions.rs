@@ -157,7 +157,7 @@ impl Store {
             let sql = format!(
                 "SELECT m.session_id, s.title, m.id, m.seq, m.role, m.content, m.created_at
                  FROM messages m JOIN sessions s ON s.id = m.session_id
-                 WHERE {filter} AND m.role IN ('user', 'assistant')
+                 WHERE {filter} AND m.role IN ('user', 'assistant') AND m.left_with = ''
                    AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = s.id) ORDER BY m.created_at DESC LIMIT ?2"
             );
             let mut statement = connection.prepare_cached(&sql)?;

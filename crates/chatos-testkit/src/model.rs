@@ -40,6 +40,12 @@ pub enum Script {
         /// Lines of a stream, right or wrong.
         body: String,
     },
+    /// Does this, and says how many tokens it was asked with.
+    Counted {
+        script: Box<Script>,
+        /// Tokens of the request.
+        input: u64,
+    },
     /// Begins to say something and goes away.
     Cut {
         /// What it says before.
@@ -51,6 +57,11 @@ impl Script {
     /// Says this.
     pub fn say(text: impl Into<String>) -> Self {
         Self::Answer { text: text.into(), calls: Vec::new() }
+    }
+
+    /// Does this and counts the request.
+    pub fn counted(script: Script, input: u64) -> Self {
+        Self::Counted { script: Box::new(script), input }
     }
 
     /// Calls one tool.
@@ -144,12 +155,13 @@ fn serve(
     stream.set_nodelay(true)?;
     let mut reader = BufReader::new(stream.try_clone()?);
     let mut out = stream;
-    let mut length = 0;
+    let (mut length, mut is_question) = (0, false);
     loop {
         let mut line = String::new();
         if reader.read_line(&mut line)? == 0 {
             return Ok(());
         }
+        is_question |= line.starts_with("POST ");
         let whole = line.trim_end().to_owned();
         let line = whole.to_ascii_lowercase();
         if line.is_empty() {
@@ -165,15 +177,20 @@ fn serve(
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body)?;
+    if !is_question {
+        // Asked for its list of models, which it does not have.
+        return answer(&mut out, Script::Refuse { status: 404, headers: Vec::new(), body: json!({}) }, 0);
+    }
     let request: Value = serde_json::from_slice(&body).unwrap_or_default();
     asked.fetch_add(1, Ordering::Relaxed);
     let script = decide(&request);
     kept.lock().unwrap_or_else(PoisonError::into_inner).push(request);
-    answer(&mut out, script)
+    answer(&mut out, script, 10)
 }
 
-fn answer(out: &mut TcpStream, script: Script) -> std::io::Result<()> {
+fn answer(out: &mut TcpStream, script: Script, input: u64) -> std::io::Result<()> {
     match script {
+        Script::Counted { script, input } => answer(out, *script, input),
         Script::Refuse { status, headers, body } => {
             let body = body.to_string();
             let more: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
@@ -198,7 +215,7 @@ fn answer(out: &mut TcpStream, script: Script) -> std::io::Result<()> {
                     chunk(out, &json!({ "tool_calls": [call] }), None)?;
                 }
             }
-            end(out, if calls.is_empty() { "stop" } else { "tool_calls" })
+            end(out, if calls.is_empty() { "stop" } else { "tool_calls" }, input)
         }
         Script::Slow { pieces, pause } => {
             head(out)?;
@@ -206,7 +223,7 @@ fn answer(out: &mut TcpStream, script: Script) -> std::io::Result<()> {
                 chunk(out, &json!({ "content": piece }), None)?;
                 std::thread::sleep(pause);
             }
-            end(out, "stop")
+            end(out, "stop", input)
         }
         Script::Raw { body } => {
             head(out)?;
@@ -241,11 +258,11 @@ fn chunk(out: &mut TcpStream, delta: &Value, finish: Option<&str>) -> std::io::R
     write!(out, "data: {data}\n\n")
 }
 
-fn end(out: &mut TcpStream, reason: &str) -> std::io::Result<()> {
+fn end(out: &mut TcpStream, reason: &str, input: u64) -> std::io::Result<()> {
     chunk(out, &json!({}), Some(reason))?;
     let usage = json!({
         "id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "scripted", "choices": [],
-        "usage": { "prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15 },
+        "usage": { "prompt_tokens": input, "completion_tokens": 5, "total_tokens": input + 5 },
     });
     write!(out, "data: {usage}\n\ndata: [DONE]\n\n")?;
     out.flush()

@@ -124,6 +124,8 @@ impl Sandbox {
             // An empty folder: no Node, no opener, nothing of the machine.
             .env("PATH", self.root.path().join("bin"))
             .env("LANG", "C.UTF-8")
+            // Machines that run tests are slow; what is under test is seldom this wait.
+            .env("CHATOS_SET_MCP_FIRST_WAIT_MS", "15000")
             .current_dir(self.root.path())
             .stdin(Stdio::null());
         for (name, value) in &self.variables {

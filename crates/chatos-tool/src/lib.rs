@@ -17,6 +17,7 @@ pub mod schema;
 pub mod validation;
 
 mod issues;
+pub mod names;
 mod note;
 mod tool_error;
 mod trace;

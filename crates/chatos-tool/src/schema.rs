@@ -113,7 +113,9 @@ fn localised(schema: &Value, lang: Lang) -> Value {
             (key, _) if key.starts_with("x-") => continue,
             ("description", english) => match (lang, map.get("x-zh")) {
                 (Lang::Zh, Some(chinese)) => chinese.clone(),
-                _ => english.clone(),
+                // Results are described in English only; nobody gets two languages in one text.
+                (Lang::Zh, None) => continue,
+                (Lang::En, _) => english.clone(),
             },
             ("properties" | "$defs", Value::Object(schemas)) => {
                 schemas.iter().map(|(name, schema)| (name.clone(), localised(schema, lang))).collect()

@@ -29,7 +29,14 @@ impl Lang {
     /// Picks a language from a locale or `Accept-Language` value such as `zh_CN.UTF-8` or `zh-CN,en;q=0.8`.
     pub fn from_locale(value: &str) -> Self {
         let first = value.split([',', ';', ':']).next().unwrap_or_default().trim();
-        if first.len() >= 2 && first[..2].eq_ignore_ascii_case("zh") { Self::Zh } else { Self::En }
+        let start = first.get(..2).unwrap_or_default();
+        if start.eq_ignore_ascii_case("zh") { Self::Zh } else { Self::En }
+    }
+
+    /// The language the variables of a process ask for: the first of them that is not blank.
+    pub fn of_variables<'a>(get: impl Fn(&str) -> Option<&'a str>) -> Self {
+        let named = ["LC_ALL", "LC_MESSAGES", "LANG"].into_iter().filter_map(get);
+        named.filter(|value| !value.trim().is_empty()).map(Self::from_locale).next().unwrap_or_default()
     }
 }
 

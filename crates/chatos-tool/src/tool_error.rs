@@ -145,6 +145,8 @@ words! {
         ShellBlocked => "shell_blocked",
         /// A person had to be asked and none can be reached.
         NoPerson => "no_person",
+        /// A rule of the person refuses it.
+        ApprovalRule => "approval_rule",
         /// The file's mode or owner forbids it.
         FileMode => "file_mode",
         /// The tool is new or changed, and no person approved it since.

@@ -5,6 +5,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+/// The agent this program makes at the first start; a chat that names none begins with it while it is there, else with
+/// the first of the list.
+pub const FIRST_AGENT: &str = "agent_default";
+
 /// All agents.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct AgentList {

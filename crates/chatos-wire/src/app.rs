@@ -91,6 +91,8 @@ pub struct NeededApps {
 pub struct NeededApp {
     pub plugin_id: String,
     pub app_id: String,
+    /// Ids of the calls whose result its page has to bring.
+    pub call_ids: Vec<String>,
 }
 
 /// What the page found out about its browser.

@@ -250,13 +250,49 @@ pub struct UsageBody {
     /// Null when nobody knows.
     pub cost: Option<f64>,
     pub currency: Option<String>,
+    /// How full the model's window is after this call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<ContextBody>,
 }
 
-/// The beginning of the chat was summarised.
+/// How full a model's window is.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ContextBody {
+    /// How many tokens are in it now.
+    pub used: u64,
+    /// How many tokens the window holds.
+    pub window: u64,
+    /// How full it is, in hundredths.
+    pub share: u32,
+    /// `person`, `vendor`, `learned`, `catalogue` or `default`.
+    pub window_source: String,
+    pub parts: ContextParts,
+}
+
+/// What fills a window, in estimated tokens.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct ContextParts {
+    pub system: u64,
+    pub tools: u64,
+    pub summary: u64,
+    pub messages: u64,
+    pub results: u64,
+}
+
+/// What is sent to the model became smaller; the chat stays as it is.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CompactedBody {
-    pub summary_id: String,
+    /// `prune`: old results became lines; `summary`: the beginning was summarised; `overflow`: one of both, after
+    /// the vendor refused a request as too long.
+    #[serde(default)]
+    pub kind: String,
+    /// The summary; null where none was made.
+    pub summary_id: Option<String>,
+    /// How many messages it is about.
+    #[serde(default)]
+    pub messages: u64,
     pub before_tokens: u64,
     pub after_tokens: u64,
 }

@@ -6,6 +6,7 @@
 pub mod agent;
 pub mod app;
 pub mod auth;
+pub mod card;
 pub mod change;
 pub mod chat_event;
 pub mod client;
@@ -17,6 +18,7 @@ pub mod model;
 pub mod operation;
 pub mod plugin;
 pub mod prompt;
+pub mod rule;
 pub mod run;
 pub mod run_line;
 pub mod server;

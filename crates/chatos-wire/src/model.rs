@@ -1,5 +1,7 @@
 //! Models, vendors that are known, and tests of both.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -50,6 +52,10 @@ pub struct ModelView {
     pub currency: String,
     /// `user`, `builtin`, `detected` or `import`.
     pub source: String,
+    /// Who said what about it, by member: `person`, `vendor`, `learned`, `catalogue` or `guess`; nobody where absent.
+    /// `prices` stands for all of them.
+    pub sources: BTreeMap<String, String>,
+    pub facts: ModelFactsView,
     /// It can be asked now, as far as that is known without asking.
     pub usable: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,6 +67,96 @@ pub struct ModelView {
     pub last_test: Option<LastTest>,
     pub created_at: String,
     pub updated_at: String,
+}
+
+/// What is known about a model besides.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ModelFactsView {
+    /// Tokens of one call that are reckoned with, whoever said so.
+    pub window: u64,
+    pub window_source: String,
+    /// It reads PDF files.
+    pub pdf: bool,
+    /// Words for how hard it may think.
+    pub efforts: Vec<String>,
+    /// It takes marks for what to cache.
+    pub cache_control: bool,
+    /// Tools of one request; 0: unknown.
+    pub max_tools: u32,
+    pub price_tiers: Vec<PriceTierView>,
+    /// The day the prices are of, as `2026-01-31`; empty where they are unknown.
+    pub prices_as_of: String,
+}
+
+/// Prices of calls whose whole input is above a number of tokens, per million tokens.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PriceTierView {
+    pub above: u64,
+    pub input: Option<f64>,
+    pub output: Option<f64>,
+    pub cache_read: Option<f64>,
+    pub cache_write: Option<f64>,
+}
+
+/// Models of a vendor or server that can chat.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OfferedModels {
+    pub items: Vec<OfferedModel>,
+    /// `vendor`: its own list. `catalogue`: what ChatOS ships, because the vendor gave none.
+    pub source: String,
+    /// Why the vendor gave none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<ModelProblem>,
+}
+
+/// One model that a vendor or server offers.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OfferedModel {
+    pub id: String,
+    /// Tokens of its window; 0 where nobody knows.
+    pub context_tokens: u32,
+    pub supports_vision: bool,
+    pub supports_reasoning: bool,
+    pub supports_tools: bool,
+    /// What a million tokens of input cost.
+    pub price_input: Option<f64>,
+    pub price_output: Option<f64>,
+    pub currency: String,
+    /// It is among the models already.
+    pub added: bool,
+}
+
+/// What was heard about models when their vendors were asked.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct RefreshedModels {
+    pub items: Vec<RefreshedModel>,
+}
+
+/// What became of one model that was asked about.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RefreshedModel {
+    pub id: String,
+    pub name: String,
+    /// Whether its vendor answered at all.
+    pub ok: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<ModelProblem>,
+    /// Tokens of one call, and who said so.
+    pub window: u64,
+    pub window_source: String,
+}
+
+/// Which models to ask about.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct RefreshOrder {
+    /// Id or name; all when absent.
+    pub model: Option<String>,
 }
 
 /// Why a model cannot be used.

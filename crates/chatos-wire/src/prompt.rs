@@ -6,6 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::card::PromptCard;
+use crate::rule::RuleOfPrompt;
+
 /// A page of prompts.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -103,6 +106,8 @@ pub struct PromptAnswer {
     pub app: Option<String>,
     /// The process that answers; no program answers what it asked itself.
     pub pid: Option<u32>,
+    /// With an approval: the rule that is kept for questions like this one, once the answer is recorded.
+    pub rule: Option<RuleOfPrompt>,
 }
 
 /// What answering gives.
@@ -110,6 +115,12 @@ pub struct PromptAnswer {
 pub struct PromptRecorded {
     pub ok: bool,
     pub mirrored: bool,
+    /// The rule that was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+    /// Why the rule was not kept; the answer is recorded all the same.
+    #[serde(default, rename = "ruleFault", skip_serializing_if = "Option::is_none")]
+    pub rule_fault: Option<String>,
 }
 
 /// Who withdraws a question or takes its private values.
@@ -179,7 +190,7 @@ pub struct PromptQuery {
     pub status: Option<String>,
     /// True or false: answered by the host itself or not.
     pub auto: Option<bool>,
-    /// In title, message and source.
+    /// In title, message, command, path and source, and in the names of agent, tool, program, folder and chat.
     pub q: Option<String>,
     /// A moment, written as ISO 8601.
     pub since: Option<String>,
@@ -257,6 +268,8 @@ pub struct PromptView {
     pub request_id: String,
     pub run_id: Option<String>,
     pub session_id: Option<String>,
+    /// The other program that asks: a coding agent, an editor.
+    pub client: Option<PromptClient>,
     pub ts: String,
     pub kind: Option<String>,
     /// Asked through this host, or a line another program wrote.
@@ -278,7 +291,11 @@ pub struct PromptView {
     pub shown: Option<String>,
     pub shown_required: bool,
     pub effect: Option<String>,
+    /// What the host itself knows: what would be done, who asks, how much it can cost.
+    pub card: Option<PromptCard>,
     pub expires_at: Option<String>,
+    /// What was approved was begun.
+    pub used: bool,
     pub plain_secrets: bool,
     pub can_decline: bool,
     pub answer: Option<PromptAnswered>,
@@ -291,6 +308,22 @@ pub struct PromptView {
     /// Answers other programs wrote; only on the single item.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub foreign_lines: Option<Vec<PromptLine>>,
+}
+
+/// Another program that asks, as it names itself.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct PromptClient {
+    pub id: String,
+    /// `gateway`, `hook`, `acp_agent` or `acp_editor`.
+    pub kind: String,
+    pub name: String,
+    pub version: Option<String>,
+    /// What it calls its session.
+    pub label: Option<String>,
+    /// The folder it works in.
+    pub root: Option<String>,
+    /// The last part of that folder.
+    pub project: Option<String>,
 }
 
 /// Who asked.

@@ -16,6 +16,12 @@ pub struct SessionList {
     pub next_cursor: Option<String>,
 }
 
+/// A folder for trying things out.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Scratch {
+    pub path: String,
+}
+
 /// Places where a text occurs.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct SearchResults {
@@ -26,8 +32,16 @@ pub struct SearchResults {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Compacted {
     pub ok: bool,
-    /// False when there was nothing to summarise.
+    /// False while a run is under way: it is made before its next step.
     pub made: bool,
+}
+
+/// A summary that is to be made.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct CompactOrder {
+    /// What to keep in it, in a person's words.
+    pub instructions: String,
 }
 
 /// A batch of events.
@@ -75,6 +89,12 @@ pub struct SendOrder {
     pub agent_id: Option<String>,
     pub model_id: Option<String>,
     pub mode: Option<SendMode>,
+    /// The id the message gets, a UUID of the sender's. Sent again with the same one, it is kept once and the answer
+    /// is that of the first time.
+    pub client_message_id: Option<String>,
+    /// The message of the person in whose place this one is said. That one and what followed it are left: kept, not
+    /// shown, not sent to models; `select` brings them back. Without files of its own it has those of that one.
+    pub replaces: Option<String>,
 }
 
 /// What became of it.
@@ -220,6 +240,9 @@ pub struct MessageView {
     /// Tokens of the answer's model call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Value>,
+    /// The messages that were said in this place, oldest first, this one among them; absent where there is only one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub versions: Vec<String>,
     pub created_at: String,
 }
 
@@ -255,6 +278,10 @@ pub struct SummaryView {
     pub text: String,
     pub tokens_before: Option<i64>,
     pub tokens_after: Option<i64>,
+    /// `summary`, `overflow` (the vendor refused a longer request) or `mechanical` (no model made one).
+    pub kind: String,
+    /// How many messages it stands for; 0 where an older program did not count.
+    pub messages: i64,
 }
 
 /// A page of messages.
@@ -307,4 +334,35 @@ pub struct EventQuery {
     pub since: u64,
     /// How long to wait.
     pub wait_ms: u64,
+}
+
+/// As what a chat is exported.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ChatFormat {
+    /// Markdown, to be read.
+    #[default]
+    Md,
+    /// The form programs read, `chatos-chat/1`.
+    Json,
+}
+
+/// How a chat is exported.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ChatFileQuery {
+    pub format: ChatFormat,
+    /// With calls of tools and their results; so unless it is false.
+    pub tools: Option<bool>,
+    /// With what the model thought before it answered.
+    pub thinking: bool,
+}
+
+/// A chat as a file, without secrets.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct ChatFile {
+    /// A name every system takes.
+    pub name: String,
+    pub mime: String,
+    pub text: String,
 }

@@ -90,6 +90,8 @@ pub struct CallInput {
     pub call_id: Option<String>,
     /// Call as this agent would (its grants, its questions); id or name.
     pub agent: Option<String>,
+    /// The question this call asked before the host stopped: the same question, not another one.
+    pub resume: Option<String>,
     /// Tell in the answer which `_meta` the server was sent, and when.
     pub trail: bool,
 }
@@ -124,6 +126,9 @@ pub struct NamedCallInput {
     /// Call as this agent would (its grants, its questions); id or name.
     #[serde(default)]
     pub agent: Option<String>,
+    /// The question this call asked before the host stopped: the same question, not another one.
+    #[serde(default)]
+    pub resume: Option<String>,
     /// Tell in the answer which `_meta` the server was sent, and when.
     #[serde(default)]
     pub trail: bool,
@@ -206,6 +211,8 @@ pub struct ToolsetView {
     pub identity: String,
     pub server: String,
     pub tool: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
     pub description: String,
     pub granted: bool,
     /// A person is asked before each call.
@@ -217,6 +224,9 @@ pub struct ToolsetView {
     pub why: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input_schema: Option<Value>,
+    /// Hints of its server, as they are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub annotations: Option<Value>,
 }
 
 /// Whose tools are wanted.
@@ -227,6 +237,26 @@ pub struct ToolQuery {
     pub agent: Option<String>,
     /// The role the agent has: main or sub.
     pub role: Option<String>,
+    /// How long servers may take to start; those that are late come with the next list.
+    pub wait_ms: Option<u64>,
+}
+
+/// Which changes of tools are waited for.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ToolNewsQuery {
+    /// From the answer before; 0 only tells the position.
+    pub since: u64,
+    /// How long to wait, at most 25000.
+    pub wait_ms: u64,
+}
+
+/// Whether tools, their servers or grants changed.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct ToolNews {
+    /// What the next question begins with.
+    pub next: u64,
+    pub changed: bool,
 }
 
 /// Which news of a call are waited for.

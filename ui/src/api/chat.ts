@@ -1,7 +1,7 @@
 // The routes of sessions, runs and traces as functions.
 
 import type { WireAgentRef, WireModelRef } from '../protocol/chat';
-import type { MessagePage, RunView, SearchHit, SendOrder, Sent, SessionView, TraceView } from '../protocol/wire';
+import type { ChatFile, MessagePage, RunView, SearchHit, SendOrder, Sent, SessionView, TraceView } from '../protocol/wire';
 import type { Http } from './http';
 
 const V1 = '/api/v1';
@@ -60,6 +60,11 @@ export class ChatApi {
     return this.http.get(`${at(id)}/messages`, { query });
   }
 
+  /** The chat as a file, made by the host without secrets. */
+  exported(id: string, query: { format: 'md' | 'json'; tools: boolean }): Promise<ChatFile> {
+    return this.http.get(`${at(id)}/export`, { query });
+  }
+
   /** The newest runs of a chat, those of its sub agents among them. */
   lastRuns(id: string): Promise<{ items: RunView[] }> {
     return this.http.get(`${V1}/runs`, { query: { sessionId: id, kind: 'chat', limit: 1 } });
@@ -73,6 +78,20 @@ export class ChatApi {
     return this.http.post(`${at(id)}/send`, input, { timeoutMs: SEND_TIMEOUT_MS });
   }
 
+  /** The folder for trying things out; made by the first who asks. */
+  scratch(): Promise<{ path: string }> {
+    return this.http.post(`${V1}/scratch`, {});
+  }
+
+  addAgent(agent: { name: string; landConfigId: string; modelId: string; workspaceRoot: string }): Promise<WireAgentRef> {
+    return this.http.post(`${V1}/agents`, agent);
+  }
+
+  /** Takes back a message that waits for its turn: its run never begins, and the message goes with it. */
+  takeBack(runId: string): Promise<unknown> {
+    return this.http.post(`${runAt(runId)}/abort`, {});
+  }
+
   abort(id: string): Promise<unknown> {
     return this.http.post(`${at(id)}/abort`, {});
   }
@@ -81,8 +100,18 @@ export class ChatApi {
     return this.http.post(`${at(id)}/retry`, {});
   }
 
-  compact(id: string): Promise<{ made?: boolean }> {
-    return this.http.post(`${at(id)}/compact`, {}, { timeoutMs: SEND_TIMEOUT_MS });
+  /** Shows another version of a message, with what followed it. */
+  select(id: string, message: string): Promise<unknown> {
+    return this.http.post(`${messageAt(id, message)}/select`, {});
+  }
+
+  /** A new chat that begins as this one does, up to a message. */
+  fork(id: string, message: string): Promise<SessionView> {
+    return this.http.post(`${messageAt(id, message)}/fork`, {});
+  }
+
+  compact(id: string, instructions = ''): Promise<{ made?: boolean }> {
+    return this.http.post(`${at(id)}/compact`, { instructions }, { timeoutMs: SEND_TIMEOUT_MS });
   }
 
   blob(url: string): Promise<Blob> {
@@ -138,6 +167,10 @@ export class RunsApi {
 
 function at(id: string): string {
   return `${V1}/sessions/${encodeURIComponent(id)}`;
+}
+
+function messageAt(id: string, message: string): string {
+  return `${at(id)}/messages/${encodeURIComponent(message)}`;
 }
 
 function runAt(id: string): string {

@@ -52,7 +52,8 @@ export class Client {
   constructor(readonly http: Http) {}
 
   exchange(code: string): Promise<{ token: string }> {
-    return this.http.post(`${V1}/auth/exchange`, { code }, { anonymous: true });
+    // A code is worth one sign-in however often it is sent.
+    return this.http.post(`${V1}/auth/exchange`, { code }, { anonymous: true, repeatable: true });
   }
 
   signOut(): Promise<unknown> {

@@ -113,6 +113,15 @@ describe('failures', () => {
     expect(await failure(http.get('/x'))).toMatchObject({ status: 0, code: 'page_unreachable' });
   });
 
+  test('a connection of a host that has gone: what reads is asked once more, what writes never', async () => {
+    let calls = 0;
+    const { http } = setup(() => (calls += 1) % 2 === 1 ? Promise.reject(new TypeError('Failed to fetch')) : Promise.resolve(new Response('{"a":1}')));
+    expect(await http.get('/x')).toEqual({ a: 1 });
+    expect(calls).toBe(2);
+    expect(await failure(http.post('/x', {}))).toMatchObject({ code: 'page_unreachable' });
+    expect(calls).toBe(3);
+  });
+
   test('a canceled call', async () => {
     const canceled = new AbortController();
     const { http } = setup((_url, init) => new Promise((_resolve, reject) => {

@@ -8,6 +8,8 @@ export interface HttpOptions {
   language: () => 'zh' | 'en';
   /** Called when the host no longer accepts the token. */
   onUnauthorized: () => void;
+  /** What reads wait for, if anything. */
+  ready?: () => Promise<void> | null;
   fetch?: typeof fetch;
   timeoutMs?: number;
 }
@@ -23,6 +25,8 @@ export interface RequestOptions {
   anonymous?: boolean;
   /** The call outlives the page, for what must be saved while it is left. */
   keepalive?: boolean;
+  /** A call that writes, and may be sent a second time when the first found no host. */
+  repeatable?: boolean;
   /** In whose name the call is made (`X-ChatOS-App`); the answer may depend on it. */
   app?: string;
 }
@@ -31,6 +35,8 @@ type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** Long enough for a slow disk, short enough that a hung host is noticed. */
 const DEFAULT_TIMEOUT_MS = 30_000;
+/** After a restart of the host the browser may hand out connections of the one that has gone. */
+const AGAIN_MS = 250;
 
 export class Http {
   readonly #options: HttpOptions;
@@ -61,6 +67,8 @@ export class Http {
   }
 
   async request<T>(method: Method, path: string, options: RequestOptions = {}): Promise<T> {
+    const wait = method === 'GET' && options.anonymous !== true ? this.#options.ready?.() : null;
+    if (wait) await wait;
     const url = buildUrl(path, options.query);
     const headers = this.#headers(options.anonymous === true);
     const init: RequestInit = { method, headers, cache: 'no-store', credentials: 'omit', redirect: 'error' };
@@ -124,8 +132,14 @@ export class Http {
   async #send(url: string, init: RequestInit, options: RequestOptions): Promise<Response> {
     const deadline = AbortSignal.timeout(options.timeoutMs ?? this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS);
     const signal = options.signal ? AbortSignal.any([options.signal, deadline]) : deadline;
+    const once = () => (this.#options.fetch ?? fetch)(url, { ...init, signal });
+    const repeatable = options.repeatable ?? (init.method ?? 'GET') === 'GET';
     try {
-      return await (this.#options.fetch ?? fetch)(url, { ...init, signal });
+      return await once().catch(async (error: unknown) => {
+        if (!repeatable || signal.aborted) throw error;
+        await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+        return once();
+      });
     } catch (error) {
       if (deadline.aborted) throw ApiError.page('page_timeout', `no answer from ${url}`);
       if (options.signal?.aborted) throw ApiError.page('page_canceled', `${url} was canceled`);

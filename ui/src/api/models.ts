@@ -1,11 +1,13 @@
 // The routes of models, secrets and usage.
 
-import type { FoundModel, Model, ModelInput, ModelTest, Preset, Recognised, Secret, UsageBy, UsageRow } from '../protocol/admin';
+import type { FoundModel, Model, ModelInput, ModelTest, OfferedModels, Preset, Recognised, Secret, UsageBy, UsageRow } from '../protocol/admin';
 import type { Http } from './http';
 
 const V1 = '/api/v1';
 /** One call to a model that may have to be loaded from disk first. */
 const TEST_TIMEOUT_MS = 120_000;
+/** A list of a vendor far away. */
+const LIST_TIMEOUT_MS = 30_000;
 
 export class ModelsApi {
   constructor(private readonly http: Http) {}
@@ -43,6 +45,21 @@ export class ModelsApi {
   tryOut(input: ModelInput, apiKey: string): Promise<ModelTest> {
     const body = apiKey === '' ? input : { ...input, apiKey };
     return this.http.post(`${V1}/models/test`, body, { timeoutMs: TEST_TIMEOUT_MS });
+  }
+
+  /** Chat models of a vendor or server, by its own list; the key is not kept. */
+  offered(input: ModelInput, apiKey: string): Promise<OfferedModels> {
+    return this.http.post(`${V1}/models/offered`, apiKey === '' ? input : { ...input, apiKey }, { timeoutMs: LIST_TIMEOUT_MS });
+  }
+
+  /** Asks the vendors what they say about the models now. */
+  refresh(): Promise<unknown> {
+    return this.http.post(`${V1}/models/refresh`, {}, { timeoutMs: LIST_TIMEOUT_MS });
+  }
+
+  /** Forgets what a person said about the facts of a model. */
+  reset(id: string): Promise<Model> {
+    return this.http.post(`${path(id)}/reset`, {}, { timeoutMs: LIST_TIMEOUT_MS });
   }
 
   detect(): Promise<{ found: FoundModel[] }> {

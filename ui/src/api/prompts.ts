@@ -1,7 +1,7 @@
 // The prompt routes as functions (ui-prompts §12.2).
 
 import type { WireObject } from '../protocol';
-import type { PromptList, PromptRecorded, PromptView, PromptsArchived } from '../protocol/wire';
+import type { PromptList, PromptRecorded, PromptView, PromptsArchived, RuleKept, RuleList } from '../protocol/wire';
 import type { Http, Query } from './http';
 
 export type PromptsShown = 'needs_you' | 'results' | 'history' | 'all';
@@ -20,7 +20,11 @@ export interface PromptQuery {
   limit?: number;
 }
 
+/** Where a rule holds. */
+export type RuleScope = 'run' | 'chat' | 'project';
+
 const BASE = '/api/v1/prompts';
+const RULES = '/api/v1/rules';
 const CLIENT_KEY = 'chatos.client';
 
 export class PromptsApi {
@@ -34,9 +38,10 @@ export class PromptsApi {
     return this.http.get(...at(id));
   }
 
-  respond(id: string, response: WireObject, shown: string | null): Promise<PromptRecorded> {
+  /** `rule`: keeps, once the answer is recorded, the rule that would have given it. */
+  respond(id: string, response: WireObject, shown: string | null, rule: RuleScope | null = null): Promise<PromptRecorded> {
     const [path, options] = at(id, '/response');
-    return this.http.post(path, shown === null ? { response } : { response, shown }, options);
+    return this.http.post(path, { response, ...(shown === null ? {} : { shown }), ...(rule === null ? {} : { rule: { scope: rule } }) }, options);
   }
 
   /** Lines of the text a question is about; what was given here may be approved here. */
@@ -56,6 +61,24 @@ export class PromptsApi {
 
   deleteDraft(id: string): Promise<void> {
     return this.http.delete(...at(id, '/draft', { client: clientId() }));
+  }
+
+  /** The narrowest rule that would have answered a question; nothing is kept. */
+  ruleOf(id: string, scope: RuleScope): Promise<RuleKept> {
+    const [path, options] = at(id, '/rule');
+    return this.http.post(path, { scope }, options);
+  }
+
+  rules(): Promise<RuleList> {
+    return this.http.get(RULES);
+  }
+
+  pauseRule(id: string, paused: boolean): Promise<RuleKept> {
+    return this.http.patch(`${RULES}/${encodeURIComponent(id)}`, { paused });
+  }
+
+  removeRule(id: string): Promise<void> {
+    return this.http.delete(`${RULES}/${encodeURIComponent(id)}`);
   }
 
   archive(before: string): Promise<PromptsArchived> {

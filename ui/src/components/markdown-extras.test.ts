@@ -61,3 +61,42 @@ test('footnotes are numbered and listed, and lead nowhere', () => {
   expect([...drawn.querySelectorAll('.notes li')].map((one) => one.textContent?.trim())).toEqual(['The source.', 'A longer one <b>x</b>.']);
   expect(drawn.querySelectorAll('a, [id]')).toHaveLength(0);
 });
+
+describe('diagrams', () => {
+  const asked: string[] = [];
+  const diagram = {
+    of: (source: string) => {
+      asked.push(source);
+      return source.includes('broken') ? { problem: 'line 1: "x" <b>' } : { url: 'data:image/svg+xml,"><script>' };
+    },
+    label: 'Diagram',
+    code: 'Source',
+    failed: 'Not drawn',
+  };
+  const growing = () => new GrowingMarkdown({ ...WORDS, diagram });
+  const fence = (source: string) => `\`\`\`mermaid\n${source}\n\`\`\`\n`;
+
+  test('a picture with its source below; nothing of either becomes an element', () => {
+    const found = dom(growing().update(fence('graph LR'), true).join(''));
+    expect(found.querySelector('img')?.getAttribute('src')).toBe('data:image/svg+xml,"><script>');
+    expect(found.querySelector('details code')?.textContent).toBe('graph LR\n');
+    expect(found.querySelector('script')).toBeNull();
+  });
+
+  test('what cannot be drawn is code, and says so', () => {
+    const found = dom(growing().update(fence('broken'), true).join(''));
+    expect([found.querySelector('img'), found.querySelector('.not-drawn')?.textContent]).toEqual([null, 'Not drawn']);
+    expect(found.querySelector('.not-drawn')?.getAttribute('title')).toBe('line 1: "x" <b>');
+    expect(found.querySelector('code')?.textContent).toBe('broken\n');
+  });
+
+  test('one that is still being written is not drawn', () => {
+    asked.length = 0;
+    const text = growing();
+    text.update('Look:\n\n```mermaid\ngraph', false);
+    text.update('Look:\n\n```mermaid\ngraph LR\n A --> B', false);
+    expect(asked).toEqual([]);
+    text.update(`Look:\n\n${fence('graph LR\n A --> B')}\nThere.`, false);
+    expect(asked).toEqual(['graph LR\n A --> B\n']);
+  });
+});

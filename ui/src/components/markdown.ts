@@ -3,6 +3,7 @@
 
 import MarkdownIt, { type MarkdownIt as Renderer, type Token } from 'markdown-it';
 import footnotes from 'markdown-it-footnote';
+import type { Diagram } from './diagram-pictures.svelte';
 import { type MathHtml, plainNotes, useMath, useTasks } from './markdown-extras';
 
 /** A link may lead to the web or to mail; anything else stays text. */
@@ -48,9 +49,21 @@ export interface MarkdownWords {
   code?: (code: string, language: string) => string;
   /** A formula as HTML; without it formulas are text. */
   math?: MathHtml;
+  /** The picture of a diagram, as far as there is one; without it diagrams are code. */
+  diagram?: DiagramWords;
 }
 
-function build({ link: linkNote, copy, code, math }: MarkdownWords): Renderer {
+export interface DiagramWords {
+  of: (source: string) => Diagram;
+  /** What a picture is called. */
+  label: string;
+  /** Above the code it was drawn from. */
+  code: string;
+  /** Beside code that could not be drawn. */
+  failed: string;
+}
+
+function build({ link: linkNote, copy, code, math, diagram }: MarkdownWords): Renderer {
   const md = new MarkdownIt({ html: false, linkify: true, breaks: false, typographer: false });
   useTasks(md);
   if (math) useMath(md, math);
@@ -89,13 +102,18 @@ function build({ link: linkNote, copy, code, math }: MarkdownWords): Renderer {
   };
 
   if (copy !== undefined) {
-    md.renderer.rules['fence'] = (tokens, index) => {
+    const escape = (text: string) => md.utils.escapeHtml(text);
+    md.renderer.rules['fence'] = (tokens, index, _options, env) => {
       const token = tokens[index];
       const info = (token?.info ?? '').trim().split(/\s+/)[0] ?? '';
-      const language = md.utils.escapeHtml(info);
-      const head = `<div class="code-head"><span>${language}</span><button type="button" data-copy>${md.utils.escapeHtml(copy)}</button></div>`;
       const text = token?.content ?? '';
-      return `<div class="code-block">${head}<pre tabindex="0"><code>${code?.(text, info) ?? md.utils.escapeHtml(text)}</code></pre></div>\n`;
+      const drawn = diagram && info.toLowerCase() === 'mermaid' && env?.['open'] !== true ? diagram.of(text) : {};
+      const failed = diagram && drawn.problem !== undefined ? ` <span class="not-drawn" title="${escape(drawn.problem)}">${escape(diagram.failed)}</span>` : '';
+      const head = `<div class="code-head"><span>${escape(info)}${failed}</span><button type="button" data-copy>${escape(copy)}</button></div>`;
+      const block = `<pre tabindex="0"><code>${code?.(text, info) ?? escape(text)}</code></pre>`;
+      if (!diagram || drawn.url === undefined) return `<div class="code-block">${head}${block}</div>\n`;
+      const picture = `<div class="drawing" tabindex="0"><img src="${escape(drawn.url)}" alt="${escape(diagram.label)}"></div>`;
+      return `<div class="code-block">${head}${picture}<details><summary>${escape(diagram.code)}</summary>${block}</details></div>\n`;
     };
   }
 
@@ -130,7 +148,7 @@ function rendererFor(words: MarkdownWords, whole = false): Renderer {
     return known;
   }
   const known = chatRenderers.get(words.link);
-  if (known && known.words.copy === words.copy && known.words.code === words.code && known.words.math === words.math) return whole ? known.whole : known.renderer;
+  if (known && known.words.copy === words.copy && known.words.code === words.code && known.words.math === words.math && known.words.diagram === words.diagram) return whole ? known.whole : known.renderer;
   // Notes belong to a text as a whole: while it grows block by block, they are text.
   const made = { words, renderer: build(words), whole: build(words).use(footnotes) };
   plainNotes(made.whole);
@@ -179,7 +197,8 @@ export class GrowingMarkdown {
     const closed = this.#blocks.map((block) => (typeof block === 'string' ? block : render(block)));
     if (!last) return closed;
     if (starts.length > 1) this.#from += lineOffset(tail, last.line);
-    return [...closed, render(tokens.slice(last.at))];
+    // A diagram is drawn when all of it is there.
+    return [...closed, md.renderer.render(tokens.slice(last.at), md.options, { ...this.#env, open: !final })];
   }
 
   #reset(): void {

@@ -22,6 +22,14 @@ export function findDisposer(returned: unknown): (() => unknown) | null {
   return () => (object as { dispose: () => unknown }).dispose();
 }
 
+/** Marks an app that brings no style of its own: it gets room and readable controls (frame.css). */
+function dress(container: HTMLElement): void {
+  const ours = (sheet: CSSStyleSheet) => sheet.href?.endsWith('/frame.css') === true;
+  const { styleSheets, adoptedStyleSheets } = document;
+  const own = [...styleSheets].some((sheet) => !ours(sheet)) || adoptedStyleSheets.length > 0;
+  container.classList.toggle('chatos-naked', !own);
+}
+
 export interface MountEvents {
   onMounted: () => void;
   onFailed: (error: unknown) => void;
@@ -49,6 +57,7 @@ export class MountedApp {
       return;
     }
     this.#phase = 'mounted';
+    dress(container);
     if (this.#wanted) await this.#run();
     else this.events.onMounted();
   }

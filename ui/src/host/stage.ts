@@ -10,6 +10,8 @@ import { type AppRef, keyOf, type Services, type Surface } from './services';
 import { AppStorage } from './storage';
 
 export const MOST_HIDDEN = 20;
+/** How often an app that is not needed any more is looked at until it has nothing under way. */
+const IDLE_MS = 500;
 
 /** What the stage must know of an app before it opens it. */
 export interface AppFacts {
@@ -84,8 +86,16 @@ export class Stage {
     const actor = this.find(app, 'full');
     if (!actor?.needed) return;
     actor.needed = false;
-    if (actor.seenAt === 0 && !actor.place && !actor.frame.busy) void this.close(actor);
-    else this.#arrange();
+    this.#arrange();
+    this.#letGo(actor);
+  }
+
+  /** Closes one that was only there for a call, once its last word to the host is through. */
+  #letGo(actor: Actor): void {
+    const wanted = actor.needed || actor.place || actor.seenAt !== 0;
+    if (wanted || !this.#actors.some((other) => other.id === actor.id)) return;
+    if (actor.frame.busy) setTimeout(() => this.#letGo(actor), IDLE_MS);
+    else void this.close(actor);
   }
 
   /** Loads an app again, with every module of it, in the same place. */

@@ -2,12 +2,7 @@
 // them; language and type rules are the same.
 
 import { changes as en } from './en/changes';
-import { i18n } from './index.svelte';
+import { apart } from './index.svelte';
 import { changes as zh } from './zh/changes';
 
-export const words = {
-  /** The dictionary of the chosen language; components that read it follow a change. */
-  get t(): typeof en {
-    return i18n.language === 'zh' ? zh : en;
-  },
-};
+export const words = apart<typeof en>(en, zh);

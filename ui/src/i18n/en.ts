@@ -6,8 +6,8 @@ import { chat } from './en/chat';
 import { deeds } from './en/deeds';
 import { prompts } from './en/prompts';
 import { runs } from './en/runs';
-import { tasks } from './en/tasks';
 import { tools } from './en/tools';
+import { tour } from './en/tour';
 
 export const en = {
   common: {
@@ -19,6 +19,7 @@ export const en = {
     copy: 'Copy',
     copied: 'Copied',
     copyFailed: 'Couldn’t copy: the browser blocked it.',
+    diagram: { label: 'Diagram', code: 'Source', failed: 'Couldn’t draw this diagram' },
     loading: 'Loading',
     search: 'Search',
     clearSearch: 'Clear search',
@@ -95,6 +96,8 @@ export const en = {
     unavailable: 'Not available right now.',
   },
   signin: {
+    againTitle: 'Sign in to continue',
+    againText: 'ChatOS has restarted and doesn’t know this browser yet. Everything on this page is still here, and unsent messages go out once you’re signed in.',
     title: 'Sign in',
     intro: 'To sign in, open the one-time link ChatOS printed when it started.',
     step: 'To get a new link, run this in a terminal:',
@@ -111,7 +114,7 @@ export const en = {
   },
   chat,
   agents: { title: 'Agents' },
-  tasks,
+  tour,
   runs,
   settings: {
     title: 'Settings',
@@ -142,7 +145,7 @@ export const en = {
     /** What the options of a setting are called, by key and option; an option that is not here is shown as it is. */
     values: {
       language: { auto: 'System', zh: '中文', en: 'English' },
-      promptLanguage: { zh: '中文', en: 'English' },
+      promptLanguage: { auto: 'Same as Language', zh: '中文', en: 'English' },
       shellSafetyMode: { strict: 'Strict: blocks risky commands', relaxed: 'Relaxed: asks about risky commands' },
       shellSandbox: { auto: 'When available', required: 'Required: no sandbox, no commands', off: 'Off' },
       shellNetwork: { deny: 'Blocked', ask: 'Ask first', allow: 'Allowed' },

@@ -2,16 +2,22 @@ import { describe, expect, test } from 'vitest';
 import { en as mainEn } from './en';
 import { admin as adminEn } from './en/admin';
 import { changes as changesEn } from './en/changes';
+import { dialogs as dialogsEn } from './en/dialogs';
+import { sheet as sheetEn } from './en/sheet';
+import { tasks as tasksEn } from './en/tasks';
 import { i18n, languageOf } from './index.svelte';
 import { shippedPlugin, shippedProfile, shippedServer } from '../state/shipped';
 import { SHIPPED } from './shipped';
 import { zh as mainZh } from './zh';
 import { admin as adminZh } from './zh/admin';
 import { changes as changesZh } from './zh/changes';
+import { dialogs as dialogsZh } from './zh/dialogs';
+import { sheet as sheetZh } from './zh/sheet';
+import { tasks as tasksZh } from './zh/tasks';
 
 // Some pages bring their texts with them; the rules are the same.
-const en = { ...mainEn, admin: adminEn, changes: changesEn, shipped: SHIPPED.en };
-const zh = { ...mainZh, admin: adminZh, changes: changesZh, shipped: SHIPPED.zh };
+const en = { ...mainEn, admin: adminEn, changes: changesEn, dialogs: dialogsEn, tasks: tasksEn, sheet: sheetEn, shipped: SHIPPED.en };
+const zh = { ...mainZh, admin: adminZh, changes: changesZh, dialogs: dialogsZh, tasks: tasksZh, sheet: sheetZh, shipped: SHIPPED.zh };
 
 type Leaf = [path: string, value: unknown];
 

@@ -46,6 +46,11 @@ class I18n {
     return (this.language === 'zh' ? text.zh : text.en) || text.en || text.zh;
   }
 
+  /** Between a label and what it is the label of. */
+  get colon(): string {
+    return this.language === 'zh' ? '：' : ': ';
+  }
+
   number(value: number): string {
     return new Intl.NumberFormat(this.tag).format(value);
   }
@@ -113,3 +118,13 @@ function stored(): Language | null {
 }
 
 export const i18n = new I18n();
+
+/** Texts apart from the main dictionary, so that the first view does not load them: those of the chosen language;
+    components that read `t` follow a change. */
+export function apart<T>(en: T, zh: T): { readonly t: T } {
+  return {
+    get t() {
+      return i18n.language === 'zh' ? zh : en;
+    },
+  };
+}

@@ -22,7 +22,7 @@ export interface Shipped {
 const en: Shipped = {
   profiles: {
     lc_safe_default: { name: 'Safe default', description: 'Reads the project, keeps tasks and the journal, and asks you. Can’t write files or run commands.' },
-    lc_developer: { name: 'Developer', description: 'Everything in Safe default, plus file edits and commands (with approval).' },
+    lc_developer: { name: 'Developer', description: 'Everything in Safe default, plus file edits with your approval and commands in a sandbox.' },
   },
   servers: {
     project_files: { description: 'Reads and searches files in the project folder' },
@@ -34,6 +34,9 @@ const en: Shipped = {
     project_journal: { description: 'Keeps notes about what was done in a project' },
     ui_prompter: { description: 'Asks you questions through the inbox' },
     subagent_router: { description: 'Hands work to subagents' },
+    'com.chatos.notes.notes': { description: 'Lists, reads, writes, searches, deletes and exports Markdown notes' },
+    'com.chatos.taskboard.board': { description: 'Views and pins for the tasks of task_manager' },
+    'com.chatos.taskboard.team': { description: 'The shared team board' },
   },
   plugins: {
     'com.chatos.notes': { name: 'Notes', description: 'Markdown notes in plain files, for you and your agents.' },
@@ -59,7 +62,7 @@ const en: Shipped = {
 const zh: Shipped = {
   profiles: {
     lc_safe_default: { name: '安全默认', description: '读取项目、管理任务和日志、向你提问；不能写文件，也不能运行命令。' },
-    lc_developer: { name: '开发者', description: '包含“安全默认”的全部内容，另可编辑文件和运行命令（需你同意）。' },
+    lc_developer: { name: '开发者', description: '包含“安全默认”的全部内容，另可编辑文件（需你同意），并在沙箱中运行命令。' },
   },
   servers: {
     project_files: { description: '读取和搜索项目文件夹中的文件' },
@@ -71,6 +74,9 @@ const zh: Shipped = {
     project_journal: { description: '记录项目中做过的事' },
     ui_prompter: { description: '通过待办向你提问' },
     subagent_router: { description: '把工作交给子智能体' },
+    'com.chatos.notes.notes': { description: '列出、读取、写入、搜索、删除和导出 Markdown 笔记' },
+    'com.chatos.taskboard.board': { description: 'task_manager 中任务的视图与置顶' },
+    'com.chatos.taskboard.team': { description: '共用的团队看板' },
   },
   plugins: {
     'com.chatos.notes': { name: '笔记', description: '以纯文件保存的 Markdown 笔记，你和智能体共用。' },

@@ -7,8 +7,8 @@ import { chat } from './zh/chat';
 import { deeds } from './zh/deeds';
 import { prompts } from './zh/prompts';
 import { runs } from './zh/runs';
-import { tasks } from './zh/tasks';
 import { tools } from './zh/tools';
+import { tour } from './zh/tour';
 
 export const zh: typeof en = {
   common: {
@@ -20,6 +20,7 @@ export const zh: typeof en = {
     copy: '复制',
     copied: '已复制',
     copyFailed: '浏览器不允许复制。',
+    diagram: { label: '图表', code: '源码', failed: '这张图无法绘制' },
     loading: '正在加载',
     search: '搜索',
     clearSearch: '清除搜索',
@@ -95,6 +96,8 @@ export const zh: typeof en = {
     unavailable: '暂时不可用。',
   },
   signin: {
+    againTitle: '登录后继续',
+    againText: 'ChatOS 重新启动过，还不认识这个浏览器。页面上的内容都还在，登录后会自动发送未发出的消息。',
     title: '登录',
     intro: '要登录，请打开 ChatOS 启动时给出的一次性链接。',
     step: '需要新链接时，在终端里运行：',
@@ -111,7 +114,7 @@ export const zh: typeof en = {
   },
   chat,
   agents: { title: '智能体' },
-  tasks,
+  tour,
   runs,
   settings: {
     title: '设置',
@@ -141,7 +144,7 @@ export const zh: typeof en = {
     },
     values: {
       language: { auto: '跟随系统', zh: '中文', en: 'English' },
-      promptLanguage: { zh: '中文', en: 'English' },
+      promptLanguage: { auto: '与“语言”相同', zh: '中文', en: 'English' },
       shellSafetyMode: { strict: '严格：阻止高风险命令', relaxed: '宽松：高风险命令先询问' },
       shellSandbox: { auto: '可用时使用', required: '必须：没有沙箱就不运行命令', off: '关闭' },
       shellNetwork: { deny: '禁止', ask: '先询问', allow: '允许' },

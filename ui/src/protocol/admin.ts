@@ -213,7 +213,13 @@ export interface Model extends ModelInput {
   /** What it will not get, though it can be used. */
   warnings?: string[];
   lastTest?: ModelTest | null;
+  /** Who said what about it: person, vendor, learned, catalogue or guess. */
+  sources: Record<string, string>;
+  facts: components['schemas']['ModelFactsView'];
 }
+
+/** Chat models of a vendor or server. */
+export type OfferedModels = components['schemas']['OfferedModels'];
 
 /** A model server found on this computer. */
 export interface FoundModel {

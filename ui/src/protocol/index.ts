@@ -32,6 +32,8 @@ export type Setting = Schemas['Setting'] & { value: JsonValue; default: JsonValu
 
 // ---- plugins (plugins §4, §6) ----
 
+export type NeededApps = Schemas['NeededApps'];
+
 /** A generated type with some of its fields known better than the description says. */
 type Narrow<T, Known> = Omit<T, keyof Known> & Known;
 

@@ -397,6 +397,76 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Rules that answer questions */
+        get: operations["getRules"];
+        put?: never;
+        /** Keep a rule */
+        post: operations["postRules"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/rules/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Remove a rule */
+        delete: operations["deleteRulesId"];
+        options?: never;
+        head?: never;
+        /** Pause or resume a rule */
+        patch: operations["patchRulesId"];
+        trace?: never;
+    };
+    "/api/v1/rules/decide": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What the rules would say about a command */
+        post: operations["postRulesDecide"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/prompts/{id}/rule": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The rule that would have answered a question */
+        post: operations["postPromptsIdRule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs": {
         parameters: {
             query?: never;
@@ -568,6 +638,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/scratch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Makes the folder for trying things out, outside every project */
+        post: operations["postScratch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/sessions/search": {
         parameters: {
             query?: never;
@@ -681,8 +768,42 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Sends the last message of the person again */
+        /** Answers the last message of the person again */
         post: operations["postSessionsIdRetry"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}/messages/{message}/select": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Shows another version of a message, with what followed it */
+        post: operations["postSessionsIdMessagesMessageSelect"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}/messages/{message}/fork": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Makes a chat that begins with this one up to a message */
+        post: operations["postSessionsIdMessagesMessageFork"];
         delete?: never;
         options?: never;
         head?: never;
@@ -700,6 +821,23 @@ export interface paths {
         put?: never;
         /** Summarises the beginning of the chat for the model */
         post: operations["postSessionsIdCompact"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The chat as a file, without secrets */
+        get: operations["getSessionsIdExport"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1009,6 +1147,23 @@ export interface paths {
         put?: never;
         /** Cancel a running call */
         post: operations["postToolsCallsCallIdCancel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tool-news": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Waits until tools, servers or grants changed */
+        get: operations["getToolNews"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1977,6 +2132,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/models/offered": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Chat models of a vendor or server, by its own list */
+        post: operations["postModelsOffered"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/models/refresh": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ask vendors what they say about the models */
+        post: operations["postModelsRefresh"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/models/{id}": {
         parameters: {
             query?: never;
@@ -2024,6 +2213,23 @@ export interface paths {
         put?: never;
         /** One minimal call */
         post: operations["postModelsIdTest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/models/{id}/reset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Forget what a person said about its facts */
+        post: operations["postModelsIdReset"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2599,6 +2805,8 @@ export interface components {
             requestId: string;
             runId?: string | null;
             sessionId?: string | null;
+            /** @description The other program that asks: a coding agent, an editor. */
+            client?: components["schemas"]["PromptClient"] | null;
             ts: string;
             kind?: string | null;
             /** @description Asked through this host, or a line another program wrote. */
@@ -2622,7 +2830,11 @@ export interface components {
             shown?: string | null;
             shownRequired: boolean;
             effect?: string | null;
+            /** @description What the host itself knows: what would be done, who asks, how much it can cost. */
+            card?: components["schemas"]["PromptCard"] | null;
             expiresAt?: string | null;
+            /** @description What was approved was begun. */
+            used: boolean;
             plainSecrets: boolean;
             canDecline: boolean;
             answer?: components["schemas"]["PromptAnswered"] | null;
@@ -2633,6 +2845,20 @@ export interface components {
             ignoredLines?: components["schemas"]["PromptLine"][] | null;
             /** @description Answers other programs wrote; only on the single item. */
             foreignLines?: components["schemas"]["PromptLine"][] | null;
+        };
+        /** @description Another program that asks, as it names itself. */
+        PromptClient: {
+            id: string;
+            /** @description `gateway`, `hook`, `acp_agent` or `acp_editor`. */
+            kind: string;
+            name: string;
+            version?: string | null;
+            /** @description What it calls its session. */
+            label?: string | null;
+            /** @description The folder it works in. */
+            root?: string | null;
+            /** @description The last part of that folder. */
+            project?: string | null;
         };
         /** @description Who asked. */
         PromptClass: "served" | "foreign";
@@ -2645,6 +2871,62 @@ export interface components {
             code: string;
             message: string;
             hint?: string | null;
+        };
+        /** @description What the host knows of a question. */
+        PromptCard: {
+            verb: components["schemas"]["CardVerb"];
+            /** @description A path, a tool, a host name; empty where the question itself says it. */
+            object: string;
+            /** @description Where it is moved to. */
+            to?: string | null;
+            /** @description How many of them. */
+            count: number;
+            risk: components["schemas"]["CardRisk"];
+            /**
+             * @description Why the risk is high.
+             * @default []
+             */
+            reasons?: components["schemas"]["CardReason"][];
+            /** @description The agent by the name people gave it. */
+            agent?: string | null;
+            /** @description The subagent that asks for it. */
+            subAgent?: string | null;
+            server?: string | null;
+            tool?: string | null;
+            /** @description Another program, as it calls itself. */
+            client?: string | null;
+            project?: components["schemas"]["CardProject"] | null;
+            session?: components["schemas"]["CardSession"] | null;
+            /** @description The app through which the run was started. */
+            app?: string | null;
+            /** @description The permissions profile in force. */
+            profile?: string | null;
+            sandbox?: components["schemas"]["CardSandbox"] | null;
+        };
+        /** @description What would be done. */
+        CardVerb: ("run_command" | "send_input" | "create_file" | "edit_file" | "delete_file" | "move_file" | "change_files" | "use_tool" | "add_tasks" | "ask_model" | "open_page" | "go_over_budget" | "uncertain" | "use_folder") | "answer";
+        /**
+         * @description How much a yes can cost.
+         * @enum {string}
+         */
+        CardRisk: "low" | "medium" | "high";
+        /** @description Why a risk is high. */
+        CardReason: ("no_sandbox" | "network" | "many_deleted") | "finding" | "protected_file" | "unknown" | "imitation" | "wide";
+        /** @description The folder something is done in. */
+        CardProject: {
+            name: string;
+            root: string;
+        };
+        /** @description The chat in which it was asked. */
+        CardSession: {
+            id: string;
+            title: string;
+        };
+        /** @description What confines a command. */
+        CardSandbox: {
+            /** @description `full`, `fs` or `none`. */
+            level: string;
+            network: boolean;
         };
         /** @description The answer that counts. */
         PromptAnswered: {
@@ -2759,11 +3041,24 @@ export interface components {
             app?: string | null;
             /** @description The process that answers; no program answers what it asked itself. */
             pid?: number | null;
+            /** @description With an approval: the rule that is kept for questions like this one, once the answer is recorded. */
+            rule?: components["schemas"]["RuleOfPrompt"] | null;
+        };
+        /** @description A rule made from a question. */
+        RuleOfPrompt: {
+            /** @description `run`, `chat` or `project`. */
+            scope: string;
+            /** @description How many days it holds; 30 when absent. */
+            days?: number | null;
         };
         /** @description What answering gives. */
         PromptRecorded: {
             ok: boolean;
             mirrored: boolean;
+            /** @description The rule that was kept. */
+            rule?: string | null;
+            /** @description Why the rule was not kept; the answer is recorded all the same. */
+            ruleFault?: string | null;
         };
         /** @description What waiting gave. */
         PromptWait: {
@@ -2847,6 +3142,75 @@ export interface components {
             bytes: number;
             counts: components["schemas"]["PromptCounts"];
             ok: boolean;
+        };
+        /** @description All rules of this state. */
+        RuleList: {
+            rules: components["schemas"]["RuleView"][];
+        };
+        /** @description One rule as it is listed. */
+        RuleView: {
+            id: string;
+            /** @description The record; nothing where it was changed outside ChatOS, and so does not count. */
+            rule?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Its signature is that of this state. */
+            ours: boolean;
+            /** @description Its time is over. */
+            ended: boolean;
+            /** @description How often it answered. */
+            uses: number;
+            lastUsedAt?: string | null;
+            createdAt: string;
+        };
+        /** @description A rule to keep, as `chatos.rules` has it. */
+        NewRule: {
+            rule: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description It comes from elsewhere: it is kept paused.
+             * @default false
+             */
+            imported?: boolean;
+        };
+        /** @description A rule that was kept, or would be. */
+        RuleKept: {
+            /** @description Nothing where it was only proposed. */
+            id?: string | null;
+            rule: {
+                [key: string]: unknown;
+            };
+        };
+        /** @description Whether a rule rests. */
+        PauseRule: {
+            paused: boolean;
+        };
+        /** @description What to try the rules on. */
+        TryRules: {
+            /** @description A command as an agent would run it, sandboxed and without network. */
+            command: string;
+            /** @description The real path of the project. */
+            project: string;
+        };
+        /** @description What the rules would say. */
+        RulesTried: {
+            /** @description `allow`, `ask` or `deny`. */
+            decision: string;
+            /** @description Why somebody would be asked. */
+            why: string;
+            /** @description The commands as they were read. */
+            words: string[][];
+            /** @description Why it is not made of literal words. */
+            notLiteral?: string | null;
+            /** @description Each rule with the first thing that did not fit. */
+            rules: components["schemas"]["RuleLooked"][];
+        };
+        /** @description What became of one rule. */
+        RuleLooked: {
+            rule: string;
+            name: string;
+            failed?: string | null;
         };
         /** @description A page of runs, newest first. */
         RunPage: {
@@ -3063,6 +3427,10 @@ export interface components {
             /** @default null */
             workspaceRoot?: string | null;
         };
+        /** @description A folder for trying things out. */
+        Scratch: {
+            path: string;
+        };
         /** @description Places where a text occurs. */
         SearchResults: {
             items: components["schemas"]["SearchHit"][];
@@ -3131,6 +3499,8 @@ export interface components {
             partial: boolean;
             /** @description Tokens of the answer's model call. */
             usage?: unknown;
+            /** @description The messages that were said in this place, oldest first, this one among them; absent where there is only one. */
+            versions?: string[];
             createdAt: string;
         };
         /** @description What a message is among those of its role. */
@@ -3160,6 +3530,10 @@ export interface components {
             text: string;
             tokensBefore?: number | null;
             tokensAfter?: number | null;
+            /** @description `summary`, `overflow` (the vendor refused a longer request) or `mechanical` (no model made one). */
+            kind: string;
+            /** @description How many messages it stands for; 0 where an older program did not count. */
+            messages: number;
         };
         /** @description A batch of events. */
         EventBatch: {
@@ -3182,6 +3556,18 @@ export interface components {
             modelId?: string | null;
             /** @default null */
             mode?: components["schemas"]["SendMode"] | null;
+            /**
+             * @description The id the message gets, a UUID of the sender's. Sent again with the same one, it is kept once and the answer
+             *     is that of the first time.
+             * @default null
+             */
+            clientMessageId?: string | null;
+            /**
+             * @description The message of the person in whose place this one is said. That one and what followed it are left: kept, not
+             *     shown, not sent to models; `select` brings them back. Without files of its own it has those of that one.
+             * @default null
+             */
+            replaces?: string | null;
         };
         /** @description A file of a message. */
         Attachment: {
@@ -3211,11 +3597,26 @@ export interface components {
             /** @description It waits for its turn. */
             queued: boolean;
         };
+        /** @description A summary that is to be made. */
+        CompactOrder: {
+            /**
+             * @description What to keep in it, in a person's words.
+             * @default
+             */
+            instructions?: string;
+        };
         /** @description Whether a summary was made. */
         Compacted: {
             ok: boolean;
-            /** @description False when there was nothing to summarise. */
+            /** @description False while a run is under way: it is made before its next step. */
             made: boolean;
+        };
+        /** @description A chat as a file, without secrets. */
+        ChatFile: {
+            /** @description A name every system takes. */
+            name: string;
+            mime: string;
+            text: string;
         };
         /** @description The catalogue, and what could not be read. */
         SubagentCatalogue: {
@@ -3542,6 +3943,7 @@ export interface components {
             identity: string;
             server: string;
             tool: string;
+            title?: string | null;
             description: string;
             granted: boolean;
             /** @description A person is asked before each call. */
@@ -3550,6 +3952,8 @@ export interface components {
             code?: string | null;
             why?: string | null;
             inputSchema?: unknown;
+            /** @description Hints of its server, as they are. */
+            annotations?: unknown;
         };
         /** @description Something a person should know about an agent's tools. */
         ToolsetProblem: {
@@ -3599,6 +4003,11 @@ export interface components {
              * @default null
              */
             agent?: string | null;
+            /**
+             * @description The question this call asked before the host stopped: the same question, not another one.
+             * @default null
+             */
+            resume?: string | null;
             /**
              * @description Tell in the answer which `_meta` the server was sent, and when.
              * @default false
@@ -3678,6 +4087,11 @@ export interface components {
              */
             agent?: string | null;
             /**
+             * @description The question this call asked before the host stopped: the same question, not another one.
+             * @default null
+             */
+            resume?: string | null;
+            /**
              * @description Tell in the answer which `_meta` the server was sent, and when.
              * @default false
              */
@@ -3698,6 +4112,12 @@ export interface components {
         CancelResult: {
             /** @description false: no such call is running. */
             canceled: boolean;
+        };
+        /** @description Whether tools, their servers or grants changed. */
+        ToolNews: {
+            /** @description What the next question begins with. */
+            next: number;
+            changed: boolean;
         };
         /** @description Records of the tool log, newest first. */
         ToolLogView: {
@@ -4544,6 +4964,8 @@ export interface components {
         NeededApp: {
             pluginId: string;
             appId: string;
+            /** @description Ids of the calls whose result its page has to bring. */
+            callIds: string[];
         };
         /** @description What the page found out about its browser. */
         MeasuredBody: {
@@ -4880,6 +5302,14 @@ export interface components {
             currency: string;
             /** @description `user`, `builtin`, `detected` or `import`. */
             source: string;
+            /**
+             * @description Who said what about it, by member: `person`, `vendor`, `learned`, `catalogue` or `guess`; nobody where absent.
+             *     `prices` stands for all of them.
+             */
+            sources: {
+                [key: string]: string;
+            };
+            facts: components["schemas"]["ModelFactsView"];
             /** @description It can be asked now, as far as that is known without asking. */
             usable: boolean;
             problem?: components["schemas"]["ModelProblem"] | null;
@@ -4888,6 +5318,31 @@ export interface components {
             lastTest?: components["schemas"]["LastTest"] | null;
             createdAt: string;
             updatedAt: string;
+        };
+        /** @description What is known about a model besides. */
+        ModelFactsView: {
+            /** @description Tokens of one call that are reckoned with, whoever said so. */
+            window: number;
+            windowSource: string;
+            /** @description It reads PDF files. */
+            pdf: boolean;
+            /** @description Words for how hard it may think. */
+            efforts: string[];
+            /** @description It takes marks for what to cache. */
+            cacheControl: boolean;
+            /** @description Tools of one request; 0: unknown. */
+            maxTools: number;
+            priceTiers: components["schemas"]["PriceTierView"][];
+            /** @description The day the prices are of, as `2026-01-31`; empty where they are unknown. */
+            pricesAsOf: string;
+        };
+        /** @description Prices of calls whose whole input is above a number of tokens, per million tokens. */
+        PriceTierView: {
+            above: number;
+            input?: number | null;
+            output?: number | null;
+            cacheRead?: number | null;
+            cacheWrite?: number | null;
         };
         /** @description Why a model cannot be used. */
         ModelProblem: {
@@ -4991,6 +5446,52 @@ export interface components {
             class?: string | null;
             message?: string | null;
             latencyMs: number;
+        };
+        /** @description Models of a vendor or server that can chat. */
+        OfferedModels: {
+            items: components["schemas"]["OfferedModel"][];
+            /** @description `vendor`: its own list. `catalogue`: what ChatOS ships, because the vendor gave none. */
+            source: string;
+            /** @description Why the vendor gave none. */
+            problem?: components["schemas"]["ModelProblem"] | null;
+        };
+        /** @description One model that a vendor or server offers. */
+        OfferedModel: {
+            id: string;
+            /** @description Tokens of its window; 0 where nobody knows. */
+            contextTokens: number;
+            supportsVision: boolean;
+            supportsReasoning: boolean;
+            supportsTools: boolean;
+            /** @description What a million tokens of input cost. */
+            priceInput?: number | null;
+            priceOutput?: number | null;
+            currency: string;
+            /** @description It is among the models already. */
+            added: boolean;
+        };
+        /** @description Which models to ask about. */
+        RefreshOrder: {
+            /**
+             * @description Id or name; all when absent.
+             * @default null
+             */
+            model?: string | null;
+        };
+        /** @description What was heard about models when their vendors were asked. */
+        RefreshedModels: {
+            items: components["schemas"]["RefreshedModel"][];
+        };
+        /** @description What became of one model that was asked about. */
+        RefreshedModel: {
+            id: string;
+            name: string;
+            /** @description Whether its vendor answered at all. */
+            ok: boolean;
+            problem?: components["schemas"]["ModelProblem"] | null;
+            /** @description Tokens of one call, and who said so. */
+            window: number;
+            windowSource: string;
         };
         /** @description All agents. */
         AgentList: {
@@ -5563,9 +6064,17 @@ export type SettingValue = components['schemas']['SettingValue'];
 export type AuditCheck = components['schemas']['AuditCheck'];
 export type PromptList = components['schemas']['PromptList'];
 export type PromptView = components['schemas']['PromptView'];
+export type PromptClient = components['schemas']['PromptClient'];
 export type PromptClass = components['schemas']['PromptClass'];
 export type PromptState = components['schemas']['PromptState'];
 export type FieldProblem = components['schemas']['FieldProblem'];
+export type PromptCard = components['schemas']['PromptCard'];
+export type CardVerb = components['schemas']['CardVerb'];
+export type CardRisk = components['schemas']['CardRisk'];
+export type CardReason = components['schemas']['CardReason'];
+export type CardProject = components['schemas']['CardProject'];
+export type CardSession = components['schemas']['CardSession'];
+export type CardSandbox = components['schemas']['CardSandbox'];
 export type PromptAnswered = components['schemas']['PromptAnswered'];
 export type PromptPositions = components['schemas']['PromptPositions'];
 export type PromptLine = components['schemas']['PromptLine'];
@@ -5578,6 +6087,7 @@ export type StarterProcess = components['schemas']['StarterProcess'];
 export type PromptAsked = components['schemas']['PromptAsked'];
 export type PromptText = components['schemas']['PromptText'];
 export type PromptAnswer = components['schemas']['PromptAnswer'];
+export type RuleOfPrompt = components['schemas']['RuleOfPrompt'];
 export type PromptRecorded = components['schemas']['PromptRecorded'];
 export type PromptWait = components['schemas']['PromptWait'];
 export type PromptAsker = components['schemas']['PromptAsker'];
@@ -5589,6 +6099,14 @@ export type PromptsArchived = components['schemas']['PromptsArchived'];
 export type PromptEntries = components['schemas']['PromptEntries'];
 export type PromptIds = components['schemas']['PromptIds'];
 export type PromptCheck = components['schemas']['PromptCheck'];
+export type RuleList = components['schemas']['RuleList'];
+export type RuleView = components['schemas']['RuleView'];
+export type NewRule = components['schemas']['NewRule'];
+export type RuleKept = components['schemas']['RuleKept'];
+export type PauseRule = components['schemas']['PauseRule'];
+export type TryRules = components['schemas']['TryRules'];
+export type RulesTried = components['schemas']['RulesTried'];
+export type RuleLooked = components['schemas']['RuleLooked'];
 export type RunPage = components['schemas']['RunPage'];
 export type RunView = components['schemas']['RunView'];
 export type RunKind = components['schemas']['RunKind'];
@@ -5611,6 +6129,7 @@ export type SpanView = components['schemas']['SpanView'];
 export type UsageList = components['schemas']['UsageList'];
 export type SessionList = components['schemas']['SessionList'];
 export type SessionOrder = components['schemas']['SessionOrder'];
+export type Scratch = components['schemas']['Scratch'];
 export type SearchResults = components['schemas']['SearchResults'];
 export type SearchHit = components['schemas']['SearchHit'];
 export type MessageRole = components['schemas']['MessageRole'];
@@ -5626,7 +6145,9 @@ export type SendOrder = components['schemas']['SendOrder'];
 export type Attachment = components['schemas']['Attachment'];
 export type SendMode = components['schemas']['SendMode'];
 export type Sent = components['schemas']['Sent'];
+export type CompactOrder = components['schemas']['CompactOrder'];
 export type Compacted = components['schemas']['Compacted'];
+export type ChatFile = components['schemas']['ChatFile'];
 export type SubagentCatalogue = components['schemas']['SubagentCatalogue'];
 export type SubPlugin = components['schemas']['SubPlugin'];
 export type SubAgent = components['schemas']['SubAgent'];
@@ -5662,6 +6183,7 @@ export type CallTrail = components['schemas']['CallTrail'];
 export type NamedCallInput = components['schemas']['NamedCallInput'];
 export type CallStateView = components['schemas']['CallStateView'];
 export type CancelResult = components['schemas']['CancelResult'];
+export type ToolNews = components['schemas']['ToolNews'];
 export type ToolLogView = components['schemas']['ToolLogView'];
 export type ServerList = components['schemas']['ServerList'];
 export type ServerView = components['schemas']['ServerView'];
@@ -5772,6 +6294,8 @@ export type ForgetClient = components['schemas']['ForgetClient'];
 export type ClientsForgotten = components['schemas']['ClientsForgotten'];
 export type ModelList = components['schemas']['ModelList'];
 export type ModelView = components['schemas']['ModelView'];
+export type ModelFactsView = components['schemas']['ModelFactsView'];
+export type PriceTierView = components['schemas']['PriceTierView'];
 export type ModelProblem = components['schemas']['ModelProblem'];
 export type LastTest = components['schemas']['LastTest'];
 export type ModelInput = components['schemas']['ModelInput'];
@@ -5782,6 +6306,11 @@ export type RecognisedView = components['schemas']['RecognisedView'];
 export type DetectedModels = components['schemas']['DetectedModels'];
 export type DetectedModel = components['schemas']['DetectedModel'];
 export type ModelTestView = components['schemas']['ModelTestView'];
+export type OfferedModels = components['schemas']['OfferedModels'];
+export type OfferedModel = components['schemas']['OfferedModel'];
+export type RefreshOrder = components['schemas']['RefreshOrder'];
+export type RefreshedModels = components['schemas']['RefreshedModels'];
+export type RefreshedModel = components['schemas']['RefreshedModel'];
 export type AgentList = components['schemas']['AgentList'];
 export type AgentView = components['schemas']['AgentView'];
 export type Mode = components['schemas']['Mode'];
@@ -6238,7 +6767,7 @@ export interface operations {
                 status?: string;
                 /** @description True or false: answered by the host itself or not. */
                 auto?: boolean;
-                /** @description In title, message and source. */
+                /** @description In title, message, command, path and source, and in the names of agent, tool, program, folder and chat. */
                 q?: string;
                 /** @description A moment, written as ISO 8601. */
                 since?: string;
@@ -6808,6 +7337,205 @@ export interface operations {
             };
         };
     };
+    getRules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Rules that answer questions */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleList"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postRules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewRule"];
+            };
+        };
+        responses: {
+            /** @description Keep a rule */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleKept"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteRulesId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Remove a rule */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    patchRulesId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PauseRule"];
+            };
+        };
+        responses: {
+            /** @description Pause or resume a rule */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleKept"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postRulesDecide: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TryRules"];
+            };
+        };
+        responses: {
+            /** @description What the rules would say about a command */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RulesTried"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postPromptsIdRule: {
+        parameters: {
+            query?: {
+                /** @description The id, where it cannot travel in the path. */
+                id?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RuleOfPrompt"];
+            };
+        };
+        responses: {
+            /** @description The rule that would have answered a question */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleKept"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     getRuns: {
         parameters: {
             query?: {
@@ -7188,6 +7916,39 @@ export interface operations {
             };
         };
     };
+    postScratch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Empty"];
+            };
+        };
+        responses: {
+            /** @description Makes the folder for trying things out, outside every project */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Scratch"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     getSessionsSearch: {
         parameters: {
             query?: {
@@ -7476,13 +8237,85 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Sends the last message of the person again */
+            /** @description Answers the last message of the person again */
             202: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Sent"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postSessionsIdMessagesMessageSelect: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                message: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Empty"];
+            };
+        };
+        responses: {
+            /** @description Shows another version of a message, with what followed it */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postSessionsIdMessagesMessageFork: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                message: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Empty"];
+            };
+        };
+        responses: {
+            /** @description Makes a chat that begins with this one up to a message */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionView"];
                 };
             };
             /** @description The error object */
@@ -7507,7 +8340,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Empty"];
+                "application/json": components["schemas"]["CompactOrder"];
             };
         };
         responses: {
@@ -7518,6 +8351,43 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Compacted"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getSessionsIdExport: {
+        parameters: {
+            query?: {
+                format?: string;
+                /** @description With calls of tools and their results; so unless it is false. */
+                tools?: boolean;
+                /** @description With what the model thought before it answered. */
+                thinking?: boolean;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The chat as a file, without secrets */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChatFile"];
                 };
             };
             /** @description The error object */
@@ -8061,6 +8931,8 @@ export interface operations {
                 agent?: string;
                 /** @description The role the agent has: main or sub. */
                 role?: string;
+                /** @description How long servers may take to start; those that are late come with the next list. */
+                waitMs?: number;
             };
             header?: never;
             path?: never;
@@ -8248,6 +9120,40 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CancelResult"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getToolNews: {
+        parameters: {
+            query?: {
+                /** @description From the answer before; 0 only tells the position. */
+                since?: number;
+                /** @description How long to wait, at most 25000. */
+                waitMs?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Waits until tools, servers or grants changed */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolNews"];
                 };
             };
             /** @description The error object */
@@ -10456,6 +11362,72 @@ export interface operations {
             };
         };
     };
+    postModelsOffered: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ModelInput"];
+            };
+        };
+        responses: {
+            /** @description Chat models of a vendor or server, by its own list */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OfferedModels"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postModelsRefresh: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RefreshOrder"];
+            };
+        };
+        responses: {
+            /** @description Ask vendors what they say about the models */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RefreshedModels"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     getModelsId: {
         parameters: {
             query?: never;
@@ -10602,6 +11574,37 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ModelTestView"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postModelsIdReset: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Forget what a person said about its facts */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelView"];
                 };
             };
             /** @description The error object */

@@ -6,7 +6,8 @@ import type { ChatApi, SessionChange } from '../api/chat';
 import type { EventFrame } from '../protocol';
 import type { ChatEvent, WireAgentRef, WireModelRef } from '../protocol/chat';
 import type { Attachment, SessionView } from '../protocol/wire';
-import type { Picture } from './chat/attachments';
+import type { Picture, TextFile } from './chat/attachments';
+import type { Outbox, Unsent } from './chat/outbox';
 import { isRemoved, Sessions } from './chat/sessions.svelte';
 import { Transcript } from './chat/transcript.svelte';
 import { Resource } from './resource.svelte';
@@ -20,6 +21,10 @@ export interface ChatOptions {
   api: ChatApi;
   /** Follows a topic of the event stream. */
   follow: (topic: string, listener: (frame: EventFrame) => void) => () => void;
+  /** Where messages are kept until the host has them. */
+  outbox?: Outbox;
+  /** A message could not be sent because its chat is gone; it is in the draft of a new one now. */
+  onLost?: (text: string) => void;
   schedule?: (run: () => void) => void;
 }
 
@@ -42,6 +47,7 @@ const MAX_PICTURES = 4;
 export class Draft {
   text = $state('');
   pictures: Picture[] = $state.raw([]);
+  texts: TextFile[] = $state.raw([]);
   notes: DraftNote[] = $state.raw([]);
   agentId: string | null = $state(null);
   modelId: string | null = $state(null);
@@ -54,13 +60,19 @@ export class Draft {
 
   write(text: string): void {
     this.text = text;
-    if (text === '') sessionStorage.removeItem(this.#key);
-    else sessionStorage.setItem(this.#key, text);
+    try {
+      if (text === '') sessionStorage.removeItem(this.#key);
+      else sessionStorage.setItem(this.#key, text);
+    } catch {
+      // No room for a text this long: it lives as long as the page.
+      sessionStorage.removeItem(this.#key);
+    }
   }
 
   clear(): void {
     this.write('');
     this.pictures = [];
+    this.texts = [];
   }
 
   /** A view says something new, or takes back what it said. */
@@ -119,11 +131,29 @@ export class Chat {
       api: this.api,
       mark: () => this.sessions.mark(),
       onSession: (session, mark) => this.sessions.put(session, mark),
+      onLost: (text) => this.#lost(text),
+      ...(this.#options.outbox ? { outbox: this.#options.outbox } : {}),
     });
     const leave = this.#options.follow(`chat:${id}`, (frame) => this.#receive(transcript, frame));
     this.#open.set(id, { transcript, leave });
     if (this.#open.size > MAX_OPEN) this.#forget();
     return transcript;
+  }
+
+  /** Takes up what an earlier page could not send; what cannot be read stays where it is. */
+  async restore(): Promise<void> {
+    const byChat = new Map<string, Unsent[]>();
+    for (const item of (await this.#options.outbox?.all()) ?? []) {
+      const chat = byChat.get(item.sessionId);
+      if (chat) chat.push(item);
+      else byChat.set(item.sessionId, [item]);
+    }
+    await Promise.all([...byChat].map(([id, items]) => this.transcript(id).restore(items)));
+  }
+
+  /** The host is there again: what waits for it is sent. */
+  flush(): void {
+    for (const { transcript } of this.#open.values()) void transcript.flush();
   }
 
   draft(sessionId: string): Draft {
@@ -195,6 +225,12 @@ export class Chat {
     this.sessions.clear();
     this.agents.clear();
     this.models.clear();
+  }
+
+  #lost(text: string): void {
+    const draft = this.draft('');
+    draft.write(draft.text.trim() === '' ? text : `${draft.text}\n\n${text}`);
+    this.#options.onLost?.(text);
   }
 
   #receive(transcript: Transcript, frame: EventFrame): void {

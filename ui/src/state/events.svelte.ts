@@ -15,6 +15,7 @@ export class Events {
   readonly #listeners = new Map<string, Set<Listener>>();
   readonly #every = new Set<Listener>();
   readonly #resync = new Set<() => void>();
+  readonly #back = new Set<() => void>();
 
   constructor(ticket: () => Promise<string>, onProblem: (message: string) => void) {
     const scheme = location.protocol === 'https:' ? 'wss' : 'ws';
@@ -23,6 +24,7 @@ export class Events {
       ticket,
       onProblem,
       onState: (state, retryInMs) => {
+        if (state === 'open') this.#back.forEach((listener) => listener());
         if (state === 'waiting') this.lost = true;
         if (state === 'open' || state === 'stopped') this.lost = false;
         this.connection = state;
@@ -70,5 +72,11 @@ export class Events {
   onResync(listener: () => void): () => void {
     this.#resync.add(listener);
     return () => this.#resync.delete(listener);
+  }
+
+  /** Is told whenever a connection is open, also one that has missed nothing. */
+  onOpen(listener: () => void): () => void {
+    this.#back.add(listener);
+    return () => this.#back.delete(listener);
   }
 }

@@ -7,7 +7,9 @@ import { Http } from '../api/http';
 import { PromptsApi } from '../api/prompts';
 import { ToolsApi } from '../api/tools';
 import { i18n } from '../i18n/index.svelte';
+import { Beginning } from './beginning';
 import { Chat } from './chat.svelte';
+import { BrowserOutbox } from './chat/outbox';
 import { Events } from './events.svelte';
 import { Host } from './host.svelte';
 import { Install } from './install.svelte';
@@ -23,19 +25,23 @@ import { Journal, Tasks } from './tasks.svelte';
 import { Theme } from './theme.svelte';
 import { Toasts } from './toasts.svelte';
 import { Tools } from './tools.svelte';
+import { Tour } from './tour.svelte';
 
 export { describe } from './describe';
 export { toApiError } from '../api/error';
 export type { ApiError } from '../api/error';
 
+const beginning = new Beginning();
+
 export const http: Http = new Http({
+  ready: () => beginning.waiting,
   token: () => session.token,
   language: () => i18n.language,
-  onUnauthorized: () => endSession(),
+  onUnauthorized: () => refused(),
 });
 
 export const client = new Client(http);
-export const session: Session = new Session((code) => client.exchange(code));
+export const session: Session = new Session((code) => client.exchange(code), new BroadcastChannel('chatos.session'));
 export const theme = new Theme();
 export const toasts = new Toasts();
 export const host = new Host(client);
@@ -58,7 +64,13 @@ export const tools = new Tools(new ToolsApi(http));
 export const operations = new Operations(client);
 export const install = new Install(client, operations);
 export const runs = new Runs(new RunsApi(http));
-export const chat: Chat = new Chat({ api: new ChatApi(http), follow: (topic, listener) => events.on(topic, listener) });
+export const chat: Chat = new Chat({
+  api: new ChatApi(http),
+  follow: (topic, listener) => events.on(topic, listener),
+  outbox: new BrowserOutbox(),
+  onLost: () => toasts.error(i18n.t.chat.outgoing.chatGone, i18n.t.chat.outgoing.chatGoneHint),
+});
+export const tour = new Tour({ chat, api: chat.api, tools: new ToolsApi(http), http });
 export const events = new Events(
   async () => (await client.ticket()).ticket,
   (message) => toasts.error(i18n.t.shell.unexpected, message),
@@ -97,6 +109,8 @@ events.on('host', (frame) => {
   if (frame.type === 'notice') void loadStatus();
 });
 events.onResync(() => {
+  // Nothing was read yet, so nothing is out of date.
+  if (beginning.end()) return;
   http.forget();
   void loadStatus();
   void refreshAll();
@@ -105,21 +119,42 @@ events.onResync(() => {
   runs.resync();
 });
 
+events.onOpen(() => chat.flush());
+
 /** Reads the status and hands its counts on. */
 export async function loadStatus(): Promise<void> {
   const mark = prompts.countsMark;
   await host.status.load();
+  if (host.status.data && !host.status.error) session.prove();
   prompts.setCounts(host.status.data?.counts ?? null, mark);
 }
 
+/** The next sign-in goes on with what is on the page. */
+let resumes = false;
+
 /** Called once when the page has a session: reads what the shell shows and follows events. */
 export function startSession(): void {
+  // Signed in again in the middle of work: what the page shows was read before, and the stream has it read again.
+  if (!resumes) beginning.begin();
+  resumes = false;
   void loadStatus();
   // Whether a new prompt may be announced on the desktop is a setting.
   if (desktop.permission === 'granted') void settings.list.load();
   // How many chats run and how many were interrupted is shown on every page.
   void chat.sessions.load();
+  void runs.loadInterrupted();
+  // A browser that keeps nothing has nothing to take up.
+  void chat.restore().catch(() => undefined);
   events.start();
+}
+
+/** The host no longer knows this browser: it was started anew, or somebody signed out. What is on the page stays, so
+    that nothing written is lost; it goes on when somebody has signed in. */
+function refused(): void {
+  if (session.lapsed) return;
+  resumes = session.refuse();
+  if (resumes) events.stop();
+  else endSession();
 }
 
 /** Ends the session on the host, too; this tab forgets it even when the host does not answer. */
@@ -133,7 +168,9 @@ export async function signOut(): Promise<void> {
 }
 
 export function endSession(): void {
+  resumes = false;
   events.stop();
+  beginning.end();
   session.end();
   http.forget();
   host.clear();

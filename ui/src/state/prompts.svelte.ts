@@ -1,10 +1,11 @@
 // The queue of prompts on this page: counts, lists kept current by events, open forms, the hub, and
 // what is said about new arrivals.
 
+import { type ApiError, toApiError } from '../api/error';
 import type { PromptsApi } from '../api/prompts';
 import type { EventFrame } from '../protocol';
 import type { PromptsShown } from '../api/prompts';
-import type { PromptHealth, PromptList, PromptView, PromptsArchived } from '../protocol/wire';
+import type { PromptHealth, PromptList, PromptView, PromptsArchived, RuleKept, RuleList } from '../protocol/wire';
 import { PromptForm } from './prompts/form.svelte';
 import { History } from './prompts/history.svelte';
 import { type PromptItem, readItem } from './prompts/item';
@@ -35,6 +36,8 @@ export interface PromptsOptions {
 export class Prompts {
   needsYou = $state(0);
   results = $state(0);
+  /** What the list of questions is narrowed to; empty: all of them. */
+  query = $state('');
   health: PromptHealth | null = $state.raw(null);
   /** The hub's drawer. `entered` is false when an app opened it: then the focus stays where it is. */
   hub = $state({ open: false, entered: false, id: null as string | null });
@@ -43,6 +46,8 @@ export class Prompts {
   delivered: PromptItem[] = $state.raw([]);
   acknowledging = $state(false);
   readonly pending: LiveList;
+  /** The questions that fit `query`. */
+  readonly found: LiveList;
   readonly unread: LiveList;
   readonly history: History;
   readonly #api: PromptsApi;
@@ -63,6 +68,7 @@ export class Prompts {
     this.#options = options;
     this.#api = options.api;
     this.pending = new LiveList('oldest', (cursor) => this.#page('needs_you', cursor));
+    this.found = new LiveList('oldest', (cursor) => this.#api.list({ view: 'needs_you', q: this.query, cursor, limit: PAGE }));
     this.unread = new LiveList('newest', (cursor) => this.#page('results', cursor));
     this.history = new History(options.api);
     addEventListener('pagehide', () => this.#saveAll(true));
@@ -99,10 +105,40 @@ export class Prompts {
     // What was told before is older than what is read now.
     if (this.#queue.length > 0) this.#flush();
     void this.pending.reload();
+    void this.found.reload();
     void this.unread.reload();
     this.history.resync();
     if (this.#deliveredRead) void this.readDelivered();
     for (const form of this.#forms.values()) if (form.ready) void form.refresh();
+  }
+
+  /** The questions that are listed: all, or those that fit the query. */
+  get listed(): LiveList {
+    return this.query === '' ? this.pending : this.found;
+  }
+
+  /** Lists only questions with these words in them. */
+  narrow(query: string): void {
+    if (query.trim() === this.query) return;
+    this.query = query.trim();
+    this.found.clear();
+    if (this.query !== '') void this.found.ensure(0);
+  }
+
+  /** The same answer for several questions, one after the other, each with the digest of what was shown of it. Gives
+      those that were not answered, with why. */
+  async answerAll(items: PromptItem[], status: 'ok' | 'canceled', remark: string): Promise<{ item: PromptItem; why: ApiError }[]> {
+    const left: { item: PromptItem; why: ApiError }[] = [];
+    for (const item of items) {
+      const response = { status, ...(remark.trim() === '' ? {} : { remark: remark.trim() }) };
+      try {
+        await this.#api.respond(item.id, response, item.shown);
+        this.answered(item.id);
+      } catch (thrown) {
+        left.push({ item, why: toApiError(thrown) });
+      }
+    }
+    return left;
   }
 
   /** Is told of new pending prompts; the answer stops it. */
@@ -125,6 +161,7 @@ export class Prompts {
   /** A prompt was answered on this page: it leaves the lists at once. */
   answered(id: string): void {
     this.pending.drop(id);
+    this.found.drop(id);
     this.unread.drop(id);
   }
 
@@ -174,6 +211,18 @@ export class Prompts {
     }
   }
 
+  rules(): Promise<RuleList> {
+    return this.#api.rules();
+  }
+
+  pauseRule(id: string, paused: boolean): Promise<RuleKept> {
+    return this.#api.pauseRule(id, paused);
+  }
+
+  removeRule(id: string): Promise<void> {
+    return this.#api.removeRule(id);
+  }
+
   async archive(before: string): Promise<PromptsArchived> {
     const result = await this.#api.archive(before);
     if (this.history.started) await this.history.search();
@@ -207,6 +256,8 @@ export class Prompts {
     this.#closed.clear();
     this.#forms.clear();
     this.pending.clear();
+    this.query = '';
+    this.found.clear();
     this.unread.clear();
     this.history.clear();
   }
@@ -242,6 +293,8 @@ export class Prompts {
     }
     if (reload) this.resync();
     if (arrived.size === 0) return;
+    // Whether they fit is the host's to say.
+    if (this.query !== '') void this.found.reload();
     const items = [...arrived.values()];
     this.arrivals = items;
     this.#options.onArrivals?.(items);
@@ -261,6 +314,7 @@ export class Prompts {
     this.#closed.add(item.id);
     if (this.#closed.size > MAX_CLOSED) this.#closed.delete([...this.#closed][0] ?? '');
     this.pending.drop(item.id);
+    this.found.drop(item.id);
     this.unread.drop(item.id);
     this.history.closed(item);
     if (this.#deliveredRead && item.kind === 'result' && item.answer?.auto) this.#deliver(item);

@@ -1,9 +1,17 @@
-// Who is signed in. The token lives in memory and in this tab's sessionStorage, never in a cookie
-// or the address (security T1); a sign-in code is taken out of the address before anything else runs.
+// Who is signed in. The token lives in memory and in the sessionStorage of tabs, never in a cookie or the address
+// (security T1); a sign-in code is taken out of the address before anything else runs. Tabs of this origin, which is
+// the page's alone, hand the token to each other: a new tab needs no link while another one is open.
 
 import { type ApiError, toApiError } from '../api/error';
 
-export type SessionStatus = 'exchanging' | 'signedOut' | 'signedIn';
+/** `asking`: another tab may know. */
+export type SessionStatus = 'asking' | 'exchanging' | 'signedOut' | 'signedIn';
+
+/** What tabs say to each other. */
+type Word = { ask: true } | { token: string };
+
+/** A tab that answers does so at once; one that does not is none. */
+const ASK_MS = 300;
 
 const STORAGE_KEY = 'chatos.token';
 const CODE_HASH = /^#code=([^&]+)/;
@@ -23,13 +31,57 @@ export class Session {
   error: ApiError | null = $state.raw(null);
   /** True after the host stopped accepting a token it once gave. */
   ended = $state(false);
+  /** The host no longer knows this browser, in the middle of work: the page stays as it is until somebody has signed in
+      again. */
+  lapsed = $state(false);
+  /** The host has accepted the token since this page was loaded. */
+  #proven = false;
   #token: string | null = null;
   readonly #exchange: (code: string) => Promise<{ token: string }>;
 
-  constructor(exchange: (code: string) => Promise<{ token: string }>) {
+  readonly #tabs: BroadcastChannel | null;
+
+  constructor(exchange: (code: string) => Promise<{ token: string }>, tabs: BroadcastChannel | null = null) {
     this.#exchange = exchange;
+    this.#tabs = tabs;
+    if (tabs) tabs.onmessage = ({ data }: MessageEvent<Word>) => this.#hear(data);
     this.#token = sessionStorage.getItem(STORAGE_KEY);
     if (this.#token) this.status = 'signedIn';
+    else if (tabs) this.#ask();
+  }
+
+  #say(word: Word): void {
+    this.#tabs?.postMessage(word);
+  }
+
+  #ask(): void {
+    this.status = 'asking';
+    this.#say({ ask: true });
+    setTimeout(() => {
+      if (this.status === 'asking') this.status = 'signedOut';
+    }, ASK_MS);
+  }
+
+  #hear(word: Word): void {
+    const known = this.status === 'signedIn' && !this.lapsed;
+    if ('ask' in word) {
+      if (known && this.#proven && this.#token) this.#say({ token: this.#token });
+    } else if (typeof word.token === 'string' && !known && this.status !== 'exchanging') this.#take(word.token);
+  }
+
+  #take(token: string): void {
+    this.#token = token;
+    sessionStorage.setItem(STORAGE_KEY, token);
+    this.ended = false;
+    this.lapsed = false;
+    this.error = null;
+    this.#proven = false;
+    this.status = 'signedIn';
+  }
+
+  /** The host accepts the token. */
+  prove(): void {
+    this.#proven = true;
   }
 
   get token(): string | null {
@@ -53,10 +105,8 @@ export class Session {
     this.error = null;
     try {
       const { token } = await this.#exchange(code);
-      this.#token = token;
-      sessionStorage.setItem(STORAGE_KEY, token);
-      this.ended = false;
-      this.status = 'signedIn';
+      this.#take(token);
+      this.#say({ token });
     } catch (thrown) {
       this.error = toApiError(thrown);
       // A bad link does not end a session that works.
@@ -64,12 +114,29 @@ export class Session {
     }
   }
 
-  /** Forgets the token: the host refused it, or the person signed out. */
+  /** Forgets the token: the person signed out, or the host never accepted it here. */
   end(): void {
-    if (this.#token === null) return;
+    if (this.#token === null && !this.lapsed) return;
     this.#token = null;
     sessionStorage.removeItem(STORAGE_KEY);
     this.ended = true;
+    this.lapsed = false;
     this.status = 'signedOut';
+  }
+
+  /** The host has refused the token. In the middle of work the page stays, and somebody signs in over it; says whether
+      it does. */
+  refuse(): boolean {
+    if (!this.#proven || this.#token === null) {
+      this.end();
+      return false;
+    }
+    this.#token = null;
+    this.#proven = false;
+    sessionStorage.removeItem(STORAGE_KEY);
+    this.ended = true;
+    this.lapsed = true;
+    this.status = 'signedOut';
+    return true;
   }
 }

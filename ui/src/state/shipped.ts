@@ -15,8 +15,13 @@ export function shippedProfile(profile: LandConfig): LandConfig {
   return profile.locked ? told(profile, 'profiles', profile.id) : profile;
 }
 
+/** A profile of which only the name is told. */
+export function shippedName<T extends { id: string; name: string }>(profile: T): string {
+  return told(profile, 'profiles', profile.id).name;
+}
+
 export function shippedServer(server: Server): Server {
-  return server.source === 'builtin' ? told(server, 'servers', server.name) : server;
+  return server.source === 'builtin' || server.source === 'app' ? told(server, 'servers', server.name) : server;
 }
 
 export function shippedPlugin(plugin: Plugin): Plugin {

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { describe, expect, onTestFinished } from 'vitest';
+import { install, oneApp } from './app-plugins';
 import { violations } from './axe';
 import { test } from './fixtures';
 import { ModelServer } from './model-server';
@@ -56,7 +57,8 @@ describe('a model', () => {
     await card.waitFor();
     // The first real model takes the place of the demo.
     await card.getByText('Default', { exact: true }).waitFor();
-    expect(models.requests.at(-1)).toMatchObject({ key: KEY, body: { model: 'tiny' } });
+    const calls = models.requests.filter(({ path }) => path.endsWith('/chat/completions'));
+    expect(calls.at(-1)).toMatchObject({ key: KEY, body: { model: 'tiny' } });
 
     await card.getByRole('button', { name: 'Test' }).click();
     await card.locator('[data-test="ok"]').waitFor();
@@ -122,6 +124,18 @@ describe('an agent', () => {
     await page.locator('[data-agent="Writer"]').waitFor();
     const { items } = await host.api<{ items: { name: string; landConfigId: string; mode: string }[] }>('GET', 'agents');
     expect(items.find(({ name }) => name === 'Writer')).toMatchObject({ landConfigId: 'lc_developer', mode: 'custom' });
+  });
+
+  test('custom: only apps that have something for agents can be added', async ({ host, open }) => {
+    const ai = { mcpPrompt: { zh: { content: '你好' } } };
+    const two = (id: string, name: string, more = {}) => oneApp(id, 'export function mount() {}', { manifest: { apps: [{ id: 'app', name, entry: 'app/index.mjs', ...more }] } });
+    await install(host, two('com.test.page', 'Only a page'));
+    await install(host, two('com.test.texts', 'With texts', { ai }));
+    const page = await open({ at: '#/agents/agents/new' });
+    const offered = page.getByRole('combobox', { name: 'Add an app…' });
+    const names = () => offered.locator('option').allTextContents();
+    await expect.poll(names).toContain('With texts');
+    expect(await names()).not.toContain('Only a page');
   });
 
   test('flow: it needs a permissions profile and nothing else', async ({ host, open }) => {

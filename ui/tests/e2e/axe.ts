@@ -3,14 +3,11 @@
 
 import axe, { type AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
+import { settled } from './pictures';
 
 /** Serious and critical violations as readable lines. */
 export async function violations(page: Page): Promise<string[]> {
-  // What is still fading in has not its colours yet; what turns for ever is not waited for.
-  await page.evaluate(async () => {
-    const ending = document.getAnimations().filter((animation) => animation.playState === 'running' && Number.isFinite(animation.effect?.getComputedTiming().endTime));
-    await Promise.allSettled(ending.map((animation) => animation.finished));
-  });
+  await settled(page);
   await page.evaluate(axe.source);
   const results = await page.evaluate(async () => {
     const runner = (globalThis as unknown as { axe: { run: (options: object) => Promise<AxeResults> } }).axe;

@@ -27,6 +27,11 @@ export class CallingModel {
       const parts: Buffer[] = [];
       request.on('data', (part: Buffer) => parts.push(part));
       request.on('end', () => {
+        // What the model is asked about itself; it has nothing to say.
+        if (request.method !== 'POST') {
+          response.writeHead(404).end();
+          return;
+        }
         const body = JSON.parse(Buffer.concat(parts).toString()) as Asked;
         model.asked.push(body);
         const name = body.tools?.map((offered) => offered.function.name).find((offered) => offered.endsWith(tool));

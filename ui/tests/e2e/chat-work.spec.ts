@@ -44,7 +44,12 @@ describe('while it works', () => {
     await say(page, 'count');
     await counted.waitFor();
     await say(page, 'second');
-    await page.locator('[data-row="user"]').getByText('queued').waitFor();
+    // What waits stands above the composer until its run begins, and can be taken back.
+    await page.locator('[data-chip="queued"]').getByText('second').waitFor();
+    await say(page, 'regretted');
+    await page.getByRole('button', { name: 'Remove “regretted”' }).click();
+    await expect.poll(() => page.locator('[data-chip]').count()).toBe(1);
+    expect(await page.locator('[data-row="user"]').allInnerTexts()).toEqual([expect.stringContaining('count')]);
 
     await page.getByLabel('Message', { exact: true }).fill('be brief');
     await page.getByRole('button', { name: 'Steer now' }).click();
@@ -54,6 +59,9 @@ describe('while it works', () => {
     await page.locator('[data-row="assistant"]').getByText('You said be brief.').waitFor();
     await page.locator('[data-row="assistant"]').getByText('You said second.').waitFor();
     await idle(page);
+    expect(await page.locator('[data-chip]').count()).toBe(0);
+    const users = (await page.locator('[data-row="user"] .bubble').allInnerTexts()).map((text) => text.trim());
+    expect(users).toEqual(['count', 'be brief', 'second']);
 
     await say(page, 'count again');
     await counted.nth(1).waitFor();
@@ -103,7 +111,7 @@ test('a picture goes to a model that sees, and stays in the chat', async ({ host
 });
 
 test('a long chat is summarised by hand; every message stays, and the model gets less', async ({ host, open }) => {
-  const { id, models } = await chatOn(host, (body) => (lastOf(body).text.startsWith('Summarise') ? { text: 'They counted **parts**.' } : { text: 'Noted.' }));
+  const { id, models } = await chatOn(host, (body) => (lastOf(body).text.includes('Summarise it for yourself') ? { text: 'They counted **parts**.' } : { text: 'Noted.' }));
   for (let part = 0; part < 6; part += 1) await host.api('POST', `sessions/${id}/send`, { text: `Part ${part} ${'word '.repeat(300)}` });
   await expect.poll(async () => (await host.api<{ running: boolean }>('GET', `sessions/${id}`)).running).toBe(false);
   const before = await host.api<{ messages: { id: string; content: string }[] }>('GET', `sessions/${id}/messages?limit=100`);

@@ -136,8 +136,8 @@ describe('runs', () => {
       await page.getByRole('button', { name: 'Retry' }).click();
       await expect.poll(() => page.locator('[data-row="assistant"]').getByText('1 2 3').count()).toBe(2);
       await idle(page);
-      // Both turns that failed keep their cards; neither offers to answer what was answered since.
-      expect(await page.locator('[data-class]').count()).toBe(2);
+      // The turn that was left as it is keeps its card and offers nothing; the other was answered in its place.
+      expect(await page.locator('[data-class]').count()).toBe(1);
       expect(await page.locator('[data-class]').getByRole('button', { name: 'Retry' }).count()).toBe(0);
     } finally {
       await model.stop();
@@ -178,7 +178,7 @@ describe('runs', () => {
     await page.getByRole('button', { name: 'Ask me something' }).click();
     await page.locator('[data-dock] article[data-ready="true"]').waitFor();
     await host.api('POST', `sessions/${sessionOf(page)}/send`, { text: 'What can you do?' });
-    await page.locator('[data-row="user"]').nth(1).waitFor();
+    await page.locator('[data-chip="queued"]').getByText('What can you do?').waitFor();
     await answer(page);
     await expect.poll(() => page.locator('[data-row="assistant"]').count()).toBeGreaterThan(1);
     await idle(page);
@@ -256,8 +256,8 @@ describe('the list', () => {
     const page = await open({ host, at: '#/chat' });
     const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64');
     const picker = page.locator('[data-composer] input[type="file"]');
-    await picker.setInputFiles({ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('x') });
-    await page.getByText('notes.txt: only PNG').waitFor();
+    await picker.setInputFiles({ name: 'paper.pdf', mimeType: 'application/pdf', buffer: Buffer.from([0x25, 0x50, 0x44, 0x46, 0]) });
+    await page.getByText('paper.pdf: can’t be attached').waitFor();
     await picker.setInputFiles({ name: 'dot.png', mimeType: 'image/png', buffer: png });
     await page.getByRole('alert').getByText('can’t see pictures').waitFor();
     expect(await page.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true);

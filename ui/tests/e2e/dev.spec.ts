@@ -64,7 +64,7 @@ describe('chatos dev', () => {
     await panel(page, 'LLM');
     await page.getByRole('textbox', { name: 'Message' }).fill('/call echo {"text":"through the model"}');
     await page.keyboard.press('Enter');
-    await page.getByText('The tool says:', { exact: true }).waitFor();
+    await page.getByText('Here’s what I found:', { exact: true }).waitFor();
     await expect.poll(() => page.locator('[data-panel="llm"]').textContent()).toContain('through the model');
 
     await panel(page, 'Logs');

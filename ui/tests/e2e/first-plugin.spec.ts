@@ -66,7 +66,7 @@ describe('your first plugin', () => {
     await panel(page, 'LLM');
     await page.getByRole('textbox', { name: 'Message' }).fill('/call shout {"text": "hello"}');
     await page.keyboard.press('Enter');
-    await page.getByText('The tool says:', { exact: true }).waitFor();
+    await page.getByText('Here’s what I found:', { exact: true }).waitFor();
     await expect.poll(() => page.locator('[data-panel="llm"]').textContent()).toContain('HELLO');
     await picture(page, 'chat');
 
@@ -107,7 +107,7 @@ async function usePanels(page: Page, { tool, args, says, method }: Use): Promise
   await panel(page, 'LLM');
   await page.getByRole('textbox', { name: 'Message' }).fill(`/call ${tool} ${JSON.stringify(args)}`);
   await page.keyboard.press('Enter');
-  await page.getByText('The tool says:', { exact: true }).waitFor();
+  await page.getByText('Here’s what I found:', { exact: true }).waitFor();
   await expect.poll(() => page.locator('[data-panel="llm"]').textContent()).toContain(says);
 
   await panel(page, 'UI Prompts');
@@ -185,7 +185,7 @@ describe('templates', () => {
       await host.api('POST', `sessions/${session.id}/send`, { text: `/call ${use.tool} ${JSON.stringify(use.args)}` });
       await expect
         .poll(async () => JSON.stringify(await host.api('GET', `sessions/${session.id}/messages`)), { timeout: 60_000 })
-        .toMatch(new RegExp(`The tool says:.*${use.says}`));
+        .toMatch(new RegExp(`Here’s what I found:.*${use.says}`));
       expect(existsSync(join(real, 'state', 'dev'))).toBe(false);
     });
   }

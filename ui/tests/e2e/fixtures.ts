@@ -103,7 +103,8 @@ export const test = base.extend<Fixtures>({
       hosts.push(host);
       return host;
     });
-    for (const host of hosts) await host.stop();
+    // The last first: it may live in the home of another.
+    for (const host of hosts.reverse()) await host.stop();
   },
 
   // `ownHost` is named only to be taken down after the pages.

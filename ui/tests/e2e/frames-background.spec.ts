@@ -4,8 +4,10 @@
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { appFiles, frameOf, install, oneApp, openApp } from './app-plugins';
+import { violations } from './axe';
 import { test } from './fixtures';
 import type { Host } from './host';
+import type { Files } from './packages';
 
 const frames = (page: Page, key: string) => page.locator(`iframe[data-app="${key}"]`).count();
 
@@ -32,11 +34,20 @@ test('a call that needs the page of an app: mounted unseen, also for a page that
 
   // Nobody is there: the call waits. A page that comes finds out and mounts the app.
   const waiting = paint(host, 'rgb(1, 2, 3)');
-  await expect.poll(async () => (await host.api<{ items: unknown[] }>('GET', 'apps/needed')).items).toEqual([{ pluginId: 'com.test.painter', appId: 'app' }]);
+  await expect.poll(async () => (await host.api<{ items: unknown[] }>('GET', 'apps/needed')).items).toMatchObject([{ pluginId: 'com.test.painter', appId: 'app' }]);
   const later = await open({ at: '#/tasks' });
   expect((await waiting).content.map(({ text }) => text).join()).toContain('a square of 1,2,3');
   await expect.poll(() => frames(later, 'com.test.painter/app')).toBe(0);
   expect((await host.api<{ items: unknown[] }>('GET', 'apps/needed')).items).toEqual([]);
+});
+
+test('an app that still asks its backend when the call is over goes as soon as it has its answer', async ({ host, open }) => {
+  const files = appFiles('painter');
+  const slow = (files['backend/index.mjs'] ?? '').replace('return { ok: true };', 'return new Promise((done) => setTimeout(() => done({ ok: true }), 3_000));');
+  await install(host, { ...files, 'backend/index.mjs': slow });
+  const page = await open({ at: '#/tasks' });
+  await paint(host, 'rgb(4, 5, 6)');
+  await expect.poll(() => frames(page, 'com.test.painter/app')).toBe(0);
 });
 
 test('an app that was opened by a person stays when the call that needed it is over', async ({ host, open }) => {
@@ -47,6 +58,52 @@ test('an app that was opened by a person stays when the call that needed it is o
   await paint(host, 'rgb(9, 9, 9)');
   await page.waitForTimeout(500);
   expect(await frames(page, 'com.test.painter/app')).toBe(1);
+});
+
+/** The painter, whose work is done when a person presses a button in its page. */
+function patient(module = `export function mount({ container, host }) {
+  const button = container.appendChild(document.createElement('button'));
+  button.textContent = 'Finish';
+  button.onclick = async () => {
+    for (const { taskId } of await host.backend.invoke('open')) await host.backend.invoke('finish', { taskId, markdown: 'painted by hand' });
+  };
+}`): Files {
+  return { ...appFiles('painter'), 'app/index.mjs': module };
+}
+
+/** A chat with an agent that may use the painter and nothing else. */
+async function chatWithPainter(host: Host): Promise<string> {
+  const flow = { apps: [{ pluginId: 'com.test.painter', appId: 'app' }], prompts: [] };
+  const land = await host.api<{ id: string }>('POST', 'land-configs', { name: `Only the painter ${Date.now()}`, main: flow, sub: flow });
+  const agent = await host.api<{ id: string }>('POST', 'agents', { name: `Paints ${Date.now()}`, mode: 'flow', landConfigId: land.id });
+  return (await host.api<{ id: string }>('POST', 'sessions', { agentId: agent.id })).id;
+}
+
+test('the card of a call that waits for an app says so, leads to the app, and says when the app cannot be opened', async ({ ownHost, open }) => {
+  const host = await ownHost();
+  await install(host, patient());
+  const session = await chatWithPainter(host);
+  const send = () => host.api('POST', `sessions/${session}/send`, { text: '/call paint {"colour":"red"}' });
+  const page = await open({ host, at: `#/chat/${session}`, lasting: true, expectConsole: /no paint left/ });
+  await send();
+  const card = page.locator('[data-tool="paint"]').last();
+  await card.getByText('Waiting for Painter, which is open in the background.').waitFor();
+  expect(await violations(page)).toEqual([]);
+  // A page that is loaded anew knows it as well.
+  await page.reload();
+  await card.getByText('Waiting for Painter, which is open in the background.').waitFor();
+  await card.getByRole('link', { name: 'Open Painter' }).click();
+  const frame = await frameOf(page, 'com.test.painter');
+  await frame.getByRole('button', { name: 'Finish' }).click();
+  await page.goBack();
+  await page.locator('[data-tool="paint"][data-state="ok"]').waitFor();
+  expect(await page.locator('[data-needed-app]').count()).toBe(0);
+
+  // An app that fails says why on the card.
+  await install(host, patient("export function mount() { throw new Error('no paint left'); }"));
+  await expect.poll(() => page.locator('iframe[data-app]').count()).toBe(0);
+  await send();
+  await page.locator('[data-tool="paint"]').last().getByText('Painter couldn’t be opened: no paint left').waitFor();
 });
 
 test('beyond twenty hidden apps the one unused for longest goes, never one that works; the page stays quick', async ({ host, open }) => {

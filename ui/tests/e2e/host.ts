@@ -42,7 +42,7 @@ export class Host {
     if (existsSync(builtPage)) args.push('--ui-dir', builtPage);
     const child = spawn(chatosBinary(), [...args, ...(options.args ?? [])], {
       cwd: home,
-      env: { PATH: process.env['PATH'] ?? '', HOME: home, LANG: 'C.UTF-8', ...options.env },
+      env: { PATH: process.env['PATH'] ?? '', HOME: home, LANG: 'C.UTF-8', CHATOS_SET_MCP_FIRST_WAIT_MS: '15000', ...options.env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const stderr: string[] = [];

@@ -143,7 +143,7 @@ test('messages of the page come at the top right, beside what can be pressed', a
   const page = await open({ host, at: '#/chat', expectConsole: /400|422/ });
   for (const width of [400, 1024, 1440]) {
     await page.setViewportSize({ width, height: 800 });
-    await page.locator('[data-composer] input[type="file"]').setInputFiles({ name: `notes-${width}.txt`, mimeType: 'text/plain', buffer: Buffer.from('x') });
+    await page.locator('[data-composer] input[type="file"]').setInputFiles({ name: `notes-${width}.bin`, mimeType: 'application/octet-stream', buffer: Buffer.from([0]) });
     const toast = page.locator('.toasts .toast').filter({ hasText: `notes-${width}` });
     await toast.waitFor();
     const lies = () =>

@@ -15,7 +15,8 @@ export class CountingModel {
   text: string | null = null;
   readonly #server = createServer((request, response) => {
     request.resume();
-    request.once('end', () => this.#answer(response));
+    // What the model is asked about itself; it has nothing to say.
+    request.once('end', () => (request.method === 'POST' ? this.#answer(response) : response.writeHead(404).end()));
   });
 
   static async start(): Promise<CountingModel> {

@@ -2,8 +2,10 @@
 //!
 //! Cheap and independent ones come first. The UI is built before the Rust crates, because the program embeds it;
 //! one `cargo build --all-targets` makes what the tests, the code generator and the browser tests run, so nothing
-//! is compiled twice with other features. The steps between the Rust tests and the browser's each use about one core
-//! and run beside one another; the browser tests have the machine to themselves.
+//! is compiled twice with other features. It leaves a third of two cores idle (crates wait for one another), so what
+//! only compiles or downloads runs beside it, in a target folder of its own: cargo lets only one command into a folder.
+//! The steps between the Rust tests and the browser's each use about one core and run beside one another; the browser
+//! tests have the machine to themselves.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -14,9 +16,13 @@ use crate::ci::count;
 use crate::ci::step::{Context, Step};
 use crate::{npm, process};
 
-/// Folders with a `package-lock.json`.
-const NODE_FOLDERS: [&str; 5] =
-    ["ui", "plugins/tests", "tests/mcp-servers", "tests/mcp-peers", "tests/model-peers"];
+/// Folders with a `package-lock.json` that building needs.
+const NODE_FOLDERS: [&str; 2] = ["ui", "plugins/tests"];
+/// Those of programs by others that tests run; large, and needed late.
+const PEER_FOLDERS: [&str; 4] =
+    ["tests/mcp-servers", "tests/mcp-peers", "tests/model-peers", "tests/agent-peers"];
+/// Where clippy and rustdoc work while the build has the usual folder.
+const LINT_DIR: &str = "target/lint";
 
 pub(crate) fn steps() -> Vec<Step> {
     vec![
@@ -26,23 +32,38 @@ pub(crate) fn steps() -> Vec<Step> {
         plain("tidy", "layers, headers, sizes, links, leaks", &[], |cx| {
             Ok(vec![own(cx, &["tidy", "--no-codegen"])])
         }),
-        // The packages are waited for rather than worked on.
+        Step {
+            finish: Some(|cx| mark_fresh(cx, &NODE_FOLDERS)),
+            ..plain("packages", "npm ci where a lock file changed", &[], |cx| Ok(packages(cx, &NODE_FOLDERS)))
+        },
+        plain("ui-build", "production build of the UI", &["packages"], |cx| ui(cx, "build")),
+        small("build", "all crates, tests and tools", &[], |cx| {
+            Ok(vec![cargo(cx, &["build", "--workspace", "--all-targets", "--locked", "--quiet"])])
+        }),
         small("clippy", "clippy with warnings denied", &[], |cx| {
-            Ok(vec![cargo(
-                cx,
-                &["clippy", "--workspace", "--all-targets", "--locked", "--quiet", "--", "-D", "warnings"],
-            )])
+            let mut clippy = cargo(cx, &["clippy", "--workspace", "--all-targets", "--locked", "--quiet"]);
+            clippy.args(["--target-dir", LINT_DIR, "--", "-D", "warnings"]);
+            Ok(vec![clippy])
+        }),
+        small("doc", "rustdoc with warnings denied", &[], |cx| {
+            let mut doc = cargo(cx, &["doc", "--workspace", "--no-deps", "--locked", "--quiet"]);
+            doc.args(["--target-dir", LINT_DIR]).env("RUSTDOCFLAGS", "-D warnings");
+            Ok(vec![doc])
         }),
         Step {
-            finish: Some(mark_packages),
-            ..small("packages", "npm ci where a lock file changed", &[], |cx| Ok(packages(cx)))
+            finish: Some(|cx| mark_fresh(cx, &PEER_FOLDERS)),
+            ..small("peer-packages", "npm ci for programs by others that tests run", &[], |cx| {
+                Ok(packages(cx, &PEER_FOLDERS))
+            })
         },
         small("node-modules", "what is lent to plugins is what its lock file says", &[], |cx| {
             Ok(vec![own(cx, &["node-modules", "--check"])])
         }),
-        plain("ui-build", "production build of the UI", &["packages"], |cx| ui(cx, "build")),
-        plain("build", "all crates, tests and tools", &[], |cx| {
-            Ok(vec![cargo(cx, &["build", "--workspace", "--all-targets", "--locked", "--quiet"])])
+        small("deny", "licences, bans, sources, advisories", &[], |cx| {
+            let mut install =
+                process::command(&cx.workspace.path("scripts/setup").to_string_lossy(), cx.workspace.root());
+            install.arg("deny");
+            Ok(vec![install, own(cx, &["deny"])])
         }),
         plain("codegen", "generated files are fresh", &["packages", "build"], |cx| {
             let chatos = chatos(cx)?;
@@ -58,7 +79,7 @@ pub(crate) fn steps() -> Vec<Step> {
             ..plain(
                 "servers",
                 "our MCP client and server with those of others",
-                &["packages", "build", "ui-build"],
+                &["peer-packages", "build", "ui-build"],
                 |cx| {
                     let (client, server) = (built(cx, "mcp-fixture")?, built(cx, "server-fixture")?);
                     let mut npm = process::command("npm", &cx.workspace.path("tests/mcp-servers"));
@@ -69,21 +90,31 @@ pub(crate) fn steps() -> Vec<Step> {
                 },
             )
         },
-        // The longest first; `doc` before `kills`, because cargo lets only one of them into its folder.
-        small("doc", "rustdoc with warnings denied", &[], |cx| {
-            let mut doc = cargo(cx, &["doc", "--workspace", "--no-deps", "--locked", "--quiet"]);
-            doc.env("RUSTDOCFLAGS", "-D warnings");
-            Ok(vec![doc])
-        }),
+        // The longest first.
         Step {
             count: Some(count::node),
             ..small(
                 "peers",
                 "real MCP clients with the real binary",
-                &["packages", "build", "ui-build"],
+                &["peer-packages", "build", "ui-build"],
                 |cx| {
                     let chatos = chatos(cx)?;
                     let mut npm = process::command("npm", &cx.workspace.path("tests/mcp-peers"));
+                    npm.args(["run", "--silent", "test"]).env("CHATOS_BIN", &chatos);
+                    Ok(vec![npm])
+                },
+            )
+        },
+        Step {
+            count: Some(count::node),
+            // One of the agents; all of them: `npm run all` in that folder.
+            ..small(
+                "agents",
+                "a real coding agent asks through the real binary",
+                &["peer-packages", "build", "ui-build"],
+                |cx| {
+                    let chatos = chatos(cx)?;
+                    let mut npm = process::command("npm", &cx.workspace.path("tests/agent-peers"));
                     npm.args(["run", "--silent", "test"]).env("CHATOS_BIN", &chatos);
                     Ok(vec![npm])
                 },
@@ -110,7 +141,6 @@ pub(crate) fn steps() -> Vec<Step> {
                 Ok(vec![command])
             })
         },
-        small("deny", "licences, bans, sources, advisories", &[], |cx| Ok(vec![own(cx, &["deny"])])),
         Step {
             count: Some(count::node),
             ..small("plugins", "the built-in plugins, over real MCP", &["packages"], |cx| {
@@ -124,7 +154,7 @@ pub(crate) fn steps() -> Vec<Step> {
             ..small(
                 "models",
                 "a model server of another maker with the real binary",
-                &["packages", "build", "ui-build"],
+                &["peer-packages", "build", "ui-build"],
                 |cx| {
                     let chatos = chatos(cx)?;
                     let mut npm = process::command("npm", &cx.workspace.path("tests/model-peers"));
@@ -192,8 +222,8 @@ fn ui(cx: &Context, script: &str) -> Result<Vec<Command>> {
     Ok(vec![npm::script(cx.workspace, "ui", script)])
 }
 
-fn packages(cx: &Context) -> Vec<Command> {
-    let stale = NODE_FOLDERS.iter().filter(|dir| !npm::is_fresh(cx.workspace, dir));
+fn packages(cx: &Context, folders: &[&str]) -> Vec<Command> {
+    let stale = folders.iter().filter(|dir| !npm::is_fresh(cx.workspace, dir));
     let install = stale.map(|dir| {
         let mut npm = process::command("npm", &cx.workspace.path(dir));
         npm.args(["ci", "--no-audit", "--no-fund", "--loglevel=error"]);
@@ -202,8 +232,8 @@ fn packages(cx: &Context) -> Vec<Command> {
     install.collect()
 }
 
-fn mark_packages(cx: &Context) -> Result<()> {
-    NODE_FOLDERS.iter().try_for_each(|dir| npm::mark_fresh(cx.workspace, dir))
+fn mark_fresh(cx: &Context, folders: &[&str]) -> Result<()> {
+    folders.iter().try_for_each(|dir| npm::mark_fresh(cx.workspace, dir))
 }
 
 /// nextest where it is installed: quicker, and one hung test does not take the others along.

@@ -2,7 +2,7 @@
 
 use chatos_inbox::{Question, Verdict};
 use chatos_prompts::whole::{self, Whole};
-use chatos_prompts::{Approval, Effect, Object, Owner, RequestId, Unasked, effect};
+use chatos_prompts::{Approval, Effect, Object, Owner, RequestId, Ruling, Unasked, effect};
 use chatos_tool::{
     ConflictKind, DenyRule, ErrorCode, Fault, Lang, Needed, Phase, Reason, Resource, Text, ToolError,
     persons_note,
@@ -48,6 +48,11 @@ impl Call<'_> {
         let mut changed = None;
         for attempt in 0..ATTEMPTS {
             let effect = self.effect().await?;
+            match self.ports.rule_on(effect.clone(), self.order.trace.clone()).await {
+                Ruling::Ask => {}
+                Ruling::Allow { .. } => return Ok(Approval::unasked(Unasked::ByRule)),
+                Ruling::Deny { name, .. } => return Err(denied_by(&name)),
+            }
             let question = self.question(&effect, changed.take(), attempt == 0)?;
             let (request_id, verdict) = self.ask(question, WaitKind::Approval, attempt == 0).await?;
             let chosen = self.decided(&verdict)?;
@@ -141,7 +146,7 @@ impl Call<'_> {
         changed: Option<effect::Difference>,
         first: bool,
     ) -> Result<Question, ToolError> {
-        let lang = self.order.lang;
+        let lang = self.order.people;
         let (tool, server) = (&self.tool.tool, &self.tool.server);
         let arguments = Value::Object(self.order.arguments.clone());
         let redacted = self.ports.redactor().value(&arguments, whole::MAX_BYTES);
@@ -160,14 +165,14 @@ impl Call<'_> {
         let shown = whole.shown;
         let (title, mut message, once, whole_run, no) = match lang {
             Lang::En => (
-                format!("Allow {tool} of {server}?"),
+                format!("Let the agent use {tool} of {server}?"),
                 format!("The agent wants to call `{tool}` of `{server}` with:\n\n```json\n{shown}\n```"),
                 "Once",
                 "For this run",
                 "No",
             ),
             Lang::Zh => (
-                format!("允许 {server} 的 {tool}？"),
+                format!("允许智能体使用 {server} 的 {tool}？"),
                 format!("智能体要调用 `{server}` 的 `{tool}`，参数：\n\n```json\n{shown}\n```"),
                 "仅此一次",
                 "本次运行",
@@ -254,6 +259,16 @@ impl Call<'_> {
         self.observer.answered(&request_id, status);
         verdict
     }
+}
+
+fn denied_by(rule: &str) -> ToolError {
+    ToolError::denied(
+        DenyRule::ApprovalRule,
+        Text::new(
+            format!("the person's rule \u{201c}{rule}\u{201d} refuses this; nothing was done"),
+            format!("用户的规则“{rule}”拒绝此操作，未执行任何操作"),
+        ),
+    )
 }
 
 fn conflict(kind: ConflictKind, message: Text) -> ToolError {

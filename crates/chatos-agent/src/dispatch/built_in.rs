@@ -46,6 +46,7 @@ impl Call<'_> {
             workdir: self.order.workdir.clone(),
             session: self.order.trace.session_id.clone().unwrap_or_default(),
             lang: self.order.lang,
+            people: self.order.people,
             cancel: self.order.cancel.clone(),
             progress,
         };

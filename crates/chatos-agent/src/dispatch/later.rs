@@ -183,13 +183,21 @@ impl Call<'_> {
     }
 
     /// The work of some tasks is begun by the app's page. Where there is none, whoever waits is told, on every
-    /// surface that shows progress.
+    /// surface that shows progress, and told again when there is one.
     async fn tell_of_page(&self) {
+        let Some(app) = self.route.app.as_ref() else { return };
+        let mut told = true;
         tokio::time::sleep(PAGE_TIME).await;
-        let wanted = self.route.app.as_ref().and_then(|app| self.ports.page_wanted(app));
-        if let Some(text) = wanted {
-            let message = Some(text.get(self.order.lang).to_owned());
-            self.report(&Progress { progress: 0.0, total: None, message, meta: None });
+        loop {
+            // Asked for before looking, so that no change is missed.
+            let changed = self.ports.pages_changed();
+            let Some(page) = self.ports.page_for(app) else { return };
+            if page.open != told {
+                told = page.open;
+                let message = Some(page.says.get(self.order.lang).to_owned());
+                self.report(&Progress { progress: 0.0, total: None, message, meta: None });
+            }
+            changed.await;
         }
     }
 

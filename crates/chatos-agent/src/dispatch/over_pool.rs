@@ -250,7 +250,7 @@ impl Call<'_> {
             identity: self.tool.identity.as_str().to_owned(),
             server: self.tool.server.clone(),
             trace: self.order.trace.clone(),
-            lang: self.order.lang,
+            lang: self.order.people,
             sampling: self.tool.sampling,
             observer: Arc::clone(&self.observer),
         }

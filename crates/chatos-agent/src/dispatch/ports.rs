@@ -8,8 +8,8 @@ use chatos_contribution::ServerIdentity;
 use chatos_inbox::{Question, Verdict};
 use chatos_mcp::{Later, Pool, Progress};
 use chatos_policy::Role;
-use chatos_prompts::{Approval, Effect, Owner, Prompts};
-use chatos_tool::{Envelope, Fault, Lang, LogRules, Redactor, Text, TextLimits, Trace};
+use chatos_prompts::{Approval, Effect, Owner, Prompts, Ruling};
+use chatos_tool::{Envelope, Fault, Lang, LogRules, Redactor, Text, TextLimits, ToolError, Trace};
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -60,6 +60,8 @@ pub struct BuiltInCall {
     pub session: String,
     /// The language of its texts.
     pub lang: Lang,
+    /// The language a person is asked in.
+    pub people: Lang,
     /// Ends it.
     pub cancel: CancellationToken,
     /// Gets its signs of life.
@@ -84,7 +86,7 @@ pub struct CallContext {
     pub trace: Trace,
     /// The chat's workspace root.
     pub workdir: PathBuf,
-    /// The language of texts.
+    /// The language of the person who is asked.
     pub lang: Lang,
     /// The grant of its server allows it to ask a model.
     pub sampling: bool,
@@ -120,6 +122,15 @@ pub struct TaskTime {
     pub total: Duration,
     /// What is left of it; time without a host counts.
     pub left: Duration,
+}
+
+/// Whether there is a page that mounts an app, and what whoever waits for the app is told.
+#[derive(Debug, Clone)]
+pub struct PageFor {
+    /// Some page in a browser follows this host and can mount apps.
+    pub open: bool,
+    /// The sentence for whoever waits, in both languages.
+    pub says: Text,
 }
 
 /// A modern server's question that outlives this process (mcp "elicitation").
@@ -202,6 +213,8 @@ pub trait Ports: Send + Sync + 'static {
     fn ask(&self, question: Question) -> Later<Result<String, Fault>>;
     /// Waits for a verified answer; private values are put in, for its owner, once.
     fn verdict(&self, request_id: String, owner: Owner) -> Later<Result<Verdict, Fault>>;
+    /// What the person's rules say about a call that would be asked about (inbox §4).
+    fn rule_on(&self, effect: Effect, trace: Trace) -> Later<Ruling>;
     /// Uses the approval of a question: once, for exactly this effect. The codes of its refusals are
     /// `shown_mismatch` (it is another effect by now) and `already_used`.
     fn use_approval(&self, request_id: String, effect: Effect) -> Later<Result<Approval, Fault>>;
@@ -243,10 +256,14 @@ pub trait Ports: Send + Sync + 'static {
     /// Keeps an app mounted until the value is dropped.
     fn hold_app(&self, app: &AppPlace, call_id: &str) -> Option<Box<dyn std::any::Any + Send + Sync>>;
 
-    /// What to tell about a task whose app no page can mount now; `None` where one can.
-    fn page_wanted(&self, app: &AppPlace) -> Option<Text> {
+    /// Whether a page can mount an app whose task is waited for; `None` where nobody knows.
+    fn page_for(&self, app: &AppPlace) -> Option<PageFor> {
         let _: &AppPlace = app;
         None
+    }
+    /// Ends as soon as a page of a browser has come or gone, so that it can be looked again.
+    fn pages_changed(&self) -> Later<()> {
+        Box::pin(std::future::pending())
     }
     /// The question of a call that an earlier process asked.
     fn open_ask(&self, key: String) -> Later<Option<OpenAsk>>;
@@ -254,6 +271,12 @@ pub trait Ports: Send + Sync + 'static {
     fn begin(&self, call: CallContext);
     /// It is over.
     fn end(&self, key: &str);
+    /// Lines of an earlier result of the chat a call belongs to, with what they are as data.
+    fn read_result(
+        &self,
+        trace: Trace,
+        arguments: Map<String, Value>,
+    ) -> Later<Result<(String, Value), ToolError>>;
     /// One record for the audit chain. Must not wait.
     fn audit(&self, kind: &'static str, details: Value);
 }

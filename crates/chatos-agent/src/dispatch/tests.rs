@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use chatos_inbox::{Question, Verdict};
 use chatos_mcp::{Later, NoHooks, Pool, PoolOptions};
-use chatos_prompts::{Approval, Effect, Owner, Prompts, Unasked};
-use chatos_tool::{Answer, Envelope, LogLevel, LogRules, Redactor, Stamp, TextLimits};
+use chatos_prompts::{Approval, Effect, Owner, Prompts, Ruling, Unasked};
+use chatos_tool::{Answer, Envelope, LogLevel, LogRules, Redactor, Stamp, TextLimits, Trace};
 use serde_json::json;
 
 use super::*;
@@ -54,6 +54,14 @@ fn refused() -> Fault {
 }
 
 impl Ports for Recorder {
+    fn read_result(
+        &self,
+        _: chatos_tool::Trace,
+        arguments: Map<String, Value>,
+    ) -> Later<Result<(String, Value), chatos_tool::ToolError>> {
+        Box::pin(async move { Ok((format!("read {}", arguments["id"]), Value::Null)) })
+    }
+
     fn pool(&self) -> &Pool {
         &self.pool
     }
@@ -167,6 +175,10 @@ impl Ports for Recorder {
         )
     }
 
+    fn rule_on(&self, _: Effect, _: Trace) -> Later<Ruling> {
+        none(Ruling::Ask)
+    }
+
     fn keep_approval(&self, _: String, _: ServerIdentity, _: String) -> Later<Result<(), Fault>> {
         none(Ok(()))
     }
@@ -214,7 +226,7 @@ fn set() -> Toolset {
     let changed = Word::Refuse { code: "tool_changed", why: Text::same("changed") };
     let tools = vec![tool("read", Word::Ask), tool("changed", changed)];
     let offer = ServerOffer { route: Arc::new(route), tools, sampling: false };
-    Toolset::build(vec![offer], Vec::new())
+    Toolset::build(vec![offer], Vec::new(), Lang::En)
 }
 
 fn order(tool: &str) -> CallOrder {
@@ -233,6 +245,7 @@ fn order(tool: &str) -> CallOrder {
         role: Role::Main,
         workdir: "/home/u/work/shop".into(),
         lang: Lang::En,
+        people: Lang::En,
         cancel: CancellationToken::new(),
         extra_meta: Map::new(),
         resume: None,

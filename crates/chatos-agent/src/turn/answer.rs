@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chatos_model::{
-    Answer, Backoff, Class, Event, Message, ModelError, Params, Request, Stop, Tool, ToolCall, Usage,
-    text_tokens,
+    Answer, Backoff, Class, Event, ModelError, Request, Stop, Tool, ToolCall, Usage, text_tokens,
 };
 use chatos_tool::{Fault, Text};
 use chatos_wire::{RunEnd, Severity};
@@ -14,10 +13,11 @@ use futures_util::StreamExt;
 use sha2::{Digest as _, Sha256};
 
 use super::Turn;
+use super::fit::Drawn;
+use super::overflow::{Measure, Tried, is_shortened};
 use crate::compact;
-use crate::context::{Said, conversation, tokens};
-use crate::repeat::{NOTE, Repeating};
-use crate::stage::{Answering, DeltaKind, Finished, RequestFacts, Retry};
+use crate::repeat::Repeating;
+use crate::stage::{Answering, CompactKind, DeltaKind, Finished, RequestFacts, Retry};
 use crate::transcript::Transcript;
 use chatos_servers::Toolset;
 
@@ -27,11 +27,10 @@ const FLUSH: Duration = Duration::from_millis(500);
 const ANSWER_BYTES: usize = 4 * 1024 * 1024;
 /// As above, for one answer's calls together.
 const CALLS_BYTES: usize = 8 * 1024 * 1024;
-/// Told to the model in the last pass it has.
-const LAST: &str = "This is the last step of this run and no tools are available any more. Finish now: answer with \
-what you have, and say what is left to do.";
-/// Stands for pictures where the model cannot see.
-const UNSEEN: &str = "[an image that this model cannot see]";
+/// A model that is being loaded is waited for, two seconds at a time.
+const LOADING: u32 = 60;
+/// An empty answer is asked for once more, at once.
+const EMPTY: &str = "the model gave an empty answer";
 
 /// What a pass is.
 pub(super) struct Pass {
@@ -45,11 +44,11 @@ pub(super) struct Pass {
     pub(super) seen: u64,
 }
 
-/// What the model could not take so far; stays for the rest of the run.
-#[derive(Default)]
-pub(super) struct Fit {
-    /// The conversation is cut to so many tokens.
-    budget: Option<u64>,
+impl Pass {
+    /// One that nothing is special about.
+    pub(super) fn plain() -> Self {
+        Self { again: None, last: false, first_round: true, repeating: Repeating::No, seen: 0 }
+    }
 }
 
 /// How a pass went.
@@ -60,6 +59,8 @@ pub(super) enum Answered {
     Steered,
     /// There is none.
     Failed(ModelError),
+    /// It cannot even be asked for: a code, and why.
+    Refused(&'static str, Text),
 }
 
 /// How an attempt went.
@@ -69,158 +70,172 @@ enum Attempt {
     Failed(ModelError),
 }
 
+/// What goes with every request of a pass.
+struct Given {
+    set: Arc<Toolset>,
+    system: Vec<String>,
+    tools: Vec<Tool>,
+    offered: bool,
+}
+
+/// What was done so far to get an answer.
+struct Efforts {
+    backoff: Backoff,
+    tried: Tried,
+    most_output: Option<u32>,
+    empty_before: bool,
+    pruned: bool,
+    summarised: bool,
+    loading: u32,
+}
+
 impl Turn {
-    pub(super) async fn answer(
-        &self,
-        mut chat: Transcript,
-        pass: Pass,
-        fit: &mut Fit,
-    ) -> Result<Answered, Fault> {
+    pub(super) async fn answer(&self, mut chat: Transcript, pass: Pass) -> Result<Answered, Fault> {
         let set = self.stage.tools().await?;
         let offered = self.model.tools && !pass.last && (pass.first_round || !self.model.tools_once);
         let system = self.stage.system(Arc::clone(&set)).await?;
         let tools = if offered { specs(&set) } else { Vec::new() };
+        let given = Given { set, system, tools, offered };
+        let mut efforts = Efforts {
+            backoff: Backoff::new(self.limits.retries),
+            tried: Tried::default(),
+            most_output: None,
+            empty_before: false,
+            pruned: false,
+            summarised: false,
+            loading: 0,
+        };
         let mut answering: Option<Answering> = None;
-        let mut compacted = false;
-        let mut backoff = Backoff::new(self.limits.retries);
-        let mut empty_before = false;
         loop {
-            let (request, said) = self.request(&chat, &system, &tools, &pass, fit);
-            let estimate = estimate(&request);
-            let due = compact::is_due(estimate, self.limits.summary_tokens, self.model.context_tokens);
-            if due && !compacted {
-                compacted = true;
-                if self.compact(&chat, &said, estimate).await? {
-                    chat = self.stage.chat().await?;
-                } else if self.model.context_tokens > 0 && estimate > self.model.context_tokens {
-                    fit.budget = Some(self.model.context_tokens * 7 / 10);
-                }
+            let drawn = self.draw(&chat, &given.system, &given.tools, &pass, efforts.most_output);
+            if let Some(why) = drawn.too_small() {
+                return Ok(Answered::Refused("window_too_small", why));
+            }
+            if self.made_smaller(&chat, &drawn, &mut efforts).await? {
+                chat = self.stage.chat().await?;
                 continue;
             }
-            let facts = RequestFacts {
-                digest: digest(&request),
-                messages: request.messages.len(),
-                tools: request.tools.len(),
-                estimate,
-            };
             let begun = match answering.take() {
                 Some(begun) => begun,
-                None => self.stage.begin_answer(pass.again.clone(), facts).await?,
+                None => self.stage.begin_answer(pass.again.clone(), facts(&drawn)).await?,
             };
-            match self.attempt(&begun, request, pass.seen).await? {
+            let error = match self.attempt(&begun, drawn.request.clone(), pass.seen).await? {
                 Attempt::Steered(partial) => {
                     let thought = thoughts(&partial);
                     self.stage.stop_answer(&begun, partial.text, thought, "steered").await?;
                     return Ok(Answered::Steered);
                 }
-                Attempt::Whole(answer) => {
-                    let empty = answer.text.trim().is_empty() && answer.tool_calls.is_empty();
-                    if empty && !empty_before && answer.stop != Some(Stop::ContentFilter) {
-                        empty_before = true;
-                        let retry = Retry { attempt: 1, class: "server", delay_ms: 0 };
-                        self.stage.retry(&begun, retry).await?;
-                        answering = Some(begun);
-                        continue;
-                    }
-                    if empty {
-                        let text = Text::fixed("the model gave an empty answer", "模型给出了空回答");
-                        self.stage.notice(Severity::Warning, "empty_answer", &text);
-                    }
-                    return self.whole(&chat, &begun, *answer, estimate, offered, set).await;
-                }
-                Attempt::Failed(error) => {
-                    let again = match error.class {
-                        Class::ContextLength if !compacted => {
-                            compacted = true;
-                            if self.compact(&chat, &said, estimate).await? {
-                                chat = self.stage.chat().await?;
-                            } else {
-                                fit.budget = Some(estimate / 2);
-                            }
-                            Some(Duration::ZERO)
-                        }
-                        Class::ContextLength if fit.budget.is_none() => {
-                            fit.budget = Some(estimate / 2);
-                            Some(Duration::ZERO)
-                        }
-                        class if class.retries() => {
-                            let asked = error.retry_after_ms.map(Duration::from_millis);
-                            backoff.next(asked, noise())
-                        }
-                        _ => None,
-                    };
-                    let Some(delay) = again else {
-                        self.stage.stop_answer(&begun, String::new(), String::new(), "failed").await?;
-                        return Ok(Answered::Failed(error));
-                    };
-                    let retry = Retry {
-                        attempt: backoff.attempt().saturating_sub(1).max(1),
-                        class: error.class.as_str(),
-                        delay_ms: delay.as_millis() as u64,
-                    };
-                    self.stage.retry(&begun, retry).await?;
-                    tokio::select! {
-                        () = tokio::time::sleep(delay) => {}
-                        () = self.steer.changed(pass.seen) => {
-                            self.stage.stop_answer(&begun, String::new(), String::new(), "steered").await?;
-                            return Ok(Answered::Steered);
-                        }
-                    }
-                    answering = Some(begun);
+                Attempt::Whole(answer) => match self.judge(&answer, &drawn, &mut efforts) {
+                    Some(error) => error,
+                    None => return self.whole(&chat, &begun, *answer, &drawn, given).await,
+                },
+                Attempt::Failed(error) => error,
+            };
+            let Some(delay) = self.again(&error, &mut chat, &drawn, &mut efforts).await? else {
+                self.stage.stop_answer(&begun, String::new(), String::new(), "failed").await?;
+                return Ok(Answered::Failed(error));
+            };
+            let retry = Retry {
+                attempt: efforts.backoff.attempt().saturating_sub(1).max(1),
+                class: error.class.as_str(),
+                delay_ms: delay.as_millis() as u64,
+            };
+            self.stage.retry(&begun, retry).await?;
+            tokio::select! {
+                () = tokio::time::sleep(delay) => {}
+                () = self.steer.changed(pass.seen) => {
+                    self.stage.stop_answer(&begun, String::new(), String::new(), "steered").await?;
+                    return Ok(Answered::Steered);
                 }
             }
+            answering = Some(begun);
         }
     }
 
-    /// The request of this pass, and the conversation it came from.
-    fn request(
+    /// Makes the context smaller where that is due; each way once in a pass. True when it is.
+    async fn made_smaller(
         &self,
         chat: &Transcript,
-        system: &[String],
-        tools: &[Tool],
-        pass: &Pass,
-        fit: &Fit,
-    ) -> (Request, Vec<Said>) {
-        let mut said = conversation(chat, &self.run.id, &self.model.protocol);
-        if let Some(budget) = fit.budget {
-            let from = compact::trim(&said, budget);
-            said.drain(..from);
-        }
-        let mut system = system.to_vec();
-        if let Some(summary) = &chat.summary {
-            system.push(format!("[conversation_summary]\n{}", summary.text));
-        }
-        if pass.repeating == Repeating::Tell {
-            system.push(NOTE.to_owned());
-        }
-        if pass.last {
-            system.push(LAST.to_owned());
-        }
-        let messages = said.iter().map(|said| self.seen(&said.message)).collect();
-        let request = Request { system, messages, tools: tools.to_vec(), params: self.params(tools) };
-        (request, said)
-    }
-
-    /// A message as this model can take it.
-    fn seen(&self, message: &Message) -> Message {
-        match message {
-            Message::User { text, images } if !images.is_empty() && !self.model.vision => {
-                let text = format!("{text}\n{UNSEEN}");
-                Message::User { text, images: Vec::new() }
+        drawn: &Drawn,
+        efforts: &mut Efforts,
+    ) -> Result<bool, Fault> {
+        let room = &drawn.room;
+        let wish = self.steer.take_compact();
+        if wish.is_none() && !efforts.pruned && compact::may_prune(drawn.used, room) {
+            efforts.pruned = true;
+            if let Some(found) = compact::prune(&drawn.said, room, compact::Keep::usual(room)) {
+                self.mark_pruned(drawn, found, CompactKind::Prune).await?;
+                return Ok(true);
             }
-            other => other.clone(),
         }
+        let (share, threshold) = (self.limits.compact_share, self.limits.summary_tokens);
+        let due = !efforts.summarised && compact::is_due(drawn.used, room, share, threshold);
+        if wish.is_none() && !due {
+            return Ok(false);
+        }
+        efforts.summarised = true;
+        let tail = Self::tail(room);
+        let wish = wish.unwrap_or_default();
+        self.compact(chat, &drawn.said, drawn, tail, CompactKind::Summary, &wish).await
     }
 
-    pub(super) fn params(&self, tools: &[Tool]) -> Params {
-        Params {
-            model: self.model.model.clone(),
-            max_output_tokens: self.model.max_output_tokens,
-            temperature: self.model.temperature,
-            effort: self.model.effort,
-            parallel_tools: (!tools.is_empty() && !self.model.parallel_tools).then_some(false),
-            extra_body: self.model.extra_body.clone(),
+    /// What is wrong with an answer that came whole; once.
+    fn judge(&self, answer: &Answer, drawn: &Drawn, efforts: &mut Efforts) -> Option<ModelError> {
+        let cut_off = answer.stop == Some(Stop::Length);
+        if let Some(usage) = &answer.usage
+            && is_shortened(drawn, usage, cut_off)
+            && !efforts.tried.is_over()
+        {
+            return Some(ModelError::new(
+                Class::ContextLength,
+                "the request was longer than the model's window",
+            ));
         }
+        let empty = answer.text.trim().is_empty() && answer.tool_calls.is_empty();
+        if empty && !efforts.empty_before && answer.stop != Some(Stop::ContentFilter) {
+            efforts.empty_before = true;
+            return Some(ModelError::new(Class::Server, EMPTY));
+        }
+        if empty {
+            let text = Text::fixed("the model gave an empty answer", "模型给出了空回答");
+            self.stage.notice(Severity::Warning, "empty_answer", &text);
+        }
+        None
+    }
+
+    /// After how long it is asked again; `None` when it is not.
+    async fn again(
+        &self,
+        error: &ModelError,
+        chat: &mut Transcript,
+        drawn: &Drawn,
+        efforts: &mut Efforts,
+    ) -> Result<Option<Duration>, Fault> {
+        Ok(match error.class {
+            Class::ContextLength => match self.overflow(&mut efforts.tried, error, chat, drawn).await? {
+                Measure::Answer(most) => {
+                    efforts.most_output = Some(most);
+                    *chat = self.stage.chat().await?;
+                    Some(Duration::ZERO)
+                }
+                Measure::Smaller => {
+                    *chat = self.stage.chat().await?;
+                    Some(Duration::ZERO)
+                }
+                Measure::Nothing => None,
+            },
+            Class::Server if error.message == EMPTY => Some(Duration::ZERO),
+            // A local server reads its model from the disk first.
+            Class::Server if error.status == Some(503) && error.message.contains("Loading model") => {
+                efforts.loading += 1;
+                (efforts.loading <= LOADING).then_some(Duration::from_secs(2))
+            }
+            class if class.retries() => {
+                let asked = error.retry_after_ms.map(Duration::from_millis);
+                efforts.backoff.next(asked, noise())
+            }
+            _ => None,
+        })
     }
 
     async fn attempt(&self, begun: &Answering, request: Request, seen: u64) -> Result<Attempt, Fault> {
@@ -271,9 +286,8 @@ impl Turn {
         chat: &Transcript,
         begun: &Answering,
         answer: Answer,
-        estimate: u64,
-        offered: bool,
-        set: Arc<Toolset>,
+        drawn: &Drawn,
+        given: Given,
     ) -> Result<Answered, Fault> {
         let stop = match answer.stop {
             Some(Stop::Length) => RunEnd::Length,
@@ -281,18 +295,37 @@ impl Turn {
             Some(Stop::ToolUse | Stop::End) | None => RunEnd::End,
         };
         let usage = answer.usage.unwrap_or_else(|| Usage {
-            input: estimate,
+            input: drawn.estimate(),
             output: text_tokens(&answer.text)
                 + answer.tool_calls.iter().map(|call| text_tokens(&call.arguments)).sum::<u64>(),
             estimated: true,
             ..Usage::default()
         });
         // Calls in an answer that was offered no tools are talk.
-        let calls = if offered { answer.tool_calls } else { Vec::new() };
+        let calls = if given.offered { answer.tool_calls } else { Vec::new() };
         let calls = unique(calls, chat.call_ids(&self.run.id).map(str::to_owned).collect());
-        let finished = Finished { text: answer.text, reasoning: answer.reasoning, calls, usage, stop, set };
+        let finished = Finished {
+            text: answer.text,
+            reasoning: answer.reasoning,
+            calls,
+            usage,
+            stop,
+            set: given.set,
+            measured: drawn.measured(&usage),
+            context: drawn.context(&usage),
+        };
         self.stage.finish_answer(begun, finished).await?;
         Ok(Answered::Whole(stop))
+    }
+}
+
+/// The request for the journal.
+fn facts(drawn: &Drawn) -> RequestFacts {
+    RequestFacts {
+        digest: digest(&drawn.request),
+        messages: drawn.request.messages.len(),
+        tools: drawn.request.tools.len(),
+        estimate: drawn.estimate(),
     }
 }
 
@@ -351,7 +384,7 @@ fn unique(calls: Vec<ToolCall>, mut used: HashSet<String>) -> Vec<ToolCall> {
 }
 
 fn specs(set: &Toolset) -> Vec<Tool> {
-    set.specs()
+    set.listed()
         .map(|tool| Tool {
             name: tool.name.clone(),
             description: tool.description.clone(),
@@ -362,17 +395,6 @@ fn specs(set: &Toolset) -> Vec<Tool> {
 
 fn thoughts(answer: &Answer) -> String {
     answer.reasoning.iter().map(|part| part.text.as_str()).collect()
-}
-
-/// Estimated tokens of a whole request.
-pub(super) fn estimate(request: &Request) -> u64 {
-    let system: u64 = request.system.iter().map(|block| text_tokens(block)).sum();
-    let tools: u64 = request
-        .tools
-        .iter()
-        .map(|tool| text_tokens(&tool.description) + tool.parameters.to_string().len() as u64 / 3 + 8)
-        .sum();
-    system + tools + request.messages.iter().map(tokens).sum::<u64>()
 }
 
 fn digest(request: &Request) -> String {

@@ -8,7 +8,7 @@ use futures_util::{StreamExt, stream};
 use serde_json::Map;
 use tokio_util::sync::CancellationToken;
 
-use super::Turn;
+use super::{Turn, wrapped};
 use crate::args::{self, Arguments};
 use crate::dispatch::{CallEnd, CallOrder, ToolRef};
 use crate::repeat;
@@ -33,6 +33,8 @@ impl Turn {
         pending: Vec<Pending>,
     ) -> Result<(), Fault> {
         let set = self.stage.tools().await?;
+        let pending: Vec<Pending> =
+            pending.into_iter().map(|pending| wrapped::unwrapped(&set, pending)).collect();
         let cancel = self.steer.calls(&self.cancel);
         let over = made.saturating_sub(self.limits.calls).max(pending.len().saturating_sub(PER_ANSWER));
         let (run, refused) = pending.split_at(pending.len().saturating_sub(over));
@@ -123,6 +125,7 @@ impl Turn {
             role: self.run.role,
             workdir: self.run.workdir.clone(),
             lang: self.run.lang,
+            people: self.run.people,
             cancel: cancel.clone(),
             extra_meta: Map::new(),
             resume,
@@ -141,7 +144,10 @@ impl Turn {
     ) -> Result<Map<String, serde_json::Value>, ToolError> {
         let tool = set.get(&pending.call.name);
         match args::read(&pending.call.arguments) {
-            Arguments::Plain(map) => Ok(map),
+            Arguments::Plain(map) => match tool.filter(|tool| set.is_deferred(&tool.name)) {
+                Some(tool) => wrapped::complete(tool, map),
+                None => Ok(map),
+            },
             Arguments::Repaired(map) => match tool {
                 Some(tool) if tool.read_only => {
                     let value = serde_json::Value::Object(map.clone());

@@ -11,26 +11,26 @@ pub(crate) enum Agent {
     List,
     /// Show an agent
     Show {
-        /// Agent ID or name
+        /// Agent ID, name or its beginning; `default` for the default agent
         agent: String,
     },
     /// Create an agent
     Create(AgentFields),
     /// Change an agent; anything you don't name stays as it is
     Edit {
-        /// Agent ID or name
+        /// Agent ID, name or its beginning; `default` for the default agent
         agent: String,
         #[command(flatten)]
         fields: AgentFields,
     },
     /// Delete an agent
     Remove {
-        /// Agent ID or name
+        /// Agent ID, name or its beginning; `default` for the default agent
         agent: String,
     },
     /// Explain why an agent can or can't use each server and tool
     Explain {
-        /// Agent ID or name
+        /// Agent ID, name or its beginning; `default` for the default agent
         agent: String,
         /// Only tools with this name; `*` and `?` are wildcards
         tool: Option<String>,
@@ -59,10 +59,10 @@ pub(crate) struct AgentFields {
     /// custom: choose servers and apps within a permissions profile; flow: the profile alone
     #[arg(long)]
     pub(crate) mode: Option<String>,
-    /// ID of the permissions profile (land_config)
+    /// Permissions profile (land_config): ID, name or its beginning
     #[arg(long)]
     pub(crate) land: Option<String>,
-    /// Model ID or name; `default` for the default model
+    /// Model ID, name or its beginning; `default` for the default model
     #[arg(long)]
     pub(crate) model: Option<String>,
     /// Its own instructions; `@FILE` reads them from a file
@@ -95,7 +95,7 @@ pub(crate) enum Land {
     List,
     /// Show a permissions profile
     Show {
-        /// Profile ID
+        /// Profile ID, name or its beginning
         id: String,
     },
     /// Create or replace a permissions profile from a JSON file; `-` reads stdin
@@ -105,12 +105,12 @@ pub(crate) enum Land {
     },
     /// Print a permissions profile as JSON for `import`
     Export {
-        /// Profile ID
+        /// Profile ID, name or its beginning
         id: String,
     },
     /// Delete a permissions profile no agent uses
     Remove {
-        /// Profile ID
+        /// Profile ID, name or its beginning
         id: String,
     },
 }
@@ -124,13 +124,35 @@ pub(crate) enum Models {
     Add(AddModel),
     /// Delete a model
     Remove {
-        /// Model ID or name
+        /// Model ID, name or its beginning
         model: String,
     },
     /// Test a model with one small call
     Test {
-        /// Model ID or name [default: the default model]
+        /// Model ID, name or its beginning [default: the default model]
         model: Option<String>,
+    },
+    /// Ask vendors and local servers what they say about the models now
+    Refresh {
+        /// Model ID, name or its beginning [default: all of them]
+        model: Option<String>,
+    },
+    /// List the chat models of a vendor or server
+    Offered {
+        /// Known provider (anthropic, openai, openrouter, ollama, …) or provider type
+        #[arg(long)]
+        provider: Option<String>,
+        /// Address of the server
+        #[arg(long)]
+        url: Option<String>,
+        /// Name of the secret with its key
+        #[arg(long)]
+        key_name: Option<String>,
+    },
+    /// Forget what you set about a model's window, abilities and prices
+    Reset {
+        /// Model ID, name or its beginning
+        model: String,
     },
     /// Find model servers on this computer
     Detect {
@@ -140,7 +162,7 @@ pub(crate) enum Models {
     },
     /// Set the default model
     Default {
-        /// Model ID or name
+        /// Model ID, name or its beginning
         model: String,
     },
 }
@@ -148,7 +170,7 @@ pub(crate) enum Models {
 /// `chatos models add`.
 #[derive(Debug, Args)]
 pub(crate) struct AddModel {
-    /// Model name the provider uses
+    /// Model name the provider uses; one that is well known needs no provider
     pub(crate) model: String,
     /// Known provider (anthropic, openai, deepseek, …) or provider type
     #[arg(long)]
@@ -162,7 +184,7 @@ pub(crate) struct AddModel {
     /// Name of the secret with its key, such as OPENAI_API_KEY
     #[arg(long)]
     pub(crate) key_name: Option<String>,
-    /// Ask for the key and save it as that secret
+    /// Ask for the key and save it as that secret, or as VENDOR_API_KEY
     #[arg(long)]
     pub(crate) key: bool,
     /// Make it the default model

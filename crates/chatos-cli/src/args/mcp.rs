@@ -76,6 +76,12 @@ pub(crate) struct Gateway {
     /// Project folder [default: what the client says, else the current folder]
     #[arg(long, value_name = "DIR")]
     pub(crate) root: Option<PathBuf>,
+    /// What to call this session on cards
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) session: Option<String>,
+    /// Print the configuration to paste into a client, and exit
+    #[arg(long, value_name = "CLIENT")]
+    pub(crate) print_config: Option<ConfigClient>,
     /// Name clients see
     #[arg(long = "name", value_name = "TEXT", default_value = "chatos")]
     pub(crate) shown_name: String,
@@ -164,6 +170,11 @@ pub(crate) enum ConfigClient {
     GeminiCli,
     /// Codex (TOML).
     Codex,
+    Opencode,
+    Goose,
+    Cline,
+    LmStudio,
+    Copilot,
     /// Any client that reads `mcpServers`.
     Generic,
 }

@@ -123,10 +123,10 @@ pub(crate) struct InitArgs {
     /// Show the templates
     #[arg(long)]
     pub(crate) list_templates: bool,
-    /// Its id, such as com.example.notes; asked for in a terminal
+    /// Its id, such as com.example.notes; asked for in a terminal, else made from the folder's name
     #[arg(long)]
     pub(crate) id: Option<String>,
-    /// Its name for people; asked for in a terminal
+    /// Its name for people; asked for in a terminal, else the folder's name
     #[arg(long)]
     pub(crate) name: Option<String>,
     /// The id of its app

@@ -1,32 +1,15 @@
-//! `chatos chat`, `chatos runs`, `chatos trace` and `chatos usage` as clap reads them.
+//! `chatos runs`, `chatos trace` and `chatos usage` as clap reads them.
 
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-
-/// `chatos chat`.
-#[derive(Debug, Args)]
-pub(crate) struct Chat {
-    /// Agent to chat with [default: the default agent]
-    #[arg(long, value_name = "AGENT")]
-    pub(crate) agent: Option<String>,
-    /// Chat to continue [default: a new one]
-    #[arg(long, value_name = "ID")]
-    pub(crate) session: Option<String>,
-    /// Model to use [default: the agent's]
-    #[arg(long, value_name = "MODEL")]
-    pub(crate) model: Option<String>,
-    /// Send this message, print the reply and exit
-    #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
-    pub(crate) prompt: Option<String>,
-}
 
 /// `chatos runs …`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Runs {
     /// List runs, newest first
     List {
-        /// Only from this chat
+        /// Only from this chat: ID, title or its beginning; `last` for the newest
         #[arg(long)]
         session: Option<String>,
         /// Only in this state, such as `interrupted`

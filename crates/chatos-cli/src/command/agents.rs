@@ -10,8 +10,10 @@ use hyper::Method;
 use serde_json::{Map, Value, json};
 
 use crate::args::{Agent, AgentFields, Global, Land, RoleArg};
-use crate::client::{Api, block_on, encode};
-use crate::output::{Output, Paint, pad, visible, width};
+use chatos_desk::encode;
+use chatos_terminal::client::{Api, block_on};
+use chatos_terminal::names::Names;
+use chatos_terminal::output::{Output, Paint, pad, visible, width};
 
 /// Larger than any land_config or prompt that is accepted.
 const READ: u64 = 2 * 1024 * 1024;
@@ -25,27 +27,28 @@ pub(crate) fn run_agent(
     let current = environment.current_dir().to_owned();
     let api = Api::connect(global, environment)?;
     block_on(async {
+        let names = Names::new(&api, output.lang);
         match action {
             Agent::List => {
                 let list = api.get_json("/api/v1/agents", output.lang).await?;
                 if output.json { output.json_line(&list) } else { print_agents(output, &list) }
             }
             Agent::Show { agent } => {
-                let id = agent_id(&api, output, &agent).await?;
+                let id = names.agent(&agent).await?;
                 show(output, &api.get_json(&format!("/api/v1/agents/{}", encode(&id)), output.lang).await?);
             }
             Agent::Create(fields) => {
-                let body = body_of(&fields, &current)?;
+                let body = body_with_ids(&fields, &current, names).await?;
                 show(output, &api.call(Method::POST, "/api/v1/agents", Some(&body), output.lang).await?);
             }
             Agent::Edit { agent, fields } => {
-                let id = agent_id(&api, output, &agent).await?;
-                let body = body_of(&fields, &current)?;
+                let id = names.agent(&agent).await?;
+                let body = body_with_ids(&fields, &current, names).await?;
                 let path = format!("/api/v1/agents/{}", encode(&id));
                 show(output, &api.call(Method::PUT, &path, Some(&body), output.lang).await?);
             }
             Agent::Remove { agent } => {
-                let id = agent_id(&api, output, &agent).await?;
+                let id = names.agent(&agent).await?;
                 let path = format!("/api/v1/agents/{}", encode(&id));
                 let done = api.call(Method::DELETE, &path, None, output.lang).await?;
                 if output.json {
@@ -54,7 +57,7 @@ pub(crate) fn run_agent(
                 output.say(&Text::new(format!("`{agent}` is removed"), format!("已删除 `{agent}`")));
             }
             Agent::Explain { agent, tool, role } => {
-                let id = agent_id(&api, output, &agent).await?;
+                let id = names.agent(&agent).await?;
                 let role = match role {
                     RoleArg::Main => "main",
                     RoleArg::Sub => "sub",
@@ -84,6 +87,7 @@ pub(crate) fn run_land(
     let api = Api::connect(global, environment)?;
     block_on(async {
         let path = |id: &str| format!("/api/v1/land-configs/{}", encode(id));
+        let names = Names::new(&api, output.lang);
         match action {
             Land::List => {
                 let list = api.get_json("/api/v1/land-configs", output.lang).await?;
@@ -94,6 +98,7 @@ pub(crate) fn run_land(
                 }
             }
             Land::Show { id } | Land::Export { id } => {
+                let id = names.profile(&id).await?;
                 let mut land = api.get_json(&path(&id), output.lang).await?;
                 if let Some(map) = land.as_object_mut() {
                     // Only what `import` takes back.
@@ -123,7 +128,8 @@ pub(crate) fn run_land(
                 output.say(&Text::new(format!("saved as `{id}`"), format!("已保存为 `{id}`")));
             }
             Land::Remove { id } => {
-                let done = api.call(Method::DELETE, &path(&id), None, output.lang).await?;
+                let found = names.profile(&id).await?;
+                let done = api.call(Method::DELETE, &path(&found), None, output.lang).await?;
                 if output.json {
                     output.json_line(&done);
                 }
@@ -134,30 +140,16 @@ pub(crate) fn run_land(
     })
 }
 
-/// The id of an agent that was named by id or by name.
-async fn agent_id(api: &Api, output: &Output, written: &str) -> Result<String, Fault> {
-    let list = api.get_json("/api/v1/agents", output.lang).await?;
-    let items = list["items"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let id = |item: &Value| item["id"].as_str().unwrap_or_default().to_owned();
-    if let Some(found) = items.iter().find(|item| id(item) == written) {
-        return Ok(id(found));
+/// The flags as the API takes them, with the ids of what they name.
+async fn body_with_ids(fields: &AgentFields, current: &Path, names: Names<'_>) -> Result<Value, Fault> {
+    let mut body = body_of(fields, current)?;
+    if let Some(land) = fields.land.as_deref().filter(|land| !land.is_empty()) {
+        body["landConfigId"] = json!(names.profile(land).await?);
     }
-    let named: Vec<&Value> = items
-        .iter()
-        .filter(|item| item["name"].as_str().is_some_and(|name| name.eq_ignore_ascii_case(written)))
-        .collect();
-    match named[..] {
-        [only] => Ok(id(only)),
-        [] => Ok(written.to_owned()),
-        _ => Err(Fault::new(
-            ErrorCode::Conflict,
-            Text::new(
-                format!("{} agents are called `{written}`", named.len()),
-                format!("有 {} 个名为 `{written}` 的智能体", named.len()),
-            ),
-        )
-        .hint(Text::fixed("use the id", "请使用 id"))),
+    if let Some(model) = fields.model.as_deref().filter(|model| !matches!(*model, "" | "default")) {
+        body["modelId"] = json!(names.model(model).await?);
     }
+    Ok(body)
 }
 
 fn body_of(fields: &AgentFields, current: &Path) -> Result<Value, Fault> {

@@ -6,8 +6,8 @@ use chatos_paths::Environment;
 use chatos_tool::{Fault, Text};
 
 use crate::args::{Audit, Global};
-use crate::client::{Api, block_on};
-use crate::output::Output;
+use chatos_terminal::client::{Api, block_on};
+use chatos_terminal::output::Output;
 
 pub(crate) fn run(
     global: &Global,

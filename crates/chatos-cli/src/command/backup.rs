@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
 use crate::args::{Backup, Global, Restore};
-use crate::client::{Api, block_on};
 use crate::command::operation::{follow, size};
-use crate::command::prompts::input;
-use crate::output::{Output, Paint, visible};
+use chatos_terminal::client::{Api, block_on};
+use chatos_terminal::output::{Output, Paint, visible};
+use chatos_terminal::prompts::input;
 
 pub(crate) fn backup(
     global: &Global,

@@ -8,11 +8,12 @@ use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use hyper::Method;
 use serde_json::{Value, json};
 
-use super::prompts::input;
-use super::prompts::show::{diff_line, exact};
 use crate::args::{Changes, Global};
-use crate::client::{Api, block_on, encode};
-use crate::output::{Output, Paint, pad};
+use chatos_desk::encode;
+use chatos_terminal::client::{Api, block_on};
+use chatos_terminal::output::{Output, Paint, pad};
+use chatos_terminal::prompts::input;
+use chatos_terminal::prompts::show::{diff_line, exact};
 
 pub(crate) fn run(
     global: &Global,

@@ -10,9 +10,9 @@ use hyper::Method;
 use serde_json::{Value, json};
 
 use crate::args::{Clients, Global};
-use crate::client::{Api, block_on};
-use crate::command::prompts::input;
-use crate::output::{Output, Paint, visible};
+use chatos_terminal::client::{Api, block_on};
+use chatos_terminal::output::{Output, Paint, visible};
+use chatos_terminal::prompts::input;
 
 pub(crate) fn run(
     global: &Global,

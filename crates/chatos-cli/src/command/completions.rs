@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::CommandFactory;
 
 use crate::args::Cli;
-use crate::output::Output;
+use chatos_terminal::output::Output;
 
 pub(crate) fn run(shell: clap_complete::Shell, output: &Output) -> ExitCode {
     let mut script = Vec::new();

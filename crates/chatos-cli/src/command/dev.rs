@@ -21,7 +21,7 @@ use super::open::open_browser;
 use super::plugin::typed;
 use super::serve::{begin, bind_fault, runtime, until_stopped};
 use crate::args::{Dev, Global};
-use crate::output::{Output, Paint, usage_fault, visible};
+use chatos_terminal::output::{Output, Paint, usage_fault, visible};
 
 /// Another one than the host's own, so that both run side by side.
 const DEFAULT_PORT: u16 = 4399;

@@ -11,8 +11,8 @@ use hyper::Method;
 use serde_json::json;
 
 use crate::args::{Doctor, Global};
-use crate::client::{Answer, Api, block_on, typed};
-use crate::output::{Output, Paint, pad, visible};
+use chatos_terminal::client::{Answer, Api, block_on, typed};
+use chatos_terminal::output::{Output, Paint, pad, visible};
 
 pub(crate) fn run(
     global: &Global,

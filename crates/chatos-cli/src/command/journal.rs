@@ -10,8 +10,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::args::{Global, Journal};
-use crate::client::{Api, block_on, encode};
-use crate::output::{Output, Paint, visible};
+use chatos_desk::encode;
+use chatos_terminal::client::{Api, block_on};
+use chatos_terminal::output::{Output, Paint, visible};
 
 pub(crate) fn run(
     global: &Global,

@@ -3,13 +3,10 @@
 //! A client starts it and waits for its first answer, so nothing happens before that answer which it
 //! does not need: one thread, no database until a setting is read, no state until the first call.
 
-mod client_folder;
 mod config;
 mod gateway;
 mod http;
 mod list;
-mod queue;
-mod subagents;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -17,9 +14,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chatos_builtin as builtin;
-use chatos_host::{Beside, BesideSettings};
+use chatos_desk::{Beside, BesideSettings, HostSubagents, Queue};
 use chatos_layer::{
-    Access, Endpoint, EndpointOptions, Layer, LayerParts, Nobody, Root, Server, ServerInfo, TaskScope,
+    Access, Endpoint, EndpointOptions, Layer, LayerParts, Nobody, Root, Server, ServerInfo, SettingsSource,
+    TaskScope,
 };
 use chatos_paths::Environment;
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
@@ -27,9 +25,8 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::args::{Global, Mcp};
-use crate::output::{Output, usage_fault};
+use chatos_terminal::output::{Output, usage_fault};
 pub(crate) use gateway::run as gateway;
-use queue::Queue;
 
 pub(crate) fn run(
     global: &Global,
@@ -38,16 +35,14 @@ pub(crate) fn run(
     options: &Mcp,
 ) -> Result<ExitCode, Fault> {
     if options.server() == "list" {
-        return Ok(list::run(global, &environment, output));
+        return list::run(global, environment, output);
     }
     let info = builtin::server_info(options.server()).ok_or_else(|| unknown(options.server()))?;
     let mut flags = match options.settings.values(info.name) {
         Ok(flags) => flags,
         Err(fault) => return Ok(usage_fault(output, &fault)),
     };
-    if let Some(lang) = global.lang {
-        flags.insert("promptLanguage".to_owned(), Value::from(lang.as_str()));
-    }
+    flags.extend(spoken(global));
     let root = root_of(info, &environment, global, options)?;
     if let Some(client) = options.print_config {
         config::print(client, global, output, options, root.as_ref());
@@ -65,7 +60,7 @@ pub(crate) fn run(
     }
     let mut env = beside.server_env(options.write.unwrap_or(false), scope);
     env.lsp_config = lsp_config;
-    env.subagents = Some(Arc::new(subagents::HostSubagents(Arc::clone(&beside))));
+    env.subagents = Some(Arc::new(HostSubagents::new(Arc::clone(&beside))));
     let server = builtin::find_server(info.name, &env).ok_or_else(|| unknown(info.name))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| {
         Fault::new(ErrorCode::Unavailable, Text::fixed("cannot start the runtime", "无法启动运行环境"))
@@ -179,7 +174,7 @@ fn unknown(name: &str) -> Fault {
     let shown: String = name.chars().take(60).collect();
     let names: Vec<&str> = builtin::server_names().collect();
     let hint = match builtin::nearest_server(name) {
-        Some(near) => Text::new(format!("did you mean `{near}`?"), format!("您是否想用 `{near}`？")),
+        Some(near) => Text::new(format!("did you mean `{near}`?"), format!("你是否想用 `{near}`？")),
         None => Text::new(
             format!("servers: {}; see `chatos mcp list`", names.join(", ")),
             format!("可用的服务：{}；详见 `chatos mcp list`", names.join("、")),
@@ -213,7 +208,12 @@ pub(crate) fn watch_signals() -> Result<CancellationToken, Fault> {
     Ok(stop)
 }
 
-/// The language of what clients are told, before any setting is read.
-fn listing_lang(global: &Global, output: &Output) -> Lang {
-    global.lang.unwrap_or(output.lang)
+/// `--lang` decides what clients get, above every setting.
+fn spoken(global: &Global) -> Option<(String, Value)> {
+    global.lang.map(|lang| ("promptLanguage".to_owned(), Value::from(lang.as_str())))
+}
+
+/// The language of what clients get.
+fn client_lang(beside: &Arc<Beside>) -> Lang {
+    BesideSettings::new(beside).current().lang
 }

@@ -9,9 +9,11 @@ use serde_json::{Map, Value, json};
 use zeroize::Zeroizing;
 
 use crate::args::{AddModel, Global, Models};
-use crate::client::{Api, block_on, encode};
 use crate::command::secrets::read_value;
-use crate::output::{Output, Paint, pad, visible, width};
+use chatos_desk::encode;
+use chatos_terminal::client::{Api, block_on};
+use chatos_terminal::names::Names;
+use chatos_terminal::output::{Output, Paint, pad, visible, width};
 
 pub(crate) fn run(
     global: &Global,
@@ -27,6 +29,7 @@ pub(crate) fn run(
     let api = Api::connect(global, environment)?;
     block_on(async {
         let path = |model: &str| format!("/api/v1/models/{}", encode(model));
+        let names = Names::new(&api, output.lang);
         match action {
             Models::List => {
                 let list = api.get_json("/api/v1/models", output.lang).await?;
@@ -44,23 +47,23 @@ pub(crate) fn run(
                     format!("`{name}` is added; `chatos models test` asks it for a word"),
                     format!("已添加 `{name}`；可用 `chatos models test` 测试"),
                 ));
+                output.say(&facts_of(&model));
                 if let Some(problem) = model.get("problem") {
                     output.say(&Text::same(text(problem, "message")));
                 }
             }
             Models::Remove { model } => {
-                let done = api.call(Method::DELETE, &path(&model), None, output.lang).await?;
+                let id = names.model(&model).await?;
+                let done = api.call(Method::DELETE, &path(&id), None, output.lang).await?;
                 if output.json {
                     output.json_line(&done);
                 }
                 output.say(&Text::new(format!("`{model}` is removed"), format!("已删除 `{model}`")));
             }
             Models::Test { model } => {
-                let model = match model {
-                    Some(model) => model,
-                    None => default_of(&api, output).await?,
-                };
-                let path = format!("{}/test", path(&model));
+                let id = names.model(model.as_deref().unwrap_or("default")).await?;
+                let path = format!("{}/test", path(&id));
+                let model = model.unwrap_or(id);
                 let answer = api.call(Method::POST, &path, Some(&json!({})), output.lang).await?;
                 let ok = answer["ok"] == true;
                 if output.json {
@@ -112,8 +115,36 @@ pub(crate) fn run(
                     }
                 }
             }
+            Models::Refresh { model } => {
+                let model = match model {
+                    Some(model) => Some(names.model(&model).await?),
+                    None => None,
+                };
+                let body = json!({ "model": model });
+                let told = api.call(Method::POST, "/api/v1/models/refresh", Some(&body), output.lang).await?;
+                if output.json { output.json_line(&told) } else { print_refreshed(output, &told) }
+            }
+            Models::Offered { provider, url, key_name } => {
+                let presets = api.get_json("/api/v1/models/presets", output.lang).await?;
+                let body = place_of(provider.as_deref(), url.as_deref(), key_name.as_deref(), &presets);
+                let body = Value::Object(body);
+                let list = api.call(Method::POST, "/api/v1/models/offered", Some(&body), output.lang).await?;
+                if output.json { output.json_line(&list) } else { print_offered(output, &list) }
+            }
+            Models::Reset { model } => {
+                let path = format!("{}/reset", path(&names.model(&model).await?));
+                let saved = api.call(Method::POST, &path, Some(&json!({})), output.lang).await?;
+                if output.json {
+                    output.json_line(&saved);
+                }
+                let name = text(&saved, "name");
+                output.say(&Text::new(
+                    format!("`{name}` has its known values again"),
+                    format!("`{name}` 已恢复为已知值"),
+                ));
+            }
             Models::Default { model } => {
-                let path = format!("{}/default", path(&model));
+                let path = format!("{}/default", path(&names.model(&model).await?));
                 let saved = api.call(Method::POST, &path, Some(&json!({})), output.lang).await?;
                 if output.json {
                     output.json_line(&saved);
@@ -127,35 +158,15 @@ pub(crate) fn run(
     })
 }
 
-async fn default_of(api: &Api, output: &Output) -> Result<String, Fault> {
-    let list = api.get_json("/api/v1/models", output.lang).await?;
-    let items = list["items"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let found = items.iter().find(|item| item["isDefault"] == true);
-    Ok(found.map(|item| item["id"].as_str().unwrap_or_default().to_owned()).unwrap_or_default())
-}
-
 fn body_of(add: &AddModel, presets: &Value, key: Option<Zeroizing<String>>) -> Result<Value, Fault> {
     let mut body = Map::new();
     let mut put = |member: &str, value: Value| body.insert(member.to_owned(), value);
     put("model", json!(add.model));
     put("name", json!(add.name.as_ref().unwrap_or(&add.model)));
-    let items = presets["items"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let wanted =
-        add.provider.as_deref().unwrap_or(if add.url.is_some() { "openai_compatible" } else { "openai" });
-    let preset = items.iter().find(|preset| preset["id"] == wanted);
-    match preset {
-        Some(preset) => {
-            put("provider", preset["provider"].clone());
-            put("baseUrl", add.url.as_ref().map_or_else(|| preset["baseUrl"].clone(), |url| json!(url)));
-            // Another address is somebody else's: the vendor's key is not for it.
-            if add.url.is_none() {
-                put("apiKeyName", preset["apiKeyName"].clone());
-            }
-        }
-        None => {
-            put("provider", json!(wanted));
-            put("baseUrl", json!(add.url.as_deref().unwrap_or_default()));
-        }
+    // A model named alone is its maker's; the host knows whose it is.
+    if add.provider.is_some() || add.url.is_some() {
+        let place = place_of(add.provider.as_deref(), add.url.as_deref(), None, presets);
+        place.into_iter().for_each(|(member, value)| drop(put(&member, value)));
     }
     if let Some(name) = &add.key_name {
         put("apiKeyName", json!(name));
@@ -182,6 +193,94 @@ fn body_of(add: &AddModel, presets: &Value, key: Option<Zeroizing<String>>) -> R
         put("currency", json!(currency));
     }
     Ok(Value::Object(body))
+}
+
+/// Where a model answers: a vendor's place, or an address.
+fn place_of(
+    provider: Option<&str>,
+    url: Option<&str>,
+    key_name: Option<&str>,
+    presets: &Value,
+) -> Map<String, Value> {
+    let mut place = Map::new();
+    let mut put = |member: &str, value: Value| drop(place.insert(member.to_owned(), value));
+    let items = presets["items"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let wanted = provider.unwrap_or(if url.is_some() { "openai_compatible" } else { "openai" });
+    match items.iter().find(|preset| preset["id"] == wanted) {
+        Some(preset) => {
+            put("provider", preset["provider"].clone());
+            put("baseUrl", url.map_or_else(|| preset["baseUrl"].clone(), |url| json!(url)));
+            // Another address is somebody else's: the vendor's key is not for it.
+            if url.is_none() {
+                put("apiKeyName", preset["apiKeyName"].clone());
+            }
+        }
+        None => {
+            put("provider", json!(wanted));
+            put("baseUrl", json!(url.unwrap_or_default()));
+        }
+    }
+    if let Some(name) = key_name {
+        put("apiKeyName", json!(name));
+    }
+    place
+}
+
+/// What is known about a model, in a line.
+fn facts_of(model: &Value) -> Text {
+    let facts = &model["facts"];
+    let window = facts["window"].as_u64().unwrap_or_default();
+    let (mut en, mut zh) = (vec![format!("window {window}")], vec![format!("上下文 {window}")]);
+    for (member, english, chinese) in [
+        ("supportsVision", "images", "图像"),
+        ("supportsReasoning", "thinking", "思考"),
+        ("supportsTools", "tools", "工具"),
+    ] {
+        if model[member] == true {
+            en.push(english.to_owned());
+            zh.push(chinese.to_owned());
+        }
+    }
+    if let (Some(input), Some(answer)) = (model["priceInput"].as_f64(), model["priceOutput"].as_f64()) {
+        let (currency, day) = (text(model, "currency"), text(facts, "pricesAsOf"));
+        en.push(format!("{input} / {answer} {currency} per million tokens ({day})"));
+        zh.push(format!("每百万 token {input} / {answer} {currency}（{day}）"));
+    }
+    Text::new(en.join(" · "), zh.join(" · "))
+}
+
+fn print_refreshed(output: &Output, told: &Value) {
+    let items = told["items"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let widest = items.iter().map(|item| width(&text(item, "name"))).max().unwrap_or_default();
+    for item in items {
+        let mut line = format!(
+            "{}  {} ({})",
+            pad(&text(item, "name"), widest),
+            item["window"],
+            text(item, "windowSource")
+        );
+        if let Some(problem) = item.get("problem") {
+            line.push_str(&format!("  {}", output.paint(Paint::Warn, &text(problem, "message"))));
+        }
+        output.line(&line);
+    }
+}
+
+fn print_offered(output: &Output, list: &Value) {
+    let items = list["items"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let widest = items.iter().map(|item| width(&text(item, "id"))).max().unwrap_or_default();
+    for item in items {
+        let mark = if item["added"] == true { "*" } else { " " };
+        let window = item["contextTokens"].as_u64().filter(|tokens| *tokens > 0);
+        let window = window.map_or_else(|| "–".to_owned(), |tokens| tokens.to_string());
+        output.line(&format!("{mark} {}  {window}", pad(&text(item, "id"), widest)));
+    }
+    if let Some(problem) = list.get("problem") {
+        output.say(&Text::new(
+            format!("this is what ChatOS ships; the vendor gave no list: {}", text(problem, "message")),
+            format!("以上为 ChatOS 自带的列表；提供方未返回列表：{}", text(problem, "message")),
+        ));
+    }
 }
 
 fn bad_price(price: &str) -> Fault {

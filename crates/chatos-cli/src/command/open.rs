@@ -10,8 +10,8 @@ use hyper::Method;
 use serde_json::json;
 
 use crate::args::{Global, Open};
-use crate::client::{Api, block_on, existing_dir};
-use crate::output::Output;
+use chatos_terminal::client::{Api, block_on, existing_dir};
+use chatos_terminal::output::Output;
 
 pub(crate) fn run(
     global: &Global,

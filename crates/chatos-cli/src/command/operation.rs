@@ -10,8 +10,9 @@ use hyper::Method;
 use serde_json::{Value, json};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::client::{Api, encode, typed};
-use crate::output::Output;
+use chatos_desk::encode;
+use chatos_terminal::client::{Api, typed};
+use chatos_terminal::output::Output;
 
 /// How often an operation is asked about.
 const POLL: Duration = Duration::from_millis(50);
@@ -36,7 +37,7 @@ pub(crate) async fn follow(api: &Api, output: &Output, begun: Value) -> Result<V
             OperationState::Failed | OperationState::Canceled => {
                 erase(draws);
                 let body = json!({ "error": operation.error });
-                return Err(Output::remote_fault(operation.status.unwrap_or(500), &body));
+                return Err(chatos_desk::host_fault(operation.status.unwrap_or(500), &body));
             }
         }
         if let Some(progress) = operation.progress.as_ref().filter(|_| draws) {

@@ -17,9 +17,9 @@ use chatos_paths::Environment;
 use chatos_tool::{ErrorCode, Fault};
 
 use crate::args::{Global, Plugin};
-use crate::client::{Api, block_on};
 use crate::command::operation::size;
-use crate::output::Output;
+use chatos_terminal::client::{Api, block_on};
+use chatos_terminal::output::Output;
 
 pub(crate) fn run(
     global: &Global,
@@ -97,7 +97,7 @@ fn survive_file_limits() {
 
 /// Path of a plugin's resource.
 fn path_of(id: &str, rest: &str) -> String {
-    format!("/api/v1/plugins/{}{rest}", crate::client::encode(id))
+    format!("/api/v1/plugins/{}{rest}", chatos_desk::encode(id))
 }
 
 /// The list at `value`, empty when it is none.

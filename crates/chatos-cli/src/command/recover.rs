@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 
 use super::backup::is_zh;
 use crate::args::{Global, UseFor};
-use crate::client::{Api, block_on};
-use crate::command::prompts::input;
-use crate::output::{Output, Paint, pad, visible};
+use chatos_terminal::client::{Api, block_on};
+use chatos_terminal::output::{Output, Paint, pad, visible};
+use chatos_terminal::prompts::input;
 
 pub(crate) fn recover(
     global: &Global,

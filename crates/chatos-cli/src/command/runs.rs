@@ -14,10 +14,12 @@ use hyper::Method;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::prompts::input;
 use crate::args::{Global, Runs, TraceCommand, Usage};
-use crate::client::{Answer, Api, block_on, encode, typed};
-use crate::output::{Output, Paint, pad, visible};
+use chatos_desk::encode;
+use chatos_terminal::client::{Answer, Api, block_on, typed};
+use chatos_terminal::names::Names;
+use chatos_terminal::output::{Output, Paint, pad, visible};
+use chatos_terminal::prompts::input;
 
 pub(crate) fn run(
     global: &Global,
@@ -50,6 +52,10 @@ pub(crate) fn run(
         let lang = output.lang;
         match action {
             Runs::List { session, state, limit } => {
+                let session = match session {
+                    Some(written) => Some(Names::new(&api, lang).chat(&written).await?),
+                    None => None,
+                };
                 let mut path = format!("/api/v1/runs?limit={limit}");
                 for (name, value) in [("sessionId", session), ("state", state)] {
                     if let Some(value) = value {

@@ -10,9 +10,10 @@ use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
 use crate::args::{Global, KeyTarget, Secrets};
-use crate::client::{Api, block_on, encode};
-use crate::command::prompts::input;
-use crate::output::{Output, Paint, pad, visible, width};
+use chatos_desk::encode;
+use chatos_terminal::client::{Api, block_on};
+use chatos_terminal::output::{Output, Paint, pad, visible, width};
+use chatos_terminal::prompts::input;
 
 /// Larger than any secret that is kept; what is longer is refused there with its words.
 const READ: u64 = 128 * 1024;

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::args::{Global, Serve};
 use crate::command::open::open_browser;
-use crate::output::{Output, Paint, usage_fault};
+use chatos_terminal::output::{Output, Paint, usage_fault};
 
 const DEFAULT_PORT: u16 = 7878;
 

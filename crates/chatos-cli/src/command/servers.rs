@@ -12,8 +12,9 @@ use hyper::Method;
 use serde_json::{Map, Value, json};
 
 use crate::args::{Global, Import, ServerParts, Servers};
-use crate::client::{Api, block_on, encode};
-use crate::output::{Output, Paint, pad, usage_fault, visible, width};
+use chatos_desk::encode;
+use chatos_terminal::client::{Api, block_on};
+use chatos_terminal::output::{Output, Paint, pad, usage_fault, visible, width};
 
 pub(crate) fn run(
     global: &Global,

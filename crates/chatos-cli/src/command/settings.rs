@@ -10,9 +10,10 @@ use hyper::Method;
 use serde_json::{Value, json};
 
 use crate::args::{Global, Settings};
-use crate::client::{Answer, Api, block_on, encode, typed};
 use crate::command::status::plain;
-use crate::output::{Output, Paint, pad, usage_fault, visible, width};
+use chatos_desk::encode;
+use chatos_terminal::client::{Answer, Api, block_on, typed};
+use chatos_terminal::output::{Output, Paint, pad, usage_fault, visible, width};
 
 pub(crate) fn run(
     global: &Global,

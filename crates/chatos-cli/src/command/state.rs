@@ -8,10 +8,10 @@ use hyper::Method;
 use serde_json::{Value, json};
 
 use crate::args::{Global, State};
-use crate::client::{Api, block_on};
 use crate::command::operation::follow;
 use crate::command::recover;
-use crate::output::{Output, Paint, pad, visible};
+use chatos_terminal::client::{Api, block_on};
+use chatos_terminal::output::{Output, Paint, pad, visible};
 
 /// Skipped rows shown to people; the report has all of them.
 const SHOWN: usize = 20;

@@ -8,8 +8,8 @@ use chatos_wire::status::Status;
 use serde_json::{Value, json};
 
 use crate::args::Global;
-use crate::client::{Api, block_on, state_path};
-use crate::output::{Output, Paint, pad};
+use chatos_terminal::client::{Api, block_on, state_path};
+use chatos_terminal::output::{Output, Paint, pad};
 
 pub(crate) fn run(global: &Global, environment: Environment, output: &Output) -> Result<ExitCode, Fault> {
     let dir = state_path(global, &environment)?;

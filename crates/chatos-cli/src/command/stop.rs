@@ -9,8 +9,8 @@ use hyper::Method;
 use serde_json::json;
 
 use crate::args::Global;
-use crate::client::{Api, block_on};
-use crate::output::Output;
+use chatos_terminal::client::{Api, block_on};
+use chatos_terminal::output::Output;
 
 const PATIENCE: Duration = Duration::from_secs(15);
 

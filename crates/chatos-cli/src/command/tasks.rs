@@ -9,8 +9,9 @@ use hyper::Method;
 use serde_json::{Map, Value, json};
 
 use crate::args::{Global, Tasks};
-use crate::client::{Answer, Api, block_on, encode};
-use crate::output::{Output, Paint, pad, visible};
+use chatos_desk::encode;
+use chatos_terminal::client::{Answer, Api, block_on};
+use chatos_terminal::output::{Output, Paint, pad, visible};
 
 pub(crate) fn run(
     global: &Global,

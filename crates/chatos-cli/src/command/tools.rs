@@ -10,8 +10,9 @@ use hyper::Method;
 use serde_json::Value;
 
 use crate::args::{Global, Tools};
-use crate::client::{Api, block_on, encode};
-use crate::output::{Output, Paint, pad, visible, width};
+use chatos_desk::encode;
+use chatos_terminal::client::{Api, block_on};
+use chatos_terminal::output::{Output, Paint, pad, visible, width};
 
 pub(crate) fn run(
     global: &Global,

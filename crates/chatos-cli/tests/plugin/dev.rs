@@ -388,3 +388,66 @@ fn a_model_without_a_key_of_its_own_takes_the_one_of_the_environment() {
     assert_ne!(tested["ok"], true, "{tested}");
     assert!(host.stop().success());
 }
+
+#[test]
+fn a_folder_that_changes_its_id_or_vanishes_for_a_while_stays_in_development() {
+    let sandbox = sandbox();
+    let dir = sandbox.root().join("moving");
+    simple(&dir, ID, "1.0.0", &["app"]);
+    let host = start(&sandbox, &dir, &[]);
+    let id = |host: &_| get(host, "dev")["plugin"]["id"].clone();
+    assert_eq!(id(&host), ID);
+    simple(&dir, "com.example.other", "1.0.0", &["app"]);
+    until(|| id(&host) == "com.example.other");
+    let away = sandbox.root().join("away");
+    fs::rename(&dir, &away).unwrap();
+    until(|| get(&host, "dev/problems")["errors"].to_string().contains("not_found"));
+    fs::rename(&away, &dir).unwrap();
+    until(|| get(&host, "dev/problems")["errors"] == json!([]) && id(&host) == "com.example.other");
+    assert!(host.stop().success());
+}
+
+#[test]
+fn a_plugin_that_loops_or_floods_its_log_is_put_right_by_the_next_save() {
+    let sandbox = sandbox();
+    give_node(&sandbox);
+    let dir = sandbox.root().join("wild");
+    simple(&dir, ID, "1.0.0", &["app"]);
+    let manifest = json!({
+        "id": ID, "name": "Wild", "version": "1.0.0", "backend": { "entry": "backend.mjs" },
+        "apps": [{ "id": "app", "name": "app", "entry": "app/index.mjs" }],
+    });
+    write(&dir.join("plugin.json"), manifest.to_string());
+    let flood =
+        "setInterval(() => { for (let i = 0; i < 500; i += 1) console.log('flood '.repeat(200)); }, 1)";
+    let backend = |spin: &str| {
+        let methods = format!(
+            "{{ ping: () => 'pong', flood: () => {{ {flood}; return 'begun'; }}, spin: () => {spin} }}"
+        );
+        format!("export function createUiAppsBackend() {{ return {{ methods: {methods} }}; }}\n")
+    };
+    write(&dir.join("backend.mjs"), backend("{ for (;;); }"));
+    let host = start(&sandbox, &dir, &[]);
+    let invoke = |method: &str| {
+        let body = json!({ "method": method, "timeoutMs": 2_000 });
+        host.ask("POST", &format!("/api/v1/apps/{ID}/app/backend"), Some(&body))
+    };
+    // A flood: it still answers, and its log does not grow for ever.
+    assert_eq!(invoke("flood").json()["result"], "begun");
+    let state = PathBuf::from(host.ready["stateDir"].as_str().unwrap());
+    let log = state.join("logs/plugins").join(format!("{ID}.log"));
+    until(|| fs::metadata(&log).is_ok_and(|meta| meta.len() > 1 << 20));
+    assert_eq!(invoke("ping").json()["result"], "pong");
+    // A loop: the call ends in time, everything else of the sandbox goes on.
+    assert!(invoke("spin").text().contains("took longer than 2000 ms"));
+    assert_eq!(get(&host, "dev")["plugin"]["id"], ID);
+    write(&dir.join("backend.mjs"), backend("'no longer'"));
+    until(|| invoke("spin").json()["result"] == "no longer");
+    assert!(host.stop().success());
+    let size: u64 = fs::read_dir(log.parent().unwrap())
+        .unwrap()
+        .map(|file| file.unwrap().metadata().unwrap().len())
+        .sum();
+    assert!(size < 32 << 20, "{size} bytes of log");
+    assert_eq!(processes_of(&sandbox), Vec::<String>::new());
+}

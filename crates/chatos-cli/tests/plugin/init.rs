@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use chatos_testkit::Sandbox;
+use chatos_testkit::{RunningHost, Sandbox};
 use serde_json::{Value, json};
 
 use super::support::{give_node, good, json_run, sandbox, tree};
@@ -90,8 +90,6 @@ fn what_is_there_stays_and_what_is_wrong_is_refused_before_anything_is_written()
     for (args, status, code) in [
         (vec!["--id", "../x", "--name", "X"], 2, "id_invalid"),
         (vec!["--id", "a.b", "--name", "X", "--app-id", "a b"], 2, "id_invalid"),
-        (vec!["--name", "X"], 2, "missing_option"),
-        (vec!["--id", "a.b"], 2, "missing_option"),
         (vec!["--id", "a.b", "--name", "X", "-t", "nothing"], 4, "not_found"),
     ] {
         let mut all = vec!["plugin", "init", other_dir];
@@ -100,6 +98,14 @@ fn what_is_there_stays_and_what_is_wrong_is_refused_before_anything_is_written()
         assert_eq!((refused.status, refused.code().as_str()), (status, code), "{args:?}: {refused:?}");
         assert!(!other.exists(), "{args:?}");
     }
+    let nowhere = json_run(&sandbox, &["plugin", "init"]);
+    assert_eq!((nowhere.status, nowhere.code().as_str()), (2, "usage"), "{nowhere:?}");
+    assert!(nowhere.stdout.contains("DIR"), "{nowhere:?}");
+    // Nobody can be asked: the folder's name gives both.
+    let plain = sandbox.root().join("My Tools");
+    let made = good(&sandbox, &["plugin", "init", plain.to_str().unwrap()]);
+    assert_eq!(made["id"], "com.example.my-tools", "{made}");
+    assert!(fs::read_to_string(plain.join("plugin.json")).unwrap().contains("\"My Tools\""));
     let listed = good(&sandbox, &["plugin", "init", "--list-templates"]);
     let names: Vec<&str> = listed["templates"]
         .as_array()
@@ -113,9 +119,41 @@ fn what_is_there_stays_and_what_is_wrong_is_refused_before_anything_is_written()
 #[test]
 fn offline_leaves_nothing_that_asks_a_registry() {
     let sandbox = sandbox();
+    // There is Node, and no npm.
+    give_node(&sandbox);
+    for (at, template) in TEMPLATES.iter().enumerate() {
+        let dir = sandbox.root().join(template);
+        let lang = if at % 2 == 0 { "zh" } else { "en" };
+        init(&sandbox, &dir, &["-t", template, "--lang", lang, "--offline"]);
+        let package = fs::read_to_string(dir.join("package.json")).unwrap();
+        assert!(!package.contains("esbuild") && !dir.join("build.mjs").exists(), "{package}");
+        let readme = fs::read_to_string(dir.join("README.md")).unwrap();
+        assert!(!readme.contains("npm run build"), "{readme}");
+        let shown = dir.to_str().unwrap();
+        good(&sandbox, &["plugin", "validate", shown, "--strict"]);
+        own_tests(&sandbox, &dir);
+        good(&sandbox, &["plugin", "pack", shown, "-o", sandbox.root().join("packed.zip").to_str().unwrap()]);
+        // What is written, in `chatos dev`: its tool server starts and lists its tools.
+        let args = ["dev", shown, "--no-open", "--ready-json", "--port", "0"];
+        let host = RunningHost::start(sandbox.command(&args)).unwrap_or_else(|outcome| panic!("{outcome:?}"));
+        let tools = host.ask("GET", "/api/v1/mcp-servers/app:com.example.demo%2Fapp/tools", None).json();
+        assert!(!tools["items"].as_array().unwrap().is_empty(), "{tools}");
+        assert!(host.stop().success());
+    }
+}
+
+#[test]
+fn who_installs_a_module_that_does_not_parse_is_told() {
+    let sandbox = sandbox();
+    give_node(&sandbox);
     let dir = sandbox.root().join("demo");
-    init(&sandbox, &dir, &["--offline"]);
-    let package = fs::read_to_string(dir.join("package.json")).unwrap();
-    assert!(!package.contains("esbuild") && !dir.join("build.mjs").exists(), "{package}");
-    good(&sandbox, &["plugin", "validate", dir.to_str().unwrap()]);
+    init(&sandbox, &dir, &[]);
+    fs::write(dir.join("backend/index.mjs"), "const x = ;\n").unwrap();
+    let installed = good(&sandbox, &["plugin", "install", dir.to_str().unwrap()]);
+    let warning = &installed["warnings"][0];
+    assert_eq!(
+        (warning["code"].as_str(), warning["severity"].as_str()),
+        (Some("module_syntax"), Some("warning"))
+    );
+    assert!(warning["message"].as_str().unwrap().contains("line 1"), "{installed}");
 }

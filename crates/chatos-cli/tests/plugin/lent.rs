@@ -214,3 +214,32 @@ fn a_module_nobody_has_is_told_everywhere_until_it_is_there() {
     let listing = host.ask("GET", "/api/v1/plugins", None).json();
     assert_eq!(listing["errors"], json!([]), "{listing}");
 }
+
+#[test]
+fn a_plugin_that_looks_for_the_older_place_by_itself_is_warned_about() {
+    let sandbox = sandbox();
+    let dir = sandbox.root().join("older");
+    let server = "import { place } from '../lib/place.mjs';\nconsole.error(place);\n".to_owned();
+    plugin(&dir, "com.example.older", &[("app", "app/mcp.mjs", server)], None);
+    write(
+        &dir.join("lib/place.mjs"),
+        "import { homedir } from 'node:os';\nexport const place = `${homedir()}/.deepseek_cli/chatos`;\n",
+    );
+    let shown = dir.to_str().unwrap();
+    let warned = |report: &Value, of: &str| {
+        let list = report[of].as_array().unwrap().iter();
+        let found = list.clone().find(|problem| problem["code"] == "older_place");
+        let found = found.unwrap_or_else(|| panic!("{report}"));
+        assert_eq!(found["severity"], "warning", "{found}");
+        assert!(found["message"].as_str().unwrap().contains("lib/place.mjs"), "{found}");
+    };
+    warned(&good(&sandbox, &["plugin", "validate", shown]), "warnings");
+    warned(&good(&sandbox, &["plugin", "install", shown]), "warnings");
+    warned(&good(&sandbox, &["plugin", "show", "com.example.older"]), "problems");
+    assert!(json_run(&sandbox, &["doctor"]).stdout.contains("older_place"));
+    // The usual place has a link at the older one: both are the same data there.
+    let usual = |args: &[&str]| sandbox.bare(args).output().unwrap();
+    assert!(usual(&["plugin", "install", shown]).status.success());
+    let doctor = String::from_utf8(usual(&["doctor", "--json"]).stdout).unwrap();
+    assert!(doctor.contains("\"plugins\"") && !doctor.contains("older_place"), "{doctor}");
+}

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use chatos_testkit::{McpClient, McpEra, RunningHost, Sandbox};
 use serde_json::{Value, json};
 
+use crate::socket;
+
 use super::support::{copy, fixture, give_node, good, sandbox, write};
 
 const SERVER: &str = "com.example.tools.db-client";
@@ -169,6 +171,15 @@ fn a_canceled_task_says_that_the_plugin_was_not_told() {
             let state = host.ask("GET", "/api/v1/tools/calls/mine?said=0&waitMs=5000", None).json();
             (state["says"] == "waiting for the page of 数据库客户端: open ChatOS").then_some(())
         });
+        // A browser opens ChatOS: what was said before does not hold any more.
+        let protocols = format!("chatos.v1, ticket.{}", socket::ticket(&host));
+        let origin = format!("Origin: http://{}", host.authority());
+        let page = socket::upgrade(&host, "", &protocols, &[&origin]);
+        chatos_testkit::eventually("whoever waits hears of the page", || {
+            let state = host.ask("GET", "/api/v1/tools/calls/mine?said=1&waitMs=5000", None).json();
+            (state["says"] == "ChatOS is open: waiting for 数据库客户端").then_some(())
+        });
+        drop(page);
         assert_eq!(host.ask("POST", "/api/v1/tools/calls/mine/cancel", Some(&json!({}))).status, 200);
         calling.join().unwrap()
     });

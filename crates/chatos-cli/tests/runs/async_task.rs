@@ -70,7 +70,9 @@ fn a_result_of_another_process_ends_the_call_and_a_killed_host_gets_it_too() {
     assert_eq!((&received[0]["_meta"]["stream"], id.starts_with("task_")), (&json!(false), true));
     // host-api §3: the app stays mounted while its task runs.
     let needed = |host: &RunningHost| host.ask("GET", "/api/v1/apps/needed", None).json()["items"].clone();
-    assert_eq!(needed(&host), json!([{ "pluginId": "com.example.tools", "appId": "window" }]));
+    let now = needed(&host);
+    assert_eq!((&now[0]["pluginId"], &now[0]["appId"]), (&json!("com.example.tools"), &json!("window")));
+    assert_eq!(now[0]["callIds"].as_array().map(Vec::len), Some(1), "{now}");
     stand.append_result(&id, "final output 结果");
     finished(&host, &chat, &run, "final output 结果");
     assert_eq!(needed(&host), json!([]));

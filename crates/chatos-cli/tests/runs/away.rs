@@ -64,7 +64,7 @@ fn an_approval_given_without_a_host_is_used_once_and_asked_once() {
         }
     });
     let (host, chat, asked) = answered_away(&stand, &stand.agent, "yes", &["--ok", "--select", "once"]);
-    assert_eq!(asked, ["Allow count of counter?"], "asked once");
+    assert_eq!(asked, ["Let the agent use count of counter?"], "asked once");
     assert_eq!(stand.counted("yes"), 1, "and called once");
     assert_eq!(result(&host, &chat)["status"], "ok");
     host.stop();

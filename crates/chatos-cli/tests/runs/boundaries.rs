@@ -142,7 +142,7 @@ fn a_call_that_a_person_allows_survives_every_end_of_the_host() {
         }
     });
     let yes = |selection: &str| json!({ "status": "ok", "selection": selection });
-    let answers = [("Allow", yes("once")), ("Did", yes("worked"))];
+    let answers = [("Let", yes("once")), ("Did", yes("worked"))];
     let writes = every_place(&Cut { stand: &stand, agent: &stand.agent, answers: &answers });
     // Taken in, claimed, answer begun and whole, call planned, question written, asked, answered, over, call
     // sent and ended, second answer begun and whole, run ended.

@@ -243,3 +243,40 @@ fn the_terminal_chats_with_the_same_agents() {
     assert_eq!(ends.count(), 1);
     assert!(lines.iter().all(|event| event["seq"].is_u64() && event["sessionId"].is_string()));
 }
+
+/// A page that heard no answer sends the message once more, perhaps from two tabs and after a restart of the host.
+#[test]
+fn a_message_sent_again_with_its_id_is_kept_once() {
+    let stand = Stand::new(obedient);
+    let host = stand.sandbox.serve();
+    let chat = session(&host, &stand.agent);
+    let path = format!("/api/v1/sessions/{chat}/send");
+    let id = "01890000-0000-7000-8000-000000000001";
+    let order = json!({ "text": "hello", "clientMessageId": id });
+    let answers: Vec<Value> = std::thread::scope(|scope| {
+        let asks: Vec<_> = (0..4).map(|_| scope.spawn(|| host.ask("POST", &path, Some(&order)))).collect();
+        asks.into_iter()
+            .map(|ask| ask.join().unwrap())
+            .map(|sent| (assert_eq!(sent.status, 202, "{}", sent.text()), sent.json()).1)
+            .collect()
+    });
+    let run = answers[0]["runId"].as_str().unwrap().to_owned();
+    assert!(answers.iter().all(|sent| sent["runId"] == run && sent["userMessageId"] == id), "{answers:?}");
+    assert!(answers.iter().all(|sent| sent["assistantMessageId"] == answers[0]["assistantMessageId"]));
+    until(&host, &run, &["done"]);
+    drop(host);
+    let host = stand.sandbox.serve();
+    let late = host.ask("POST", &path, Some(&order)).json();
+    assert_eq!((&late["runId"], &late["queued"]), (&json!(run), &json!(false)));
+    let said = messages(&host, &chat);
+    let texts: Vec<&str> = said.iter().map(|message| message["content"].as_str().unwrap()).collect();
+    assert_eq!(texts, ["hello", "you said hello"]);
+
+    // The id of something else, or no id at all, is refused before anything is kept.
+    let other = session(&host, &stand.agent);
+    let taken = host.ask("POST", &format!("/api/v1/sessions/{other}/send"), Some(&order));
+    assert_eq!(taken.status, 409, "{}", taken.text());
+    let odd = host.ask("POST", &path, Some(&json!({ "text": "x", "clientMessageId": "m1" })));
+    assert_eq!((odd.status, odd.text().contains("/clientMessageId")), (422, true), "{}", odd.text());
+    assert_eq!(messages(&host, &chat).len(), 2);
+}

@@ -25,7 +25,7 @@ fn counting(request: &Value) -> Script {
 }
 
 /// Answers every open question of uncertain calls; gives the keys a person sent again.
-fn answer_all(host: &RunningHost, choice: impl Fn() -> &'static str) -> Vec<String> {
+pub(crate) fn answer_all(host: &RunningHost, choice: impl Fn() -> &'static str) -> Vec<String> {
     let mut again = Vec::new();
     let Ok(list) = host.try_ask("GET", "/api/v1/prompts?view=needs_you&limit=200", None) else {
         return again;

@@ -29,6 +29,8 @@ lines.on('line', (line) => {
       { name: 'count', description: 'Counts.', inputSchema: schema },
       { name: 'slow', description: 'Counts, late.', inputSchema: schema },
       { name: 'meta', description: 'Gives its _meta.', inputSchema: schema },
+      { name: 'big', description: 'Counts, and says much.', inputSchema: { type: 'object',
+        properties: { key: { type: 'string' }, size: { type: 'integer' } }, required: ['key', 'size'] } },
     ] } });
   } else if (method === 'tools/call') {
     const key = params.arguments.key;
@@ -36,7 +38,10 @@ lines.on('line', (line) => {
     fs.writeSync(fd, key + '\n');
     fs.closeSync(fd);
     fs.appendFileSync(file + '.meta', JSON.stringify({ tool: params.name, meta: params._meta }) + '\n');
-    const text = params.name === 'meta' ? JSON.stringify(params._meta) : 'counted ' + key;
+    fs.appendFileSync(file + '.args', JSON.stringify(params.arguments) + '\n');
+    const line = key + ' abcdefghijklmnopqrstuvwxyz 0123456789\n';
+    const text = params.name === 'meta' ? JSON.stringify(params._meta)
+      : params.name === 'big' ? line.repeat(Math.ceil(params.arguments.size / line.length)) : 'counted ' + key;
     const answer = () => send({ id, result: { content: [{ type: 'text', text }] } });
     if (params.name === 'slow') setTimeout(answer, 30000); else answer();
   } else if (id !== undefined) {

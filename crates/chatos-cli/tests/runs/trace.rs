@@ -286,7 +286,7 @@ fn an_explanation_says_whether_a_server_offers_its_tools_now() {
     let now = explained();
     assert_eq!(
         (names(&now), &now["toolsFrom"]),
-        (vec!["count".into(), "meta".into(), "slow".into()], &json!("now"))
+        (vec!["big".into(), "count".into(), "meta".into(), "slow".into()], &json!("now"))
     );
     let id = now["identity"].as_str().unwrap().strip_prefix("admin:").unwrap();
     let stopped = host.ask("POST", &format!("/api/v1/mcp-servers/{id}/stop"), Some(&json!({})));

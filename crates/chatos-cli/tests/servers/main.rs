@@ -6,6 +6,7 @@ mod bytes;
 mod faults;
 mod gateway;
 mod grants;
+mod held;
 mod sign_in;
 mod strangers;
 mod support;
@@ -371,7 +372,11 @@ fn servers_are_added_changed_and_imported_with_clear_errors_and_no_secret_is_sho
     assert_eq!(off.json()["state"]["phase"], "off", "{off:?}");
     assert_eq!(sandbox.run(&["tools", "call", "shell_tasks", "session_list", "--json"]).code(), "disabled");
     assert_eq!(sandbox.run(&["mcp", "servers", "remove", "web"]).status, 0);
-    assert_eq!(sandbox.run(&["mcp", "servers", "show", "web", "--json"]).status, 4);
+    // The name now means the only one that begins so.
+    let left = sandbox.run(&["mcp", "servers", "show", "web", "--json"]);
+    assert_eq!(left.json()["name"], "web (imported)", "{left:?}");
+    // Showing is harmless; removing takes the whole name.
+    assert_eq!(sandbox.run(&["mcp", "servers", "remove", "web", "--json"]).status, 4);
 }
 
 /// Whoever asks while the list is made anew gets the new one, not the one before.

@@ -283,7 +283,7 @@ fn a_return_that_nobody_waits_for_does_nothing_and_shows_nothing() {
         (page.header("cache-control"), page.header("x-frame-options")),
         (Some("no-store"), Some("DENY"))
     );
-    assert!(!page.text().contains(state) && page.text().contains("您已登录"));
+    assert!(!page.text().contains(state) && page.text().contains("你已登录"));
     assert_eq!(visit(host.port, &back, "").text(), pages.pop_first().unwrap());
     phase(&host, "ready");
     host.stop();

@@ -12,6 +12,7 @@ mod import;
 mod key;
 mod recover;
 mod secrets;
+mod upgrade;
 mod versions;
 
 use std::path::Path;

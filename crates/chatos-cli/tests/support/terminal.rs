@@ -28,13 +28,18 @@ struct Screen {
 impl Terminal {
     /// Starts the program on the sandbox's state with a terminal, which `script` makes for it.
     pub(crate) fn start(sandbox: &Sandbox, args: &[&str]) -> Self {
+        Self::start_as(sandbox, args, "dumb")
+    }
+
+    /// The same on a terminal of this kind; one that is not `dumb` can move the cursor.
+    pub(crate) fn start_as(sandbox: &Sandbox, args: &[&str], kind: &str) -> Self {
         let quoted = |text: &str| format!("'{}'", text.replace('\'', r"'\''"));
         let mut words = vec![quoted(&sandbox.program().to_string_lossy())];
         words.extend(args.iter().map(|arg| quoted(arg)));
         words.extend(["--state-dir".to_owned(), quoted(&sandbox.state().to_string_lossy())]);
         let mut command = sandbox.under("script");
         command.args(["-q", "-e", "-c", &format!("exec {}", words.join(" ")), "/dev/null"]);
-        command.env("TERM", "dumb").env("SHELL", "/bin/sh");
+        command.env("TERM", kind).env("SHELL", "/bin/sh");
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
         let mut process = command.spawn().unwrap();
         let keyboard = process.stdin.take().unwrap();

@@ -17,6 +17,19 @@ pub enum Sensitive {
     McpConfig,
 }
 
+impl Sensitive {
+    /// The word in the material of a question.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Git => "git",
+            Self::ShellStart => "shell_start",
+            Self::AuthorizedKeys => "authorized_keys",
+            Self::Autostart => "autostart",
+            Self::McpConfig => "mcp_config",
+        }
+    }
+}
+
 const SHELL_FILES: [&str; 25] = [
     ".bashrc",
     ".bash_profile",

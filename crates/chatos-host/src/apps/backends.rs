@@ -314,8 +314,12 @@ impl Host {
                 Some(plugin) if plugin.is_trusted() => {
                     let digest = plugin.trust.digest.as_ref().map(ToString::to_string);
                     let known = backends.fingerprint(&id);
-                    if plugin.loaded.origin != Origin::Builtin && known.is_some() && known != digest {
-                        backends.reload(&id);
+                    if known.is_some() && known != digest {
+                        match plugin.loaded.origin {
+                            Origin::Builtin => {}
+                            Origin::User => backends.reload(&id),
+                            Origin::Dev => backends.renew(&id),
+                        }
                     }
                 }
                 _ => {

@@ -119,7 +119,7 @@ async fn own_tools(host: &Arc<Host>, plugin: &PluginId) -> Result<Toolset, Fault
     let outcome = outcome.await.map_err(|error| {
         Fault::new(ErrorCode::Internal, Text::fixed("the grants failed", "授权计算失败")).caused_by(&error)
     })??;
-    host.servers().toolset(ToolsetOrder::new(&outcome, host.lang())).await
+    host.servers().toolset(ToolsetOrder::new(&outcome, host.languages().models)).await
 }
 
 /// Without the clock that every set has.

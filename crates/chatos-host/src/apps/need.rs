@@ -2,11 +2,13 @@
 //! (host-api §3).
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
+use chatos_agent::PageFor;
 use chatos_manifest::{AppId, PluginId};
 use chatos_tool::Text;
+use chatos_wire::app::NeededApp;
 use chatos_wire::event::{AppNeeded, AppReleased, HostEvent};
+use tokio::sync::watch;
 
 use super::AppDesk;
 use crate::host::Host;
@@ -15,36 +17,48 @@ use crate::host::Host;
 pub struct AppNeed {
     host: Arc<Host>,
     key: (PluginId, AppId),
+    call_id: String,
 }
 
 /// A page in a browser follows this host, until this is dropped.
-pub struct OpenPage(Arc<AtomicUsize>);
+pub struct OpenPage(watch::Sender<usize>);
 
 impl AppDesk {
     /// A page is there that can mount apps.
     pub fn page_opened(&self) -> OpenPage {
-        self.pages.fetch_add(1, Ordering::SeqCst);
-        OpenPage(Arc::clone(&self.pages))
+        self.pages.send_modify(|count| *count += 1);
+        OpenPage(self.pages.clone())
     }
 }
 
 impl Drop for OpenPage {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::SeqCst);
+        self.0.send_modify(|count| *count = count.saturating_sub(1));
     }
 }
 
 impl Host {
-    /// What to tell somebody who waits for an app that no page can mount now.
-    pub(crate) fn page_wanted(&self, plugin_id: &str, app_id: &str) -> Option<Text> {
-        if self.apps().pages.load(Ordering::SeqCst) > 0 {
-            return None;
-        }
+    /// Whether a page can mount an app now, and what to tell somebody who waits for it.
+    pub(crate) fn page_for(&self, plugin_id: &str, app_id: &str) -> PageFor {
         let name = self.app_name(plugin_id, app_id);
-        Some(Text::new(
-            format!("waiting for the page of {name}: open ChatOS"),
-            format!("正在等待“{name}”的页面：请打开 ChatOS"),
-        ))
+        let open = *self.apps().pages.borrow() > 0;
+        let says = if open {
+            Text::new(
+                format!("ChatOS is open: waiting for {name}"),
+                format!("ChatOS 已打开：正在等待“{name}”"),
+            )
+        } else {
+            Text::new(
+                format!("waiting for the page of {name}: open ChatOS"),
+                format!("正在等待“{name}”的页面：请打开 ChatOS"),
+            )
+        };
+        PageFor { open, says }
+    }
+
+    /// Tells how many pages follow this host, each time one comes or goes.
+    pub(crate) fn pages(&self) -> watch::Receiver<usize> {
+        self.apps().pages.subscribe()
     }
 
     /// Tells the page to keep an app mounted; `reason` such as `async_task`. Several may need one app.
@@ -56,33 +70,39 @@ impl Host {
         call_id: &str,
     ) -> AppNeed {
         let key = (plugin.clone(), app.clone());
-        *self.apps().needed().entry(key.clone()).or_insert(0) += 1;
+        self.apps().needed().entry(key.clone()).or_default().push(call_id.to_owned());
         self.events().publish(HostEvent::AppNeeded(AppNeeded {
             plugin_id: plugin.to_string(),
             app_id: app.to_string(),
             reason: reason.to_owned(),
             call_id: call_id.to_owned(),
         }));
-        AppNeed { host: Arc::clone(self), key }
+        AppNeed { host: Arc::clone(self), key, call_id: call_id.to_owned() }
     }
 
     /// Apps that are needed now: for a page that comes later.
-    pub fn needed_apps(&self) -> Vec<(String, String)> {
+    pub fn needed_apps(&self) -> Vec<NeededApp> {
         let needed = self.apps().needed();
-        needed.keys().map(|(plugin, app)| (plugin.to_string(), app.to_string())).collect()
+        let item = |((plugin, app), calls): (&(PluginId, AppId), &Vec<String>)| NeededApp {
+            plugin_id: plugin.to_string(),
+            app_id: app.to_string(),
+            call_ids: calls.clone(),
+        };
+        needed.iter().map(item).collect()
     }
 }
 
 impl Drop for AppNeed {
     fn drop(&mut self) {
         let mut needed = self.host.apps().needed();
-        let last = match needed.get_mut(&self.key) {
-            Some(count) if *count > 1 => {
-                *count -= 1;
-                false
-            }
-            _ => needed.remove(&self.key).is_some(),
-        };
+        let Some(calls) = needed.get_mut(&self.key) else { return };
+        if let Some(at) = calls.iter().position(|call| *call == self.call_id) {
+            calls.swap_remove(at);
+        }
+        let last = calls.is_empty();
+        if last {
+            needed.remove(&self.key);
+        }
         drop(needed);
         if last {
             let (plugin_id, app_id) = (self.key.0.to_string(), self.key.1.to_string());

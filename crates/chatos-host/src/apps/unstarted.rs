@@ -42,7 +42,8 @@ impl Host {
             known.iter().flat_map(|(desk, known)| known.servers.iter().map(move |known| (desk, known)))
         {
             let Some(status) = server.key().and_then(|key| servers.pool().status(key)) else { continue };
-            let troubled = matches!(status.phase, Phase::Waiting | Phase::Failed);
+            // Another try under way takes nothing back: only a start that succeeds does.
+            let troubled = matches!(status.phase, Phase::Waiting | Phase::Starting | Phase::Failed);
             let Some(Failure::ModuleMissing { module }) =
                 status.last_error.map(|last| last.failure).filter(|_| troubled)
             else {

@@ -140,14 +140,15 @@ async fn go_on(host: &Arc<Host>, ask: OpenAsk) -> Result<(), Fault> {
         call_id,
         role: Role::Main,
         workdir: workdir.unwrap_or_else(|| host.project().to_owned()),
-        lang: host.lang(),
+        lang: host.languages().models,
+        people: host.lang(),
         cancel: host.shutdown().clone(),
         // What the person added then, and the same values of everything else.
         extra_meta: meta,
         resume: Some(Resumed::Prompt { request_id }),
         to_queue: true,
     };
-    let set = host.servers().toolset_of(&ask.identity, host.lang()).await?;
+    let set = host.servers().toolset_of(&ask.identity, host.languages().models).await?;
     host.calls().dispatcher().call(&set, order, Arc::new(NoObserver)).await;
     Ok(())
 }

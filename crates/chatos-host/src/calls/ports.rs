@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use chatos_agent::{
-    Asker, BuiltInCall, CallContext, CallSettings, OpenAsk, Ports, Standing, TaskRow, TaskTime, ToolEvent,
+    Asker, BuiltInCall, CallContext, CallSettings, OpenAsk, PageFor, Ports, Standing, TaskRow, TaskTime,
+    ToolEvent,
 };
 use chatos_contribution::ServerIdentity;
 use chatos_events::Events;
@@ -14,15 +15,15 @@ use chatos_inbox::{Inbox, Question, Verdict};
 use chatos_layer::{Layer, ToolSettings};
 use chatos_manifest::{AppId, PluginId};
 use chatos_mcp::{Later, Pool};
-use chatos_prompts::{Approval, Effect, Owner, Prompts};
+use chatos_prompts::{Approval, Effect, Owner, Prompts, Ruling};
 use chatos_servers::{AppPlace, Servers};
 use chatos_store::{AsyncTaskRow, OpenAskRow, Store, StoreError, now_ms};
-use chatos_tool::{Envelope, ErrorCode, Fault, Redactor, Text};
+use chatos_tool::{Envelope, ErrorCode, Fault, Redactor, Text, ToolError, Trace};
 use chatos_wire::event::{HostEvent, ToolBackground, ToolFinished, ToolProgress, ToolStarted, ToolWaiting};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use super::{ActiveCalls, failed, sampling};
+use super::{ActiveCalls, failed, results, sampling};
 use crate::host::Host;
 
 /// Records that may wait for the audit chain; beyond, the caller waits for the disk.
@@ -139,6 +140,18 @@ impl HostPorts {
 }
 
 impl Ports for HostPorts {
+    fn read_result(
+        &self,
+        trace: Trace,
+        arguments: Map<String, Value>,
+    ) -> Later<Result<(String, Value), ToolError>> {
+        let store = self.store.clone();
+        Box::pin(async move {
+            let done = tokio::task::spawn_blocking(move || results::read(&store, &trace, &arguments)).await;
+            done.unwrap_or_else(|error| Err(ToolError::internal(error.to_string())))
+        })
+    }
+
     fn pool(&self) -> &Pool {
         self.servers.pool()
     }
@@ -325,6 +338,15 @@ impl Ports for HostPorts {
         Box::pin(async move { sampling::sample(&host, &active, &ports, asker, params, canceled).await })
     }
 
+    fn rule_on(&self, effect: Effect, trace: Trace) -> Later<Ruling> {
+        let host = self.host.upgrade();
+        Box::pin(async move {
+            let Some(host) = host else { return Ruling::Ask };
+            let ruled = tokio::task::spawn_blocking(move || host.inbox().rule_on(&effect, &trace)).await;
+            ruled.unwrap_or(Ruling::Ask)
+        })
+    }
+
     fn approved(&self, run_id: String, identity: ServerIdentity, tool: String) -> Later<bool> {
         let known = self.at_store(move |store| store.approval(&run_id, identity.as_str(), &tool));
         Box::pin(async move {
@@ -354,8 +376,18 @@ impl Ports for HostPorts {
         Some(Box::new(host.need_app(&plugin, &app, "async_task", call_id)))
     }
 
-    fn page_wanted(&self, app: &AppPlace) -> Option<Text> {
-        self.host().ok()?.page_wanted(&app.plugin_id, &app.app_id)
+    fn page_for(&self, app: &AppPlace) -> Option<PageFor> {
+        Some(self.host().ok()?.page_for(&app.plugin_id, &app.app_id))
+    }
+
+    fn pages_changed(&self) -> Later<()> {
+        let pages = self.host().ok().map(|host| host.pages());
+        Box::pin(async move {
+            let Some(mut pages) = pages else { return std::future::pending().await };
+            if pages.changed().await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        })
     }
 
     fn begin(&self, call: CallContext) {

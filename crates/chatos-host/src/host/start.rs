@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use chatos_events::Notice;
 use chatos_paths::{Environment, LegacyWarning, Locations, StateDir, ensure_link};
-use chatos_store::{KeyPlace, StateKey, Store};
+use chatos_store::{Backup, KeyPlace, StateKey, Store, StoreError};
 use chatos_tool::{ErrorCode, Fault, Text};
 use chatos_wire::Severity;
 
@@ -27,9 +27,29 @@ impl Host {
             ),
             hint: Some(Text::fixed(
                 "if you did not put an older copy in place yourself, look into the backups folder of the state directory",
-                "如果不是您自己放回了旧副本，请查看状态目录的 backups 文件夹",
+                "如果不是你自己放回了旧副本，请查看状态目录的 backups 文件夹",
             )),
         });
+    }
+
+    /// The copy before the first start of this version; without it the start goes on, and says so.
+    pub(super) fn tell_copied(&self, copied: Result<Option<Backup>, StoreError>) {
+        match copied {
+            Ok(None) => {}
+            Ok(Some(copy)) => tracing::info!(path = %copy.path.display(), "copy before the first start of this version"),
+            Err(error) => self.notice(Notice {
+                code: "backup_failed".to_owned(),
+                severity: Severity::Warning,
+                message: Text::new(
+                    format!("no copy of the database could be made before the first start of this version: {error}"),
+                    format!("此版本首次启动前未能备份数据库：{error}"),
+                ),
+                hint: Some(Text::fixed(
+                    "check the free space on the disk; `chatos backup FILE` makes a copy now",
+                    "请检查磁盘剩余空间；可用 `chatos backup 文件` 立即备份",
+                )),
+            }),
+        }
     }
 
     pub(super) fn collect_notices(
@@ -46,7 +66,7 @@ impl Host {
                 severity: Severity::Info,
                 message: Text::new(
                     format!("your data was moved to {}", self.dir.path().display()),
-                    format!("您的数据已移动到 {}", self.dir.path().display()),
+                    format!("你的数据已移动到 {}", self.dir.path().display()),
                 ),
                 hint: None,
             });

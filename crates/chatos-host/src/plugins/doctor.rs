@@ -1,6 +1,6 @@
 //! What the doctor says about plugins.
 
-use chatos_plugins::modules_outside;
+use chatos_plugins::{modules_outside, older_place};
 use chatos_tool::Text;
 use chatos_wire::Severity;
 
@@ -33,7 +33,11 @@ impl Host {
         )];
         // Servers that cannot start are told with the servers.
         let backends = self.unstarted().into_iter().filter(|problem| problem.app.is_none());
-        for problem in desk.problems().into_iter().chain(backends) {
+        // Only a state at the usual place has a link at the older one.
+        let linked = self.places().legacy_dir.is_some();
+        let apart = snapshot.plugins.iter().filter(|plugin| plugin.active && !linked);
+        let apart = apart.flat_map(|plugin| older_place(&plugin.loaded));
+        for problem in desk.problems().into_iter().chain(backends).chain(apart) {
             let severity = if problem.is_error() { Severity::Error } else { Severity::Warning };
             let line = |lang| {
                 let message = problem.full_message(lang);
@@ -57,7 +61,7 @@ impl Host {
             let id = plugin.id();
             let said = Text::new(
                 format!("{id} takes modules from a folder outside it, which is not part of what you trusted"),
-                format!("{id} 会使用其目录之外的模块，这些模块不在您信任的内容之内"),
+                format!("{id} 会使用其目录之外的模块，这些模块不在你信任的内容之内"),
             );
             let mut finding =
                 Finding::new("module_outside", Severity::Warning, title(), said).action(Text::fixed(

@@ -8,7 +8,7 @@ use chatos_events::Operation;
 use chatos_manifest::PluginId;
 use chatos_plugins::{
     DataChoice, Digest, InstallOrder, InstallProgress, InstallRequest, NoProgress, inside_network,
-    install_report, no_plugin, package_fault,
+    install_report, module_warnings, no_plugin, package_fault,
 };
 use chatos_store::now_ms;
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
@@ -60,7 +60,7 @@ impl Host {
         };
         let progress = InstallProgress { operation, life: self.life(), lang: order.lang };
         let result = desk.installer().install(&request, desk.registry(), &progress);
-        let report = result.map_err(|error| package_fault(&error, order.lang, Some(&request.log_id)))?;
+        let mut report = result.map_err(|error| package_fault(&error, order.lang, Some(&request.log_id)))?;
         if !order.dry_run {
             for plugin in &report.plugins {
                 // A new install brings back what was deleted of the old one (ai-contributions §8).
@@ -75,7 +75,13 @@ impl Host {
                 fields.insert("kept".to_owned(), json!(plugin.kept));
                 self.audit("plugin_install", fields);
             }
-            self.plugins_changed(&desk.snapshot());
+            let snapshot = desk.snapshot();
+            self.plugins_changed(&snapshot);
+            let runtime = tokio::runtime::Handle::current();
+            let node = runtime.block_on(self.find_node());
+            for plugin in report.plugins.iter().filter_map(|one| snapshot.plugin_for_person(&one.id)) {
+                report.problems.extend(runtime.block_on(module_warnings(node.as_ref(), &plugin.loaded)));
+            }
         }
         Ok(install_report(&report, order.lang))
     }
@@ -87,6 +93,8 @@ impl Host {
         // plugins §9: its processes first, while its files are still there for `dispose`.
         self.end_backend(&parsed);
         let rows = self.server_parts().remove_synced_rows(&parsed)?;
+        // Before its folder is gone: the registry may forget what belongs to it as soon as it sees that.
+        let sign_ins = self.server_parts().sign_ins_of(parsed.as_str());
         let done = desk
             .installer()
             .uninstall(&parsed, data, desk.registry(), &NoProgress)
@@ -100,7 +108,6 @@ impl Host {
                 return Err(fault);
             }
         };
-        let sign_ins = self.server_parts().sign_ins_of(parsed.as_str());
         self.store().forget_plugin(parsed.as_str())?;
         self.server_parts().end_sign_ins(sign_ins);
         let mut fields = Map::new();

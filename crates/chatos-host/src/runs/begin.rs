@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use chatos_agent::{Limits, ModelFacts, RunClock, RunFacts, Turn};
-use chatos_model::{Provider, effort_of, prices_of};
+use chatos_agent::{Limits, ModelFacts, Origin, RunClock, RunFacts, Summariser, Turn};
+use chatos_model::{Provider, Source, Window, effort_of, prices_of, protocol_of, replay_of, window_of};
 use chatos_policy::Role;
+use chatos_servers::{Room, ToolSearch, USUAL_MOST};
 use chatos_store::{AgentRecord, ModelRecord, RunRow, SessionRow};
 use chatos_tool::{ErrorCode, Fault, Text, Trace};
 use chatos_wire::RunKind;
@@ -81,8 +82,15 @@ fn facts(record: &ModelRecord) -> ModelFacts {
     ModelFacts {
         id: record.id.clone(),
         model: record.model.clone(),
-        protocol: record.provider.clone(),
-        context_tokens: u64::from(record.context_tokens),
+        origin: Origin {
+            protocol: match protocol_of(&record.provider) {
+                Some(protocol) => protocol.as_str().to_owned(),
+                None => record.provider.clone(),
+            },
+            host: host_of(&record.base_url),
+            model: record.model.clone(),
+        },
+        window: window_of(record),
         max_output_tokens: (record.max_output_tokens > 0).then_some(record.max_output_tokens),
         temperature: record.temperature,
         effort: effort_of(record),
@@ -90,9 +98,49 @@ fn facts(record: &ModelRecord) -> ModelFacts {
         tools: record.supports_tools,
         parallel_tools: record.supports_parallel_tools,
         tools_once: record.tool_followup == "none",
+        replay: replay_of(record),
         // Filled in by the provider, which knows the secrets in it.
         extra_body: serde_json::Map::new(),
         prices: prices_of(record),
+    }
+}
+
+/// Host and port of an address.
+fn host_of(base_url: &str) -> String {
+    let rest = base_url.split_once("://").map_or(base_url, |(_, rest)| rest);
+    rest.split('/').next().unwrap_or_default().to_owned()
+}
+
+/// The model that makes summaries, where a person chose another one. One that cannot be used leaves it to the run's.
+fn summariser(host: &Arc<Host>) -> Option<Summariser> {
+    let chosen = host.settings().text("summaryModel");
+    if chosen.is_empty() {
+        return None;
+    }
+    let opened = host.models().resolve(Some(&chosen)).and_then(|record| {
+        let provider = host.models().open(&record)?;
+        Ok(Summariser { provider, model: facts(&record) })
+    });
+    opened.inspect_err(|fault| tracing::warn!(%fault, "the model for summaries cannot be used")).ok()
+}
+
+/// How much room a model has for tools. Vendors spoken to as OpenAI take 128 of them where nobody knows better.
+fn room_of(record: &ModelRecord, settings: &chatos_settings::Settings) -> Room {
+    let most = usize::try_from(record.facts.max_tools).unwrap_or_default();
+    let unlimited = matches!(record.provider.as_str(), "anthropic" | "gemini" | "demo");
+    Room {
+        // A window nobody knows is no reason to hide tools; the demo reads their names alone.
+        window: match window_of(record) {
+            Window { source: Source::Default, .. } => u64::MAX,
+            _ if record.provider == "demo" => u64::MAX,
+            known => known.tokens,
+        },
+        most: match most {
+            0 if unlimited => usize::MAX,
+            0 => USUAL_MOST,
+            most => most,
+        },
+        search: ToolSearch::parse(&settings.text("toolSearch")),
     }
 }
 
@@ -146,7 +194,7 @@ impl RunDesk {
         let provider: Arc<dyn Provider> = host.models().open(&record)?;
         let model = facts(&record);
         let workdir = place.dir;
-        let lang = host.lang();
+        let (people, lang) = (host.lang(), host.agents().language(&agent));
         let steps = store.steps(&run.id)?;
         let options: Value = serde_json::from_str(&run.options).unwrap_or_default();
         let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
@@ -172,6 +220,8 @@ impl RunDesk {
             minutes: if sub { number("runMaxMinutes").min(120) } else { number("runMaxMinutes") },
             retries: number("retry") as u32,
             summary_tokens: number("summaryTokenThreshold"),
+            compact_share: number("compactShare"),
+            result_chars: number("toolResultChars") as usize,
         };
         let clock = Arc::new(RunClock::default());
         // A continued run has no answer promised to anybody.
@@ -183,6 +233,7 @@ impl RunDesk {
             role,
             workdir: workdir.clone(),
             lang,
+            people,
             user_message_id: text(&run.user_message_id),
         };
         let stage = HostStage::new(StageParts {
@@ -190,11 +241,12 @@ impl RunDesk {
             transcript,
             owner: self.owner.clone(),
             role,
-            lang,
+            lang: people,
             workdir,
             model_id: record.id.clone(),
-            protocol: model.protocol.clone(),
+            origin: model.origin.clone(),
             vision: model.vision,
+            room: room_of(&record, settings),
             prices: model.prices.clone(),
             trace,
             emitter,
@@ -219,6 +271,7 @@ impl RunDesk {
             stage: Arc::new(stage.clone()),
             provider,
             model,
+            summariser: summariser(host),
             limits,
             run: facts,
             cancel: active.cancel.clone(),

@@ -72,6 +72,23 @@ impl RunDesk {
         }
     }
 
+    /// A new chat whose history ends at a message of another, with the results of its calls.
+    pub async fn fork(&self, session: &str, message: &str) -> Result<SessionView, Fault> {
+        let (id, wanted) = (session.to_owned(), message.to_owned());
+        let made = self.work(move |store| fork_at(store, &id, &wanted)).await?;
+        let row = made.ok_or_else(|| {
+            Fault::new(
+                ErrorCode::NotFound,
+                Text::new(
+                    format!("this chat shows no message `{message}`"),
+                    format!("此会话中没有显示消息 `{message}`"),
+                ),
+            )
+        })?;
+        self.sessions_changed(&row.id, ChatChange::Created);
+        Ok(session_view(row, None, None))
+    }
+
     /// A new chat whose history ends at a step of a run.
     pub async fn branch(&self, run_id: &str, step: i64) -> Result<SessionView, Fault> {
         let id = run_id.to_owned();
@@ -224,6 +241,31 @@ fn archive(
     Ok(zip.finish())
 }
 
+/// Copies what a chat shows, up to a message, into a new one.
+fn fork_at(store: &Store, session: &str, message: &str) -> Result<Option<SessionRow>, StoreError> {
+    let Some(old) = store.session(session)? else { return Ok(None) };
+    let rows = store.messages_after(session, 0)?;
+    let Some(at) = rows.iter().position(|row| row.id == message && !row.partial) else { return Ok(None) };
+    let results = rows[at + 1..].iter().take_while(|row| row.role == MessageRole::Tool).count();
+    let now = now_ms();
+    let made = SessionRow {
+        id: uuid::Uuid::now_v7().to_string(),
+        title: format!("↳ {}", old.title),
+        agent_id: old.agent_id,
+        model_id: old.model_id,
+        workspace_root: old.workspace_root,
+        branched_from_run: rows[at].run_id.clone(),
+        created_at: now,
+        updated_at: now,
+        ..SessionRow::default()
+    };
+    let made = store.create_session(made)?;
+    for row in rows.into_iter().take(at + 1 + results) {
+        store.append_message(copy(store, &made.id, row)?)?;
+    }
+    Ok(Some(made))
+}
+
 /// Copies the history up to a step into a new chat.
 fn branch_at(
     store: &Store,
@@ -285,6 +327,8 @@ fn copy(
         session_id: session.to_owned(),
         // The run stays where it was: a copy belongs to none.
         run_id: String::new(),
+        version_of: String::new(),
+        left_with: String::new(),
         ..row
     };
     Ok(chatos_store::NewMessage { row, structured, calls, files })

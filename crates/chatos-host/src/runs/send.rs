@@ -6,9 +6,9 @@ use chatos_policy::Role;
 use chatos_store::{AttachmentRow, Kept, MessageRow, NewMessage, RunRow, SessionPatch, SessionRow, now_ms};
 use chatos_tool::{ErrorCode, Fault, Text};
 use chatos_wire::chat_event::{ChatBody, MessageBody};
-use chatos_wire::event::ChatChange;
+use chatos_wire::event::{ChatChange, Nothing};
 use chatos_wire::run_line::{RunLine, TextLine};
-use chatos_wire::session::{Attachment, SendMode, SendOrder, Sent};
+use chatos_wire::session::{SendMode, SendOrder, Sent};
 use chatos_wire::{MessageKind, MessageRole, RunKind, RunState};
 use serde_json::json;
 
@@ -19,6 +19,8 @@ use crate::apps::AppCaller;
 
 /// Longest text of one message.
 const TEXT_BYTES: usize = 1024 * 1024;
+/// Longest wish for a summary.
+const WISH_BYTES: usize = 4 * 1024;
 /// Most images of one message, and the largest (agents §7).
 const IMAGES: usize = 4;
 const FILES: usize = 16;
@@ -46,21 +48,36 @@ struct File {
 
 impl RunDesk {
     /// Takes a message. When this returns the message is kept, whatever happens next.
-    pub async fn send(&self, session: &str, order: SendOrder, sender: Sender) -> Result<Sent, Fault> {
+    pub async fn send(&self, session: &str, mut order: SendOrder, sender: Sender) -> Result<Sent, Fault> {
         let host = self.host()?;
-        let files = decode(&order)?;
+        let mut files = decode(&order)?;
+        let message_id = message_id(&order)?;
         let row = {
             let id = session.to_owned();
             self.work(move |store| store.session(&id)).await?.ok_or_else(|| no_session(session))?
         };
+        if order.client_message_id.is_some()
+            && let Some(sent) = self.sent_before(session, &message_id).await?
+        {
+            return Ok(sent);
+        }
         let under_way = self.under_way(session).await;
+        if let Some(replaced) = &order.replaces {
+            if under_way.is_some() && order.mode != Some(SendMode::Replace) {
+                return Err(answering());
+            }
+            let row = self.replaceable(session, replaced).await?;
+            if files.is_empty() {
+                files = self.files_of(&row).await?;
+            }
+            if files.is_empty() && order.text.trim().is_empty() {
+                return Err(nothing_said());
+            }
+            order.replaces = Some(if row.version_of.is_empty() { row.id } else { row.version_of });
+        }
         if let Some(active) = &under_way {
             if sender.by_app.is_some() {
-                return Err(Fault::new(
-                    ErrorCode::Conflict,
-                    Text::fixed("this chat is answering already", "此会话正在回答中"),
-                )
-                .hint(Text::fixed("wait for the end of the run, or stop it", "请等待运行结束，或将其停止")));
+                return Err(answering());
             }
             match order.mode.unwrap_or_default() {
                 SendMode::Steer => {
@@ -70,7 +87,8 @@ impl RunDesk {
                             Text::fixed("a correction has no files", "纠正消息不能带附件"),
                         ));
                     }
-                    let message = self.steer(&active.run_id, &order.text, false).await?;
+                    let said = TextLine { message_id, text: order.text };
+                    let message = self.steer_as(&active.run_id, said, false).await?;
                     return Ok(Sent {
                         run_id: active.run_id.clone(),
                         user_message_id: message,
@@ -84,6 +102,9 @@ impl RunDesk {
         }
         let (session_id, limit) = (session.to_owned(), QUEUED);
         let waiting = self.work(move |store| store.open_runs(&session_id)).await?;
+        if order.replaces.is_some() && !waiting.is_empty() {
+            return Err(unfinished());
+        }
         if waiting.iter().filter(|run| run.state == RunState::Queued).count() >= limit {
             return Err(Fault::new(
                 ErrorCode::ResourceExhausted,
@@ -105,7 +126,14 @@ impl RunDesk {
             .map_err(|error| super::broken(&error))??
         };
         let plugin = sender.by_app.as_ref().map(|caller| caller.plugin_id.clone());
-        let sent = self.keep(row, order, &sender, files, agent, model).await?;
+        let kept = self.keep(message_id.clone(), row, order, &sender, files, agent, model).await;
+        let sent = match kept {
+            // The same message came twice at the same moment: the other one was first.
+            Err(fault) if fault.class == ErrorCode::Conflict => {
+                return self.sent_before(session, &message_id).await?.ok_or(fault);
+            }
+            kept => kept?,
+        };
         if let Some(plugin) = plugin {
             self.app_runs().insert(sent.run_id.clone(), plugin);
         }
@@ -113,14 +141,11 @@ impl RunDesk {
         Ok(Sent { queued: started.as_ref() != Some(&sent.run_id), ..sent })
     }
 
-    /// Sends the last message of the person again.
+    /// Has the last message of the person answered again, in the place of the answer it had.
     pub async fn retry(&self, session: &str) -> Result<Sent, Fault> {
         self.session(session).await?;
         if self.under_way(session).await.is_some() {
-            return Err(Fault::new(
-                ErrorCode::Conflict,
-                Text::fixed("this chat is answering already", "此会话正在回答中"),
-            ));
+            return Err(answering());
         }
         let id = session.to_owned();
         let last = self
@@ -128,35 +153,96 @@ impl RunDesk {
                 let (rows, _) = store.messages(&id, None, 500)?;
                 let asked =
                     |row: &MessageRow| row.role == MessageRole::User && row.kind == MessageKind::Normal;
-                let Some(row) = rows.into_iter().rfind(asked) else { return Ok(None) };
-                let files = row.attachments.iter().filter_map(|file| {
-                    let bytes = store.blob(&file.blob)?;
-                    Some(Attachment {
-                        name: file.name.clone(),
-                        mime: file.mime.clone(),
-                        data: Some(STANDARD.encode(bytes)),
-                        data_url: None,
-                    })
-                });
-                Ok(Some((row.content.clone(), files.collect::<Vec<_>>())))
+                Ok(rows.into_iter().rfind(asked))
             })
             .await?;
-        let Some((text, attachments)) = last else {
+        let Some(row) = last else {
             return Err(Fault::new(
                 ErrorCode::NotFound,
                 Text::fixed("there is no message to send again", "没有可以重新发送的消息"),
             ));
         };
-        self.send(session, SendOrder { text, attachments, ..SendOrder::default() }, Sender::default()).await
+        let order = SendOrder { text: row.content, replaces: Some(row.id), ..SendOrder::default() };
+        self.send(session, order, Sender::default()).await
     }
 
-    /// Summarises the beginning of a chat; `false` when there is nothing to summarise.
-    pub async fn compact(&self, session: &str) -> Result<bool, Fault> {
+    /// Shows another version of a message, with everything that followed it.
+    pub async fn select_version(&self, session: &str, message: &str) -> Result<(), Fault> {
+        self.session(session).await?;
+        if self.under_way(session).await.is_some() {
+            return Err(answering());
+        }
+        let (id, wanted) = (session.to_owned(), message.to_owned());
+        let unfinished_runs = self
+            .work(move |store| {
+                let open = store.open_runs(&id)?;
+                if open.is_empty() {
+                    store.select_version(&id, &wanted)?;
+                }
+                Ok(!open.is_empty())
+            })
+            .await?;
+        if unfinished_runs {
+            return Err(unfinished());
+        }
         let host = self.host()?;
+        self.emitter(&host, session, "").chat(ChatBody::MessagesRefresh(Nothing {}));
+        self.sessions_changed(session, ChatChange::Changed);
+        Ok(())
+    }
+
+    /// A message that may be said differently: one of the person that the chat shows.
+    async fn replaceable(&self, session: &str, message: &str) -> Result<MessageRow, Fault> {
+        let id = message.to_owned();
+        let found = self.work(move |store| store.message(&id)).await?;
+        let shown = found.filter(|row| {
+            row.session_id == session
+                && row.role == MessageRole::User
+                && row.kind == MessageKind::Normal
+                && row.left_with.is_empty()
+        });
+        shown.ok_or_else(|| {
+            Fault::new(
+                ErrorCode::NotFound,
+                Text::new(
+                    format!("/replaces: this chat shows no message `{message}` of the person"),
+                    format!("/replaces：此会话中没有显示用户消息 `{message}`"),
+                ),
+            )
+        })
+    }
+
+    async fn files_of(&self, row: &MessageRow) -> Result<Vec<File>, Fault> {
+        let files = row.attachments.clone();
+        self.work(move |store| {
+            let found = files.into_iter().filter_map(|file| {
+                Some(File { bytes: store.blob(&file.blob)?, name: file.name, mime: file.mime })
+            });
+            Ok(found.collect())
+        })
+        .await
+    }
+
+    /// Summarises the beginning of a chat, at once or before the next step of the run under way; `wish` is what
+    /// a person wants kept. Gives whether it was done already.
+    pub async fn compact(&self, session: &str, wish: &str) -> Result<bool, Fault> {
+        let host = self.host()?;
+        let wish = wish.trim();
+        if wish.len() > WISH_BYTES {
+            return Err(Fault::new(
+                ErrorCode::InvalidArgument,
+                Text::fixed("/instructions: at most 4 KiB", "/instructions：最多 4 KiB"),
+            ));
+        }
         let row = {
             let id = session.to_owned();
             self.work(move |store| store.session(&id)).await?.ok_or_else(|| no_session(session))?
         };
+        if let Some(active) = self.under_way(session).await
+            && active.steer.ask_compact(wish.to_owned())
+        {
+            return Ok(false);
+        }
         let run_id = uuid::Uuid::now_v7().to_string();
         let run = RunRow {
             id: run_id.clone(),
@@ -173,11 +259,59 @@ impl RunDesk {
             created_at: now_ms(),
             ..RunRow::default()
         };
-        self.summarise(&host, run).await
+        if self.summarise(&host, run, wish).await? {
+            return Ok(true);
+        }
+        Err(Fault::new(
+            ErrorCode::Conflict,
+            Text::fixed("there is nothing to summarise yet", "还没有可以总结的内容"),
+        )
+        .code("nothing_to_compact"))
     }
 
+    /// Corrects a run under way. Gives the id of the message.
+    pub async fn steer(&self, run_id: &str, text: &str, abort_call: bool) -> Result<String, Fault> {
+        let said = TextLine { message_id: uuid::Uuid::now_v7().to_string(), text: text.to_owned() };
+        self.steer_as(run_id, said, abort_call).await
+    }
+
+    /// What became of a message that was taken before.
+    async fn sent_before(&self, session: &str, message: &str) -> Result<Option<Sent>, Fault> {
+        let id = message.to_owned();
+        let found = self
+            .work(move |store| {
+                let Some(row) = store.message(&id)? else { return Ok(None) };
+                let run = store.run(&row.run_id)?;
+                Ok(Some((row, run)))
+            })
+            .await?;
+        let Some((row, run)) = found else { return Ok(None) };
+        if row.session_id != session || row.role != MessageRole::User {
+            return Err(Fault::new(
+                ErrorCode::Conflict,
+                Text::fixed(
+                    "/clientMessageId: another message has this id",
+                    "/clientMessageId：另一条消息已使用此 id",
+                ),
+            ));
+        }
+        let answer = run
+            .as_ref()
+            .filter(|_| row.kind == MessageKind::Normal)
+            .and_then(|run| serde_json::from_str::<serde_json::Value>(&run.options).ok())
+            .and_then(|options| options["answerId"].as_str().map(str::to_owned));
+        Ok(Some(Sent {
+            run_id: row.run_id,
+            user_message_id: row.id,
+            assistant_message_id: answer,
+            queued: run.is_some_and(|run| run.state == RunState::Queued),
+        }))
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "everything a message consists of, looked at before")]
     async fn keep(
         &self,
+        message_id: String,
         session: SessionRow,
         order: SendOrder,
         sender: &Sender,
@@ -186,7 +320,7 @@ impl RunDesk {
         model: String,
     ) -> Result<Sent, Fault> {
         let now = now_ms();
-        let (run_id, message_id) = (uuid::Uuid::now_v7().to_string(), uuid::Uuid::now_v7().to_string());
+        let run_id = uuid::Uuid::now_v7().to_string();
         let answer_id = uuid::Uuid::now_v7().to_string();
         let app = sender.by_app.as_ref().map(|by| by.plugin_id.clone());
         let through =
@@ -219,6 +353,7 @@ impl RunDesk {
             role: MessageRole::User,
             content: order.text.clone(),
             created_at: now,
+            version_of: order.replaces.clone().unwrap_or_default(),
             ..MessageRow::default()
         };
         let title = clean_title(&order.text).chars().take(60).collect::<String>();
@@ -264,13 +399,45 @@ impl RunDesk {
     }
 }
 
+fn nothing_said() -> Fault {
+    Fault::new(ErrorCode::InvalidArgument, Text::fixed("/text: write something", "/text：请输入内容"))
+}
+
+fn answering() -> Fault {
+    Fault::new(ErrorCode::Conflict, Text::fixed("this chat is answering already", "此会话正在回答中"))
+        .hint(Text::fixed("wait for the end of the run, or stop it", "请等待运行结束，或将其停止"))
+}
+
+fn unfinished() -> Fault {
+    Fault::new(
+        ErrorCode::Conflict,
+        Text::fixed(
+            "this chat has an unfinished run or messages that wait",
+            "此会话有未完成的运行或排队的消息",
+        ),
+    )
+    .hint(Text::fixed("continue or discard it first", "请先继续或放弃它"))
+}
+
+/// The id a message gets: the sender's own, or a new one.
+fn message_id(order: &SendOrder) -> Result<String, Fault> {
+    let Some(given) = &order.client_message_id else { return Ok(uuid::Uuid::now_v7().to_string()) };
+    uuid::Uuid::try_parse(given).map(|id| id.to_string()).map_err(|_| {
+        Fault::new(
+            ErrorCode::InvalidArgument,
+            Text::fixed("/clientMessageId: a UUID is needed", "/clientMessageId：需要 UUID"),
+        )
+    })
+}
+
 /// The files of a message, checked.
 fn decode(order: &SendOrder) -> Result<Vec<File>, Fault> {
     let wrong = |path: &str, en: String, zh: String| {
         Fault::new(ErrorCode::InvalidArgument, Text::new(format!("{path}: {en}"), format!("{path}：{zh}")))
     };
-    if order.text.trim().is_empty() && order.attachments.is_empty() {
-        return Err(wrong("/text", "write something".to_owned(), "请输入内容".to_owned()));
+    // A message said again may have had files alone.
+    if order.text.trim().is_empty() && order.attachments.is_empty() && order.replaces.is_none() {
+        return Err(nothing_said());
     }
     if order.text.len() > TEXT_BYTES {
         return Err(wrong("/text", "at most 1 MiB".to_owned(), "最多 1 MiB".to_owned()));
@@ -334,6 +501,8 @@ fn is_image(mime: &str, bytes: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use chatos_wire::session::Attachment;
+
     use super::*;
 
     fn with(file: Attachment) -> SendOrder {

@@ -84,7 +84,7 @@ impl RunDesk {
         let (agent, model) = (order.agent_id, order.model_id);
         let (agent, model) = tokio::task::spawn_blocking(move || {
             let agent = match agent.filter(|id| !id.is_empty()) {
-                Some(id) => host.agents().agent(&id)?.id,
+                Some(written) => host.agents().find(&written)?.id,
                 None => host.agents().first_agent()?.id,
             };
             let model = match model.filter(|id| !id.is_empty()) {

@@ -4,6 +4,7 @@
 
 mod call;
 mod chat;
+mod compact;
 mod finish;
 mod person;
 mod sub;
@@ -13,18 +14,21 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use chatos_agent::{
-    Answering, CallEnd, CallObserver, CallOrder, CallStep, Compacted, DeltaKind, Finished, Pending,
-    PersonsWord, PlannedCall, RequestFacts, Retry, RunClock, Stage, Transcript,
+    Answering, CallEnd, CallObserver, CallOrder, CallStep, CompactKind, Compacted, ContextFacts, DeltaKind,
+    Finished, Mark, Origin, Pending, PersonsWord, PlannedCall, RequestFacts, Retry, RunClock, Stage,
+    Transcript,
 };
 use chatos_model::{Prices, Usage};
 use chatos_policy::Role;
 use chatos_servers::Toolset;
 use chatos_store::{
     AgentRecord, Kept, MessageRow, MessageWrite, NewMessage, RunChange, RunRow, RunWrite, StepRow, StepWrite,
-    Store, StoreError, SummaryRow, ToolCallRow, UsageRow, now_ms,
+    Store, StoreError, ToolCallRow, UsageRow, now_ms,
 };
 use chatos_tool::{Fault, Lang, Text, Trace};
-use chatos_wire::chat_event::{ChatBody, CompactedBody, MessageBody, RetryBody, ToolCallBody, UsageBody};
+use chatos_wire::chat_event::{
+    ChatBody, ContextBody, ContextParts, MessageBody, RetryBody, ToolCallBody, UsageBody,
+};
 use chatos_wire::event::Nothing;
 use chatos_wire::run_line::{ModelCallLine, RunLine, TextLine, ThoughtLine};
 use chatos_wire::{MessageRole, RunState, Severity, StepKind, StepState};
@@ -49,8 +53,9 @@ pub(crate) struct StageParts {
     pub(crate) lang: Lang,
     pub(crate) workdir: PathBuf,
     pub(crate) model_id: String,
-    pub(crate) protocol: String,
+    pub(crate) origin: Origin,
     pub(crate) vision: bool,
+    pub(crate) room: chatos_servers::Room,
     pub(crate) prices: Prices,
     pub(crate) trace: Trace,
     pub(crate) emitter: Emitter,
@@ -207,11 +212,16 @@ fn kept<T>(result: Result<T, StoreError>) -> Result<T, Fault> {
 }
 
 /// The vendor's own parts of an answer, and its tokens.
-fn opaque(protocol: &str, finished: &Finished, usage: &Value) -> String {
+fn opaque(origin: &Origin, finished: &Finished, usage: &Value) -> String {
     let calls: Vec<Value> =
         finished.calls.iter().map(|call| call.opaque.clone().unwrap_or(Value::Null)).collect();
     let blocks = finished.reasoning.iter().any(|part| part.opaque.is_some());
-    let mut all = json!({ "protocol": protocol, "usage": usage });
+    let mut all = json!({
+        "protocol": origin.protocol, "host": origin.host, "model": origin.model, "usage": usage,
+    });
+    if let Some((bytes, tokens)) = finished.measured {
+        all["measured"] = json!([bytes, tokens]);
+    }
     if blocks {
         all["reasoning"] = serde_json::to_value(&finished.reasoning).unwrap_or_default();
     }
@@ -219,6 +229,23 @@ fn opaque(protocol: &str, finished: &Finished, usage: &Value) -> String {
         all["calls"] = Value::Array(calls);
     }
     all.to_string()
+}
+
+/// How full the window is, for those who watch.
+fn context_body(facts: &ContextFacts) -> ContextBody {
+    ContextBody {
+        used: facts.used,
+        window: facts.window.tokens,
+        share: (facts.used * 100 / facts.window.tokens.max(1)) as u32,
+        window_source: facts.window.source.as_str().to_owned(),
+        parts: ContextParts {
+            system: facts.system,
+            tools: facts.tools,
+            summary: facts.summary,
+            messages: facts.messages,
+            results: facts.results,
+        },
+    }
 }
 
 impl Stage for HostStage {
@@ -402,22 +429,20 @@ impl Stage for HostStage {
         self.work(move |stage| stage.settled(&pending, worked))
     }
 
-    fn begin_compact(&self, from_seq: i64, to_seq: i64) -> Later<Result<CallStep, Fault>> {
-        self.work(move |stage| {
-            let row = stage.row(StepKind::Compact);
-            let step = CallStep { seq: row.seq, call_id: String::new(), span_id: row.span_id.clone() };
-            let input = json!({ "fromSeq": from_seq, "toSeq": to_seq }).to_string();
-            let input = kept(stage.store().keep(&input))?;
-            kept(stage.store().write_run(RunWrite {
-                steps: vec![StepWrite::Plan { row: Box::new(row), input }],
-                ..stage.moment()
-            }))?;
-            Ok(step)
-        })
+    fn begin_compact(&self, kind: CompactKind, from_seq: i64, to_seq: i64) -> Later<Result<CallStep, Fault>> {
+        self.work(move |stage| stage.plan_compact(kind, from_seq, to_seq))
     }
 
-    fn finish_compact(&self, step: CallStep, done: Option<Compacted>) -> Later<Result<(), Fault>> {
+    fn finish_compact(&self, step: CallStep, done: Compacted) -> Later<Result<(), Fault>> {
         self.work(move |stage| stage.compacted(&step, done))
+    }
+
+    fn mark(&self, mark: Mark) -> Later<Result<(), Fault>> {
+        self.work(move |stage| stage.marked(mark))
+    }
+
+    fn standing(&self) -> Later<Result<String, Fault>> {
+        self.work(Inner::how_things_stand)
     }
 
     fn notice(&self, level: Severity, code: &str, message: &Text) {
@@ -437,6 +462,7 @@ impl Inner {
             estimated: usage_row.estimated,
             cost: usage_row.cost,
             currency: (!usage_row.currency.is_empty()).then(|| usage_row.currency.clone()),
+            context: Some(context_body(&finished.context)),
         };
         let usage = json!(used);
         let mut calls = Vec::with_capacity(finished.calls.len());
@@ -465,7 +491,7 @@ impl Inner {
                 id: answering.message_id.clone(),
                 content: finished.text.clone(),
                 reasoning: thought.clone(),
-                opaque: opaque(&self.parts.protocol, &finished, &usage),
+                opaque: opaque(&self.parts.origin, &finished, &usage),
                 tokens: Some(usage_row.output),
                 partial: false,
                 calls,
@@ -505,48 +531,6 @@ impl Inner {
         emitter.always(ChatBody::Usage(used.clone()));
         emitter.traced(RunLine::Usage(used), &trace);
         self.tell_answer(&finished.text, &thought, &told);
-        Ok(())
-    }
-
-    fn compacted(&self, step: &CallStep, done: Option<Compacted>) -> Result<(), Fault> {
-        let made = done.is_some();
-        let mut write = self.moment();
-        let mut told = None;
-        if let Some(done) = done {
-            let id = uuid::Uuid::now_v7().to_string();
-            write.usage.push(self.usage_row(&done.usage, "", step.seq));
-            told = Some(CompactedBody {
-                summary_id: id.clone(),
-                before_tokens: done.tokens_before,
-                after_tokens: done.tokens_after,
-            });
-            write.summary = Some(SummaryRow {
-                id,
-                session_id: self.parts.transcript.clone(),
-                from_seq: done.from_seq,
-                to_seq: done.to_seq,
-                text: done.text,
-                tokens_before: Some(done.tokens_before as i64),
-                tokens_after: Some(done.tokens_after as i64),
-                model_id: self.parts.model_id.clone(),
-                run_id: self.parts.run.id.clone(),
-                created_at: now_ms(),
-            });
-        }
-        let output = told.as_ref().map(|told| json!(told).to_string()).unwrap_or_default();
-        write.steps.push(StepWrite::Finish {
-            seq: step.seq,
-            state: StepState::Done,
-            status: if made { "ok" } else { "error" }.to_owned(),
-            code: String::new(),
-            elapsed_ms: None,
-            output: kept(self.store().keep(&output))?,
-        });
-        kept(self.store().write_run(write))?;
-        if let Some(told) = told {
-            self.parts.emitter.chat(ChatBody::ContextCompacted(told.clone()));
-            self.parts.emitter.traced(RunLine::Summary(told), &self.span(&step.span_id, None));
-        }
         Ok(())
     }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chatos_agent::End;
+use chatos_servers::TOO_MANY_TOOLS;
 use chatos_store::{MessageRow, NewMessage, RunChange, RunRow, RunWrite, StepRow, StepWrite, now_ms};
 use chatos_tool::{ErrorCode, Fault, Text};
 use chatos_wire::chat_event::{ChatBody, ErrorBody, MessageBody};
@@ -225,8 +226,7 @@ impl RunDesk {
     }
 
     /// A run that only summarises; `false` when there is nothing to summarise.
-    pub(super) async fn summarise(&self, host: &Arc<Host>, run: RunRow) -> Result<bool, Fault> {
-        self.under_way(&run.session_id).await;
+    pub(super) async fn summarise(&self, host: &Arc<Host>, run: RunRow, wish: &str) -> Result<bool, Fault> {
         let active = Arc::new(Active::new(&run.id, &run.session_id, run.kind, None));
         {
             let mut all = self.active();
@@ -251,7 +251,7 @@ impl RunDesk {
             .await
             .map_err(|error| super::broken(&error))??;
         let made = tokio::select! {
-            made = begun.turn.compact_now() => made,
+            made = begun.turn.compact_now(wish) => made,
             () = active.cancel.cancelled() => Ok(false),
         };
         let end = match &made {
@@ -414,8 +414,9 @@ impl RunDesk {
         Ok(())
     }
 
-    /// Corrects a run under way (agents §10.5). Gives the id of the message.
-    pub async fn steer(&self, run_id: &str, text: &str, abort_call: bool) -> Result<String, Fault> {
+    /// Corrects a run under way (agents §10.5) with a message of this id, which is the answer.
+    pub(super) async fn steer_as(&self, run_id: &str, said: TextLine, abort: bool) -> Result<String, Fault> {
+        let TextLine { message_id, text } = said;
         if text.trim().is_empty() {
             return Err(Fault::new(
                 ErrorCode::InvalidArgument,
@@ -439,15 +440,14 @@ impl RunDesk {
         if !active.steer.begin() {
             return Err(over());
         }
-        let message_id = uuid::Uuid::now_v7().to_string();
-        let written = self.write_correction(&active, &message_id, text).await;
-        active.steer.end(written.is_ok(), abort_call);
+        let written = self.write_correction(&active, &message_id, &text).await;
+        active.steer.end(written.is_ok(), abort);
         let message = written?;
         let emitter = self.emitter(&host, &active.session_id, run_id);
         if let Some(message) = message.map(Box::new) {
             emitter.always(ChatBody::UserMessage(MessageBody { message }));
         }
-        let text = emitter.redactor.text(text).into_owned();
+        let text = emitter.redactor.text(&text).into_owned();
         emitter.line(RunLine::Correction(TextLine { message_id: message_id.clone(), text }));
         Ok(message_id)
     }
@@ -579,6 +579,11 @@ async fn drive(turn: chatos_agent::Turn, stage: HostStage) {
     let (run_id, aborted) = (stage.parts.run.id.clone(), matches!(end, Ok(End::Aborted)));
     let written = match end {
         Ok(end) => stage.work(move |stage| stage.finish(&end)).await,
+        // Trying again would meet the same tools: the person has to choose.
+        Err(fault) if fault.code == TOO_MANY_TOOLS => {
+            let end = End::Failed { code: TOO_MANY_TOOLS, message: fault.message };
+            stage.work(move |stage| stage.finish(&end)).await
+        }
         Err(fault) => Err(fault),
     };
     if let Err(fault) = written {

@@ -86,11 +86,18 @@ impl RunTools {
         let outcome = self.outcome(stage).await?;
         let lang = stage.parts.lang;
         let first = !self.warned.swap(true, Ordering::Relaxed);
-        let mut order = ToolsetOrder::new(&outcome, lang);
-        if !first {
-            order.patience = LATER;
-        }
-        let set = stage.parts.host.servers().toolset(order).await?;
+        let models = stage.parts.host.agents().language(&stage.parts.agent);
+        let mut order = ToolsetOrder::new(&outcome, models);
+        order.patience = if first {
+            let wait = stage.parts.host.settings().int("mcpFirstWaitMs");
+            Duration::from_millis(u64::try_from(wait).unwrap_or_default())
+        } else {
+            LATER
+        };
+        let mut set = stage.parts.host.servers().toolset(order).await?;
+        set.offer_results(models);
+        let all = set.len();
+        set.fit(stage.parts.room, models)?;
         {
             let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
             for problem in set.problems() {
@@ -103,7 +110,14 @@ impl RunTools {
             }
         }
         let most = usize::try_from(stage.parts.host.settings().int("toolWarnCount")).unwrap_or(128);
-        if first && set.len() > most {
+        if first && set.deferred() > 0 {
+            let loaded = all - set.deferred();
+            let text = Text::new(
+                format!("{loaded} of {all} tools loaded, the rest on demand"),
+                format!("已加载 {all} 个工具中的 {loaded} 个，其余按需使用"),
+            );
+            stage.parts.emitter.notice(Severity::Info, "tools_on_demand", &text, lang);
+        } else if first && set.len() > most {
             let text = Text::new(
                 format!("this run offers {} tools to the model; fewer work better", set.len()),
                 format!("本次运行向模型提供 {} 个工具；更少效果更好", set.len()),
@@ -114,7 +128,7 @@ impl RunTools {
     }
 
     /// The system prompt; made once, so that vendors' caches hit.
-    pub(crate) async fn system(&self, stage: &HostStage, _set: &Toolset) -> Result<Vec<String>, Fault> {
+    pub(crate) async fn system(&self, stage: &HostStage, set: &Toolset) -> Result<Vec<String>, Fault> {
         if let Some(made) = self.system.lock().unwrap_or_else(PoisonError::into_inner).clone() {
             return Ok(made);
         }
@@ -142,6 +156,8 @@ impl RunTools {
                 Ok((made.blocks.into_iter().map(|block| block.text).collect::<Vec<_>>(), missing))
             })
             .await?;
+        let mut blocks = blocks;
+        blocks.extend(set.on_demand(stage.parts.host.agents().language(&stage.parts.agent)));
         for text in missing {
             stage.parts.emitter.notice(Severity::Warning, "missing_prompt", &text, stage.parts.lang);
         }

@@ -45,7 +45,15 @@ pub(crate) fn message_view(store: &Store, row: MessageRow) -> MessageView {
         .and_then(|text| serde_json::from_str(&text).ok());
     let session = row.session_id.clone();
     let opaque: Value = serde_json::from_str(&row.opaque).unwrap_or_default();
+    let versions = match row.role {
+        MessageRole::User => store.versions(&row.id, &row.version_of).unwrap_or_else(|error| {
+            tracing::warn!(%error, message = row.id, "the versions of a message cannot be read");
+            Vec::new()
+        }),
+        _ => Vec::new(),
+    };
     MessageView {
+        versions,
         run_id: some(&row.run_id),
         seq: row.seq,
         reasoning: some(&row.reasoning),
@@ -99,6 +107,8 @@ pub(crate) fn summary_view(row: SummaryRow) -> SummaryView {
         text: row.text,
         tokens_before: row.tokens_before,
         tokens_after: row.tokens_after,
+        kind: row.kind,
+        messages: row.messages,
     }
 }
 

@@ -2,9 +2,12 @@
 
 use std::sync::{Arc, Weak};
 
-use chatos_agent::{CallEnd, CallObserver, CallOrder, Sending, TaskHandle, ToolRef, Trail, WaitKind};
+use chatos_agent::{
+    CallEnd, CallObserver, CallOrder, Resumed, Sending, TaskHandle, ToolRef, Trail, WaitKind,
+};
 use chatos_mcp::{Block, Later, Progress};
 use chatos_policy::Role;
+use chatos_prompts::Owner;
 use chatos_servers::{SIGN_IN, Toolset, ToolsetOrder};
 use chatos_tool::{ErrorCode, Fault, IdSource, Text, Trace};
 use serde_json::{Map, Value, json};
@@ -36,7 +39,9 @@ pub(super) async fn call_with(
     let (is_agents, wants_trail) = (call.agent.is_some(), call.trail);
     let refused = if call.for_client { client_root::check(host, &set, &call).await? } else { None };
     let (server, tool) = (set.route_of(&call.server).map(|route| route.name.clone()), call.tool.clone());
-    let order = order(host, call, call_id.clone(), direct, cancel.clone())?;
+    let resume = resumed(host, &call, server.as_deref()).await;
+    let mut order = order(host, call, call_id.clone(), direct, cancel.clone())?;
+    order.resume = resume;
     if let Some(error) = refused {
         let server = server.unwrap_or_default();
         let ended = host.calls().dispatcher().refuse(&order, &server, &tool, error);
@@ -95,6 +100,25 @@ impl CallObserver for Caller {
     }
 }
 
+/// The question the call had asked before the host stopped, if it is one of this client's: of the call path, or of the
+/// built-in server itself. Anything else is asked anew.
+async fn resumed(host: &Arc<Host>, call: &ToolCall, server: Option<&str>) -> Option<Resumed> {
+    let request_id = call.resume.clone()?;
+    let (asking, id) = (Arc::clone(host), request_id.clone());
+    let row = tokio::task::spawn_blocking(move || asking.store().prompt(&id)).await.ok()?.ok()??;
+    let entry: Value = serde_json::from_str(&row.entry).ok()?;
+    let session = call.meta.get("sessionId")?;
+    if entry.pointer("/chatos/sessionId") != Some(session) {
+        return None;
+    }
+    if row.owner == Owner::host_run().as_str() {
+        return Some(Resumed::Prompt { request_id });
+    }
+    let own = chatos_builtin::server_info(server?)
+        .is_some_and(|info| row.owner == Owner::host_server(info.name).as_str());
+    own.then_some(Resumed::Asked { request_id })
+}
+
 async fn toolset(host: &Arc<Host>, call: &ToolCall) -> Result<Arc<Toolset>, Fault> {
     let servers = host.servers();
     let Some(agent) = call.agent.clone() else { return servers.toolset_of(&call.server, call.lang).await };
@@ -138,7 +162,16 @@ fn order(
         _ => root,
     };
     // What is said elsewhere in the order, or is the host's to say.
-    for key in ["chatos.lang", "runId", "run_id", "sessionId", "session_id", "toolCallId", "tool_call_id"] {
+    for key in [
+        "chatos.lang",
+        "chatos.peopleLang",
+        "runId",
+        "run_id",
+        "sessionId",
+        "session_id",
+        "toolCallId",
+        "tool_call_id",
+    ] {
         meta.remove(key);
     }
     let arguments = match call.arguments {
@@ -161,6 +194,8 @@ fn order(
         role: Role::Main,
         workdir,
         lang: call.lang,
+        // Who calls by hand is who is asked; another program is not.
+        people: if call.for_client { host.lang() } else { call.lang },
         cancel,
         extra_meta: meta,
         resume: None,

@@ -150,6 +150,7 @@ impl Connection {
                 arguments: request.arguments.unwrap_or_default(),
                 meta: context.meta.0.0.clone(),
                 session: self.id.clone(),
+                client: client_of(&context),
                 cancel,
             };
             let lang = self.endpoint.layer.settings().lang;
@@ -222,6 +223,12 @@ impl Connection {
         let severity = *self.severity.lock().unwrap_or_else(PoisonError::into_inner);
         Door::new(context, self.endpoint.features.logging.then_some(severity))
     }
+}
+
+/// What a client calls itself, and its version.
+fn client_of(context: &RequestContext<RoleServer>) -> (String, String) {
+    let named = context.client_info().map(|client| (client.name.clone(), client.version.clone()));
+    named.unwrap_or_default()
 }
 
 /// Our part of a `_meta`.

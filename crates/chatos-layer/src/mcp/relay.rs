@@ -36,8 +36,9 @@ pub struct RelayedCall {
     pub meta: Map<String, Value>,
     /// Folders the client says it works in, in its order; only where they are asked for.
     pub roots: Vec<PathBuf>,
-    /// Names the client.
     pub session: String,
+    /// What the client calls itself, and its version.
+    pub client: (String, String),
     /// The client withdrew the call, or is gone.
     pub cancel: CancellationToken,
     /// Where reports go, for a client that wants them.

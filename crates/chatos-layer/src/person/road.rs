@@ -90,7 +90,7 @@ impl Roads {
             // A form shows what the question holds; what is cut or cannot be shown is not approved there.
             .filter(|_| !whole::is_partial(&question.prompt.normal));
         let form = elicitor
-            .and_then(|elicitor| form::of(&question.prompt, cx.lang).filter(|form| elicitor.can_ask(form)));
+            .and_then(|elicitor| form::of(&question.prompt, cx.people).filter(|form| elicitor.can_ask(form)));
         let era = elicitor.map_or(Era::Legacy, |elicitor| elicitor.era());
         let withheld = match (&form, elicitor) {
             (Some(_), Some(client)) => !may_decide(cx, question, client.name()).await?,

@@ -157,3 +157,26 @@ async fn servers_are_listed_started_stopped_and_shared() {
 async fn futures<F: Future>(all: impl Iterator<Item = F>) -> Vec<F::Output> {
     futures_util::future::join_all(all).await
 }
+
+/// What pyenv and its like put on the search path are scripts that look for the rest of their installation.
+#[tokio::test]
+async fn a_server_behind_a_shim_of_a_version_manager_runs() {
+    let bench = Bench::new("good");
+    let pyenv = bench.dir.path().join("home/.pyenv");
+    let put = |rel: &str, text: String| {
+        let path = pyenv.join(rel);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    };
+    put("shims/fake-server", format!("#!/bin/sh\nexec \"{}/libexec/run\" \"$@\"\n", pyenv.display()));
+    put("libexec/run", "#!/bin/sh\nexec node \"$@\"\n".to_owned());
+    let script = std::fs::canonicalize(bench.path("fixture.mjs")).unwrap();
+    let config = json!({ "servers": { "fake": {
+        "command": "fake-server", "args": [script, "good"], "fileExtensions": ["fk"], "languages": ["fake"],
+    } } });
+    std::fs::write(bench.dir.path().join("state/lsp-servers.json"), config.to_string()).unwrap();
+    let answer = bench.hover("beta").await;
+    assert_eq!(answer.0["status"], "ok", "{}", answer.1);
+    bench.end().await;
+}

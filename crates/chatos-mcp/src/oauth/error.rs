@@ -270,7 +270,7 @@ impl SignInError {
             Self::Refused { error, .. } if error == "invalid_client" || error == "unauthorized_client" => {
                 Text::fixed(
                     "sign out and sign in again; check the client id and secret if you wrote them yourself",
-                    "请退出后重新登录；如果客户端 ID 和密钥是您填写的，请检查它们",
+                    "请退出后重新登录；如果客户端 ID 和密钥是你填写的，请检查它们",
                 )
             }
             Self::OtherState | Self::TooLate | Self::Answer { .. } => {
@@ -278,7 +278,7 @@ impl SignInError {
             }
             Self::Net { failure: Failure::AddressRefused { .. }, .. } => Text::fixed(
                 "a server elsewhere may not send you to a machine inside your network",
-                "外部服务器不得把您引到您网络内部的机器",
+                "外部服务器不得把你引到你网络内部的机器",
             ),
             Self::OtherResource { .. } | Self::OtherIssuer { .. } | Self::NoPkce | Self::Insecure { .. } => {
                 Text::fixed(

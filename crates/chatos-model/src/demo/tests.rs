@@ -65,10 +65,24 @@ fn it_calls_the_offered_tool_once_and_tells_the_result() {
         &["mcp_project_files_list_directory"],
     );
     assert!(second.tool_calls.is_empty() && second.text.contains("README.md"));
-    assert_eq!(second.text.matches("```").count(), 2, "a fence in the result does not end ours");
+    assert!(
+        second.text.contains("````\nREADME.md\n```x```\n````"),
+        "a fence in the result does not end ours"
+    );
     let failed =
         ask(went_on(messages, &first, "no such directory", true), &["mcp_project_files_list_directory"]);
     assert!(failed.tool_calls.is_empty() && failed.text.contains("no such directory"));
+}
+
+#[test]
+fn what_it_shows_has_no_ids_and_no_footer() {
+    let id = "01a1e7e8-173e-700a-abde-1b7d11bd7f14";
+    let messages = vec![user("show my tasks")];
+    let first = ask(messages.clone(), &["list_tasks"]);
+    let listed = format!("[todo] read (id={id}, session={id}) #demo\n📄 a.txt (6 B)\n(1 total, 1 open)");
+    let told = ask(went_on(messages, &first, &listed, false), &["list_tasks"]).text;
+    assert!(told.contains("[todo] read #demo\n📄 a.txt (6 B)\n(1 total, 1 open)"), "{told}");
+    assert!(!told.contains("Demo model") && !told.contains("#/agents/models"), "{told}");
 }
 
 #[test]
@@ -120,7 +134,7 @@ fn every_intent_with_a_tool_sends_arguments_that_are_json() {
         "让我选择",
         "问我",
         "修改文件",
-        "运行子代理",
+        "运行子智能体",
     ] {
         let answer = ask(vec![user(text)], &tools);
         assert_eq!(answer.tool_calls.len(), 1, "{text}");

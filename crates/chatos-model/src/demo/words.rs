@@ -5,6 +5,13 @@ use serde_json::{Value, json};
 /// Where a real model is added.
 const MODELS: &str = "#/agents/models";
 
+/// A text in a fence that no fence in it can end.
+fn fenced(text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("{fence}\n{text}\n{fence}")
+}
+
 /// The language of an answer.
 pub(super) struct Words {
     zh: bool,
@@ -20,7 +27,7 @@ impl Words {
         if self.zh { zh.into() } else { en.into() }
     }
 
-    /// Every answer ends so: nobody shall take this for a real model.
+    /// An answer that says what it is; the page says it below every chat with this model.
     fn signed(&self, text: &str) -> String {
         let line = if self.zh {
             format!("*演示模型，按固定规则回答。* [添加真正的模型]({MODELS})")
@@ -54,17 +61,17 @@ impl Words {
         line(
             has("prompt_key_values"),
             "“ask me something” or “let me choose”: a form for you",
-            "“问我一个问题”或“让我选择”：给您一个表单",
+            "“问我一个问题”或“让我选择”：给你一个表单",
         );
         line(
             has("write_file"),
             "“show me a diff to approve”: a change of a file that you confirm",
-            "“给我看差异”：一个需要您批准的文件改动",
+            "“给我看差异”：一个需要你批准的文件改动",
         );
         line(
             has("run_sub_agent"),
-            "“run a sub agent”: another agent looks at the files",
-            "“运行子代理”：由另一个代理查看文件",
+            "“run a subagent”: another agent looks at the files",
+            "“运行子智能体”：由另一个智能体查看文件",
         );
         line(true, "“summarise: …”: a few sentences of a text", "“总结：……”：摘出一段文字中的几句");
         let head = self.pick("This is what I can do, with real tools:", "我会做这些事，用的是真正的工具：");
@@ -72,24 +79,28 @@ impl Words {
     }
 
     pub(super) fn calling(&self) -> String {
-        self.pick("I look that up with a tool.", "我用工具查一下。")
+        self.pick("Let me check.", "我查一下。")
+    }
+
+    pub(super) fn adding(&self) -> String {
+        self.pick("I’ll add it.", "我来添加。")
     }
 
     pub(super) fn asking(&self) -> String {
-        self.pick("I ask you with a form.", "我用表单问您。")
+        self.pick("I ask you with a form.", "我用表单问你。")
     }
 
     pub(super) fn proposing(&self, file: &str) -> String {
         self.pick(
             format!("I would like to write `{file}`. You see the difference first and decide."),
-            format!("我想写入 `{file}`。您会先看到差异，再做决定。"),
+            format!("我想写入 `{file}`。你会先看到差异，再做决定。"),
         )
     }
 
     pub(super) fn delegating(&self) -> String {
         self.pick(
-            "I hand this to a sub agent and wait for its report.",
-            "我把这件事交给子代理，并等待它的报告。",
+            "I hand this to a subagent and wait for its report.",
+            "我把这件事交给子智能体，并等待它的报告。",
         )
     }
 
@@ -98,38 +109,37 @@ impl Words {
     }
 
     pub(super) fn result(&self, content: &str) -> String {
-        let head = self.pick("The tool says:", "工具返回：");
-        self.signed(&format!("{head}\n\n```\n{content}\n```"))
+        let head = self.pick("Here’s what I found:", "结果如下：");
+        format!("{head}\n\n{}", fenced(content))
     }
 
     pub(super) fn answered(&self, content: &str) -> String {
-        let head = self.pick("Thank you. This is your answer as it reached me:", "谢谢。我收到的回答是：");
-        self.signed(&format!("{head}\n\n```\n{content}\n```"))
+        let head = self.pick("Thank you. Your answer reached me as:", "谢谢。我收到的回答是：");
+        format!("{head}\n\n{}", fenced(content))
     }
 
-    pub(super) fn written(&self, file: &str, content: &str) -> String {
-        let head = self.pick(
-            format!("This became of `{file}`; it is safe to delete:"),
-            format!("`{file}` 的处理结果如下；该文件可以放心删除："),
-        );
-        self.signed(&format!("{head}\n\n```\n{content}\n```"))
+    pub(super) fn written(&self, file: &str) -> String {
+        self.pick(
+            format!("I wrote `{file}`. You can undo it under Changes, or delete the file."),
+            format!("已写入 `{file}`。可以在“更改”中撤销，也可以直接删除这个文件。"),
+        )
     }
 
     pub(super) fn reported(&self, content: &str) -> String {
-        let head = self.pick("The sub agent reports:", "子代理的报告：");
-        self.signed(&format!("{head}\n\n{content}"))
+        let head = self.pick("The subagent reports:", "子智能体的报告：");
+        format!("{head}\n\n{content}")
     }
 
     pub(super) fn failed(&self, content: &str) -> String {
-        let head = self.pick("That did not work. The tool says:", "没有成功。工具返回：");
-        self.signed(&format!("{head}\n\n```\n{content}\n```"))
+        let head = self.pick("That didn’t work. The tool said:", "没有成功。工具返回：");
+        format!("{head}\n\n{}", fenced(content))
     }
 
     pub(super) fn bad_order(&self, wrong: &str) -> String {
         let head = self.pick("I cannot read this order", "无法识别这条指令");
-        self.signed(&format!(
+        format!(
             "{head} ({wrong}).\n\n```\n/call TOOL {{\"name\": \"value\"}}\n/calls [{{\"tool\": \"TOOL\", \"args\": {{}}}}]\n```"
-        ))
+        )
     }
 
     pub(super) fn no_such_tool(&self, tool: &str, offered: &[&str]) -> String {
@@ -138,7 +148,7 @@ impl Words {
             format!("我没有得到工具 `{tool}`。我有这些工具："),
         );
         let list: Vec<String> = offered.iter().map(|name| format!("- `{name}`")).collect();
-        self.signed(&format!("{head}\n\n{}", list.join("\n")))
+        format!("{head}\n\n{}", list.join("\n"))
     }
 
     pub(super) fn not_granted(&self, what: &str) -> String {
@@ -157,7 +167,7 @@ impl Words {
              Choose the land_config “Developer” for the agent and ask me again; every change is shown to you \
              as a difference before anything is written.",
             "该智能体没有写文件的工具，这是有意的：“Safe default” 只读。请为智能体选择 land_config “Developer” 后再试；\
-             每次改动都会先以差异形式给您看，再写入。",
+             每次改动都会先以差异形式给你看，再写入。",
         ))
     }
 
@@ -180,13 +190,13 @@ impl Words {
     }
 
     pub(super) fn nothing_to_summarise(&self) -> String {
-        self.signed(&self.pick("Give me a text: “summarise: …”.", "请给我一段文字：“总结：……”。"))
+        self.pick("Give me a text: “summarise: …”.", "请给我一段文字：“总结：……”。")
     }
 
     pub(super) fn summary(&self, sentences: &[String]) -> String {
         let head = self.pick("The sentences that stand out:", "比较突出的句子：");
         let lines: Vec<String> = sentences.iter().map(|sentence| format!("- {sentence}")).collect();
-        self.signed(&format!("{head}\n\n{}", lines.join("\n")))
+        format!("{head}\n\n{}", lines.join("\n"))
     }
 
     pub(super) fn task_title(&self) -> &'static str {
@@ -204,7 +214,7 @@ impl Words {
 
     pub(super) fn file(&self) -> &'static str {
         if self.zh {
-            "# ChatOS 演示\n\n这个文件由演示模型写入，并经过您的批准。可以删除。\n"
+            "# ChatOS 演示\n\n这个文件由演示模型写入，并经过你的批准。可以删除。\n"
         } else {
             "# ChatOS demo\n\nThe demo model wrote this file after you approved it. It can be deleted.\n"
         }
@@ -213,7 +223,7 @@ impl Words {
     pub(super) fn form(&self) -> Value {
         if self.zh {
             json!({ "title": "认识一下", "message": "演示模型想知道：", "fields": [
-                { "key": "name", "label": "怎么称呼您？" },
+                { "key": "name", "label": "怎么称呼你？" },
                 { "key": "wish", "label": "想用 ChatOS 做什么？", "multiline": true }] })
         } else {
             json!({ "title": "Nice to meet you", "message": "The demo model would like to know:", "fields": [
@@ -227,12 +237,12 @@ impl Words {
             json!({ "title": "选一个", "message": "下一步想试什么？", "options": [
                 { "value": "files", "label": "列出文件" },
                 { "value": "tasks", "label": "添加任务" },
-                { "value": "subagent", "label": "运行子代理" }] })
+                { "value": "subagent", "label": "运行子智能体" }] })
         } else {
             json!({ "title": "Choose one", "message": "What would you like to try next?", "options": [
                 { "value": "files", "label": "List files" },
                 { "value": "tasks", "label": "Add a task" },
-                { "value": "subagent", "label": "Run a sub agent" }] })
+                { "value": "subagent", "label": "Run a subagent" }] })
         }
     }
 }

@@ -40,6 +40,41 @@ pub(super) fn host_of(base_url: &str) -> String {
     rest.split('/').next().unwrap_or_default().to_owned()
 }
 
+/// Scheme, host and port of a sound address.
+pub(super) fn origin_of(base_url: &str) -> String {
+    let scheme = base_url.split_once("://").map_or("http", |(scheme, _)| scheme);
+    format!("{scheme}://{}", host_of(base_url))
+}
+
+/// Whether an address is this machine or one of a private network: what answers there is somebody's own.
+pub(super) fn is_local(base_url: &str) -> bool {
+    let authority = host_of(base_url);
+    let Some((host, _)) = split_port(&authority) else { return false };
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    match host.parse::<std::net::IpAddr>() {
+        Ok(std::net::IpAddr::V4(ip)) => ip.is_loopback() || ip.is_private() || ip.is_link_local(),
+        Ok(std::net::IpAddr::V6(ip)) => ip.is_loopback() || ip.is_unique_local(),
+        Err(_) => host == "localhost" || host.strip_suffix(".local").is_some() || !host.contains('.'),
+    }
+}
+
+/// What the key of an address is called where nobody names it: `ACME_API_KEY` for `api.acme.ai`.
+pub(super) fn key_name(base_url: &str) -> String {
+    let authority = host_of(base_url);
+    let host = split_port(&authority).map_or(authority.as_str(), |(host, _)| host);
+    let labels: Vec<&str> = host.split('.').collect();
+    let named = !host.starts_with('[') && host.parse::<std::net::IpAddr>().is_err();
+    let label = match labels.as_slice() {
+        [.., name, _] if named => name,
+        [only] if named => only,
+        _ => "local",
+    };
+    let letters = label.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' });
+    let name: String = letters.collect();
+    let name = if name.starts_with(|c: char| c.is_ascii_digit()) { format!("K{name}") } else { name };
+    format!("{name}_API_KEY")
+}
+
 /// Whether an address is this very machine.
 pub(super) fn is_loopback(base_url: &str) -> bool {
     let authority = host_of(base_url);
@@ -87,6 +122,23 @@ mod tests {
         ] {
             assert_eq!(normalised(text).as_deref(), expected, "{text}");
         }
+        for (address, name) in [
+            ("https://api.acme.ai/v1", "ACME_API_KEY"),
+            ("https://my-proxy.example.com", "EXAMPLE_API_KEY"),
+            ("http://litellm:4000", "LITELLM_API_KEY"),
+            ("http://127.0.0.1:8080/v1", "LOCAL_API_KEY"),
+            ("http://[::1]:8080/v1", "LOCAL_API_KEY"),
+            ("https://1x.example", "K1X_API_KEY"),
+        ] {
+            assert_eq!(key_name(address), name);
+        }
+        assert_eq!(origin_of("http://127.0.0.1:11434/v1"), "http://127.0.0.1:11434");
+        assert!(
+            is_local("http://10.0.0.1:1/v1")
+                && is_local("http://box.local/v1")
+                && is_local("http://litellm:4000")
+        );
+        assert!(!is_local("https://api.acme.ai/v1"));
         assert!(
             is_loopback("http://localhost:1/v1")
                 && is_loopback("http://[::1]")

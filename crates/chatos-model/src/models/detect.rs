@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use chatos_tool::Fault;
 use chatos_wire::model::DetectedModel;
-use serde_json::Value;
 
+use super::offered::{Asking, Offered};
 use super::{Models, address};
-use crate::http::get_local_json;
+use crate::http::Secrets;
 
 /// Each place may take this long.
 const PATIENCE: Duration = Duration::from_millis(300);
@@ -17,71 +17,57 @@ const MOST: usize = 100;
 
 struct Place {
     base: String,
-    path: &'static str,
-    read: fn(&Value) -> Vec<String>,
     provider: &'static str,
     title: &'static str,
 }
 
 impl Models {
-    /// Looks for model servers, all at once.
+    /// Looks for model servers, all at once. What cannot chat is not offered.
     pub async fn detect(&self) -> Result<Vec<DetectedModel>, Fault> {
+        let usual = |port: u16| format!("http://127.0.0.1:{port}");
         let places = [
             Place {
                 base: ollama(self.parts().environment.get("OLLAMA_HOST")),
-                path: "api/tags",
-                read: |list| names(&list["models"], "name"),
                 provider: "ollama",
                 title: "Ollama",
             },
-            Place {
-                base: "http://127.0.0.1:1234".to_owned(),
-                path: "v1/models",
-                read: |list| names(&list["data"], "id"),
-                provider: "lmstudio",
-                title: "LM Studio",
-            },
-            Place {
-                base: "http://127.0.0.1:8080".to_owned(),
-                path: "v1/models",
-                // Anything may listen on that port; this one says who it is.
-                read: |list| {
-                    let own = list["data"][0]["owned_by"] == "llamacpp";
-                    if own { names(&list["data"], "id") } else { Vec::new() }
-                },
-                provider: "openai_compatible",
-                title: "llama.cpp",
-            },
+            Place { base: usual(1234), provider: "lmstudio", title: "LM Studio" },
+            Place { base: usual(8080), provider: "openai_compatible", title: "llama.cpp" },
         ];
-        let connections = self.connections();
-        let asked = places.iter().map(|place| get_local_json(connections, &place.base, place.path, PATIENCE));
-        let answers = futures_util::future::join_all(asked).await;
+        let (nothing, bases) =
+            (Secrets::default(), places.each_ref().map(|place| format!("{}/v1", place.base)));
+        let asking: Vec<Asking<'_>> = places
+            .iter()
+            .zip(&bases)
+            .map(|(place, base_url)| Asking {
+                provider: place.provider,
+                base_url,
+                secrets: &nothing,
+                patience: PATIENCE,
+            })
+            .collect();
+        let answers =
+            futures_util::future::join_all(asking.iter().map(|asking| self.read_list(asking))).await;
         let known: Vec<(String, String)> =
             self.list()?.into_iter().map(|model| (model.base_url, model.model)).collect();
         let mut found = Vec::new();
-        for (place, answer) in places.iter().zip(answers) {
+        for ((place, base_url), answer) in places.iter().zip(&bases).zip(answers) {
             // Nobody there is the usual answer.
             let Ok(list) = answer else { continue };
-            let base_url = format!("{}/v1", place.base);
-            for model in (place.read)(&list) {
+            // Anything may listen on that port; this one says who it is.
+            let own = |offered: &Offered| place.title != "llama.cpp" || offered.owner == "llamacpp";
+            for offered in list.into_iter().filter(|offered| own(offered) && offered.is_chat()).take(MOST) {
                 found.push(DetectedModel {
                     provider: place.provider.to_owned(),
-                    added: known.contains(&(base_url.clone(), model.clone())),
+                    added: known.contains(&(base_url.clone(), offered.id.clone())),
                     base_url: base_url.clone(),
-                    name: format!("{model} ({})", place.title),
-                    model,
+                    name: format!("{} ({})", offered.id, place.title),
+                    model: offered.id,
                 });
             }
         }
         Ok(found)
     }
-}
-
-fn names(list: &Value, member: &str) -> Vec<String> {
-    let items = list.as_array().map(Vec::as_slice).unwrap_or_default();
-    let texts = items.iter().filter_map(|item| item[member].as_str());
-    let sound = |name: &&str| !name.is_empty() && name.len() <= 200 && !name.chars().any(char::is_control);
-    texts.filter(sound).take(MOST).map(str::to_owned).collect()
 }
 
 /// `OLLAMA_HOST` counts if it is this machine; it may be a port, a host, both, or an address.
@@ -120,12 +106,5 @@ mod tests {
         ] {
             assert_eq!(ollama(variable), expected, "{variable:?}");
         }
-    }
-
-    #[test]
-    fn lists_of_strangers_are_read_with_care() {
-        let list = serde_json::json!([{ "id": "a" }, { "id": "" }, { "id": 7 }, {}, { "id": "x\u{7}" }, { "id": "b" }]);
-        assert_eq!(names(&list, "id"), ["a", "b"]);
-        assert!(names(&Value::Null, "id").is_empty());
     }
 }

@@ -6,13 +6,14 @@ use chatos_wire::event::{ChangedId, HostEvent};
 use serde_json::{Map, Value, json};
 
 use super::presets::{PRESETS, default_base};
-use super::{Models, address, no_model};
+use super::{Models, address, facts, no_model};
 use crate::protocol::protocol_of;
 use crate::request::Effort;
 use crate::usage::Prices;
 
 /// Members of a model as the API gives it that nobody can set.
-const READ_ONLY: [&str; 7] = ["id", "usable", "problem", "warnings", "lastTest", "createdAt", "updatedAt"];
+const READ_ONLY: [&str; 9] =
+    ["id", "usable", "problem", "warnings", "lastTest", "createdAt", "updatedAt", "sources", "facts"];
 /// Sources a caller may name.
 const SOURCES: [&str; 3] = ["user", "detected", "import"];
 /// Headers that belong to the connection or to us.
@@ -62,6 +63,9 @@ impl Models {
         model.model = model.model.trim().to_owned();
         model.provider = model.provider.trim().to_ascii_lowercase();
         model.api_key_name = model.api_key_name.trim().to_owned();
+        if model.provider.is_empty() && model.base_url.trim().is_empty() {
+            of_its_maker(&mut model);
+        }
         if model.base_url.trim().is_empty() {
             model.base_url = default_base(&model.provider).unwrap_or_default().to_owned();
         } else if let Some(normal) = address::normalised(&model.base_url) {
@@ -71,7 +75,15 @@ impl Models {
             model.name.clone_from(&model.model);
         }
         check(&model)?;
+        facts::edited(base, &mut model);
         Ok(model)
+    }
+
+    /// What the key of this address is called where nobody names it.
+    pub fn key_name(base_url: &str) -> String {
+        let vendor = facts::vendor_of_address(base_url);
+        let preset = PRESETS.iter().find(|preset| Some(preset.id) == vendor);
+        preset.map_or_else(|| address::key_name(base_url), |preset| preset.api_key_name.to_owned())
     }
 
     /// Adds a model. The first one becomes the default.
@@ -117,6 +129,17 @@ impl Models {
 
     pub(super) fn changed(&self, id: &str) {
         self.parts().events.publish(HostEvent::ModelsChanged(ChangedId { id: id.to_owned() }));
+    }
+}
+
+/// A model named alone is its maker's: where that answers, and what its key is usually called.
+fn of_its_maker(model: &mut ModelRecord) {
+    let maker = crate::catalog::vendor_of(&model.model).unwrap_or("openai");
+    let Some(preset) = PRESETS.iter().find(|preset| preset.id == maker) else { return };
+    preset.provider.clone_into(&mut model.provider);
+    preset.base_url.clone_into(&mut model.base_url);
+    if model.api_key_name.is_empty() {
+        preset.api_key_name.clone_into(&mut model.api_key_name);
     }
 }
 
@@ -233,6 +256,7 @@ pub fn prices_of(record: &ModelRecord) -> Prices {
         cache_read: record.price_cache_read,
         cache_write: record.price_cache_write,
         currency: record.currency.clone(),
+        tiers: record.facts.price_tiers.clone(),
     }
 }
 

@@ -6,8 +6,9 @@ use chatos_store::{ModelRecord, ModelTest};
 use chatos_tool::{Fault, Text};
 use serde_json::Value;
 
-use super::Models;
 use super::edit::{needs_key, secret_reference};
+use super::facts::{Source, window_of};
+use super::{Models, address};
 use crate::provider::gemini::reduce;
 
 /// What is known about a model besides its record.
@@ -64,17 +65,48 @@ impl Models {
             }
             let problem = problem.map(|text| ("config", text));
             let usable = model.enabled && problem.is_none();
-            let warnings = if model.provider == "gemini" { lost_keywords(schemas()) } else { None };
-            let state = ModelState {
-                usable,
-                problem,
-                warnings: warnings.into_iter().collect(),
-                last_test: tests.remove(&model.id),
-            };
+            let mut warnings: Vec<Text> = small_window(model).into_iter().collect();
+            if model.provider == "gemini" {
+                warnings.extend(lost_keywords(schemas()));
+            }
+            let state = ModelState { usable, problem, warnings, last_test: tests.remove(&model.id) };
             states.insert(model.id.clone(), state);
         }
         Ok(states)
     }
+}
+
+/// Work with tools needs room; what a local server was started with is the person's to change.
+const ROOM: u64 = 16_384;
+
+/// A local model that is loaded with too small a window, and the exact fix.
+fn small_window(model: &ModelRecord) -> Option<Text> {
+    let window = window_of(model);
+    let measured = matches!(window.source, Source::Vendor | Source::Learned);
+    if window.tokens >= ROOM || !measured || !address::is_local(&model.base_url) {
+        return None;
+    }
+    let (tokens, id) = (window.tokens, &model.model);
+    let (en, zh) = match model.provider.as_str() {
+        "lmstudio" => (
+            format!("reload it with `lms load {id} --context-length 32768`"),
+            format!("请用 `lms load {id} --context-length 32768` 重新加载"),
+        ),
+        "ollama" => (
+            "start the server with `OLLAMA_CONTEXT_LENGTH=32768 ollama serve`".to_owned(),
+            "请用 `OLLAMA_CONTEXT_LENGTH=32768 ollama serve` 启动服务".to_owned(),
+        ),
+        _ => (
+            "start its server with more, as `llama-server -c 32768` or `vllm serve --max-model-len 32768`"
+                .to_owned(),
+            "请以更大的上下文启动服务，例如 `llama-server -c 32768` 或 `vllm serve --max-model-len 32768`"
+                .to_owned(),
+        ),
+    };
+    Some(Text::new(
+        format!("it is loaded with a window of {tokens} tokens, too few for work with tools; {en}"),
+        format!("当前加载的上下文只有 {tokens} 个 token，不足以使用工具；{zh}"),
+    ))
 }
 
 /// agents §1.2: what this vendor does not take of the schemas of these tools.

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::protocol::cut_off;
+use crate::refusal::{self, Place};
 use crate::{Class, Dialect, Effort, Event, Message, ModelError, Request, Stop, Usage, Wire};
 
 /// The API wants a bound on every answer.
@@ -42,7 +43,9 @@ pub(crate) fn wire(request: &Request, dialect: &Dialect) -> Wire {
             body.insert("tool_choice".to_owned(), choice);
         }
     }
-    let budget = params.effort.map(|effort| match effort {
+    // A loop that began without thinking goes on without: its answers have no block to begin with.
+    let effort = params.effort.filter(|_| !loop_without_thinking(&request.messages));
+    let budget = effort.map(|effort| match effort {
         Effort::Minimal => 1024,
         Effort::Low => 2048,
         Effort::Medium => 8192,
@@ -60,7 +63,12 @@ pub(crate) fn wire(request: &Request, dialect: &Dialect) -> Wire {
         }
         _ => {}
     }
-    body.insert("messages".to_owned(), messages(&request.messages));
+    let by_hand = params.extra_body.get("thinking").is_some_and(|thinking| thinking["type"] != "disabled");
+    let mut said = messages(&request.messages, effort.is_some() || by_hand);
+    if dialect.sends("cache_control") {
+        mark_cached(&mut said);
+    }
+    body.insert("messages".to_owned(), Value::Array(said));
     Wire {
         path: "v1/messages".to_owned(),
         headers: vec![("anthropic-version", "2023-06-01".to_owned())],
@@ -68,8 +76,44 @@ pub(crate) fn wire(request: &Request, dialect: &Dialect) -> Wire {
     }
 }
 
+/// Whether the answers since the person last spoke called tools without thinking first.
+fn loop_without_thinking(messages: &[Message]) -> bool {
+    let since = messages.iter().rev().take_while(|message| !matches!(message, Message::User { .. }));
+    since.into_iter().any(|message| match message {
+        Message::Assistant { reasoning, tool_calls, .. } => {
+            !tool_calls.is_empty() && reasoning.iter().all(|block| block.opaque.is_none())
+        }
+        _ => false,
+    })
+}
+
+/// Blocks a breakpoint looks back over, less what it stands on.
+const LOOK_BACK: usize = 18;
+
+/// Puts the two breakpoints of the conversation: at its end, and where the request before ended, so that a lost
+/// entry has one near (working-day §5).
+fn mark_cached(messages: &mut [Value]) {
+    let mut places: Vec<(usize, usize)> = Vec::new();
+    for (message, said) in messages.iter().enumerate() {
+        for (block, content) in said["content"].as_array().into_iter().flatten().enumerate() {
+            let kind = content["type"].as_str().unwrap_or_default();
+            let empty = kind == "text" && content["text"].as_str().is_none_or(str::is_empty);
+            if !empty && !matches!(kind, "thinking" | "redacted_thinking") {
+                places.push((message, block));
+            }
+        }
+    }
+    let Some(last) = places.len().checked_sub(1) else { return };
+    let answer = messages.iter().rposition(|said| said["role"] == "assistant").unwrap_or(0);
+    let before = places.iter().rposition(|(message, _)| *message < answer);
+    let before = before.map(|before| if last - before > LOOK_BACK { before + LOOK_BACK } else { before });
+    for (message, block) in before.into_iter().chain([last]).map(|place| places[place]) {
+        messages[message]["content"][block]["cache_control"] = json!({ "type": "ephemeral" });
+    }
+}
+
 /// Messages must alternate between user and assistant; tool results are user messages.
-fn messages(messages: &[Message]) -> Value {
+fn messages(messages: &[Message], thinks: bool) -> Vec<Value> {
     let mut out: Vec<(&str, Vec<Value>)> = Vec::new();
     for message in messages {
         let (role, blocks) = match message {
@@ -88,7 +132,8 @@ fn messages(messages: &[Message]) -> Value {
                 ("user", blocks)
             }
             Message::Assistant { text, reasoning, tool_calls } => {
-                let mut blocks: Vec<_> = reasoning.iter().filter_map(|block| block.opaque.clone()).collect();
+                let own = reasoning.iter().filter(|_| thinks).filter_map(|block| block.opaque.clone());
+                let mut blocks: Vec<_> = own.collect();
                 if !text.trim().is_empty() {
                     blocks.push(json!({ "type": "text", "text": text }));
                 }
@@ -117,26 +162,6 @@ fn messages(messages: &[Message]) -> Value {
         }
     }
     out.into_iter().map(|(role, content)| json!({ "role": role, "content": content })).collect()
-}
-
-/// Why a call was refused.
-pub(crate) fn refused(status: u16, body: &Value) -> Option<ModelError> {
-    let error = body.get("error")?;
-    let message = error.get("message").and_then(Value::as_str)?;
-    let class = match error.get("type").and_then(Value::as_str).unwrap_or_default() {
-        "authentication_error" => Class::Auth,
-        "permission_error" => Class::Permission,
-        "not_found_error" => Class::NotFound,
-        "rate_limit_error" => Class::RateLimited,
-        "billing_error" => Class::Quota,
-        "request_too_large" => Class::ContextLength,
-        "overloaded_error" | "api_error" | "timeout_error" => Class::Server,
-        // The API has no type of its own for this one.
-        "invalid_request_error" if message.starts_with("prompt is too long") => Class::ContextLength,
-        "invalid_request_error" => Class::InvalidRequest,
-        _ => ModelError::class_of_status(status),
-    };
-    Some(ModelError::new(class, message).with_status(status))
 }
 
 /// A streamed answer so far.
@@ -186,7 +211,7 @@ impl Decoding {
             }
             "message_stop" => events.extend(self.end()?),
             "error" => {
-                let refused = refused(500, chunk);
+                let refused = refusal::read(Place::Stream, chunk);
                 return Err(refused.unwrap_or_else(|| ModelError::new(Class::Server, chunk.to_string())));
             }
             // `ping`, and kinds that come later.
@@ -299,7 +324,7 @@ fn stop(reason: &str) -> Stop {
 /// An answer in one piece: the same events as if it had been streamed.
 pub(crate) fn whole(body: &Value) -> Result<Vec<Event>, ModelError> {
     if body.get("type").and_then(Value::as_str) == Some("error") {
-        let refused = refused(500, body);
+        let refused = refusal::read(Place::Stream, body);
         return Err(refused.unwrap_or_else(|| ModelError::new(Class::Server, body.to_string())));
     }
     let Some(blocks) = body.get("content").and_then(Value::as_array) else {

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::protocol::cut_off;
+use crate::refusal::{self, Place};
 use crate::{Class, Effort, Event, Message, ModelError, Request, Stop, Usage, Wire};
 
 /// The request.
@@ -13,7 +14,7 @@ pub(crate) fn wire(request: &Request) -> Wire {
         let parts: Vec<_> = request.system.iter().map(|text| json!({ "text": text })).collect();
         body.insert("systemInstruction".to_owned(), json!({ "parts": parts }));
     }
-    body.insert("contents".to_owned(), contents(&request.messages));
+    body.insert("contents".to_owned(), contents(&request.messages, &params.model));
     if !request.tools.is_empty() {
         let declarations: Vec<_> = request
             .tools
@@ -67,9 +68,14 @@ pub(crate) fn wire(request: &Request) -> Wire {
     }
 }
 
-fn contents(messages: &[Message]) -> Value {
+/// What the API documents for a call that another model made, or whose signature is lost.
+const UNSIGNED: &str = "skip_thought_signature_validator";
+
+fn contents(messages: &[Message], model: &str) -> Value {
+    let signs = model.rsplit('/').next().unwrap_or(model).starts_with("gemini-3");
+    let turn = messages.iter().rposition(|message| matches!(message, Message::User { .. })).unwrap_or(0);
     let mut out: Vec<(&str, Vec<Value>)> = Vec::new();
-    for message in messages {
+    for (at, message) in messages.iter().enumerate() {
         let (role, parts) = match message {
             Message::User { text, images } => {
                 let mut parts: Vec<_> = images
@@ -86,12 +92,14 @@ fn contents(messages: &[Message]) -> Value {
                 if !text.is_empty() {
                     parts.push(json!({ "text": text }));
                 }
-                parts.extend(tool_calls.iter().map(|call| {
+                parts.extend(tool_calls.iter().enumerate().map(|(index, call)| {
                     let args = serde_json::from_str::<Value>(&call.arguments).ok();
                     let args = args.filter(Value::is_object).unwrap_or_else(|| json!({}));
                     let mut part = json!({ "functionCall": { "name": call.name, "args": args } });
                     if let Some(signature) = &call.opaque {
                         part["thoughtSignature"] = signature.clone();
+                    } else if signs && index == 0 && at > turn {
+                        part["thoughtSignature"] = json!(UNSIGNED);
                     }
                     part
                 }));
@@ -247,28 +255,6 @@ fn reduce_at(schema: &Value, root: &Value, depth: usize, lost: &mut Lost) -> Val
     Value::Object(out)
 }
 
-/// Why a call was refused.
-pub(crate) fn refused(status: u16, body: &Value) -> Option<ModelError> {
-    let error = body.get(0).unwrap_or(body).get("error")?;
-    let message = error.get("message").and_then(Value::as_str)?;
-    let details = error.get("details").and_then(Value::as_array);
-    let reason = |wanted: &str| {
-        let mut all = details.into_iter().flatten();
-        all.any(|detail| detail.get("reason").and_then(Value::as_str) == Some(wanted))
-    };
-    let class = match error.get("status").and_then(Value::as_str).unwrap_or_default() {
-        _ if reason("API_KEY_INVALID") => Class::Auth,
-        "UNAUTHENTICATED" => Class::Auth,
-        "PERMISSION_DENIED" => Class::Permission,
-        "NOT_FOUND" => Class::NotFound,
-        "RESOURCE_EXHAUSTED" => Class::RateLimited,
-        "INVALID_ARGUMENT" | "FAILED_PRECONDITION" | "OUT_OF_RANGE" => Class::InvalidRequest,
-        "UNAVAILABLE" | "INTERNAL" | "DEADLINE_EXCEEDED" => Class::Server,
-        _ => ModelError::class_of_status(status),
-    };
-    Some(ModelError::new(class, message).with_status(status))
-}
-
 /// A streamed answer so far.
 #[derive(Debug, Default)]
 pub(crate) struct Decoding {
@@ -279,9 +265,7 @@ pub(crate) struct Decoding {
 impl Decoding {
     pub(crate) fn chunk(&mut self, chunk: &Value) -> Result<Vec<Event>, ModelError> {
         if chunk.get("error").is_some() {
-            let status =
-                chunk.pointer("/error/code").and_then(Value::as_u64).and_then(|c| u16::try_from(c).ok());
-            let refused = refused(status.unwrap_or(500), chunk);
+            let refused = refusal::read(Place::Stream, chunk);
             return Err(refused.unwrap_or_else(|| ModelError::new(Class::Server, chunk.to_string())));
         }
         if let Some(reason) = chunk.pointer("/promptFeedback/blockReason").and_then(Value::as_str) {

@@ -1,8 +1,11 @@
 //! Chat completions, as OpenAI defined them and as dozens of vendors understood them.
 
+mod thinking;
+
 use serde_json::{Map, Value, json};
 
 use crate::protocol::cut_off;
+use crate::refusal::{self, Place};
 use crate::{Class, Dialect, Event, Message, ModelError, Request, Stop, Usage, Wire};
 
 /// The request.
@@ -15,10 +18,10 @@ pub(crate) fn wire(request: &Request, dialect: &Dialect) -> Wire {
         }
     };
     put("model", json!(params.model));
-    put("messages", messages(request));
+    put("messages", messages(request, dialect));
     put("stream", json!(true));
     put("stream_options", json!({ "include_usage": true }));
-    if !request.tools.is_empty() {
+    if !request.tools.is_empty() && dialect.sends("tools") {
         let tools = request.tools.iter().map(|tool| {
             json!({ "type": "function", "function": {
                 "name": tool.name, "description": tool.description, "parameters": tool.parameters } })
@@ -43,7 +46,8 @@ pub(crate) fn wire(request: &Request, dialect: &Dialect) -> Wire {
     Wire { path: "chat/completions".to_owned(), headers: Vec::new(), body: Value::Object(body) }
 }
 
-fn messages(request: &Request) -> Value {
+fn messages(request: &Request, dialect: &Dialect) -> Value {
+    let replay = thinking::replay(request, dialect);
     let mut out = Vec::new();
     if !request.system.is_empty() {
         out.push(json!({ "role": "system", "content": request.system.join("\n\n") }));
@@ -59,7 +63,7 @@ fn messages(request: &Request) -> Value {
                 }));
                 json!({ "role": "user", "content": parts })
             }
-            Message::Assistant { text, tool_calls, .. } => {
+            Message::Assistant { text, reasoning, tool_calls } => {
                 let mut said = Map::new();
                 said.insert("role".to_owned(), json!("assistant"));
                 // An empty text beside tool calls must be null for several vendors.
@@ -73,6 +77,7 @@ fn messages(request: &Request) -> Value {
                     });
                     said.insert("tool_calls".to_owned(), calls.collect());
                 }
+                thinking::put(&mut said, reasoning, !tool_calls.is_empty(), replay);
                 Value::Object(said)
             }
             Message::Tool { call_id, content, .. } => {
@@ -83,35 +88,13 @@ fn messages(request: &Request) -> Value {
     Value::Array(out)
 }
 
-/// Why a call was refused; `None` when the body is not in the vendor's form.
-pub(crate) fn refused(status: u16, body: &Value) -> Option<ModelError> {
-    // Some vendors send a list with one member.
-    let body = body.get(0).unwrap_or(body);
-    let error = body.get("error").filter(|error| !error.is_null()).unwrap_or(body);
-    let text = |member: &str| error.get(member).and_then(Value::as_str);
-    let message = error.as_str().or_else(|| text("message")).or_else(|| text("detail"))?;
-    let kind = text("code").or_else(|| text("type")).unwrap_or_default();
-    let class = match kind {
-        "insufficient_quota" | "billing_hard_limit_reached" | "insufficient_balance" => Class::Quota,
-        "context_length_exceeded" | "string_above_max_length" => Class::ContextLength,
-        "invalid_api_key" | "authentication_error" => Class::Auth,
-        "model_not_found" => Class::NotFound,
-        "content_filter" | "content_policy_violation" | "data_inspection_failed" => Class::ContentFilter,
-        "rate_limit_exceeded" | "rate_limit_error" => Class::RateLimited,
-        "server_error" | "overloaded_error" => Class::Server,
-        _ => ModelError::class_of_status(status),
-    };
-    let mut refused = ModelError::new(class, message).with_status(status);
-    refused.param = text("param").map(str::to_owned);
-    Some(refused)
-}
-
 /// A streamed answer so far.
 #[derive(Debug, Default)]
 pub(crate) struct Decoding {
     calls: Vec<Call>,
     stop: Option<Stop>,
     any: bool,
+    thinking: thinking::Thinking,
 }
 
 #[derive(Debug, Default)]
@@ -124,9 +107,7 @@ struct Call {
 impl Decoding {
     pub(crate) fn chunk(&mut self, chunk: &Value) -> Result<Vec<Event>, ModelError> {
         if let Some(error) = chunk.get("error").filter(|error| !error.is_null()) {
-            let status = error.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
-            let status = status.filter(|status| (400..600).contains(status)).unwrap_or(500);
-            let refused = refused(status, chunk);
+            let refused = refusal::read(Place::Stream, chunk);
             return Err(refused.unwrap_or_else(|| ModelError::new(Class::Server, error.to_string())));
         }
         let mut events = Vec::new();
@@ -149,18 +130,13 @@ impl Decoding {
     }
 
     fn delta(&mut self, delta: &Value, events: &mut Vec<Event>) {
-        let thought = ["reasoning_content", "reasoning", "thinking"];
-        if let Some(text) = thought.iter().find_map(|member| delta.get(member).and_then(Value::as_str))
-            && !text.is_empty()
-        {
-            events.push(Event::Reasoning(text.to_owned()));
-        }
+        self.thinking.delta(delta, events);
         match delta.get("content") {
-            Some(Value::String(text)) if !text.is_empty() => events.push(Event::Text(text.clone())),
+            Some(Value::String(text)) if !text.is_empty() => self.thinking.text(text, events),
             // Parts, as some vendors stream them.
             Some(Value::Array(parts)) => {
                 for text in parts.iter().filter_map(|part| part.get("text").and_then(Value::as_str)) {
-                    events.push(Event::Text(text.to_owned()));
+                    self.thinking.text(text, events);
                 }
             }
             _ => {}
@@ -207,10 +183,11 @@ impl Decoding {
     }
 
     pub(crate) fn end(&mut self) -> Result<Vec<Event>, ModelError> {
-        match self.stop {
-            Some(stop) => Ok(vec![Event::Done(stop)]),
-            None => Err(cut_off()),
-        }
+        let Some(stop) = self.stop else { return Err(cut_off()) };
+        let mut events = Vec::new();
+        self.thinking.end(&mut events);
+        events.push(Event::Done(stop));
+        Ok(events)
     }
 }
 

@@ -334,6 +334,13 @@ impl Unit {
         self.stop(true).await;
     }
 
+    /// Starts it where it does not run; whoever calls it next waits for this start instead of making one.
+    pub(super) fn begin(self: &Arc<Self>) {
+        if let Err(error) = self.step() {
+            tracing::debug!(%error, "a backend is not started beforehand");
+        }
+    }
+
     /// A person wants it started again.
     pub(super) async fn restart(self: &Arc<Self>) -> Result<(), BackendError> {
         self.stop(false).await;

@@ -171,6 +171,15 @@ impl Backends {
         }
     }
 
+    /// Its files changed, and somebody looks at it: the new process is started at once, so that the next call does
+    /// not wait for it. One that cannot start says so in the log, and to that call.
+    pub fn renew(&self, plugin: &PluginId) {
+        if let Some(unit) = self.known(plugin) {
+            unit.reload();
+            unit.begin();
+        }
+    }
+
     /// It may not run any more.
     pub async fn stop(&self, plugin: &PluginId) {
         if let Some(unit) = self.known(plugin) {

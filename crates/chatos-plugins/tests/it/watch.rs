@@ -64,6 +64,21 @@ fn a_changed_byte_of_a_trusted_plugin_is_noticed() {
 }
 
 #[test]
+fn what_was_written_between_the_first_listing_and_the_watch_is_noticed() {
+    let world = World::new();
+    world.scan();
+    let (watcher, changes) = start(&world);
+    let outside = world.ui_apps().plugins().with_file_name("outside");
+    simple(&outside, "com.example.a", &["x"]);
+    fs::rename(&outside, world.user("a")).unwrap();
+    // Somebody lists it before the watcher has had its moment of quiet.
+    world.scan();
+    simple(&world.user("a"), "com.example.a", &["x", "y"]);
+    wait(&changes, |s| s.plugins.first().is_some_and(|p| p.loaded.apps.len() == 2));
+    watcher.stop();
+}
+
+#[test]
 fn a_root_that_is_removed_and_made_again() {
     let world = World::new();
     simple(&world.user("a"), "com.example.a", &["x"]);

@@ -187,7 +187,7 @@ codes! {
     OwnAsker "own_asker" {
         en: "this question cannot be answered from inside the program that asked it",
             "answer it on the page or in a terminal of your own";
-        zh: "不能在提问程序内部回答此问题", "请在页面上或您自己的终端中回答"
+        zh: "不能在提问程序内部回答此问题", "请在页面上或你自己的终端中回答"
     }
     NotOwner "not_owner" {
         en: "`{0}` may not answer this question", "an app answers only what it asked itself";

@@ -40,8 +40,12 @@ pub struct Ask {
     /// A call of this process without a run waits for the answer: nobody does when the process is over.
     pub call: Option<String>,
     pub session_id: Option<String>,
+    /// The other program that asks, as the host knows it: `{id, kind, name, version, label, root, project}`.
+    pub client: Option<Value>,
     pub trace: Option<Value>,
     pub effect: Option<Effect>,
+    /// What the host knows of it; signed with the line, not part of what is shown by the asker.
+    pub card: Option<Value>,
 }
 
 impl Ask {
@@ -56,8 +60,10 @@ impl Ask {
             starter: None,
             call: None,
             session_id: None,
+            client: None,
             trace: None,
             effect: None,
+            card: None,
         }
     }
 
@@ -218,11 +224,13 @@ impl Prompts {
             origin: ask.origin,
             asker: inner.asker_of(ask, run_id.as_ref()),
             session_id: ask.session_id.clone(),
+            client: ask.client.clone(),
             trace: ask.trace.clone(),
             expires_at,
             boot: (expires_at.is_some() || ask.owner.is_app()).then(|| inner.boot_now()),
             shown: shown.clone(),
             effect: ask.effect.as_ref().map(|effect| effect.name.clone()).filter(|name| !name.is_empty()),
+            card: ask.card.clone(),
         };
         let entry = entry::request(ts, &id, run_id.as_ref(), &prompt.normal, &stamp, &*inner.signer);
         let line = entry::to_line(&entry).ok_or(AskError::Internal)?;

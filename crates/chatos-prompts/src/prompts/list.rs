@@ -406,6 +406,9 @@ fn matches(item: &Item, query: &Query, needle: Option<&str>) -> bool {
         return true;
     }
     let mut todo: Vec<&Value> = item.prompt.values().collect();
+    // Who asks and where, by the names people know.
+    let names = ["/agent", "/subAgent", "/tool", "/client", "/app", "/project/name", "/session/title"];
+    todo.extend(item.card.iter().flat_map(|card| names.iter().filter_map(|at| card.pointer(at))));
     if let Some(answer) = &item.answer {
         todo.extend(answer.response.values());
     }

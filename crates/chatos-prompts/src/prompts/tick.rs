@@ -65,7 +65,7 @@ impl Origin {
     }
 
     /// It still runs.
-    pub(crate) fn is_alive(self) -> bool {
+    pub fn is_alive(self) -> bool {
         Self::of(self.pid) == Some(self)
     }
 

@@ -66,6 +66,8 @@ pub struct Item {
     pub request_id: RequestId,
     pub run_id: Option<String>,
     pub session_id: Option<String>,
+    /// The other program that asked.
+    pub client: Option<Value>,
     pub ts: i64,
     /// As written, also when this host does not know it.
     pub kind: Option<String>,
@@ -82,9 +84,13 @@ pub struct Item {
     pub shown: Option<String>,
     /// Set when the prompt decides an effect although its kind does not say so.
     pub effect: Option<String>,
+    /// What the host that served it knows of it.
+    pub card: Option<Value>,
     /// The answer must carry `shown`.
     pub shown_required: bool,
     pub expires_at: Option<i64>,
+    /// What was approved was begun.
+    pub used: bool,
     /// Secret answers will be stored in plain text, because the asker reads them from the file.
     pub plain_secrets: bool,
     /// Asked by an MCP server: Decline is offered beside Cancel.
@@ -148,6 +154,7 @@ impl Item {
             "requestId": self.request_id,
             "runId": self.run_id,
             "sessionId": self.session_id,
+            "client": self.client,
             "ts": format_ms(self.ts),
             "kind": self.kind,
             "class": match self.class { Class::Served => "served", Class::Foreign => "foreign" },
@@ -169,7 +176,9 @@ impl Item {
             "shown": self.shown,
             "shownRequired": self.shown_required,
             "effect": self.effect,
+            "card": self.card,
             "expiresAt": time(self.expires_at),
+            "used": self.used,
             "plainSecrets": self.plain_secrets,
             "canDecline": self.can_decline,
             "answer": self.answer.as_ref().map(|a| json!({
@@ -240,9 +249,12 @@ impl Inner {
         item.owner = Some(record.owner.clone());
         item.shown = Some(record.shown.clone());
         item.effect = entry.stamp("effect").and_then(Value::as_str).map(str::to_owned);
+        item.card = entry.stamp("card").cloned();
         item.shown_required = shown_required(&item);
         item.session_id = entry.stamp("sessionId").and_then(Value::as_str).map(str::to_owned);
+        item.client = entry.stamp("client").cloned();
         item.expires_at = record.expires_at;
+        item.used = record.used_at.is_some();
         item.can_decline = item.prompt.contains_key("requestedSchema");
         if let Some(answer) = &record.answer {
             item.state = ItemState::Closed;
@@ -313,6 +325,7 @@ impl Inner {
             request_id: found.id.clone(),
             run_id: found.run.clone(),
             session_id: None,
+            client: None,
             ts: found.slot.ts,
             kind: prompt.get("kind").and_then(Value::as_str).map(str::to_owned),
             class: Class::Foreign,
@@ -325,8 +338,10 @@ impl Inner {
             warnings: checked.warnings,
             shown: None,
             effect: None,
+            card: None,
             shown_required: false,
             expires_at: None,
+            used: false,
             plain_secrets: false,
             can_decline: false,
             answer: None,
@@ -359,6 +374,7 @@ impl Inner {
             request_id: lost.id.clone(),
             run_id: lost.run.clone(),
             session_id: None,
+            client: None,
             ts: lost.ts,
             kind: lost.kind.map(|k| k.as_str().to_owned()),
             class: Class::Foreign,
@@ -371,8 +387,10 @@ impl Inner {
             warnings: Vec::new(),
             shown: None,
             effect: None,
+            card: None,
             shown_required: false,
             expires_at: None,
+            used: false,
             plain_secrets: false,
             can_decline: false,
             answer: None,

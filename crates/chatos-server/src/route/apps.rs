@@ -6,7 +6,7 @@ use axum::http::header;
 use chatos_host::{BackendCall, OpenOrder};
 use chatos_wire::app::{
     BackendCallBody, BackendResult, BackendStatus, CapabilityList, FrameLang, FrameTheme, GrantChange,
-    GrantList, GrantQuery, MeasuredBody, NeededApp, NeededApps, OpenBody, OpenedApp, RootBody, WantedBody,
+    GrantList, GrantQuery, MeasuredBody, NeededApps, OpenBody, OpenedApp, RootBody, WantedBody,
 };
 use chatos_wire::plugin::{LogQuery, PluginLog};
 use chatos_wire::status::{Done, Empty};
@@ -149,8 +149,7 @@ async fn closed(
 }
 
 async fn needed(app: App, _: Caller, (): ()) -> Result<NeededApps, ApiError> {
-    let items = app.host().needed_apps().into_iter();
-    Ok(NeededApps { items: items.map(|(plugin_id, app_id)| NeededApp { plugin_id, app_id }).collect() })
+    Ok(NeededApps { items: app.host().needed_apps() })
 }
 
 async fn backend(app: App, _: Caller, Path(plugin): Path<String>) -> Result<BackendStatus, ApiError> {

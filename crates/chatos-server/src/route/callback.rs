@@ -112,10 +112,10 @@ fn page(outcome: Returned, lang: Lang) -> String {
 fn words(outcome: Returned) -> (Text, Text) {
     match outcome {
         Returned::SignedIn => (
-            Text::fixed("You are signed in", "您已登录"),
+            Text::fixed("You are signed in", "你已登录"),
             Text::fixed(
                 "ChatOS connects to the server now. You can close this tab.",
-                "ChatOS 正在连接该服务器。您可以关闭此标签页。",
+                "ChatOS 正在连接该服务器。你可以关闭此标签页。",
             ),
         ),
         Returned::Unknown => (
@@ -129,14 +129,14 @@ fn words(outcome: Returned) -> (Text, Text) {
             Text::fixed("The sign-in was refused", "登录被拒绝"),
             Text::fixed(
                 "You, or the place where you signed in, did not allow it. To try again, go back to ChatOS and begin again.",
-                "您或登录服务没有允许此次登录。如需重试，请回到 ChatOS 重新开始。",
+                "你或登录服务没有允许此次登录。如需重试，请回到 ChatOS 重新开始。",
             ),
         ),
         Returned::Failed => (
             Text::fixed("The sign-in failed", "登录失败"),
             Text::fixed(
                 "The page of the server in ChatOS says why. You can begin again there.",
-                "原因显示在 ChatOS 中该服务器的页面上。您可以在那里重新开始。",
+                "原因显示在 ChatOS 中该服务器的页面上。你可以在那里重新开始。",
             ),
         ),
     }

@@ -3,12 +3,15 @@
 use std::sync::Arc;
 
 use chatos_host::Host;
-use chatos_model::{ModelAnswer, ModelState, PRESETS, Preset, Recognised, recognise};
+use chatos_model::{
+    ModelAnswer, ModelState, Models, PRESETS, Preset, Recognised, Window, recognise, window_of,
+};
 use chatos_store::{ModelRecord, iso_from_ms};
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use chatos_wire::model::{
-    DetectedModels, LastTest, ModelInput, ModelList, ModelProblem, ModelTestView, ModelView, Pasted,
-    PresetList, PresetView, RecognisedView,
+    DetectedModels, LastTest, ModelFactsView, ModelInput, ModelList, ModelProblem, ModelTestView, ModelView,
+    OfferedModel, OfferedModels, Pasted, PresetList, PresetView, PriceTierView, RecognisedView, RefreshOrder,
+    RefreshedModel, RefreshedModels,
 };
 use chatos_wire::status::Done;
 use serde_json::{Map, Value};
@@ -32,11 +35,14 @@ pub(crate) fn add(routes: &mut Routes) {
     );
     routes.post("/api/v1/models/detect", "Look for model servers on this machine; nothing is added", detect);
     routes.post("/api/v1/models/test", "One minimal call to a model that is not saved", test_draft);
+    routes.post("/api/v1/models/offered", "Chat models of a vendor or server, by its own list", offered);
+    routes.post("/api/v1/models/refresh", "Ask vendors what they say about the models", refresh);
     routes.get("/api/v1/models/{id}", "One model", read);
     routes.put("/api/v1/models/{id}", "Change a model", update);
     routes.delete("/api/v1/models/{id}", "Remove a model", remove);
     routes.post("/api/v1/models/{id}/default", "Make a model the default", set_default);
     routes.post("/api/v1/models/{id}/test", "One minimal call", test);
+    routes.post("/api/v1/models/{id}/reset", "Forget what a person said about its facts", reset);
 }
 
 /// As `blocking`, with the host as models want it.
@@ -71,10 +77,18 @@ async fn create(
         let key = take_key(&mut body)?;
         // Checked before the key is stored: a refused model leaves no secret behind.
         let draft = host.models().drafted(None, body.clone())?;
-        keep_key(host, &draft.api_key_name, key)?;
+        let name = name_key(&mut body, &draft, key.is_some());
+        keep_key(host, &name, key)?;
         view(host, host.models().create(body)?, lang)
     })
     .await?;
+    // What its vendor says about it comes when it comes; the page hears of it.
+    let (models, id) = (app.host().models().clone(), view.id.clone());
+    app.host().life().spawn(Box::pin(async move {
+        if let Err(fault) = models.refresh(Some(&id)).await {
+            tracing::info!(%fault, "nothing was heard about a new model");
+        }
+    }));
     Ok(Created(view))
 }
 
@@ -88,7 +102,8 @@ async fn update(
         let key = take_key(&mut body)?;
         let before = host.models().get(&id)?;
         let draft = host.models().drafted(Some(&before), body.clone())?;
-        keep_key(host, &draft.api_key_name, key)?;
+        let name = name_key(&mut body, &draft, key.is_some());
+        keep_key(host, &name, key)?;
         view(host, host.models().update(&before.id, body)?, lang)
     })
     .await?;
@@ -121,6 +136,68 @@ async fn test_draft(
     })
     .await?;
     Ok(tested(app.host().models().test_with(&model, key).await?))
+}
+
+async fn reset(app: App, cx: Caller, Path(id): Path<String>) -> Result<ModelView, ApiError> {
+    let lang = cx.lang;
+    let model = work(&app, move |host| host.models().reset(&id)).await?;
+    app.host().models().refresh(Some(&model.id)).await?;
+    work(&app, move |host| view(host, host.models().get(&model.id)?, lang)).await
+}
+
+async fn offered(
+    app: App,
+    _: Caller,
+    Members(mut body, _): Members<ModelInput>,
+) -> Result<OfferedModels, ApiError> {
+    // Only the place counts here; a model has a name and an id to be checked.
+    for member in ["name", "model"] {
+        body.insert(member.to_owned(), Value::from("?"));
+    }
+    let (draft, key) = work(&app, move |host| {
+        let key = take_key(&mut body)?;
+        Ok((host.models().drafted(None, body)?, key))
+    })
+    .await?;
+    let answer = app.host().models().offered(&draft, key).await;
+    let (models, source, problem) = match answer {
+        Ok(models) => (models, "vendor", None),
+        Err(error) => {
+            let problem = ModelProblem { code: error.class.as_str().to_owned(), message: error.message };
+            (app.host().models().shipped(&draft), "catalogue", Some(problem))
+        }
+    };
+    let known = work(&app, |host| host.models().list()).await?;
+    let items = models.into_iter().map(|model| OfferedModel {
+        added: known.iter().any(|other| other.base_url == model.base_url && other.model == model.model),
+        id: model.model,
+        context_tokens: model.context_tokens,
+        supports_vision: model.supports_vision,
+        supports_reasoning: model.supports_reasoning,
+        supports_tools: model.supports_tools,
+        price_input: model.price_input,
+        price_output: model.price_output,
+        currency: model.currency,
+    });
+    Ok(OfferedModels { items: items.collect(), source: source.to_owned(), problem })
+}
+
+async fn refresh(app: App, _: Caller, Body(order): Body<RefreshOrder>) -> Result<RefreshedModels, ApiError> {
+    let told = app.host().models().refresh(order.model.as_deref()).await?;
+    let items = told.into_iter().map(|(model, ended)| {
+        let window = window_of(&model);
+        RefreshedModel {
+            id: model.id,
+            name: model.name,
+            ok: ended.is_ok(),
+            problem: ended
+                .err()
+                .map(|error| ModelProblem { code: error.class.as_str().to_owned(), message: error.message }),
+            window: window.tokens,
+            window_source: window.source.as_str().to_owned(),
+        }
+    });
+    Ok(RefreshedModels { items: items.collect() })
 }
 
 async fn detect(app: App, _: Caller, (): ()) -> Result<DetectedModels, ApiError> {
@@ -188,6 +265,16 @@ fn take_key(body: &mut Map<String, Value>) -> Result<Option<Zeroizing<String>>, 
     }
 }
 
+/// What a key is kept as: the name that was given, else one by its vendor or address.
+fn name_key(body: &mut Map<String, Value>, draft: &ModelRecord, given: bool) -> String {
+    if !given || !draft.api_key_name.is_empty() {
+        return draft.api_key_name.clone();
+    }
+    let name = Models::key_name(&draft.base_url);
+    body.insert("apiKeyName".to_owned(), Value::from(name.as_str()));
+    name
+}
+
 fn keep_key(host: &Host, name: &str, key: Option<Zeroizing<String>>) -> Result<(), Fault> {
     let Some(key) = key else { return Ok(()) };
     if name.is_empty() {
@@ -216,7 +303,7 @@ fn view(host: &Arc<Host>, model: ModelRecord, lang: Lang) -> Result<ModelView, F
 
 fn views(host: &Arc<Host>, models: Vec<ModelRecord>, lang: Lang) -> Result<Vec<ModelView>, Fault> {
     let mut states = host.models().states(&models, &|| host.tool_schemas())?;
-    let one = |model: ModelRecord, state: ModelState| ModelView {
+    let one = |model: ModelRecord, state: ModelState, window: Window| ModelView {
         usable: state.usable,
         problem: state
             .problem
@@ -257,12 +344,35 @@ fn views(host: &Arc<Host>, models: Vec<ModelRecord>, lang: Lang) -> Result<Vec<M
         price_cache_write: model.price_cache_write,
         currency: model.currency,
         source: model.source,
+        sources: model.sources,
+        facts: ModelFactsView {
+            window: window.tokens,
+            window_source: window.source.as_str().to_owned(),
+            pdf: model.facts.pdf,
+            efforts: model.facts.efforts,
+            cache_control: model.facts.cache_control,
+            max_tools: model.facts.max_tools,
+            price_tiers: model
+                .facts
+                .price_tiers
+                .into_iter()
+                .map(|tier| PriceTierView {
+                    above: tier.above,
+                    input: tier.input,
+                    output: tier.output,
+                    cache_read: tier.cache_read,
+                    cache_write: tier.cache_write,
+                })
+                .collect(),
+            prices_as_of: model.facts.prices_as_of,
+        },
     };
     Ok(models
         .into_iter()
         .map(|model| {
             let state = states.remove(&model.id).unwrap_or_default();
-            one(model, state)
+            let window = window_of(&model);
+            one(model, state, window)
         })
         .collect())
 }

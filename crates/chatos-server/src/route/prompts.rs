@@ -63,7 +63,7 @@ async fn at_desk<T: Send + 'static>(
 }
 
 /// Ids such as `..` cannot travel in a path; in the query they can.
-fn id_of(path: String, named: Option<String>) -> String {
+pub(super) fn id_of(path: String, named: Option<String>) -> String {
     named.unwrap_or(path)
 }
 
@@ -131,10 +131,11 @@ async fn answer(
     }
     let id = id_of(path, named.id);
     let surface = if from_page(&cx) { Surface::Ui } else { Surface::Api };
-    let answered = at_desk(&app, cx.lang, move |desk, lang| {
+    let lang = cx.lang;
+    let answered = blocking(&app, move |host| {
         let reply =
             PromptReply { viewer: viewer(session), ..PromptReply::from_payload(&Value::Object(body))? };
-        desk.respond(&id, &reply, surface, lang)
+        host.inbox().answer(&id, &reply, surface, lang)
     });
     typed(answered.await?)
 }

@@ -4,8 +4,8 @@ use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use chatos_host::Sender;
 use chatos_wire::session::{
-    Compacted, EventBatch, EventQuery, MessagePage, MessageQuery, SearchQuery, SearchResults, SendOrder,
-    Sent, SessionChange, SessionList, SessionOrder, SessionQuery, SessionView,
+    CompactOrder, Compacted, EventBatch, EventQuery, MessagePage, MessageQuery, Scratch, SearchQuery,
+    SearchResults, SendOrder, Sent, SessionChange, SessionList, SessionOrder, SessionQuery, SessionView,
 };
 use chatos_wire::status::{Done, Empty};
 
@@ -15,6 +15,7 @@ use crate::app::App;
 use crate::caller::Caller;
 use crate::input::{Body, Path, Query};
 use crate::narrow::AppCaller;
+use crate::route::chat_file;
 use crate::route::plugins::blocking;
 use crate::table::Routes;
 
@@ -24,6 +25,7 @@ const SEND_BYTES: usize = 64 * 1024 * 1024;
 pub(crate) fn add(routes: &mut Routes) {
     routes.get("/api/v1/sessions", "Chats, pinned ones first, then the most recent", list);
     routes.post("/api/v1/sessions", "Makes a chat", create);
+    routes.post("/api/v1/scratch", "Makes the folder for trying things out, outside every project", scratch);
     routes.get("/api/v1/sessions/search", "Messages that contain a text", search);
     routes.get("/api/v1/sessions/{id}", "One chat with what it used", read);
     routes.patch("/api/v1/sessions/{id}", "Changes a chat", change);
@@ -36,12 +38,23 @@ pub(crate) fn add(routes: &mut Routes) {
     );
     routes.post("/api/v1/sessions/{id}/send", "Sends a message; the answer comes as events", send);
     routes.post("/api/v1/sessions/{id}/abort", "Stops the answer under way", abort);
-    routes.post("/api/v1/sessions/{id}/retry", "Sends the last message of the person again", retry);
+    routes.post("/api/v1/sessions/{id}/retry", "Answers the last message of the person again", retry);
+    routes.post(
+        "/api/v1/sessions/{id}/messages/{message}/select",
+        "Shows another version of a message, with what followed it",
+        select,
+    );
+    routes.post(
+        "/api/v1/sessions/{id}/messages/{message}/fork",
+        "Makes a chat that begins with this one up to a message",
+        fork,
+    );
     routes.post(
         "/api/v1/sessions/{id}/compact",
         "Summarises the beginning of the chat for the model",
         compact,
     );
+    routes.get("/api/v1/sessions/{id}/export", "The chat as a file, without secrets", chat_file::export);
     routes.bytes("/api/v1/sessions/{id}/attachments/{attachment}", attachment);
 }
 
@@ -55,6 +68,11 @@ async fn reach(
     let Some(caller) = caller.cloned() else { return Ok(()) };
     let id = id.to_owned();
     blocking(app, move |host| host.reach_session(&caller, &id, capability)).await
+}
+
+async fn scratch(app: App, _: Caller, _: Body<Empty>) -> Result<Scratch, ApiError> {
+    let path = blocking(&app, |host| host.scratch()).await?;
+    Ok(Scratch { path: path.display().to_string() })
 }
 
 async fn list(app: App, cx: Caller, Query(wanted): Query<SessionQuery>) -> Result<SessionList, ApiError> {
@@ -160,12 +178,29 @@ async fn retry(
     Ok(Accepted(app.host().runs().retry(&id).await?))
 }
 
+async fn select(
+    app: App,
+    _: Caller,
+    (Path((id, message)), _): (Path<(String, String)>, Body<Empty>),
+) -> Result<Done, ApiError> {
+    app.host().runs().select_version(&id, &message).await?;
+    Ok(Done { ok: true })
+}
+
+async fn fork(
+    app: App,
+    _: Caller,
+    (Path((id, message)), _): (Path<(String, String)>, Body<Empty>),
+) -> Result<Created<SessionView>, ApiError> {
+    Ok(Created(app.host().runs().fork(&id, &message).await?))
+}
+
 async fn compact(
     app: App,
     _: Caller,
-    (Path(id), _): (Path<String>, Body<Empty>),
+    (Path(id), Body(order)): (Path<String>, Body<CompactOrder>),
 ) -> Result<Compacted, ApiError> {
-    Ok(Compacted { ok: true, made: app.host().runs().compact(&id).await? })
+    Ok(Compacted { ok: true, made: app.host().runs().compact(&id, &order.instructions).await? })
 }
 
 /// A file of a chat. Only images are shown by a browser; everything else is a download (security T3).

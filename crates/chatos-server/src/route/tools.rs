@@ -8,7 +8,8 @@ use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use chatos_wire::status::Empty;
 use chatos_wire::tool::{
     CallInput, CallNewsQuery, CallResult, CallStateView, CancelResult, NamedCallInput, ToolHints,
-    ToolLogQuery, ToolLogView, ToolQuery, ToolServer, ToolServers, ToolView, ToolsetProblem,
+    ToolLogQuery, ToolLogView, ToolNews, ToolNewsQuery, ToolQuery, ToolServer, ToolServers, ToolView,
+    ToolsetProblem,
 };
 use serde_json::Value;
 
@@ -45,6 +46,7 @@ pub(crate) fn add(routes: &mut Routes) {
         call_state,
     );
     routes.post("/api/v1/tools/calls/{callId}/cancel", "Cancel a running call", cancel);
+    routes.get("/api/v1/tool-news", "Waits until tools, servers or grants changed", news);
     routes.get("/api/v1/tool-log", "Calls of tools, newest first", log);
 }
 
@@ -59,7 +61,8 @@ async fn list(app: App, cx: Caller, Query(query): Query<ToolQuery>) -> Result<To
                 return Err(Fault::new(ErrorCode::InvalidArgument, text).into());
             }
         };
-        let (tools, problems) = app.host().tools_of_agent(&agent, role, lang).await?;
+        let patience = query.wait_ms.map(Duration::from_millis);
+        let (tools, problems) = app.host().tools_of_agent(&agent, role, lang, patience).await?;
         let problems = problems.into_iter().map(|problem| ToolsetProblem {
             server: problem.server,
             tool: problem.tool,
@@ -126,9 +129,20 @@ async fn call_named(
     cx: Caller,
     Body(input): Body<NamedCallInput, CALL_BYTES>,
 ) -> Result<CallResult, ApiError> {
-    let NamedCallInput { server, tool, arguments, meta, session, root, for_client, call_id, agent, trail } =
-        input;
-    let input = CallInput { arguments, meta, session, root, for_client, call_id, agent, trail };
+    let NamedCallInput {
+        server,
+        tool,
+        arguments,
+        meta,
+        session,
+        root,
+        for_client,
+        call_id,
+        agent,
+        resume,
+        trail,
+    } = input;
+    let input = CallInput { arguments, meta, session, root, for_client, call_id, agent, resume, trail };
     run(&app, cx.lang, server, tool, input).await
 }
 
@@ -167,10 +181,16 @@ async fn run(
         for_client: input.for_client,
         call_id: id,
         agent: input.agent.filter(|agent| !agent.trim().is_empty()),
+        resume: input.resume,
         lang,
         trail: input.trail,
     };
     typed(app.host().tools().call(call).await?)
+}
+
+async fn news(app: App, _: Caller, Query(query): Query<ToolNewsQuery>) -> Result<ToolNews, ApiError> {
+    let wait = Duration::from_millis(query.wait_ms.min(MAX_WAIT_MS));
+    Ok(app.host().tool_news(query.since, wait).await)
 }
 
 async fn call_state(

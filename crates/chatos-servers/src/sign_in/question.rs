@@ -349,8 +349,8 @@ fn whether(server: &str, scopes: &[String], lang: Lang) -> Value {
             "Not now",
         ),
         Lang::Zh => (
-            format!("{name} 需要您登录"),
-            format!("智能体需要使用服务器 `{name}`，它要求您在其网站登录。"),
+            format!("{name} 需要你登录"),
+            format!("智能体需要使用服务器 `{name}`，它要求你在其网站登录。"),
             format!("请求的权限：{rights}"),
             "登录…",
             "暂不",

@@ -53,6 +53,7 @@ fn tools_are_named_sorted_and_looked_up_exactly() {
             },
         ],
         Vec::new(),
+        Lang::En,
     );
     let names: Vec<&str> = set.specs().map(|tool| tool.name.as_str()).collect();
     assert_eq!(names, ["get_current_time", "mcp_code_a", "mcp_p_x_a", "mcp_p_x_z_dotted"]);
@@ -78,6 +79,7 @@ fn a_refused_tool_keeps_its_place_among_the_names() {
                 sampling: false,
             }],
             Vec::new(),
+            Lang::En,
         )
     };
     for word in [Word::Allow, refuse()] {
@@ -90,4 +92,41 @@ fn long_descriptions_are_cut_for_models() {
     let text = description("s", None, &"长".repeat(3_000));
     assert_eq!(text.chars().count(), DESCRIPTION_CHARS);
     assert!(text.ends_with('…'));
+}
+
+/// The definitions a request holds, with what the system prompt says about the rest.
+fn bytes_of(set: &Toolset) -> usize {
+    let listed = set
+        .listed()
+        .map(|tool| tool.name.len() + tool.description.len() + tool.input_schema.to_string().len() + 60);
+    listed.sum::<usize>() + set.on_demand(Lang::En).map_or(0, |text| text.len())
+}
+
+#[test]
+fn thirty_servers_cost_hardly_more_than_three() {
+    let room = Room { window: 128_000, most: 128, search: ToolSearch::Auto };
+    let made = |servers: usize| {
+        let offers = (0..servers).map(|server| {
+            let own = format!("server{server}");
+            let tools = (0..12).map(|n| OfferedTool {
+                description: "What this tool does, at the length people write. ".repeat(8),
+                input_schema: json!({ "type": "object", "properties": {
+                    "path": { "type": "string", "description": "The place it works on, as people describe it" } } }),
+                ..tool(&format!("tool_{n}"), Word::Allow)
+            });
+            ServerOffer { route: route(&format!("admin:{server}"), &own, &own), tools: tools.collect(), sampling: false }
+        });
+        let mut set = Toolset::build(offers.collect(), Vec::new(), Lang::En);
+        set.fit(room, Lang::En).unwrap();
+        set
+    };
+    let (few, many) = (made(3), made(30));
+    assert_eq!((few.deferred(), many.deferred()), (0, 360));
+    let (few_bytes, many_bytes) = (bytes_of(&few), bytes_of(&many));
+    assert!(many_bytes * 4 <= few_bytes * 5, "{many_bytes} of {few_bytes}");
+    assert!(many.get("mcp_server7_tool_3").is_some() && many.is_deferred("mcp_server7_tool_3"));
+    // Never more than the vendor takes, and never silently fewer.
+    let mut refused = made(3);
+    let off = Room { most: 16, search: ToolSearch::Off, ..room };
+    assert_eq!(refused.fit(off, Lang::En).unwrap_err().code, "too_many_tools");
 }

@@ -153,7 +153,7 @@ impl SessionSendInput {
         let facts = json!({
             "text": data, "enter": enter, "session": record.id, "name": record.name, "runs": record.command,
             "pid": record.pid, "startTime": record.start_time, "bootId": record.boot_id,
-            "network": record.network, "sandbox": { "level": record.level.as_str() },
+            "network": record.network, "findings": checked.serious(), "sandbox": { "level": record.level.as_str() },
         });
         Ok(Some(Matter::command(cx, shown, &record.cwd, message, facts)))
     }

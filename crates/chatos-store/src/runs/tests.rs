@@ -41,6 +41,17 @@ fn write(steps: Vec<StepWrite>) -> RunWrite {
 }
 
 #[test]
+fn a_message_begins_one_run_however_often_it_comes() {
+    let (_dir, store) = store();
+    begin(&store);
+    let again =
+        RunRow { id: "r2".to_owned(), session_id: "s".to_owned(), created_at: 3, ..RunRow::default() };
+    let refused = store.enqueue_run(again, None, Some(message("m1", "s", MessageRole::User, "hello there")));
+    assert_eq!(refused.unwrap_err().kind, StoreErrorKind::Conflict);
+    assert!(store.run("r2").unwrap().is_none());
+}
+
+#[test]
 fn a_moment_is_whole_or_not_at_all_and_needs_the_lease() {
     let (_dir, store) = store();
     begin(&store);

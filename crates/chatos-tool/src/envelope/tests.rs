@@ -149,7 +149,7 @@ fn a_result_with_a_picture_a_sound_or_a_document_has_no_structured_part() {
 #[test]
 fn a_refused_argument_reads_as_in_the_specification() {
     let issue = Issue::new("/maxResults", IssueCode::UnknownKey, Text::fixed("unknown key", "未知的键"))
-        .hint(Text::fixed("did you mean \"max_results\"?", "您是否想写 \"max_results\"？"));
+        .hint(Text::fixed("did you mean \"max_results\"?", "你是否想写 \"max_results\"？"));
     let envelope = seal(Answer::failed(ToolError::invalid(vec![issue.clone()])));
     assert_eq!(envelope.text, "✗ [invalid_argument] /maxResults: unknown key. Did you mean \"max_results\"?");
     let structured = envelope.structured().unwrap();

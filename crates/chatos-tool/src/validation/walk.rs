@@ -294,7 +294,7 @@ impl<'a> Walk<'a> {
 }
 
 fn did_you_mean(name: &str) -> Text {
-    Text::new(format!("did you mean \"{name}\"?"), format!("您是否想写 \"{name}\"？"))
+    Text::new(format!("did you mean \"{name}\"?"), format!("你是否想写 \"{name}\"？"))
 }
 
 fn types(schema: &Map<String, Value>) -> Option<Vec<&str>> {

@@ -50,7 +50,7 @@ class Runtime {
       });
       // Nothing of an app outlives the session it was opened in.
       $effect(() => {
-        if (session.status !== 'signedIn') untrack(() => void this.#stage.closeAll());
+        if (session.status !== 'signedIn' && !session.lapsed) untrack(() => void this.#stage.closeAll());
       });
     });
     // The listing as it is after the event; the one before it says nothing about what changed.

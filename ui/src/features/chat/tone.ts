@@ -2,6 +2,7 @@
 
 import type { IconName } from '../../components/Icon.svelte';
 import type { ToolCall } from '../../state/chat/entry.svelte';
+import { aboutOf } from '../../state/tools/about';
 
 export type Tone = 'neutral' | 'accent' | 'success' | 'warning' | 'danger';
 
@@ -27,21 +28,8 @@ function parse(text: string): unknown {
   }
 }
 
-/** What is worth a glance: the path, the command, the question. */
-const TARGETS = ['path', 'paths', 'file', 'command', 'cmd', 'query', 'pattern', 'q', 'url', 'title', 'name', 'task', 'text', 'message', 'id'];
-
 export function targetOf(call: ToolCall): string {
-  const args = argumentsOf(call);
-  if (!args) return '';
-  const key = TARGETS.find((name) => isShort(args[name])) ?? Object.keys(args).find((name) => isShort(args[name]));
-  const value = key === undefined ? undefined : args[key];
-  const text = Array.isArray(value) ? value.join(', ') : String(value ?? '');
-  return text.replaceAll(/\s+/gu, ' ').slice(0, 200);
-}
-
-function isShort(value: unknown): boolean {
-  if (typeof value === 'string') return value.trim() !== '';
-  return Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'string');
+  return aboutOf(argumentsOf(call));
 }
 
 export function iconOf(call: ToolCall): IconName {

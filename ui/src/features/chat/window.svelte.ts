@@ -11,7 +11,7 @@ const BUDGET_MS = 8;
 /** A row that was never drawn is taken for so high. */
 const ROW_PX = 150;
 /** Below the upper edge, places to look for what the person looks at; gaps between rows are in none of all. */
-const PROBES = [4, 24, 64, 120, 200];
+const PROBES = [4, 24, 64, 120, 200, 320, 460, 620];
 
 /** Somebody works here, or a frame lives here: drawn anew it would have forgotten it. */
 const HELD = 'iframe, textarea, [aria-expanded="true"], details[open]';
@@ -66,18 +66,18 @@ export class ChunkWindow {
     for (const id of ids) this.#drawn.add(id);
   }
 
-  /** Remembers what is looked at. */
+  /** Remembers what is looked at: the first row in view, or where none is drawn yet the chunk. A chunk that reaches
+      above the view is no good: once drawn it is of another height, and pushes the rows below it away. */
   remember(): void {
     const box = this.#box;
     if (!box) return;
-    const { top, left, width } = box.getBoundingClientRect();
-    this.#anchor = null;
-    for (const down of PROBES) {
+    const { top, left, width, height } = box.getBoundingClientRect();
+    const found = PROBES.filter((down) => down < height).flatMap((down) => {
       const element = document.elementFromPoint(left + width / 2, top + down)?.closest('[data-row], [data-chunk]');
-      if (!element || !box.contains(element)) continue;
-      this.#anchor = { element, top: element.getBoundingClientRect().top - top + box.scrollTop };
-      return;
-    }
+      return element && box.contains(element) ? [element] : [];
+    });
+    const element = found.find((one) => one.hasAttribute('data-row')) ?? found[0];
+    this.#anchor = element ? { element, top: element.getBoundingClientRect().top - top + box.scrollTop } : null;
   }
 
   /** Brings back what is looked at after something above it grew, shrank, came or went. */

@@ -17,6 +17,8 @@ export const DOCK_MOST = 1_000;
 
 const MOST_TRACED = 500;
 const LOOK_EVERY_MS = 2_000;
+/** Checking starts Node, which would take the processor from the app that is being loaded. */
+const CHECK_AFTER_MS = 500;
 const KEPT = 'chatos.dev';
 
 /** What the person chose, kept in this browser for this address. */
@@ -54,7 +56,12 @@ export class Dev {
       this.traced = at < 0 ? [...this.traced, entry].slice(-MOST_TRACED) : this.traced.with(at, entry);
     });
     const look = () => Promise.all([this.info.load(), this.problems.load(), plugins.listing.load()]);
-    events.on('plugins', () => void look());
+    let check: ReturnType<typeof setTimeout> | undefined;
+    events.on('plugins', () => {
+      void Promise.all([this.info.load(), plugins.listing.load()]);
+      clearTimeout(check);
+      check = setTimeout(() => void this.problems.load(), CHECK_AFTER_MS);
+    });
     // Nobody tells of saved files where they are not taken at once.
     setInterval(() => {
       if (this.info.data?.reload === false && document.visibilityState === 'visible') void this.info.load();

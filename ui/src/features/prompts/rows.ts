@@ -94,7 +94,7 @@ export function kindIcon(item: PromptItem): IconName {
     case 'task_confirm':
       return 'tasks';
     case 'file_change_confirm':
-      return 'file';
+      return item.card?.verb === 'run_command' || item.card?.verb === 'send_input' ? 'terminal' : 'file';
     case 'result':
       return 'ok';
   }

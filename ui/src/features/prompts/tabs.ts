@@ -9,10 +9,12 @@ export type BoardTab = (typeof TABS)[number];
 export function rowsOf(prompts: Prompts, tab: BoardTab, delivered: string): Rows {
   switch (tab) {
     case 'needsYou': {
-      const { pending } = prompts;
+      const pending = prompts.listed;
+      // How many fit a query is known when they are read: one row more asks for the next page.
+      const all = prompts.query === '' ? prompts.needsYou : pending.length + 1;
       return {
         // Rows that were not read yet have their place, so that the scroll bar tells the truth.
-        count: pending.complete ? pending.length : Math.max(pending.length, pending.started ? prompts.needsYou : 0),
+        count: pending.complete ? pending.length : Math.max(pending.length, pending.started ? all : 0),
         at: (index) => {
           const item = pending.at(index);
           return item && { item };

@@ -1,4 +1,4 @@
-// Texts around the pages: the bar of a phone, addresses that lead nowhere, the palette, shortcuts, leaving.
+// Texts around the pages: the bar of a phone, addresses that lead nowhere, the palette, leaving.
 
 export const around = {
   more: 'More',
@@ -22,19 +22,5 @@ export const around = {
     shortcuts: 'Show keyboard shortcuts',
     theme: (name: string) => `Theme: ${name}`,
     language: (name: string) => `Language: ${name}`,
-  },
-  shortcuts: {
-    title: 'Keyboard shortcuts',
-    anywhere: 'Anywhere',
-    goTo: 'Go to a page',
-    inChat: 'In a chat',
-    palette: 'Search everything',
-    help: 'This list',
-    hub: 'Inbox',
-    then: 'then',
-    send: 'Send',
-    newLine: 'New line',
-    stop: 'Stop the reply',
-    list: 'Move through the chat list',
   },
 };

@@ -82,7 +82,7 @@ export const changes = {
     undoTitle: 'Undo?',
     redoTitle: 'Redo?',
     look: 'Checking what would change…',
-    intro: 'These changes are applied together:',
+    intro: (n: number): string => (n === 1 ? 'This will change one file:' : 'These changes are applied together:'),
     root: (root: string) => `In ${root}`,
     actions: {
       restored: 'restored',

@@ -1,4 +1,4 @@
-// 各页面之外的文字：手机底栏、无效地址、命令面板、快捷键、离开提醒。
+// 各页面之外的文字：手机底栏、无效地址、命令面板、离开提醒。
 
 import type { around as source } from '../en/around';
 
@@ -24,19 +24,5 @@ export const around: typeof source = {
     shortcuts: '查看键盘快捷键',
     theme: (name: string) => `主题：${name}`,
     language: (name: string) => `语言：${name}`,
-  },
-  shortcuts: {
-    title: '键盘快捷键',
-    anywhere: '任何地方',
-    goTo: '前往页面',
-    inChat: '对话中',
-    palette: '搜索全部内容',
-    help: '显示本列表',
-    hub: '待办',
-    then: '然后',
-    send: '发送',
-    newLine: '换行',
-    stop: '停止回复',
-    list: '在对话列表中移动',
   },
 };

@@ -84,7 +84,7 @@ export const changes: typeof en = {
     undoTitle: '撤销？',
     redoTitle: '重做？',
     look: '正在检查会有哪些变化…',
-    intro: '以下更改会一起完成：',
+    intro: (n) => (n === 1 ? '将更改一个文件：' : '以下更改会一起完成：'),
     root: (root) => `位于 ${root}`,
     actions: { restored: '恢复内容', removed: '移除', recreated: '重新创建', moved_back: '移回这里' },
     more: (n) => `以及另外 ${files(n)}`,

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { ChatApi } from '../../api/chat';
 import type { EventFrame } from '../../protocol';
 import { Chat } from '../chat.svelte';
-import { IMAGE_TYPES, MAX_IMAGE_BYTES, takePictures } from './attachments';
+import { IMAGE_TYPES, MAX_FILE_BYTES, MAX_TEXTS, takeFiles } from './attachments';
 import { inOrder } from './sessions.svelte';
 import { delta, event, FakeHost, message, session } from './testing';
 import { addUsage, readUsage } from './usage';
@@ -128,20 +128,30 @@ describe('usage', () => {
   });
 });
 
-describe('pictures', () => {
-  const file = (name: string, type: string, size = 3) => new File([new Uint8Array(size)], name, { type });
+describe('files of a message', () => {
+  const file = (name: string, type: string, bytes: number[] = [0, 1, 2]) => new File([new Uint8Array(bytes)], name, { type });
+  const text = (name: string, content = 'héllo') => new File([content], name);
 
   test('go as base64; what cannot go is named with its reason', async () => {
     const huge = file('huge.png', 'image/png');
-    Object.defineProperty(huge, 'size', { value: MAX_IMAGE_BYTES + 1 });
-    const { pictures, refused } = await takePictures([file('a.png', 'image/png'), file('b.svg', 'image/svg+xml'), huge, ...[1, 2, 3, 4].map((n) => file(`${n}.png`, 'image/png'))], 0);
+    Object.defineProperty(huge, 'size', { value: MAX_FILE_BYTES + 1 });
+    const { pictures, texts, refused } = await takeFiles([file('a.png', 'image/png'), file('b.pdf', 'application/pdf'), huge, text('c.rs'), ...[1, 2, 3, 4].map((n) => file(`${n}.png`, 'image/png')), file('latin.txt', 'text/plain', [0x68, 0xe9])], { pictures: 0, texts: 0 });
     expect(pictures.map((one) => one.name)).toEqual(['a.png', '1.png', '2.png', '3.png']);
-    expect(pictures[0]?.wire).toMatchObject({ mime: 'image/png', data: btoa('\0\0\0') });
+    expect(pictures[0]?.wire).toMatchObject({ mime: 'image/png', data: btoa('\0\x01\x02') });
+    expect(texts.map((one) => one.wire)).toEqual([{ name: 'c.rs', mime: 'text/plain', data: btoa('h\xc3\xa9llo') }]);
     expect(refused).toEqual([
-      { name: 'b.svg', why: 'type' },
+      { name: 'b.pdf', why: 'type' },
       { name: 'huge.png', why: 'size' },
       { name: '4.png', why: 'count' },
+      { name: 'latin.txt', why: 'type' },
     ]);
+    // A picture that is a text is shown to the model as one.
     expect(IMAGE_TYPES).not.toContain('image/svg+xml');
+    expect((await takeFiles([text('b.svg', '<svg/>')], { pictures: 4, texts: 0 })).texts).toHaveLength(1);
+  });
+
+  test('texts have a limit of their own', async () => {
+    const { texts, refused } = await takeFiles([text('1'), text('2')], { pictures: 0, texts: MAX_TEXTS - 1 });
+    expect([texts.map((one) => one.name), refused]).toEqual([['1'], [{ name: '2', why: 'texts' }]]);
   });
 });

@@ -86,6 +86,8 @@ export class Entry {
   usage: Usage | null = $state.raw(null);
   elapsedMs: number | null = $state(null);
   attachments: AttachmentView[] = $state.raw([]);
+  /** Ids of what was said in this place, this one among them; empty where there is only one. */
+  versions: string[] = $state.raw([]);
   /** Keys of the calls it makes. */
   callKeys: string[] = $state.raw([]);
   // Of a tool result.
@@ -129,6 +131,7 @@ export class Entry {
       this.usage = readUsage(wire.usage) ?? this.usage;
     }
     this.attachments = wire.attachments ?? [];
+    this.versions = wire.versions ?? [];
     this.toolCallId = wire.toolCallId ?? null;
     this.toolName = wire.tool ?? wire.toolName ?? null;
     this.server = wire.server ?? null;

@@ -102,6 +102,16 @@ export class Ledger {
     return entry;
   }
 
+  /** A message came in the place of another: that one and what followed it are no longer shown. */
+  leave({ id, seq, versions = [] }: MessageView): void {
+    const left = versions.flatMap((version) => (version === id ? [] : [this.#entries.get(version)?.seq ?? []])).flat();
+    if (left.length === 0) return;
+    const from = Math.min(...left);
+    for (const entry of [...this.#entries.values()]) {
+      if (entry.seq >= from && entry.seq < seq) this.#entries.delete(entry.id);
+    }
+  }
+
   /** The attempt that wrote a message failed; what it wrote beyond `keep` is void. */
   void(id: string, keep: number, stamp: number): void {
     const entry = this.#entries.get(id);
@@ -172,8 +182,8 @@ export class Ledger {
     for (const entry of [...this.#entries.values()]) {
       // What is being streamed may not be written yet.
       if (ids.has(entry.id) || entry.touched > mark || (entry.partial && streaming)) continue;
-      // Gone on the host, or on a page that no longer joins this one.
-      if (entry.seq >= first || !joins) this.#entries.delete(entry.id);
+      // Gone on the host, or on a page that no longer joins this one. A page with nothing before it is all there is.
+      if (entry.seq >= first || !joins || !page.hasMore) this.#entries.delete(entry.id);
     }
     this.#order = null;
     for (const message of page.messages) {

@@ -23,6 +23,20 @@ describe('rows', () => {
   });
 });
 
+test('a message that waited for its turn stands before its own answer, not in the middle of the one before', () => {
+  const of = (seq: number, role: 'user' | 'assistant', runId: string, kind: 'normal' | 'correction' = 'normal') => {
+    const made = new Entry(`m${seq}`, role);
+    made.take(message(`m${seq}`, seq, role, '', { runId, kind }), false);
+    return made;
+  };
+  const said = [of(1, 'user', 'a'), of(2, 'assistant', 'a'), of(3, 'user', 'b'), of(4, 'user', 'c'), of(5, 'user', 'a', 'correction'), of(6, 'assistant', 'a')];
+  const keys = (entries: Entry[]) => buildRows(entries, new Map(), []).map((row) => row.key);
+  expect(keys(said)).toEqual(['m1', 'm2', 'm5', 'm6', 'm3', 'm4']);
+  expect(keys([...said, of(7, 'assistant', 'b')])).toEqual(['m1', 'm2', 'm5', 'm6', 'm3', 'm7', 'm4']);
+  // One whose run left nothing behind is not carried along to the end.
+  expect(keys([...said, of(7, 'assistant', 'c'), of(8, 'user', 'd')])).toEqual(['m1', 'm2', 'm5', 'm6', 'm3', 'm4', 'm7', 'm8']);
+});
+
 describe('chunks', () => {
   test('older pages move no cut, and chunks they do not touch stay the same objects', () => {
     const chunks = new Chunks();

@@ -16,7 +16,7 @@ export function buildRows(entries: readonly Entry[], calls: ReadonlyMap<string, 
   const rows: Row[] = [];
   const named = new Set(entries.flatMap((entry) => entry.callKeys));
   const waiting = [...summaries].sort((a, b) => a.toSeq - b.toSeq);
-  for (const entry of entries) {
+  for (const entry of inTurn(entries)) {
     while (waiting[0] && waiting[0].toSeq < entry.seq) {
       const [summary] = waiting.splice(0, 1);
       // Above the oldest message that is loaded there is nothing to draw a line under.
@@ -32,6 +32,24 @@ export function buildRows(entries: readonly Entry[], calls: ReadonlyMap<string, 
     const same = known.get(row.key);
     return same && alike(same, row) ? same : row;
   });
+}
+
+/** A message that waited for its turn stands where its run began, not where it was said: in the middle of the answer
+    before. Runs of a chat begin in the order of their messages. */
+function inTurn(entries: readonly Entry[]): readonly Entry[] {
+  const out: Entry[] = [];
+  let held: Entry[] = [];
+  for (const entry of entries) {
+    if (entry.role === 'user' && entry.kind !== 'correction' && entry.runId !== null) {
+      held.push(entry);
+      continue;
+    }
+    const begins = held.findLastIndex((one) => one.runId === entry.runId);
+    out.push(...held.slice(0, begins + 1));
+    held = held.slice(begins + 1);
+    out.push(entry);
+  }
+  return [...out, ...held];
 }
 
 function alike(one: Row, other: Row): boolean {

@@ -28,8 +28,9 @@ export class FakeHost {
   runs: RunView[] = [];
   reads = 0;
   sent: SendOrder[] = [];
+  takenBack: string[] = [];
   /** What `send` answers, or throws. */
-  onSend: (input: SendOrder) => Sent = () => ({ runId: 'r', userMessageId: 'u', queued: false });
+  onSend: (input: SendOrder) => Sent = (input) => ({ runId: 'r', userMessageId: input.clientMessageId ?? 'u', queued: false });
   #gate: Promise<void> = Promise.resolve();
   #release: () => void = () => undefined;
 
@@ -68,6 +69,7 @@ export class FakeHost {
         await this.#gate;
         return this.onSend(input);
       },
+      takeBack: (runId: string) => Promise.resolve(this.takenBack.push(runId)),
       abort: () => Promise.resolve({ ok: true }),
     };
     return fake as unknown as ChatApi;

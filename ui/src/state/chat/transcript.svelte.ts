@@ -8,7 +8,9 @@ import type { Attachment, MessageView, RunBrief, RunView, SendMode, SessionView 
 import { type Entry, type EntryError, SubJob, type ToolCall } from './entry.svelte';
 import { isMessage, moment, number, string, text } from './fields';
 import { Ledger } from './ledger.svelte';
+import type { Outbox, Unsent } from './outbox';
 import type { Row } from './rows';
+import { type Outgoing, Sending } from './sending.svelte';
 import { addUsage, readUsage, type Usage } from './usage';
 
 export const PAGE = 60;
@@ -17,6 +19,7 @@ const MAX_NOTICES = 20;
 const GAP_WAIT_MS = 400;
 
 const ACTIVE = new Set(['queued', 'running', 'waiting_prompt', 'waiting_async']);
+const NONE: Entry[] = [];
 const ENDS = new Set(['assistant_done', 'assistant_error', 'assistant_aborted']);
 
 /** The run the chat shows now, as far as this page knows it. */
@@ -44,17 +47,12 @@ export interface Retry {
   at: number;
 }
 
-/** A message on its way to the host. */
-export interface Outgoing {
-  key: number;
-  text: string;
-  attachments: Attachment[];
-  mode: SendMode;
-  error: ApiError | null;
-}
-
 export interface TranscriptOptions {
   api: ChatApi;
+  /** Where what was said is kept until the host has it. */
+  outbox?: Outbox;
+  /** A message cannot be sent any more: its chat is gone. */
+  onLost?: (text: string) => void;
   /** Runs what has to wait a moment; a test passes its own. */
   later?: (run: () => void, ms: number) => void;
   /** Notes when a session is asked for. */
@@ -70,7 +68,6 @@ export class Transcript {
   usage: Usage | null = $state.raw(null);
   notices: Notice[] = $state.raw([]);
   retry: Retry | null = $state.raw(null);
-  outgoing: Outgoing[] = $state.raw([]);
   /** The first page is here. */
   ready = $state(false);
   hasMore = $state(false);
@@ -96,11 +93,15 @@ export class Transcript {
   #gapPlanned = false;
   #keys = 0;
   #closed = false;
+  readonly #sending: Sending;
+  /** Messages that a person took back while they were on their way. */
+  readonly #regretted = new Set<string>();
 
   constructor(id: string, options: TranscriptOptions) {
     this.id = id;
     this.#api = options.api;
     this.#options = options;
+    this.#sending = new Sending(id, { ...options, post: (item) => this.#post(item) });
   }
 
   get rows(): Row[] {
@@ -109,6 +110,17 @@ export class Transcript {
 
   get active(): boolean {
     return this.run !== null && ACTIVE.has(this.run.state);
+  }
+
+  /** Messages on the host that wait for their turn, in order. */
+  get queued(): Entry[] {
+    if (!this.active) return NONE;
+    const begun = new Set(this.rows.flatMap((row) => (row.kind === 'assistant' ? [row.entry.runId] : [])));
+    const waits = (entry: Entry) => entry.kind !== 'correction' && entry.runId !== null && entry.runId !== this.run?.id && !begun.has(entry.runId);
+    const out: Entry[] = [];
+    // They are behind everything that was answered.
+    for (const row of this.rows) if (row.kind === 'user' && waits(row.entry)) out.push(row.entry);
+    return out;
   }
 
   get interrupted(): boolean {
@@ -130,6 +142,7 @@ export class Transcript {
 
   close(): void {
     this.#closed = true;
+    this.#sending.close();
   }
 
   /** The session was deleted, here or elsewhere: whoever looks at it sees that, also in the middle of reading it. */
@@ -153,6 +166,8 @@ export class Transcript {
   resync(): void {
     if (!this.ready && !this.error && !this.#reading) return;
     this.#ledger.doubt();
+    // A host that was started anew counts its events anew.
+    this.#runSeq = -1;
     void this.refresh();
   }
 
@@ -179,27 +194,34 @@ export class Transcript {
     if (!this.loadingOlder && this.#ledger.trim()) this.hasMore = true;
   }
 
-  /** Sends a message; it is shown at once and stays with its error when the host refuses it. */
-  async send(text: string, attachments: Attachment[], mode: SendMode): Promise<boolean> {
-    const item: Outgoing = { key: (this.#keys += 1), text, attachments, mode, error: null };
-    this.outgoing = [...this.outgoing, item];
-    return this.#deliver(item);
+  get outgoing(): Outgoing[] {
+    return this.#sending.outgoing;
+  }
+
+  /** Sends a message; it is shown at once. Whether the host has it. */
+  send(text: string, attachments: Attachment[], mode: SendMode): Promise<boolean> {
+    return this.#sending.send(text, attachments, mode);
   }
 
   /** Tries again to send a message the host refused, changed if `text` is given. */
-  async resend(key: number, text?: string): Promise<boolean> {
-    const item = this.outgoing.find((one) => one.key === key);
-    if (!item) return false;
-    const fresh = { ...item, text: text ?? item.text, error: null };
-    this.outgoing = this.outgoing.map((one) => (one.key === key ? fresh : one));
-    return this.#deliver(fresh);
+  resend(id: string, text?: string): Promise<boolean> {
+    return this.#sending.resend(id, text);
   }
 
-  /** Takes back a message the host refused. */
-  withdraw(key: number): Outgoing | null {
-    const item = this.outgoing.find((one) => one.key === key) ?? null;
-    this.outgoing = this.outgoing.filter((one) => one.key !== key);
-    return item;
+  /** Takes back a message that is not on the host. */
+  withdraw(id: string): void {
+    if (this.#sending.isUnderWay(id)) this.#regretted.add(id);
+    this.#sending.withdraw(id);
+  }
+
+  /** Takes up messages that an earlier page could not send. */
+  restore(items: readonly Unsent[]): Promise<void> {
+    return this.#sending.restore(items);
+  }
+
+  /** Sends what waits for the host. */
+  flush(): Promise<void> {
+    return this.#sending.flush();
   }
 
   async stop(): Promise<void> {
@@ -217,9 +239,22 @@ export class Transcript {
     }, 2_500);
   }
 
-  /** The last turn once more. */
+  /** The last turn once more, in the place of what was answered. */
   async again(): Promise<void> {
     await this.#api.retry(this.id);
+    await this.refresh();
+  }
+
+  /** Says something in the place of an older message; what followed that one is kept as its version. A run under way
+      is stopped first. */
+  async replace(message: string, text: string): Promise<void> {
+    await this.#api.send(this.id, { text, replaces: message, mode: this.active ? 'replace' : 'queue', clientMessageId: crypto.randomUUID() });
+    await this.refresh();
+  }
+
+  /** Shows another version of a message. */
+  async select(message: string): Promise<void> {
+    await this.#api.select(this.id, message);
     await this.refresh();
   }
 
@@ -262,14 +297,16 @@ export class Transcript {
         if (!isMessage(message)) return 'reread';
         // A correction of a sub agent is a message of that one.
         if (message.sessionId !== this.id) return 'same';
-        if (event.type === 'user_message') this.#arrived(message);
+        if (event.type === 'user_message') this.#sending.arrived(message.id);
         if (event.type === 'assistant_start') {
           this.retry = null;
           this.#runActive(event);
         }
         if (event.type === 'assistant_start') return this.#ledger.start(message, stamp) ? 'changed' : this.#gap();
         this.#ledger.tell(message, stamp);
-        return 'changed';
+        if (event.type !== 'user_message' || !message.versions?.length) return 'changed';
+        this.#ledger.leave(message);
+        return 'reread';
       }
       case 'assistant_delta':
       case 'assistant_reasoning_delta':
@@ -355,6 +392,8 @@ export class Transcript {
     if (event['kind'] === 'sub' || this.#ledger.isSub(runId)) return 'same';
     if (!this.#newer(event)) return 'same';
     const state = string(event['state']);
+    // One that waited for its turn was taken back: the run under way goes on.
+    if (!ACTIVE.has(state) && this.active && this.run?.id !== runId) return 'reread';
     this.#setRun({ ...this.#runOf(event), state, reason: text(event['reason']) });
     return ACTIVE.has(state) ? 'same' : 'reread';
   }
@@ -411,29 +450,19 @@ export class Transcript {
     return 'reread';
   }
 
-  /** A message that this page sent came back as an event, perhaps before its answer. */
-  #arrived(message: MessageView): void {
-    const match = this.outgoing.find((item) => item.error === null && item.text.trim() === message.content.trim());
-    if (match) this.withdraw(match.key);
-  }
-
-  async #deliver(item: Outgoing): Promise<boolean> {
-    try {
-      const input = { text: item.text, mode: item.mode, ...(item.attachments.length > 0 ? { attachments: item.attachments } : {}) };
-      const receipt = await this.#api.send(this.id, input);
-      // A quick run may be over before the answer that it began is here.
-      if (!receipt.queued && !this.active && !this.#over.has(receipt.runId)) {
-        this.#setRun({ id: receipt.runId, state: 'running', reason: null, startedAt: Date.now(), traceId: null, error: null });
-      }
-      // With the event here already there is nothing to read; without it (no connection) there is.
-      if (!receipt.userMessageId || !this.#ledger.entry(receipt.userMessageId)) await this.refresh();
-      this.withdraw(item.key);
-      return true;
-    } catch (thrown) {
-      const error = toApiError(thrown);
-      this.outgoing = this.outgoing.map((one) => (one.key === item.key ? { ...one, error } : one));
-      return false;
+  async #post(item: Outgoing): Promise<void> {
+    const files = item.attachments.length > 0 ? { attachments: item.attachments } : {};
+    const receipt = await this.#api.send(this.id, { text: item.text, mode: item.mode, clientMessageId: item.id, ...files });
+    if (this.#regretted.delete(item.id) && item.mode !== 'steer') {
+      await this.#api.takeBack(receipt.runId);
+      return this.refresh();
     }
+    // A quick run may be over before the answer that it began is here.
+    if (!receipt.queued && !this.active && !this.#over.has(receipt.runId)) {
+      this.#setRun({ id: receipt.runId, state: 'running', reason: null, startedAt: Date.now(), traceId: null, error: null });
+    }
+    // With the event here already there is nothing to read; without it (no connection) there is.
+    if (!receipt.userMessageId || !this.#ledger.entry(receipt.userMessageId)) await this.refresh();
   }
 
   async #read(): Promise<void> {
@@ -448,6 +477,7 @@ export class Transcript {
         this.#options.onSession?.(session, asked);
         if (session.run) this.#takeRun(session.run, null, runMark);
         const taken = this.#ledger.takeNewest(page, mark, this.active);
+        for (const { id } of this.outgoing) if (this.#ledger.entry(id)) this.#sending.arrived(id);
         if (taken.oldest) this.hasMore = page.hasMore;
         if (!taken.whole) this.#gap();
         this.ready = true;

@@ -231,6 +231,26 @@ describe('folding', () => {
     expect(shown(transcript)).toEqual(['assistant: right!']);
   });
 
+  test('what takes the place of an older message leaves nothing of it on the page, and choosing that one brings it back', async () => {
+    const host = new FakeHost();
+    const all = [message('q1', 1, 'user', 'one'), message('a1', 2, 'assistant', 'first'), message('q2', 3, 'user', 'two'), message('a2', 4, 'assistant', 'second')];
+    host.messages = all;
+    const { transcript } = await opened(host);
+    const uno = message('q1b', 5, 'user', 'uno', { versions: ['q1', 'q1b'] });
+    const release = host.hold();
+    host.messages = [uno];
+    transcript.apply([event('user_message', { message: uno })]);
+    // At once, not only when the host was asked.
+    expect(shown(transcript)).toEqual(['user: uno']);
+    release();
+    await transcript.refresh();
+    expect(shown(transcript)).toEqual(['user: uno']);
+    host.messages = all;
+    transcript.apply([event('messages_refresh')]);
+    await transcript.refresh();
+    expect(shown(transcript)).toEqual(['user: one', 'assistant: first', 'user: two', 'assistant: second']);
+  });
+
   test('an older state of the run does not win over a newer one', async () => {
     const { transcript } = await opened(new FakeHost());
     const late = event('run_state', { state: 'running' });
@@ -238,6 +258,18 @@ describe('folding', () => {
     expect(transcript.run?.state).toBe('aborted');
     transcript.apply([late]);
     expect(transcript.run?.state).toBe('aborted');
+  });
+
+  test('a host that was started anew counts its events anew', async () => {
+    const host = new FakeHost();
+    const { transcript } = await opened(host);
+    transcript.apply([event('run_state', { state: 'running', seq: 900 })]);
+    host.session = session({ run: { id: 'r', state: 'interrupted', traceId: 'trace' } });
+    transcript.resync();
+    await transcript.refresh();
+    expect(transcript.interrupted).toBe(true);
+    transcript.apply([event('run_state', { state: 'running', seq: 3 })]);
+    expect(transcript.active).toBe(true);
   });
 
   test('questions are known until they are answered or the run ends', async () => {
@@ -366,13 +398,30 @@ describe('sending', () => {
     const release = host.hold();
     const sent = transcript.send('hello', [], 'queue');
     expect(transcript.outgoing.map((one) => one.text)).toEqual(['hello']);
+    await expect.poll(() => host.sent.length).toBe(1);
     // The event is faster than the answer.
-    transcript.apply([event('user_message', { message: message('u', 1, 'user', 'hello') })]);
+    const id = transcript.outgoing[0]?.id ?? '';
+    transcript.apply([event('user_message', { message: message(id, 1, 'user', 'hello') })]);
     expect(transcript.outgoing).toEqual([]);
     release();
     expect(await sent).toBe(true);
     expect(shown(transcript)).toEqual(['user: hello']);
     expect(transcript.active).toBe(true);
+  });
+
+  test('a message taken back while the host is being told of it is taken back there', async () => {
+    const host = new FakeHost();
+    host.onSend = () => ({ runId: 'r2', userMessageId: 'a', queued: true });
+    const { transcript } = await opened(host);
+    const release = host.hold();
+    const sent = transcript.send('regretted', [], 'queue');
+    await expect.poll(() => host.sent.length).toBe(1);
+    transcript.withdraw(transcript.outgoing[0]?.id ?? '');
+    expect(transcript.outgoing).toEqual([]);
+    release();
+    await sent;
+    expect(host.takenBack).toEqual(['r2']);
+    expect(transcript.active).toBe(false);
   });
 
   test('an answer that is over before its sending was confirmed is over', async () => {
@@ -400,15 +449,15 @@ describe('sending', () => {
     };
     const { transcript } = await opened(host);
     expect(await transcript.send('hello', [], 'queue')).toBe(false);
-    const key = transcript.outgoing[0]?.key ?? 0;
+    const id = transcript.outgoing[0]?.id ?? '';
     expect(transcript.outgoing[0]?.error?.code).toBe('conflict');
     host.onSend = () => {
-      host.messages = [message('u', 1, 'user', 'hello')];
-      return { runId: 'r', userMessageId: 'u', queued: false };
+      host.messages = [message(id, 1, 'user', 'hello')];
+      return { runId: 'r', userMessageId: id, queued: false };
     };
-    expect(await transcript.resend(key)).toBe(true);
+    expect(await transcript.resend(id)).toBe(true);
     expect(transcript.outgoing).toEqual([]);
     expect(shown(transcript)).toEqual(['user: hello']);
-    expect(host.sent).toHaveLength(2);
+    expect(host.sent.map((one) => one.clientMessageId)).toEqual([id, id]);
   });
 });

@@ -2,6 +2,25 @@
 
 import type { UsageView } from '../../protocol/wire';
 
+/** What fills a window, in tokens. */
+export interface ContextParts {
+  system: number;
+  tools: number;
+  summary: number;
+  messages: number;
+  results: number;
+}
+
+/** How full a model's window is. */
+export interface Context {
+  used: number;
+  window: number;
+  /** Of a hundred. */
+  share: number;
+  windowSource: string;
+  parts: ContextParts;
+}
+
 export interface Usage {
   input: number;
   output: number;
@@ -13,6 +32,8 @@ export interface Usage {
   estimated: boolean;
   /** The cost is only the part that is known. */
   atLeast: boolean;
+  /** How full the model's window was after the newest call. */
+  context: Context | null;
 }
 
 /** Reads the tokens of a call, or a sum that is told per currency. */
@@ -35,6 +56,7 @@ function readOne(value: unknown): Usage | null {
     currency: typeof wire.currency === 'string' && wire.currency !== '' ? wire.currency : null,
     estimated: wire.estimated === true,
     atLeast: priced && number(wire.unknownCost) > 0,
+    context: readContext((value as { context?: unknown }).context),
   };
 }
 
@@ -50,7 +72,13 @@ export function addUsage(a: Usage | null, b: Usage | null): Usage | null {
     currency: same ? a.currency : null,
     estimated: a.estimated || b.estimated,
     atLeast: a.atLeast || b.atLeast,
+    context: b.context ?? a.context,
   };
+}
+
+function readContext(value: unknown): Context | null {
+  const wire = value as Context | undefined;
+  return wire && typeof wire === 'object' && wire.window > 0 && typeof wire.parts === 'object' ? wire : null;
 }
 
 export function totalTokens(usage: Usage): number {

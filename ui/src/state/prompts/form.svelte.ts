@@ -3,9 +3,9 @@
 
 import type { ApiError } from '../../api/error';
 import { toApiError } from '../../api/error';
-import type { PromptsApi } from '../../api/prompts';
+import type { PromptsApi, RuleScope } from '../../api/prompts';
 import type { WireObject } from '../../protocol';
-import type { PromptRecorded } from '../../protocol/wire';
+import type { PromptRecorded, RuleKept } from '../../protocol/wire';
 import { type Draft, type DraftTask, cancelResponse, checkDraft, hostIssues, initialDraft, isPristine, keptTasks, mergeDraft, okResponse, storedDraft } from './draft';
 import { type PromptItem, readItem } from './item';
 import type { Issue } from './schema';
@@ -151,6 +151,17 @@ export class PromptForm {
     }
   }
 
+  /** The rule that would answer questions like this one; nothing is kept. Null: none can, and the form says why. */
+  async rule(scope: RuleScope): Promise<RuleKept | null> {
+    this.failure = null;
+    try {
+      return await this.#api.ruleOf(this.id, scope);
+    } catch (thrown) {
+      this.failure = toApiError(thrown);
+      return null;
+    }
+  }
+
   /** Whether everything that an approval covers was asked for and agreed to. */
   get seen(): boolean {
     const { item } = this;
@@ -206,8 +217,9 @@ export class PromptForm {
     return this.#saving;
   }
 
-  /** Checks and sends. While one answer is on its way there is no second (ui-prompts §13). */
-  async send(verdict: Verdict): Promise<Outcome> {
+  /** Checks and sends, with the rule that is to be kept for questions like this one. While one answer is on its way
+      there is no second (ui-prompts §13). */
+  async send(verdict: Verdict, rule: RuleScope | null = null): Promise<Outcome> {
     const item = this.item;
     if (!item || this.sending || this.done || !this.ready || this.closed) return { kind: 'refused' };
     const draft = $state.snapshot(this.draft) as Draft;
@@ -224,7 +236,7 @@ export class PromptForm {
       const response = verdict === 'ok' ? okResponse(item, draft, secrets) : cancelResponse(item, draft, verdict === 'declined');
       if (verdict === 'ok' && item.hidden.length > 0 && this.withoutSeeing) response['withoutSeeing'] = true;
       await this.#saving;
-      const receipt = await this.#api.respond(item.id, response, item.shown);
+      const receipt = await this.#api.respond(item.id, response, item.shown, rule);
       this.done = true;
       this.#close();
       // The event says so, too; this is for a page that has lost its events.

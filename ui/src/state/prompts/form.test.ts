@@ -149,7 +149,7 @@ describe('sending', () => {
     expect(form.attempts).toBe(1);
     expect(host.respond).not.toHaveBeenCalled();
     expect((await form.send('canceled')).kind).toBe('answered');
-    expect(host.respond).toHaveBeenCalledWith('r1', { status: 'canceled' }, 'sha256:1');
+    expect(host.respond).toHaveBeenCalledWith('r1', { status: 'canceled' }, 'sha256:1', null);
   });
 
   test('twice is impossible, at once and afterwards', async () => {
@@ -159,7 +159,7 @@ describe('sending', () => {
     const [first, second] = await Promise.all([form.send('ok'), form.send('ok')]);
     expect([first.kind, second.kind, (await form.send('canceled')).kind]).toEqual(['answered', 'refused', 'refused']);
     expect(host.respond).toHaveBeenCalledTimes(1);
-    expect(host.respond).toHaveBeenCalledWith('r1', { status: 'ok' }, 'sha256:1');
+    expect(host.respond).toHaveBeenCalledWith('r1', { status: 'ok' }, 'sha256:1', null);
   });
 
   test('somebody else was faster: the form turns into their answer', async () => {

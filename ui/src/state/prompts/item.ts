@@ -4,6 +4,7 @@
 import type { FieldError } from '../../protocol';
 import type { WireObject } from '../../protocol';
 import type { PromptAnswered, PromptLine, PromptView } from '../../protocol/wire';
+import { type Card, readCard } from './card';
 import { type Schema, readSchema } from './schema';
 
 export const KINDS = ['kv', 'choice', 'task_confirm', 'file_change_confirm', 'result'] as const;
@@ -80,6 +81,15 @@ export interface HiddenFile {
   after: string | null;
 }
 
+/** Another program that asks: a coding agent, an editor. */
+export interface PromptClient {
+  name: string;
+  version: string | null;
+  project: string | null;
+  root: string | null;
+  label: string | null;
+}
+
 export interface PromptItem {
   id: string;
   kind: Kind | null;
@@ -94,6 +104,8 @@ export interface PromptItem {
   runId: string | null;
   /** The chat it belongs to. */
   sessionId: string | null;
+  /** The other program that asks, as it names itself, and where it works. */
+  client: PromptClient | null;
   at: number;
   position: number | null;
   expiresAt: number | null;
@@ -107,6 +119,10 @@ export interface PromptItem {
   shown: string | null;
   /** The answer decides an effect: it must carry `shown`, and its button waits a moment. */
   effect: boolean;
+  /** Which effect, by the host's word. */
+  effectName: string | null;
+  /** What the host itself knows of it; nothing for a line another program wrote. */
+  card: Card | null;
   plainSecrets: boolean;
   chain: { id: string; step: number; of: number | null } | null;
   /** The text it is about is longer than what the question holds: how many lines there are and are shown. */
@@ -144,6 +160,7 @@ export function readItem(wire: PromptView | null | undefined): PromptItem | null
     owner: notBlank(wire.owner),
     runId: notBlank(wire.runId),
     sessionId: notBlank(wire.sessionId),
+    client: readClient(wire.client),
     at: time(wire.ts) ?? Date.now(),
     position: number(wire.positions?.request),
     expiresAt: time(wire.expiresAt),
@@ -156,6 +173,8 @@ export function readItem(wire: PromptView | null | undefined): PromptItem | null
     canDecline: wire.canDecline === true,
     shown: notBlank(wire.shown),
     effect: wire.shownRequired === true || notBlank(wire.effect) !== null || kind === 'task_confirm' || kind === 'file_change_confirm',
+    effectName: notBlank(wire.effect),
+    card: wire.class === 'served' ? readCard(wire.card) : null,
     plainSecrets: wire.plainSecrets === true,
     chain: readChain(prompt['chain']),
     ...readReference(prompt['diffRef']),
@@ -168,6 +187,14 @@ export function readItem(wire: PromptView | null | undefined): PromptItem | null
     ignoredLines,
     forgedLines,
   };
+}
+
+function readClient(value: unknown): PromptClient | null {
+  const client = object(value);
+  const name = notBlank(client['name']);
+  if (name === null) return null;
+  const part = (key: string) => notBlank(client[key]);
+  return { name, version: part('version'), project: part('project'), root: part('root'), label: part('label') };
 }
 
 function readReference(value: unknown): Pick<PromptItem, 'cut' | 'hidden'> {

@@ -1,21 +1,60 @@
 // Words about a prompt that several surfaces use.
 
 import { i18n } from '../../i18n/index.svelte';
+import type { Card } from './card';
 import type { Answer, PromptItem } from './item';
 import type { Issue } from './schema';
 
-/** The asker's title, or one by kind. */
+/** What would be done, by what the host knows; else the asker's title, or one by kind. */
 export function titleOf(item: PromptItem): string {
   const { titles } = i18n.t.prompts;
+  // Another program, and an app that asks by itself, say themselves what it is about.
+  const known = item.card && !item.client && item.card.app === null && cardTitle(item.card);
+  if (known) return known;
   if (item.title !== null) return item.title;
   if (item.problem || item.kind === null) return titles.problem;
   if (item.body.kind === 'choice' && item.body.url !== null) return titles.url;
   return titles[item.kind];
 }
 
-/** Who asks, by a name people know: a question an agent asks by itself is the agent's, not its tool's. Whoever else
-    asks is named as it names itself. */
-export function askerOf(item: Pick<PromptItem, 'source'>, agent: string | null): string {
+/** Null: the question has a title of its own. */
+function cardTitle({ verb, object, to, count, agent, server }: Card): string | null {
+  const words = i18n.t.prompts.card.titles;
+  switch (verb) {
+    case 'run_command':
+      return count > 1 ? words.commands(count) : words.command;
+    case 'send_input':
+      return object === '' ? words.input : words.inputTo(object);
+    case 'create_file':
+      return words.create(object);
+    case 'edit_file':
+      return words.edit(object);
+    case 'delete_file':
+      return words.delete(object);
+    case 'move_file':
+      return words.move(object, to);
+    case 'change_files':
+      return words.files(count);
+    case 'use_tool':
+      return words.tool(agent, object, server);
+    case 'add_tasks':
+      return words.tasks(count);
+    case 'open_page':
+      return words.page(object);
+    default:
+      return null;
+  }
+}
+
+/** Who asks, by a name people know: another program with the project it works in; a question an agent asks by itself is
+    the agent's, not its tool's. Whoever else asks is named as it names itself. */
+export function askerOf(item: Pick<PromptItem, 'source' | 'client' | 'card'>, agent: string | null): string {
+  if (item.client) return [item.client.name, item.client.project].filter(Boolean).join(' · ');
+  const { card } = item;
+  if (card?.agent) {
+    const tool = card.server === 'ui_prompter' ? null : card.tool;
+    return [card.agent, card.subAgent, tool].filter((name) => name !== null).join(' ▸ ');
+  }
   if (item.source === null) return i18n.t.prompts.header.noSource;
   return item.source.startsWith('ui_prompter/') ? (agent ?? i18n.t.chat.assistant) : item.source;
 }

@@ -7,8 +7,8 @@ use chatos_layer::Root;
 use chatos_tool::Text;
 use serde_json::{Value, json};
 
-use crate::args::{ConfigClient, Global, Mcp};
-use crate::output::Output;
+use crate::args::{ConfigClient, Gateway, Global, Mcp};
+use chatos_terminal::output::Output;
 
 /// Prints the configuration on stdout, and where it belongs on stderr.
 pub(super) fn print(
@@ -28,6 +28,73 @@ pub(super) fn print(
         let place = place(client);
         let note = Text::new(format!("paste into {}", place.en), format!("请粘贴到 {}", place.zh));
         writeln!(std::io::stderr(), "{}", note.get(output.lang)).ok();
+    }
+}
+
+/// How long a client is told to wait for a call, in seconds: a person may be asked in the middle of it.
+const WAIT_S: u64 = 86_400;
+
+/// As `print`, for the gateway.
+pub(super) fn print_gateway(
+    client: ConfigClient,
+    global: &Global,
+    environment: &chatos_paths::Environment,
+    output: &Output,
+    options: &Gateway,
+) {
+    let text = match &options.http {
+        Some(address) => http(client, &options.shown_name, &format!("http://{address}/mcp")),
+        None => {
+            let mut args = vec!["gateway".to_owned()];
+            if options.agent != "default" {
+                args.extend(["--agent".to_owned(), options.agent.clone()]);
+            }
+            let root = options.root.as_ref().map(|root| environment.current_dir().join(root));
+            // Elsewhere the client starts its servers in the project.
+            let outside = matches!(
+                client,
+                ConfigClient::ClaudeDesktop
+                    | ConfigClient::LmStudio
+                    | ConfigClient::Cline
+                    | ConfigClient::Goose
+            );
+            let root = root.or_else(|| outside.then(|| environment.current_dir().to_owned()));
+            if let Some(root) = root {
+                args.extend(["--root".to_owned(), path_text(&root)]);
+            }
+            let lang = global.lang.unwrap_or(output.lang);
+            args.extend(["--lang".to_owned(), lang.as_str().to_owned()]);
+            let named = environment.get("CHATOS_STATE_DIR").filter(|dir| !dir.is_empty()).map(Into::into);
+            if let Some(dir) = global.state_dir.clone().or(named) {
+                let whole = std::path::absolute(&dir).unwrap_or(dir);
+                args.extend(["--state-dir".to_owned(), path_text(&whole)]);
+            }
+            patient(client, &options.shown_name, &program(), &args)
+        }
+    };
+    output.line(&text);
+    if !output.quiet {
+        let place = place(client);
+        let note = Text::new(format!("paste into {}", place.en), format!("请粘贴到 {}", place.zh));
+        writeln!(std::io::stderr(), "{}", note.get(output.lang)).ok();
+    }
+}
+
+/// The entry of a server that may wait for a person.
+fn patient(client: ConfigClient, name: &str, program: &str, args: &[String]) -> String {
+    let with = |key: &str, value: Value| {
+        let mut entry: Value = serde_json::from_str(&stdio(client, name, program, args)).unwrap_or_default();
+        entry["mcpServers"][name][key] = value;
+        pretty(&entry)
+    };
+    match client {
+        ConfigClient::ClaudeCode | ConfigClient::GeminiCli => with("timeout", json!(WAIT_S * 1_000)),
+        ConfigClient::Cline => with("timeout", json!(WAIT_S)),
+        ConfigClient::Codex => {
+            let entry = stdio(client, name, program, args);
+            format!("{entry}\nstartup_timeout_sec = 30\ntool_timeout_sec = {WAIT_S}")
+        }
+        _ => stdio(client, name, program, args),
     }
 }
 
@@ -90,10 +157,30 @@ fn stdio(client: ConfigClient, name: &str, program: &str, args: &[String]) -> St
                 args.join(", ")
             )
         }
+        ConfigClient::Opencode => {
+            let command: Vec<&str> =
+                std::iter::once(program).chain(args.iter().map(String::as_str)).collect();
+            entry("mcp", json!({ "type": "local", "command": command, "enabled": true, "timeout": 30_000 }))
+        }
+        ConfigClient::Goose => {
+            // Strings of JSON are strings of YAML.
+            let args: Vec<String> = args.iter().map(|arg| toml(arg)).collect();
+            let (name, program, args) = (toml(name), toml(program), args.join(", "));
+            format!(
+                "extensions:\n  {name}:\n    type: stdio\n    name: {name}\n    cmd: {program}\n    args: [{args}]\n    enabled: true\n    timeout: {WAIT_S}"
+            )
+        }
+        ConfigClient::Cline => {
+            entry("mcpServers", json!({ "command": program, "args": args, "disabled": false }))
+        }
+        ConfigClient::Copilot => {
+            entry("mcpServers", json!({ "type": "local", "command": program, "args": args, "tools": ["*"] }))
+        }
         ConfigClient::ClaudeDesktop
         | ConfigClient::Cursor
         | ConfigClient::Windsurf
         | ConfigClient::GeminiCli
+        | ConfigClient::LmStudio
         | ConfigClient::Generic => entry("mcpServers", plain),
     }
 }
@@ -106,13 +193,26 @@ fn http(client: ConfigClient, name: &str, url: &str) -> String {
     let entry = |key: &str, server: Value| pretty(&json!({ key: { name: server } }));
     match client {
         ConfigClient::Vscode => entry("servers", typed),
-        ConfigClient::ClaudeCode | ConfigClient::ClaudeDesktop | ConfigClient::Generic => {
-            entry("mcpServers", typed)
+        ConfigClient::ClaudeCode
+        | ConfigClient::ClaudeDesktop
+        | ConfigClient::Copilot
+        | ConfigClient::Generic => entry("mcpServers", typed),
+        ConfigClient::Opencode => {
+            entry("mcp", json!({ "type": "remote", "url": url, "headers": headers, "enabled": true }))
+        }
+        ConfigClient::Cline => {
+            entry("mcpServers", json!({ "type": "streamableHttp", "url": url, "headers": headers }))
+        }
+        ConfigClient::Goose => {
+            let (name, url) = (toml(name), toml(url));
+            format!(
+                "extensions:\n  {name}:\n    type: streamable_http\n    name: {name}\n    uri: {url}\n    headers: {{ Authorization: \"Bearer ${{CHATOS_MCP_TOKEN}}\" }}\n    enabled: true\n    timeout: {WAIT_S}"
+            )
         }
         ConfigClient::Zed => entry("context_servers", plain),
         ConfigClient::Windsurf => entry("mcpServers", json!({ "serverUrl": url, "headers": headers })),
         ConfigClient::GeminiCli => entry("mcpServers", json!({ "httpUrl": url, "headers": headers })),
-        ConfigClient::Cursor => entry("mcpServers", plain),
+        ConfigClient::Cursor | ConfigClient::LmStudio => entry("mcpServers", plain),
         ConfigClient::Codex => format!(
             "[mcp_servers.{}]\nurl = {}\nbearer_token_env_var = \"CHATOS_MCP_TOKEN\"",
             toml_key(name),
@@ -160,6 +260,14 @@ fn place(client: ConfigClient) -> Text {
         ConfigClient::Zed => Text::fixed("Zed's settings.json", "Zed 的 settings.json"),
         ConfigClient::GeminiCli => Text::fixed("`~/.gemini/settings.json`", "`~/.gemini/settings.json`"),
         ConfigClient::Codex => Text::fixed("`~/.codex/config.toml`", "`~/.codex/config.toml`"),
+        ConfigClient::Opencode => Text::fixed(
+            "`opencode.json` in the project, or `~/.config/opencode/opencode.json`",
+            "项目中的 `opencode.json`，或 `~/.config/opencode/opencode.json`",
+        ),
+        ConfigClient::Goose => Text::fixed("`~/.config/goose/config.yaml`", "`~/.config/goose/config.yaml`"),
+        ConfigClient::Cline => Text::fixed("Cline's MCP settings file", "Cline 的 MCP 设置文件"),
+        ConfigClient::LmStudio => Text::fixed("LM Studio's mcp.json", "LM Studio 的 mcp.json"),
+        ConfigClient::Copilot => Text::fixed("`~/.copilot/mcp-config.json`", "`~/.copilot/mcp-config.json`"),
         ConfigClient::Generic => Text::fixed("the client's MCP configuration", "客户端的 MCP 配置"),
     }
 }

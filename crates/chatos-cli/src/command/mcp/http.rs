@@ -5,14 +5,14 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use chatos_host::Beside;
+use chatos_desk::Beside;
 use chatos_layer::{Endpoint, Gate, HttpListener};
 use chatos_tool::{ErrorCode, Fault, Text};
 use tokio_util::sync::CancellationToken;
 
 use super::ready;
 use crate::args::Mcp;
-use crate::output::Output;
+use chatos_terminal::output::Output;
 
 /// A token that can be guessed is none.
 const TOKEN_CHARS: usize = 32;

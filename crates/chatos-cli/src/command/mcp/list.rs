@@ -1,21 +1,25 @@
-//! `chatos mcp list`: every built-in server with its tools, from the code alone.
+//! `chatos mcp list`: every built-in server with its tools, as clients get them.
 
 use std::process::ExitCode;
 
 use chatos_builtin as builtin;
+use chatos_desk::Beside;
 use chatos_layer::{Access, ServerEnv};
 use chatos_paths::Environment;
+use chatos_tool::Fault;
 use serde_json::{Value, json};
 
-use super::listing_lang;
+use super::{client_lang, spoken};
 use crate::args::Global;
-use crate::client::state_path;
-use crate::output::{Output, Paint, pad, width};
+use chatos_terminal::client::state_path;
+use chatos_terminal::output::{Output, Paint, pad, width};
 
-pub(super) fn run(global: &Global, environment: &Environment, output: &Output) -> ExitCode {
-    let lang = listing_lang(global, output);
-    // Everything a server can offer; building it opens nothing, so where the state is does not matter.
-    let state_dir = state_path(global, environment).unwrap_or_default();
+pub(super) fn run(global: &Global, environment: Environment, output: &Output) -> Result<ExitCode, Fault> {
+    // Everything a server can offer; building it opens nothing.
+    let state_dir = state_path(global, &environment).unwrap_or_default();
+    let beside = Beside::find(environment, global.state_dir.clone(), spoken(global).into_iter().collect())?;
+    let lang = client_lang(&beside);
+    beside.close();
     let env = ServerEnv { write: true, state_dir: Some(state_dir), ..ServerEnv::default() };
     let servers: Vec<_> =
         builtin::server_names().filter_map(|name| builtin::find_server(name, &env)).collect();
@@ -32,7 +36,7 @@ pub(super) fn run(global: &Global, environment: &Environment, output: &Output) -
             })
             .collect();
         output.json_line(&json!({ "servers": servers }));
-        return ExitCode::SUCCESS;
+        return Ok(ExitCode::SUCCESS);
     }
     for server in &servers {
         let info = server.info();
@@ -55,5 +59,5 @@ pub(super) fn run(global: &Global, environment: &Environment, output: &Output) -
             ));
         }
     }
-    ExitCode::SUCCESS
+    Ok(ExitCode::SUCCESS)
 }

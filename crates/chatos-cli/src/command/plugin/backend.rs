@@ -7,8 +7,9 @@ use hyper::Method;
 use serde_json::json;
 
 use super::{items, path_of, text};
-use crate::client::{Api, encode};
-use crate::output::{Output, visible};
+use chatos_desk::encode;
+use chatos_terminal::client::Api;
+use chatos_terminal::output::{Output, visible};
 
 pub(super) async fn log(api: &Api, output: &Output, id: &str, limit: usize) -> Result<ExitCode, Fault> {
     let mut log = api.get_json(&path_of(id, &format!("/log?limit={limit}")), output.lang).await?;

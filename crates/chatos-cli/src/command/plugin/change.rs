@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 use super::show::print_problem;
 use super::{items, path_of, text, trust};
 use crate::args::PluginData;
-use crate::client::Api;
 use crate::command::operation::follow;
-use crate::output::{Output, Paint, visible};
+use chatos_terminal::client::Api;
+use chatos_terminal::output::{Output, Paint, visible};
 
 /// What to install.
 pub(super) struct Order {
@@ -81,7 +81,7 @@ fn print_result(output: &Output, result: &Value) {
             )),
             _ => output.say(&Text::new(
                 format!("  nothing of it runs until you trust it: `chatos plugin trust {id}`"),
-                format!("  在您信任之前不会运行：`chatos plugin trust {id}`"),
+                format!("  在你信任之前不会运行：`chatos plugin trust {id}`"),
             )),
         }
     }

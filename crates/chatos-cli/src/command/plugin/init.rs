@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::trust::typed;
 use crate::args::InitArgs;
-use crate::output::{Output, Paint, pad, visible, width};
+use chatos_terminal::output::{Output, Paint, pad, visible, width};
 
 const COMMON: &str = "common";
 const FALLBACK: &str = "basic";
@@ -85,15 +85,15 @@ fn make(
     let template =
         templates.iter().find(|known| known.name == wanted).ok_or_else(|| no_template(wanted, templates))?;
     let Some(dir) = args.dir else {
-        return Err(missing("DIR", &Text::fixed("a folder for the project", "项目目录")));
+        return Err(no_folder());
     };
     let dir = environment.current_dir().join(dir);
     if !args.force && !is_free(&dir)? {
         return Err(not_empty(&dir));
     }
-    let id = ask(output, args.id, "--id", "Plugin id", "插件 id", &suggested(&dir))?;
+    let id = ask(output, args.id, "Plugin id", "插件 id", suggested(&dir));
     let plain = dir.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let name = ask(output, args.name, "--name", "Name", "名称", &plain)?;
+    let name = ask(output, args.name, "Name", "名称", plain);
     let project = Project {
         template,
         lang: output.lang,
@@ -176,6 +176,10 @@ impl Project<'_> {
         let (is_code, is_text) = (ending == "mjs", ending == "md");
         let mut rendered = String::with_capacity(text.len());
         for line in text.lines() {
+            // Bundling needs a package from the network.
+            if is_text && self.offline && line.contains("npm run build") {
+                continue;
+            }
             let Some(line) = (if is_code { self.comment(line) } else { Some(line.to_owned()) }) else {
                 continue;
             };
@@ -303,8 +307,8 @@ fn tell(output: &Output, dir: &Path, project: &Project<'_>, written: &[String], 
     let kept_en = if kept > 0 { format!(", {kept} kept as they were") } else { String::new() };
     let kept_zh = if kept > 0 { format!("，保留了已有的 {kept} 个") } else { String::new() };
     output.say(&Text::new(
-        format!("{count} files in {shown}{kept_en}. plugin.json names its schema, so your editor helps while you type."),
-        format!("已在 {shown} 写入 {count} 个文件{kept_zh}。plugin.json 指明了它的 Schema，编辑器会在输入时给出提示。"),
+        format!("{id}: {count} files in {shown}{kept_en}. plugin.json names its schema, so your editor helps while you type."),
+        format!("{id}：已在 {shown} 写入 {count} 个文件{kept_zh}。plugin.json 指明了它的 Schema，编辑器会在输入时给出提示。"),
     ));
     output.say(&Text::new(
         format!("Next:\n  cd {shown}\n  chatos dev          # run it, with panels to test it; saved files are loaded at once\n  npm test\n  chatos plugin validate --strict\n  chatos plugin install . && chatos plugin trust {id}"),
@@ -312,24 +316,17 @@ fn tell(output: &Output, dir: &Path, project: &Project<'_>, written: &[String], 
     ));
 }
 
-/// A value that was given, or what a person types; without a terminal it is missing.
-fn ask(
-    output: &Output,
-    given: Option<String>,
-    option: &str,
-    en: &'static str,
-    zh: &'static str,
-    fallback: &str,
-) -> Result<String, Fault> {
+/// A value that was given, or what a person types; without a terminal what the folder's name suggests.
+fn ask(output: &Output, given: Option<String>, en: &str, zh: &str, suggested: String) -> String {
     if let Some(given) = given {
-        return Ok(given);
+        return given;
     }
     if output.json || !std::io::stdin().is_terminal() {
-        return Err(missing(option, &Text::new(en, zh)));
+        return suggested;
     }
     let label = if output.lang == Lang::Zh { zh } else { en };
-    let answer = typed(&format!("{label} [{fallback}]: "));
-    Ok(if answer.is_empty() { fallback.to_owned() } else { answer })
+    let answer = typed(&format!("{label} [{suggested}]: "));
+    if answer.is_empty() { suggested } else { answer }
 }
 
 /// `com.example.my-app` for a folder of that name.
@@ -341,16 +338,10 @@ fn suggested(dir: &Path) -> String {
     format!("com.example.{}", if plain.is_empty() { "app" } else { plain })
 }
 
-fn missing(option: &str, what: &Text) -> Fault {
-    Fault::new(
-        ErrorCode::NeedsInput,
-        Text::new(format!("{option} is missing: {}", what.en), format!("缺少 {option}：{}", what.zh)),
-    )
-    .code("missing_option")
-    .hint(Text::new(
-        format!("give {option}, or run this in a terminal"),
-        format!("请提供 {option}，或在终端中运行"),
-    ))
+fn no_folder() -> Fault {
+    Fault::new(ErrorCode::NeedsInput, Text::fixed("Which folder? None was named", "未指定项目目录"))
+        .code("missing_option")
+        .hint(Text::fixed("for example: chatos plugin init my-app", "例如：chatos plugin init my-app"))
 }
 
 fn no_template(wanted: &str, templates: &[Template]) -> Fault {

@@ -5,7 +5,7 @@ use chatos_tool::Lang;
 use serde_json::Value;
 
 use super::{items, text};
-use crate::output::{Output, Paint, pad, visible, width};
+use chatos_terminal::output::{Output, Paint, pad, visible, width};
 
 /// Lines of the sheet that a person allows one by one, as `--allow` takes them.
 pub(super) fn ticks(rights: &Value) -> Vec<String> {

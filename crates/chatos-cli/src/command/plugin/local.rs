@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 
 use super::show::hint_word;
 use crate::args::Global;
-use crate::client::{block_on, state_path};
-use crate::output::{Output, Paint, pad, visible, width};
+use chatos_terminal::client::{block_on, state_path};
+use chatos_terminal::output::{Output, Paint, pad, visible, width};
 
 pub(super) fn validate(
     global: &Global,
@@ -48,8 +48,9 @@ pub(super) fn validate(
         for dir in dirs {
             let mut found = chatos_plugins::validate(&dir, user_root.as_deref(), &defaults)
                 .map_err(|error| package_fault(&error, output.lang, None))?;
-            let more = check_modules(node.as_ref(), &found).await;
-            found.problems.extend(more);
+            if let Some(plugin) = &found.plugin {
+                found.problems.extend(check_modules(node.as_ref(), plugin).await);
+            }
             looked.push(Looked::Found(Box::new(found)));
         }
         Ok(())
@@ -78,14 +79,7 @@ impl Looked {
         match self {
             Looked::Refused(error) => (vec![package(error)], Vec::new()),
             Looked::Found(found) => {
-                let view = |problem: &Problem| {
-                    let mut value =
-                        serde_json::to_value(problem.plain_view(manifest_lang(lang))).unwrap_or_default();
-                    if let Some(object) = value.as_object_mut() {
-                        object.shift_remove("dir");
-                    }
-                    value
-                };
+                let view = |problem: &Problem| json!(problem.plain_view(manifest_lang(lang)));
                 let of =
                     |error: bool| found.problems.iter().filter(|p| p.is_error() == error).map(view).collect();
                 let mut errors: Vec<Value> = of(true);
@@ -177,8 +171,12 @@ fn print_report(output: &Output, looked: &Looked, errors: &[Value], warnings: &[
             pad(&field(problem, "code"), code),
             field(problem, "message"),
         ));
-        if severity == "error" && !output.quiet {
+        if !output.quiet {
             output.line(&format!("        {} {}", hint_word(output), field(problem, "hint")));
+            if let Some(docs) = problem["docs"].as_str() {
+                let word = if output.lang == Lang::Zh { "参见：" } else { "see:" };
+                output.line(&output.paint(Paint::Dim, &format!("        {word} {docs}")));
+            }
         }
     }
     let count = |number: usize, one: &str, many: &str| {

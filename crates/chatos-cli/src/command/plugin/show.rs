@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 
 use super::{items, path_of, size, text};
 use crate::args::PluginSource;
-use crate::client::{Api, encode};
-use crate::output::{Output, Paint, pad, visible, width};
+use chatos_desk::encode;
+use chatos_terminal::client::Api;
+use chatos_terminal::output::{Output, Paint, pad, visible, width};
 
 pub(super) async fn list(
     api: &Api,
@@ -246,12 +247,14 @@ fn print_server(output: &Output, server: &Value) {
     if let Some(workdir) = server["workdirOutside"].as_str() {
         row(output, "  works in", "  工作目录", &output.paint(Paint::Warn, &visible(workdir)));
     }
-    let roles: Vec<&str> =
-        [("allowMain", if zh { "主流程" } else { "main" }), ("allowSub", if zh { "子代理" } else { "sub" })]
-            .into_iter()
-            .filter(|(key, _)| server[*key] == true)
-            .map(|(_, word)| word)
-            .collect();
+    let roles: Vec<&str> = [
+        ("allowMain", if zh { "主流程" } else { "main" }),
+        ("allowSub", if zh { "子智能体" } else { "sub" }),
+    ]
+    .into_iter()
+    .filter(|(key, _)| server[*key] == true)
+    .map(|(_, word)| word)
+    .collect();
     let state = if server["enabled"] == false { if zh { "，已停用" } else { ", disabled" } } else { "" };
     row(output, "  for", "  用于", &format!("{}{state}", roles.join(", ")));
 }

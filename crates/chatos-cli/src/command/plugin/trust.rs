@@ -11,8 +11,8 @@ use serde_json::json;
 use super::levels::{print_levels, ticks};
 use super::show::print_details;
 use super::{items, path_of, text};
-use crate::client::Api;
-use crate::output::{Output, Paint, visible};
+use chatos_terminal::client::Api;
+use chatos_terminal::output::{Output, Paint, visible};
 
 /// Refuses where nobody can be asked.
 pub(super) fn needs_terminal(output: &Output) -> Result<(), Fault> {
@@ -106,7 +106,7 @@ fn print_sheet(output: &Output, sheet: &serde_json::Value) {
     }
     output.say(&Text::fixed(
         "If you trust it, the commands above run as your user. Nothing is signed: check where it comes from.",
-        "信任后，上述命令将以您的用户身份运行。插件没有签名：请确认其来源。",
+        "信任后，上述命令将以你的用户身份运行。插件没有签名：请确认其来源。",
     ));
 }
 

@@ -12,9 +12,10 @@ use serde_json::{Value, json};
 
 use super::{print_one, text};
 use crate::args::Global;
-use crate::client::{Api, block_on, encode, existing_dir};
 use crate::command::open::open_browser;
-use crate::output::{Output, Paint, visible};
+use chatos_desk::encode;
+use chatos_terminal::client::{Api, block_on, existing_dir};
+use chatos_terminal::output::{Output, Paint, visible};
 
 /// How often the host is asked whether the browser came back.
 const POLL: Duration = Duration::from_millis(300);
@@ -127,7 +128,7 @@ async fn sign_in(
     if output.json {
         output.json_line(&ready);
     } else {
-        output.say(&Text::new(format!("you are signed in to `{server}`"), format!("您已登录 `{server}`")));
+        output.say(&Text::new(format!("you are signed in to `{server}`"), format!("你已登录 `{server}`")));
         print_one(output, &ready);
     }
     Ok(ExitCode::SUCCESS)
@@ -160,7 +161,7 @@ pub(super) fn print(output: &Output, item: &Value) {
             let wanted = words(&sign_in["wanted"]);
             let line = Text::new(
                 format!("  needs you to sign in: chatos mcp servers sign-in {name}"),
-                format!("  需要您登录：chatos mcp servers sign-in {name}"),
+                format!("  需要你登录：chatos mcp servers sign-in {name}"),
             );
             output.line(&output.paint(Paint::Warn, line.get(output.lang)));
             if !wanted.is_empty() {

@@ -13,10 +13,12 @@ use hyper::Method;
 use serde_json::{Map, Value, json};
 
 use crate::args::{Global, ToolsCall};
-use crate::client::{Api, CallNews, block_on, encode};
 use crate::command::mcp::watch_signals;
-use crate::command::prompts::{Desk, answer_here, input};
-use crate::output::{Output, usage_fault, visible};
+use chatos_desk::{CallNews, encode};
+use chatos_terminal::client::{Api, block_on};
+use chatos_terminal::names::Names;
+use chatos_terminal::output::{Output, usage_fault, visible};
+use chatos_terminal::prompts::{Desk, answer_here, input};
 
 /// How long the confirmation of an answer may follow the result it led to.
 const CONFIRMING: Duration = Duration::from_millis(500);
@@ -36,6 +38,7 @@ pub(super) fn run(
     };
     let root = wanted.root.or_else(|| global.project.clone());
     let mut body = with_place(body, root.as_deref(), &here, wanted.session);
+    let is_agents = wanted.agent.is_some();
     if let Some(agent) = wanted.agent {
         body["agent"] = Value::from(agent);
     }
@@ -46,12 +49,21 @@ pub(super) fn run(
     if asks_here {
         api.attend();
     }
-    let path = format!("/api/v1/tools/{}/{}/call", encode(&wanted.server), encode(&wanted.tool));
     let desk = Desk::over(api, global, environment);
     let result = block_on(async {
         let api =
             desk.api().ok_or_else(|| Fault::new(ErrorCode::Internal, Text::same("the call has no host")))?;
+        // An agent's tools are known by the names of their servers alone.
+        let server = if is_agents {
+            Names::new(api, output.lang).server(&wanted.server).await?
+        } else {
+            wanted.server.clone()
+        };
+        let path = format!("/api/v1/tools/{}/{}/call", encode(&server), encode(&wanted.tool));
         let call = Call { desk: &desk, api, output, call_id: &call_id, asks_here };
+        if let Some(arguments) = body["arguments"].as_object_mut().filter(|_| wanted.args.is_none()) {
+            call.fit(&server, &wanted.tool, arguments).await;
+        }
         let result = call.run(&path, &body).await;
         api.finish().await;
         result
@@ -69,6 +81,33 @@ struct Call<'a> {
 }
 
 impl Call<'_> {
+    /// Makes numbers and truth values of what was written as `a=2`, where the tool's schema wants them. Our own tools do
+    /// that themselves; those of other makers refuse the text.
+    async fn fit(&self, server: &str, tool: &str, arguments: &mut Map<String, Value>) {
+        if !arguments.values().any(|value| plain(value).is_some()) {
+            return;
+        }
+        let path = format!("/api/v1/tools/{}", encode(server));
+        // What is wrong with the server is said by the call itself.
+        let Ok(found) = self.api.call_patiently(Method::GET, &path, None, self.output.lang).await else {
+            return;
+        };
+        let tools = found["tools"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let Some(known) = tools.iter().find(|known| known["name"] == tool) else { return };
+        for (name, value) in arguments {
+            let wanted = known["inputSchema"]["properties"][name.as_str()]["type"].as_str();
+            let meant = plain(value).filter(|meant| match wanted {
+                Some("integer") => meant.is_i64() || meant.is_u64(),
+                Some("number") => meant.is_number(),
+                Some("boolean") => meant.is_boolean(),
+                _ => false,
+            });
+            if let Some(meant) = meant {
+                *value = meant;
+            }
+        }
+    }
+
     async fn run(&self, path: &str, body: &Value) -> Result<Value, Fault> {
         let result = self.api.call_patiently(Method::POST, path, Some(body), self.output.lang);
         // The person interrupts, the terminal hangs up, or the process is asked to end.
@@ -153,6 +192,12 @@ impl Call<'_> {
         );
         self.tell(text.get(self.output.lang));
     }
+}
+
+/// The number or truth value that a text spells.
+fn plain(value: &Value) -> Option<Value> {
+    let spelled = serde_json::from_str::<Value>(value.as_str()?).ok()?;
+    (spelled.is_number() || spelled.is_boolean()).then_some(spelled)
 }
 
 /// The arguments and `_meta` as a person wrote them.

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::support::node;
 
 /// Numbers under these names are times, positions or measurements.
-const MEASURED: [&str; 13] = [
+const MEASURED: [&str; 14] = [
     "seq",
     "ts",
     "pid",
@@ -23,6 +23,7 @@ const MEASURED: [&str; 13] = [
     "cursor",
     "next",
     "progressToken",
+    "estimate",
 ];
 /// Texts under these names are random or of this machine.
 const RANDOM: [&str; 8] = ["bootId", "ticket", "token", "signInUrl", "nonce", "shown", "fingerprint", "sig"];
@@ -38,6 +39,7 @@ impl Plain {
         let mut known = vec![
             (root.canonicalize().unwrap().display().to_string(), "<root>"),
             (root.display().to_string(), "<root>"),
+            (root.file_name().unwrap().to_string_lossy().into_owned(), "<folder>"),
             (node(), "<node>"),
             (sandbox.program().display().to_string(), "<program>"),
             (repository(), "<repository>"),
@@ -53,7 +55,8 @@ impl Plain {
 
     fn member(&self, name: &str, value: &Value) -> Value {
         match value {
-            Value::Object(_) if name == "sizes" => shape(value),
+            // The system prompt counts too, and names folders of this machine.
+            Value::Object(_) if name == "sizes" || name == "parts" => shape(value),
             Value::Object(map) => Value::Object(
                 map.iter().map(|(key, value)| (self.text(key), self.member(key, value))).collect(),
             ),

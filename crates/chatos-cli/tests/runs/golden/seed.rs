@@ -163,6 +163,7 @@ impl Seeded {
             "usage" => vec![format!("{plain}?by=model"), format!("{plain}?by=agent")],
             "sessions/search" => vec![format!("{plain}?q=counted")],
             "sessions/{id}/events" => vec![format!("{}?since=1&waitMs=0", of(chat))],
+            "sessions/{id}/export" => vec![format!("{}?format=json", of(chat))],
             "sessions/{id}" | "sessions/{id}/messages" => vec![of(chat)],
             "tasks/{id}" => vec![of(&self.task)],
             "changes/{id}" => vec![of(&self.change)],

@@ -74,7 +74,7 @@ impl Inner {
         let long = text.chars().count() > self.parts.result_chars;
         let whole = if long { Some(kept(self.store().keep_blob(text.as_bytes()))?) } else { None };
         let blob = whole.as_ref().and_then(|whole| whole.blob_id());
-        let content = chatos_agent::cut_result(&text, self.parts.result_chars, blob);
+        let content = chatos_agent::cut_result(&text, self.parts.result_chars, Some(&pending.call.id));
         let output = json!({ "text": text, "structured": structured, "isError": end.is_error });
         let output = kept(self.store().keep(&output.to_string()))?;
         let id = uuid::Uuid::now_v7().to_string();

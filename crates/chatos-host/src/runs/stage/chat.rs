@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use chatos_agent::{Entry, Speaker, StepFacts, Summary, Transcript};
+use chatos_agent::{Entry, Marks, Origin, Speaker, StepFacts, Summary, Transcript, WindowMark};
 use chatos_model::{Image, Reasoning, ToolCall};
 use chatos_prompts::{ItemState, RequestId};
 use chatos_store::{MessageRow, StepRow};
@@ -23,9 +23,17 @@ impl Inner {
         let run = &self.parts.run;
         let summary = kept(store.summaries(&self.parts.transcript))?.pop();
         let covered = summary.as_ref().map_or(0, |summary| summary.to_seq);
+        let left_out: Vec<String> = summary
+            .as_ref()
+            .and_then(|summary| serde_json::from_str(&summary.left_out).ok())
+            .unwrap_or_default();
         // What waited for its turn lies before the end of what another run summarised.
         let own = kept(store.message(&run.user_message_id))?.map_or(i64::MAX, |message| message.seq);
-        let after = covered.min(own.saturating_sub(1));
+        let mut after = covered.min(own.saturating_sub(1));
+        for id in &left_out {
+            let first = kept(store.messages_of_run(id))?.first().map_or(i64::MAX, |message| message.seq);
+            after = after.min(first.saturating_sub(1));
+        }
         let rows = kept(store.messages_after(&self.parts.transcript, after))?;
         let queued: Vec<String> = kept(store.open_runs(&run.session_id))?
             .into_iter()
@@ -41,9 +49,21 @@ impl Inner {
                 && entry.calls.iter().any(|call| !entries.iter().any(|result| result.call_id == call.id))
         });
         let steps = if open { asked(&self.parts.host, kept(store.steps(&run.id))?) } else { Vec::new() };
-        let summary =
-            summary.map(|row| Summary { id: row.id, to_seq: row.to_seq, run_id: row.run_id, text: row.text });
-        Ok(Transcript { entries, summary, queued, steps })
+        let summary = summary.map(|row| Summary {
+            // What an older program kept has no block of its own.
+            block: if row.block.is_empty() {
+                format!("[conversation_summary]\n{}", row.text)
+            } else {
+                row.block
+            },
+            id: row.id,
+            to_seq: row.to_seq,
+            run_id: row.run_id,
+            text: row.text,
+            left_out,
+        });
+        let marks = marks(kept(store.context_marks(&self.parts.transcript))?);
+        Ok(Transcript { entries, summary, queued, steps, marks })
     }
 
     fn entry(&self, row: MessageRow) -> Entry {
@@ -53,6 +73,7 @@ impl Inner {
             .get("reasoning")
             .and_then(|value| serde_json::from_value(value.clone()).ok())
             .unwrap_or_default();
+        let word = |member: &str| opaque[member].as_str().unwrap_or_default().to_owned();
         let speaker = match (row.role, row.kind) {
             (_, MessageKind::Notice) | (MessageRole::System, _) => Speaker::Notice,
             (MessageRole::Assistant, _) => Speaker::Assistant,
@@ -88,7 +109,8 @@ impl Inner {
             speaker,
             text,
             reasoning,
-            protocol: opaque["protocol"].as_str().unwrap_or_default().to_owned(),
+            origin: Origin { protocol: word("protocol"), host: word("host"), model: word("model") },
+            measured: opaque["measured"][0].as_u64().zip(opaque["measured"][1].as_u64()),
             call_id: row.tool_call_id,
             tool_name: row.tool_name,
             is_error: row.is_error,
@@ -101,12 +123,31 @@ impl Inner {
         let text = self.store().blob(&file.blob).and_then(|bytes| String::from_utf8(bytes).ok());
         match text {
             Some(text) => {
-                let text = chatos_agent::cut_result(&text, self.parts.result_chars, Some(&file.blob));
+                let text = chatos_agent::cut_result(&text, self.parts.result_chars, Some(&file.id));
                 format!("\n\n[file {}]\n{text}\n[end of file]", file.name)
             }
             None => format!("\n\n[file {}: {} bytes of {}]", file.name, file.size, file.mime),
         }
     }
+}
+
+/// What was found out about the chat's context.
+fn marks(rows: Vec<chatos_store::ContextMark>) -> Marks {
+    let mut marks = Marks::default();
+    for row in rows {
+        let number = |value: Option<i64>| value.and_then(|value| u64::try_from(value).ok());
+        match row.kind.as_str() {
+            "prune" => marks.pruned_to = marks.pruned_to.max(row.to_seq),
+            "squeeze" => marks.squeezed_to = marks.squeezed_to.max(row.to_seq),
+            _ => marks.windows.push(WindowMark {
+                window: number(row.window),
+                measured: number(row.bytes).zip(number(row.tokens)),
+                model_id: row.model_id,
+                to_seq: row.to_seq,
+            }),
+        }
+    }
+    marks
 }
 
 /// The newest step of each call. A built-in tool that waited for a person when the host stopped has done

@@ -14,7 +14,7 @@ export const land = {
   usedByNames: 'Used by',
   serversCount: (main: number, sub: number) => `${main} ${main === 1 ? 'server' : 'servers'} in chats, ${sub} as subagent`,
   lockedNote: 'Built-in profiles are read-only. Duplicate to edit.',
-  developerNote: 'Lets agents edit files and run commands, with your approval. No agent uses it unless you choose it.',
+  developerNote: 'Outside the sandbox, every command needs your approval. No agent uses this profile unless you choose it.',
   main: 'In chats',
   sub: 'As subagent',
   mainNote: 'What an agent can use in a chat.',

@@ -2,7 +2,7 @@
 
 export const subagents = {
   tab: 'Subagents',
-  intro: 'The catalog an agent can start helpers from: agents, skills and commands as plain files. A helper can use only what the permissions profile of the agent that starts it allows for subagents.',
+  intro: 'What agents can start as subagents: agents, skills and commands kept as plain files. A subagent can use only what the permissions profile of the agent that starts it allows for subagents.',
   empty: 'The catalog is empty',
   exampleIntro: 'A folder with agents/*.md, skills/*/SKILL.md or commands/*.md can be imported.',
   example: 'agents/reviewer.md',

@@ -16,7 +16,7 @@ export const land: typeof en = {
   usedByNames: '使用者',
   serversCount: (main, sub) => `对话中 ${main} 个服务器，作为子智能体 ${sub} 个`,
   lockedNote: '内置授权配置是只读的，复制后即可编辑。',
-  developerNote: '允许智能体编辑文件和运行命令（需你同意）。只有你为智能体选择它时才会生效。',
+  developerNote: '不在沙箱中的命令每次都需你同意。只有你为智能体选择它时才会生效。',
   main: '对话中',
   sub: '作为子智能体',
   mainNote: '智能体在对话中可以使用的内容。',

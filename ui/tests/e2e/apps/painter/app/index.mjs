@@ -9,7 +9,7 @@ export function mount({ container, host }) {
     busy = true;
     try {
       for (const { taskId, colour } of await host.backend.invoke('open')) {
-        const pen = canvas.getContext('2d');
+        const pen = canvas.getContext('2d', { willReadFrequently: true });
         pen.fillStyle = colour;
         pen.fillRect(0, 0, 8, 8);
         const [red, green, blue] = pen.getImageData(3, 3, 1, 1).data;

@@ -1,0 +1,199 @@
+//! Results as a request has them: long ones cut, those of one pass together within their share, old ones
+//! one line each. What follows depends on the chat and the window alone, so every request says it the same way.
+
+use chatos_model::{Message, ToolCall};
+
+use super::Said;
+use crate::result::within;
+use crate::room::Room;
+
+/// No single result has less of the window, in bytes.
+const LEAST: usize = 4_000;
+/// However many results a pass has, each says at least this much.
+const SHORTEST: usize = 200;
+/// A result in a context that had to be squeezed.
+const SQUEEZED: usize = 2_000;
+/// Longer arguments of old calls are left out.
+const ARGUMENTS: usize = 2_000;
+/// Pictures that stay when old ones go.
+const PICTURES: usize = 3;
+
+/// How long things may be in a request, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Shape {
+    each: usize,
+    pass: usize,
+    user: usize,
+    pruned_to: i64,
+    squeezed_to: i64,
+}
+
+impl Shape {
+    /// `limit` is what a person set for a result.
+    pub(crate) fn new(room: &Room, limit: usize, marks: &crate::transcript::Marks) -> Self {
+        let usable = room.fixed_usable() as usize;
+        let pass = (usable * 3 / 4).max(SQUEEZED);
+        let each = limit.min(usable * 3 / 10).max(LEAST).min(pass);
+        Self { each, pass, user: usable * 3 / 2, pruned_to: marks.pruned_to, squeezed_to: marks.squeezed_to }
+    }
+}
+
+/// Brings messages into this shape.
+pub(crate) fn shape(said: &mut [Said], shape: &Shape) {
+    let mut calls: Vec<ToolCall> = Vec::new();
+    let mut at = 0;
+    while at < said.len() {
+        let one = &mut said[at];
+        match &mut one.message {
+            Message::User { text, .. } => {
+                if text.len() > shape.user {
+                    *text = within(text, shape.user, Some(&one.id));
+                }
+                at += 1;
+            }
+            Message::Assistant { tool_calls, .. } => {
+                calls.clone_from(tool_calls);
+                if one.seq <= shape.pruned_to {
+                    tool_calls.iter_mut().for_each(shorten);
+                }
+                at += 1;
+            }
+            Message::Tool { .. } => {
+                let end = said[at..]
+                    .iter()
+                    .position(|said| !matches!(said.message, Message::Tool { .. }))
+                    .map_or(said.len(), |length| at + length);
+                results(&mut said[at..end], &calls, shape);
+                at = end;
+            }
+        }
+    }
+    pictures(said, shape.pruned_to);
+}
+
+/// The results of one pass.
+fn results(said: &mut [Said], calls: &[ToolCall], shape: &Shape) {
+    let mut lengths = Vec::with_capacity(said.len());
+    for one in said.iter_mut() {
+        let Message::Tool { call_id, name, content, is_error } = &mut one.message else { continue };
+        if one.seq <= shape.pruned_to {
+            let arguments = calls.iter().find(|call| call.id == *call_id).map(|call| call.arguments.as_str());
+            *content = pruned_line(name, arguments.unwrap_or_default(), content, *is_error, call_id);
+        }
+        let most = if one.seq <= shape.squeezed_to { shape.each.min(SQUEEZED) } else { shape.each };
+        lengths.push(content.len().min(most));
+    }
+    let level = level(&lengths, shape.pass);
+    for one in said.iter_mut() {
+        let Message::Tool { call_id, content, .. } = &mut one.message else { continue };
+        let most = if one.seq <= shape.squeezed_to { shape.each.min(SQUEEZED) } else { shape.each };
+        let most = most.min(level);
+        if content.len() > most {
+            *content = within(content, most, Some(call_id));
+        }
+    }
+}
+
+/// The length to which the longest are cut so that all together have at most `room`.
+fn level(lengths: &[usize], room: usize) -> usize {
+    if lengths.iter().sum::<usize>() <= room {
+        return usize::MAX;
+    }
+    let mut sorted = lengths.to_vec();
+    sorted.sort_unstable();
+    let mut left = room;
+    for (index, length) in sorted.iter().enumerate() {
+        let share = left / (sorted.len() - index);
+        if *length > share {
+            return share.max(SHORTEST);
+        }
+        left -= length;
+    }
+    usize::MAX
+}
+
+/// What stands for a result that is left out.
+pub(crate) fn pruned_line(name: &str, arguments: &str, content: &str, is_error: bool, id: &str) -> String {
+    let arguments: String = arguments.chars().take(120).collect();
+    let status = if is_error { "error" } else { "ok" };
+    let lines = content.lines().count();
+    let line = format!("[{name} {arguments} → {status}, {lines} lines, pruned; read_result id={id}]");
+    // A short result says more than the line that would stand for it.
+    if content.len() <= line.len() { content.to_owned() } else { line }
+}
+
+/// Long arguments of a call, as an object of the same tool.
+fn shorten(call: &mut ToolCall) {
+    let length = call.arguments.chars().count();
+    if length > ARGUMENTS {
+        let about = format!("{length} characters of arguments were left out");
+        call.arguments = serde_json::json!({ "pruned": about }).to_string();
+    }
+}
+
+/// Old pictures but the newest ones become words.
+fn pictures(said: &mut [Said], pruned_to: i64) {
+    let mut kept = 0;
+    for one in said.iter_mut().rev() {
+        let Message::User { text, images } = &mut one.message else { continue };
+        while kept + images.len() > PICTURES && one.seq <= pruned_to && !images.is_empty() {
+            images.remove(0);
+            text.push_str("\n[a picture was left out]");
+        }
+        kept += images.len();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::context::conversation;
+    use crate::context::tests::{calling, entry, result};
+    use crate::transcript::{Entry, Origin, Speaker, Transcript};
+
+    fn shaped(lengths: &[usize], shape_of: Shape) -> Vec<String> {
+        let ids: Vec<String> = (0..lengths.len()).map(|n| format!("c{n}")).collect();
+        let names: Vec<&str> = ids.iter().map(String::as_str).collect();
+        let mut entries = vec![entry(1, "r", Speaker::User, "go"), calling(2, "r", &names)];
+        for (index, length) in lengths.iter().enumerate() {
+            entries
+                .push(Entry { text: "x\n".repeat(length / 2), ..result(3 + index as i64, "r", &ids[index]) });
+        }
+        let chat = Transcript { entries, ..Transcript::default() };
+        let mut said = conversation(&chat, "r", &Origin::default());
+        shape(&mut said, &shape_of);
+        said.into_iter()
+            .filter_map(|said| match said.message {
+                Message::Tool { content, .. } => Some(content),
+                _ => None,
+            })
+            .collect()
+    }
+
+    const PLAIN: Shape = Shape { each: 4_000, pass: 6_000, user: 9_000, pruned_to: 0, squeezed_to: 0 };
+
+    #[test]
+    fn the_largest_results_of_a_pass_are_cut_and_name_the_way_to_the_rest() {
+        let results = shaped(&[100, 100_000, 3_000], PLAIN);
+        assert_eq!(results[0].len(), 100);
+        assert!(results[1].len() < 3_400 && results[1].contains("read_result id=c1"), "{}", results[1].len());
+        assert!(results.iter().map(String::len).sum::<usize>() < 6_600);
+        assert!(shaped(&[8_000], PLAIN)[0].len() < 4_200);
+    }
+
+    #[test]
+    fn old_results_are_one_line_and_short_ones_stay() {
+        let results = shaped(&[30, 5_000], Shape { pruned_to: 9, ..PLAIN });
+        assert_eq!(results[0].len(), 30);
+        assert_eq!(results[1], "[t {} → ok, 2500 lines, pruned; read_result id=c1]");
+        assert!(shaped(&[5_000], Shape { squeezed_to: 9, ..PLAIN })[0].len() < 2_200);
+    }
+
+    #[test]
+    fn many_results_share_what_there_is() {
+        let results = shaped(&[900; 64], PLAIN);
+        assert!(results.iter().all(|text| text.len() < 400));
+        assert_eq!(level(&[10, 10, 500], 120), 200);
+        assert_eq!(level(&[10, 10], 120), usize::MAX);
+    }
+}

@@ -1,0 +1,219 @@
+//! How much of a model's window is left for the conversation, counted in estimated tokens (working-day §2).
+
+use chatos_model::{Message, Source, Tool, Window};
+
+use crate::transcript::{Origin, Speaker, Transcript};
+
+/// Tokens of a picture, as large ones count with most vendors.
+const PICTURE: u64 = 1_600;
+/// What a message costs beside its text.
+const FRAME: u64 = 4;
+/// Tokens per byte before a vendor has counted anything.
+const RATIO: f64 = 1.0 / 3.0;
+/// Longest answer that is kept free.
+const RESERVE: u64 = 20_000;
+/// Fewest tokens in which a conversation works.
+const LEAST: u64 = 2_000;
+
+/// The window of a model, divided up.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Room {
+    pub(crate) window: Window,
+    /// Kept for the answer.
+    pub(crate) reserve: u64,
+    pub(crate) system: u64,
+    pub(crate) tools: u64,
+    /// What messages may fill.
+    pub(crate) usable: u64,
+    pub(crate) ratio: f64,
+    /// Bytes of system and tools.
+    overhead: u64,
+}
+
+/// What goes with every request of a pass.
+pub(crate) struct Fixed<'a> {
+    pub(crate) system: &'a [String],
+    pub(crate) tools: &'a [Tool],
+}
+
+impl Fixed<'_> {
+    fn bytes(&self) -> (u64, u64) {
+        let system: usize = self.system.iter().map(String::len).sum();
+        let tools: usize = self
+            .tools
+            .iter()
+            .map(|tool| tool.name.len() + tool.description.len() + size_of(&tool.parameters) + 24)
+            .sum();
+        (system as u64, tools as u64)
+    }
+}
+
+/// Bytes of a value as JSON, without writing it.
+fn size_of(value: &serde_json::Value) -> usize {
+    use serde_json::Value;
+    match value {
+        Value::Null => 4,
+        Value::Bool(_) => 5,
+        Value::Number(_) => 6,
+        Value::String(text) => text.len() + 2,
+        Value::Array(items) => items.iter().map(|item| size_of(item) + 1).sum::<usize>() + 2,
+        Value::Object(members) => {
+            members.iter().map(|(name, value)| name.len() + size_of(value) + 4).sum::<usize>() + 2
+        }
+    }
+}
+
+impl Room {
+    /// The room of a pass, with what the chat has taught about this model.
+    pub(crate) fn new(
+        stated: Window,
+        most_output: Option<u32>,
+        chat: &Transcript,
+        who: (&str, &Origin),
+        fixed: &Fixed<'_>,
+    ) -> Self {
+        let ratio = ratio(chat, who.0, who.1);
+        let (system_bytes, tool_bytes) = fixed.bytes();
+        let tokens = |bytes: u64| (bytes as f64 * ratio) as u64;
+        let (system, tools) = (tokens(system_bytes), tokens(tool_bytes));
+        let mut window = stated;
+        for mark in chat.marks.windows.iter().filter(|mark| mark.model_id == who.0) {
+            if let Some(said) =
+                mark.window.filter(|said| *said < stated.tokens || window.source == Source::Default)
+            {
+                window = Window { tokens: said, source: Source::Learned };
+            }
+        }
+        let reserve = reserve(window.tokens, most_output);
+        if window.source == Source::Default {
+            // An assumption must not refuse what the model may well take; the vendor says so where it does not.
+            window.tokens = window.tokens.max((system + tools) * 2 + reserve);
+        }
+        let usable = window.tokens.saturating_sub(reserve + system + tools);
+        Self { window, reserve, system, tools, usable, ratio, overhead: system_bytes + tool_bytes }
+    }
+
+    /// Whether a conversation has no room at all.
+    pub(crate) fn is_too_small(&self) -> bool {
+        self.window.source != Source::Default && self.usable < LEAST.max(self.window.tokens / 4)
+    }
+
+    /// Tokens of a message.
+    pub(crate) fn tokens(&self, message: &Message) -> u64 {
+        let (bytes, pictures) = weight(message);
+        (bytes as f64 * self.ratio) as u64 + FRAME + pictures * PICTURE
+    }
+
+    /// Tokens of a text.
+    pub(crate) fn of_text(&self, text: &str) -> u64 {
+        (text.len() as f64 * self.ratio) as u64
+    }
+
+    /// Bytes that make so many tokens.
+    pub(crate) fn bytes(&self, tokens: u64) -> usize {
+        (tokens as f64 / self.ratio) as usize
+    }
+
+    /// Tokens of a request with these messages.
+    pub(crate) fn whole(&self, messages: u64) -> u64 {
+        self.system + self.tools + messages
+    }
+
+    /// `share` hundredths of what messages may fill.
+    pub(crate) fn share(&self, share: u64) -> u64 {
+        self.usable * share / 100
+    }
+
+    /// Usable tokens by a fixed ratio: what follows from them stays the same from request to request.
+    pub(crate) fn fixed_usable(&self) -> u64 {
+        self.window.tokens.saturating_sub(self.reserve + self.overhead / 3).max(LEAST)
+    }
+
+    /// Bytes of a request, for what the vendor counts to be compared with; without pictures.
+    pub(crate) fn request_bytes(&self, messages: &[Message]) -> (u64, u64) {
+        let (bytes, pictures) =
+            messages.iter().map(weight).fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+        (self.overhead + bytes, pictures * PICTURE)
+    }
+}
+
+/// Tokens kept free for the answer.
+fn reserve(window: u64, most_output: Option<u32>) -> u64 {
+    most_output.map_or(RESERVE, u64::from).min(RESERVE).min(window / 4)
+}
+
+/// Tokens per byte: what the vendor counted last, within reason.
+fn ratio(chat: &Transcript, model_id: &str, origin: &Origin) -> f64 {
+    let answers = chat.entries.iter().rev().filter(|entry| entry.speaker == Speaker::Assistant);
+    let said = answers
+        .filter(|entry| entry.origin == *origin)
+        .find_map(|entry| entry.measured.map(|measured| (entry.seq, measured)));
+    let marked = chat.marks.windows.iter().rev().filter(|mark| mark.model_id == model_id);
+    let marked = marked.into_iter().find_map(|mark| mark.measured.map(|measured| (mark.to_seq, measured)));
+    let newest = match (said, marked) {
+        (Some(said), Some(marked)) => Some(if marked.0 >= said.0 { marked.1 } else { said.1 }),
+        (said, marked) => said.or(marked).map(|(_, measured)| measured),
+    };
+    match newest {
+        Some((bytes, tokens)) if bytes > 0 => (tokens as f64 / bytes as f64).clamp(0.15, 0.7),
+        _ => RATIO,
+    }
+}
+
+/// Bytes of a message, and its pictures.
+pub(crate) fn weight(message: &Message) -> (u64, u64) {
+    match message {
+        Message::User { text, images } => (text.len() as u64, images.len() as u64),
+        Message::Assistant { text, reasoning, tool_calls } => {
+            let thought: usize =
+                reasoning.iter().map(|part| part.opaque.as_ref().map_or(part.text.len(), size_of)).sum();
+            let calls: usize =
+                tool_calls.iter().map(|call| call.name.len() + call.arguments.len() + 48).sum();
+            ((text.len() + thought + calls) as u64, 0)
+        }
+        Message::Tool { content, name, .. } => ((content.len() + name.len() + 32) as u64, 0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::context::tests::entry;
+    use crate::transcript::{Entry, WindowMark};
+
+    fn room(tokens: u64, source: Source, chat: &Transcript, system: usize) -> Room {
+        let system = vec!["s".repeat(system)];
+        let fixed = Fixed { system: &system, tools: &[] };
+        Room::new(Window { tokens, source }, None, chat, ("m", &Origin::default()), &fixed)
+    }
+
+    #[test]
+    fn the_window_is_divided_and_a_known_small_one_is_refused() {
+        let none = Transcript::default();
+        let eight = room(8_192, Source::Person, &none, 3_000);
+        assert_eq!((eight.reserve, eight.system, eight.usable), (2_048, 1_000, 5_144));
+        assert!(!eight.is_too_small());
+        assert!(room(8_192, Source::Person, &none, 15_000).is_too_small());
+        // Nobody said that it is so small: the vendor is asked.
+        let guessed = room(8_192, Source::Default, &none, 30_000);
+        assert!(!guessed.is_too_small() && guessed.usable >= 10_000, "{guessed:?}");
+    }
+
+    #[test]
+    fn a_vendors_word_makes_the_window_smaller_and_the_count_true() {
+        let mut chat = Transcript::default();
+        chat.entries.push(Entry { measured: Some((1_000, 500)), ..entry(5, "r", Speaker::Assistant, "a") });
+        assert!((room(8_192, Source::Person, &chat, 0).ratio - 0.5).abs() < 1e-9);
+        let mark = |window, measured, to_seq| WindowMark { model_id: "m".into(), to_seq, window, measured };
+        chat.marks.windows.push(mark(Some(4_096), Some((1_000, 400)), 7));
+        let learned = room(8_192, Source::Person, &chat, 0);
+        assert_eq!(
+            (learned.window.tokens, learned.window.source, learned.ratio),
+            (4_096, Source::Learned, 0.4)
+        );
+        // A vendor never makes larger what a person made small, and nonsense is bounded.
+        chat.marks.windows.push(mark(Some(32_000), Some((1_000, 9)), 9));
+        let bounded = room(8_192, Source::Person, &chat, 0);
+        assert_eq!((bounded.window.tokens, bounded.ratio), (4_096, 0.15));
+    }
+}

@@ -1,0 +1,119 @@
+//! A request that was too long (working-day §2 stage 3): what the vendor said is remembered, then less is sent,
+//! one measure after the other.
+
+use chatos_model::{ModelError, Source, Usage};
+use chatos_tool::Fault;
+
+use super::Turn;
+use super::fit::Drawn;
+use crate::compact::{Keep, prune};
+use crate::stage::{CompactKind, Mark};
+use crate::transcript::{Transcript, WindowMark};
+
+/// A shorter answer than this is no help; the conversation has to be.
+const WORTH: u64 = 4_096;
+/// Left between the input and the longest answer.
+const MARGIN: u64 = 1_000;
+/// A window below this is a misunderstanding.
+const SMALLEST: u64 = 1_024;
+/// Hundredths of the room that stay after a refusal.
+const TAIL: u64 = 10;
+
+/// What was tried in this pass.
+#[derive(Debug, Default)]
+pub(super) struct Tried {
+    lowered: bool,
+    pruned: bool,
+    summarised: bool,
+}
+
+impl Tried {
+    pub(super) fn is_over(&self) -> bool {
+        self.summarised
+    }
+}
+
+pub(super) enum Measure {
+    /// Ask again with at most so many tokens of answer.
+    Answer(u32),
+    /// Ask again; the context is smaller.
+    Smaller,
+    Nothing,
+}
+
+impl Turn {
+    /// The next measure against a refusal.
+    pub(super) async fn overflow(
+        &self,
+        tried: &mut Tried,
+        error: &ModelError,
+        chat: &Transcript,
+        drawn: &Drawn,
+    ) -> Result<Measure, Fault> {
+        self.learn_window(error, chat, drawn).await?;
+        if let (false, Some(limit), Some(input)) = (tried.lowered, error.limit, error.input)
+            && let Some(room) = limit.checked_sub(input + MARGIN).filter(|room| *room >= WORTH)
+        {
+            tried.lowered = true;
+            return Ok(Measure::Answer(u32::try_from(room).unwrap_or(u32::MAX)));
+        }
+        if !tried.pruned {
+            tried.pruned = true;
+            if let Some((to_seq, freed)) = prune(&drawn.said, &drawn.room, Keep::least()) {
+                self.mark_pruned(drawn, (to_seq, freed), CompactKind::Overflow).await?;
+                return Ok(Measure::Smaller);
+            }
+        }
+        if !tried.summarised {
+            tried.summarised = true;
+            if let Some(to_seq) = drawn.said.iter().map(|said| said.seq).max() {
+                self.stage.mark(Mark::Squeeze { to_seq }).await?;
+            }
+            let chat = self.stage.chat().await?;
+            let said = self.shaped(&chat, &drawn.room);
+            let tail = drawn.room.share(TAIL);
+            self.compact(&chat, &said, drawn, tail, CompactKind::Overflow, "").await?;
+            return Ok(Measure::Smaller);
+        }
+        Ok(Measure::Nothing)
+    }
+
+    pub(super) async fn mark_pruned(
+        &self,
+        drawn: &Drawn,
+        found: (i64, u64),
+        kind: CompactKind,
+    ) -> Result<(), Fault> {
+        let (to_seq, freed) = found;
+        let messages = drawn.said.iter().filter(|said| said.seq <= to_seq).count();
+        let tokens = (drawn.estimate(), drawn.estimate().saturating_sub(freed));
+        self.stage.mark(Mark::Prune { to_seq, messages, tokens, kind }).await
+    }
+
+    /// Remembers what a refusal says about the window, for the rest of the chat.
+    async fn learn_window(&self, error: &ModelError, chat: &Transcript, drawn: &Drawn) -> Result<(), Fault> {
+        let (bytes, pictures) = drawn.room.request_bytes(&drawn.request.messages);
+        let counted = error.input.or(error.requested).filter(|counted| *counted > pictures);
+        let measured = counted.map(|counted| (bytes, counted - pictures));
+        let window = match error.limit.filter(|limit| *limit >= SMALLEST) {
+            Some(limit) => (limit != drawn.room.window.tokens).then_some(limit),
+            None => Some((drawn.estimate() * 8 / 10).max(SMALLEST)),
+        };
+        if window.is_none() && measured.is_none() {
+            return Ok(());
+        }
+        let to_seq = chat.entries.iter().map(|entry| entry.seq).max().unwrap_or_default();
+        let mark = WindowMark { model_id: self.model.id.clone(), to_seq, window, measured };
+        self.stage.mark(Mark::Window(mark)).await
+    }
+}
+
+/// Whether an answer came from a request that was silently shortened.
+pub(super) fn is_shortened(drawn: &Drawn, usage: &Usage, cut_off: bool) -> bool {
+    let window = drawn.room.window;
+    if usage.estimated || window.source == Source::Default {
+        return false;
+    }
+    let input = usage.input + usage.cache_read + usage.cache_write;
+    input > window.tokens || (cut_off && usage.output == 0 && input * 100 >= window.tokens * 99)
+}

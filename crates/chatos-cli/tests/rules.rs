@@ -1,0 +1,252 @@
+//! Rules that answer for a person, with the real program: one is made with an answer, lets the next call like it
+//! through and no other, is seen where calls are recorded, and can be taken back (inbox §4).
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by failing")]
+
+use std::path::{Path, PathBuf};
+
+use chatos_testkit::{Answer, RunningHost, Sandbox, eventually, skip};
+use serde_json::{Value, json};
+
+/// A host with a project whose commands and changes are asked about.
+struct Place {
+    sandbox: Sandbox,
+    project: PathBuf,
+}
+
+impl Place {
+    fn new() -> Self {
+        let mut sandbox = Sandbox::new(env!("CARGO_BIN_EXE_chatos"));
+        for (name, value) in [
+            ("PATH", "/usr/local/bin:/usr/bin:/bin"),
+            ("CHATOS_SET_CONFIRM_FILE_CHANGES", "true"),
+            ("CHATOS_SET_SHELL_CONFIRM", "always"),
+        ] {
+            sandbox.set_variable(name, value);
+        }
+        let project = sandbox.root().join("project");
+        std::fs::create_dir_all(project.join("src")).unwrap();
+        let project = std::fs::canonicalize(project).unwrap();
+        Self { sandbox, project }
+    }
+
+    fn serve(&self) -> RunningHost {
+        self.sandbox.serve_with(&["--project", self.project.to_str().unwrap()])
+    }
+
+    /// The kernel here may confine nothing; then no rule about commands holds.
+    fn confines(&self) -> bool {
+        !self.sandbox.run(&["doctor", "--json"]).json().to_string().contains("shell_sandbox_none")
+    }
+
+    /// Begins a call; the answer comes when somebody, or a rule, has answered.
+    fn call(&self, host: &RunningHost, tool: &str, arguments: &Value) -> std::thread::JoinHandle<Value> {
+        let server = if tool == "run_shell_command" { "shell_tasks" } else { "code_writer" };
+        let body = json!({ "server": server, "tool": tool, "root": self.project, "arguments": arguments });
+        let mut wire = host.connect();
+        let text = std::fs::read_to_string(self.sandbox.state().join("host.json")).unwrap();
+        let token = serde_json::from_str::<Value>(&text).unwrap()["token"].as_str().unwrap().to_owned();
+        std::thread::spawn(move || {
+            let answer = wire.ask(&token, "POST", "/api/v1/tools/call", Some(&body)).unwrap();
+            answer.json()["structuredContent"].clone()
+        })
+    }
+
+    fn run(&self, host: &RunningHost, command: &str) -> std::thread::JoinHandle<Value> {
+        self.call(host, "run_shell_command", &json!({ "command": command }))
+    }
+
+    /// Runs a command that must be asked about, and refuses it.
+    fn asked(&self, host: &RunningHost, arguments: &Value) {
+        let call = self.call(host, "run_shell_command", arguments);
+        let question = question(host);
+        assert_eq!(question["prompt"]["command"], arguments["command"], "{question}");
+        assert_eq!(respond(host, &question, &json!({ "response": { "status": "canceled" } })).status, 200);
+        assert_eq!(call.join().unwrap()["status"], "canceled", "{arguments}");
+    }
+
+    fn audit(&self, kind: &str) -> Vec<Value> {
+        let folder = self.sandbox.state().join("audit");
+        let mut files: Vec<PathBuf> = match std::fs::read_dir(&folder) {
+            Ok(entries) => entries.map(|entry| entry.unwrap().path()).collect(),
+            Err(_) => vec![self.sandbox.state().join("audit.jsonl")],
+        };
+        files.sort();
+        let lines = files.iter().map(|file| std::fs::read_to_string(file).unwrap()).collect::<String>();
+        let lines = lines.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        lines.filter(|line| line.to_string().contains(&format!("\"{kind}\""))).collect()
+    }
+}
+
+fn question(host: &RunningHost) -> Value {
+    let id = eventually("the question", || {
+        let list = host.ask("GET", "/api/v1/prompts?view=needs_you", None).json();
+        list["items"][0]["requestId"].as_str().map(str::to_owned)
+    });
+    host.ask("GET", &format!("/api/v1/prompts/{id}"), None).json()
+}
+
+fn respond(host: &RunningHost, asked: &Value, body: &Value) -> Answer {
+    let mut body = body.clone();
+    body["shown"] = asked["shown"].clone();
+    let path = format!("/api/v1/prompts/{}/response", asked["requestId"].as_str().unwrap());
+    host.ask("POST", &path, Some(&body))
+}
+
+fn rules(host: &RunningHost) -> Vec<Value> {
+    host.ask("GET", "/api/v1/rules", None).json()["rules"].as_array().unwrap().clone()
+}
+
+fn approve(scope: &str) -> Value {
+    json!({ "response": { "status": "ok" }, "rule": { "scope": scope } })
+}
+
+#[test]
+fn a_rule_made_with_an_answer_lets_the_same_command_through_and_no_other() {
+    let place = Place::new();
+    if !place.confines() {
+        skip!("nothing here confines commands");
+    }
+    let host = place.serve();
+    let first = place.run(&host, "touch src/a");
+    let asked = question(&host);
+    assert_eq!(asked["card"]["verb"], "run_command", "{asked}");
+    let done = respond(&host, &asked, &approve("project"));
+    assert_eq!(done.status, 200, "{}", done.text());
+    let rule = done.json()["rule"].as_str().unwrap().to_owned();
+    let result = first.join().unwrap();
+    assert_eq!((&result["status"], &result["data"]["by_rule"]), (&json!("ok"), &Value::Null), "{result}");
+
+    // The same again: nobody is asked, and the result says by which rule.
+    for same in ["touch src/a", " touch  'src/a' "] {
+        let result = place.run(&host, same).join().unwrap();
+        assert_eq!(
+            (&result["status"], &result["data"]["by_rule"]),
+            (&json!("ok"), &json!("touch src/a")),
+            "{result}"
+        );
+        assert_eq!(result["data"]["command"], same, "{result}");
+    }
+    assert_eq!(rules(&host)[0]["uses"], 2);
+    let used = place.audit("rule_used");
+    assert_eq!(used.len(), 2, "{used:?}");
+    assert!(used[0].to_string().contains(&format!("rule:{rule}")), "{used:?}");
+
+    assert!(place.project.join("src/a").exists());
+
+    // Everything else is asked, and none of it happens.
+    let canary = place.project.join("canary");
+    for trick in [
+        "touch src/a; touch canary",
+        "touch src/a && touch canary",
+        "touch src/a | tee canary",
+        "touch src/a $(touch canary)",
+        "touch src/a `touch canary`",
+        "touch src/a > canary",
+        "touch src/a\ntouch canary",
+        "PATH=. touch src/a",
+        "./touch src/a",
+        "touch -c src/a",
+        "touch src/a canary",
+        "env touch src/a",
+        "touch src/../canary",
+    ] {
+        place.asked(&host, &json!({ "command": trick }));
+        assert!(!canary.exists(), "{trick}");
+    }
+    for more in [
+        json!({ "env": { "LC_ALL": "C" } }),
+        json!({ "network": true }),
+        json!({ "shell": "fish" }),
+        json!({ "interactive": true }),
+    ] {
+        if more["shell"] == "fish" && !Path::new("/usr/bin/fish").exists() {
+            continue;
+        }
+        let mut arguments = json!({ "command": "touch src/a" });
+        arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        place.asked(&host, &arguments);
+    }
+
+    // Paused, it answers nothing; it is there after a restart; removed, it is gone.
+    let path = format!("/api/v1/rules/{rule}");
+    assert_eq!(host.ask("PATCH", &path, Some(&json!({ "paused": true }))).status, 200);
+    place.asked(&host, &json!({ "command": "touch src/a" }));
+    host.stop();
+    let host = place.serve();
+    place.asked(&host, &json!({ "command": "touch src/a" }));
+    assert_eq!(host.ask("PATCH", &path, Some(&json!({ "paused": false }))).status, 200);
+    assert_eq!(place.run(&host, "touch src/a").join().unwrap()["data"]["by_rule"], "touch src/a");
+    assert_eq!(host.ask("DELETE", &path, None).status, 200);
+    place.asked(&host, &json!({ "command": "touch src/a" }));
+    assert_eq!(rules(&host), Vec::<Value>::new());
+    host.stop();
+}
+
+#[test]
+fn a_program_that_the_search_path_finds_elsewhere_does_not_ride_on_a_rule() {
+    let mut place = Place::new();
+    if !place.confines() {
+        skip!("nothing here confines commands");
+    }
+    let folder = place.sandbox.root().join("tools");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::set_permissions(&folder, std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
+    place.sandbox.set_variable("PATH", format!("{}:/usr/local/bin:/usr/bin:/bin", folder.display()));
+    let host = place.serve();
+    let first = place.run(&host, "touch src/a");
+    assert_eq!(respond(&host, &question(&host), &approve("project")).status, 200);
+    assert_eq!(first.join().unwrap()["status"], "ok");
+    // Sandboxes of tests lie where everybody can write, as does what a command finds there.
+    let own = folder.join("touch");
+    std::fs::write(&own, "#!/bin/sh\n/usr/bin/touch canary\n").unwrap();
+    std::fs::set_permissions(&own, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    place.asked(&host, &json!({ "command": "touch src/a" }));
+    assert!(!place.project.join("canary").exists());
+    host.stop();
+}
+
+#[test]
+fn no_rule_stands_without_its_answer() {
+    let place = Place::new();
+    let host = place.serve();
+    let call = place.call(&host, "write_file", &json!({ "path": "a.txt", "contents": "one\n" }));
+    let asked = question(&host);
+    let id = asked["requestId"].as_str().unwrap().to_owned();
+
+    // Looking keeps nothing.
+    let seen = host.ask("POST", &format!("/api/v1/prompts/{id}/rule"), Some(&json!({ "scope": "project" })));
+    assert_eq!(
+        (seen.status, &seen.json()["rule"]["paths"]["globs"]),
+        (200, &json!(["a.txt"])),
+        "{}",
+        seen.text()
+    );
+    // A refusal, another question than was shown, a scope that is none: neither an answer nor a rule.
+    let other = json!({ "requestId": id, "shown": "0".repeat(64) });
+    for (asked, body) in [
+        (&asked, json!({ "response": { "status": "canceled" }, "rule": { "scope": "project" } })),
+        (&other, approve("project")),
+        (&asked, approve("everywhere")),
+        (&asked, approve("chat")),
+        (&asked, json!({ "response": { "status": "ok" }, "rule": "project" })),
+        (&asked, json!({ "response": { "status": "ok" }, "rule": { "scope": "project" }, "by": "client" })),
+        (&asked, json!({ "response": { "status": "ok" }, "rule": { "scope": "project" }, "app": "a/b" })),
+    ] {
+        let refused = respond(&host, asked, &body);
+        assert!(refused.status >= 400, "{body}: {}", refused.text());
+        let now = host.ask("GET", &format!("/api/v1/prompts/{id}"), None).json();
+        assert_eq!(now["state"], "pending", "{body}");
+        assert_eq!(rules(&host), Vec::<Value>::new(), "{body}");
+    }
+    assert!(!place.project.join("a.txt").exists());
+
+    assert_eq!(respond(&host, &asked, &approve("project")).status, 200);
+    assert_eq!(call.join().unwrap()["status"], "ok");
+    assert_eq!(rules(&host).len(), 1);
+    // Answered already: no second rule.
+    assert_eq!(respond(&host, &asked, &approve("project")).status, 409);
+    assert_eq!(rules(&host).len(), 1);
+    let again = place.call(&host, "write_file", &json!({ "path": "a.txt", "contents": "two\n" }));
+    assert_eq!(again.join().unwrap()["data"]["by_rule"], "a.txt");
+    host.stop();
+}

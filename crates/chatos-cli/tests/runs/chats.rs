@@ -1,0 +1,179 @@
+//! `chatos chats`, and names as people write them, with and without a host.
+
+use chatos_testkit::Script;
+use serde_json::{Value, json};
+
+use crate::support::{Stand, last, messages, offered, send, session, until};
+
+fn decide(request: &Value) -> Script {
+    let (role, text) = last(request);
+    match text.split_once(' ') {
+        _ if role == "tool" => Script::say("It is counted."),
+        Some(("count", key)) => {
+            Script::call("call-1", offered(request, "count").unwrap(), &json!({ "key": key }))
+        }
+        _ => Script::say(format!("you said {text}")),
+    }
+}
+
+#[test]
+fn chats_are_listed_read_found_exported_renamed_put_away_and_deleted() {
+    let stand = Stand::new(decide);
+    let host = stand.sandbox.serve();
+    let secret = "sk-ant-api03-canary0123456789abcdefghijklmnopqrstuvwxyz";
+    let first = session(&host, &stand.agent);
+    until(&host, &send(&host, &first, "count seven"), &["done"]);
+    let second = session(&host, &stand.agent);
+    until(&host, &send(&host, &second, &format!("remember {secret}")), &["done"]);
+    for (chat, title) in [(&first, "The count"), (&second, "Secrets 秘密")] {
+        let renamed = stand.sandbox.run(&["chats", "rename", chat, title]);
+        assert!(renamed.status == 0 && renamed.stdout.contains(title), "{renamed:?}");
+    }
+    // The rest is the same without a host.
+    let mut host = Some(host);
+    for with_host in [true, false] {
+        if let Some(host) = host.take_if(|_| !with_host) {
+            host.stop();
+        }
+        let run = |args: &[&str]| stand.sandbox.run(args);
+        let list = run(&["chats", "list", "--json"]).json();
+        let titles: Vec<&str> =
+            list["items"].as_array().unwrap().iter().map(|chat| chat["title"].as_str().unwrap()).collect();
+        assert_eq!(titles, ["Secrets 秘密", "The count"], "{list}");
+        assert_eq!(run(&["chats", "list", "--json", "--since", "2100-01-01"]).json()["items"], json!([]));
+        assert_eq!(run(&["chats", "list", "--agent", "nobody", "--json"]).status, 4);
+        let listed = run(&["chats", "list", "--agent", "counter", "--since", "1d"]);
+        assert!(listed.stdout.contains("The count") && listed.stdout.contains(&first), "{listed:?}");
+        assert_eq!(run(&["chats", "list", "--since", "soon"]).status, 1);
+
+        let shown = run(&["chats", "show", "the c"]);
+        assert!(
+            shown.stdout.contains("> count seven") && shown.stdout.contains("→ counter count"),
+            "{shown:?}"
+        );
+        assert_eq!(
+            run(&["chats", "show", "The count", "--last", "1", "--json"]).json()["messages"]
+                .as_array()
+                .unwrap()
+                .len(),
+            1
+        );
+        let found = run(&["chats", "search", "seven", "--json"]).json();
+        assert_eq!(found["items"][0]["sessionId"], first.as_str(), "{found}");
+        assert!(run(&["chats", "search", "nowhere at all"]).stdout.contains("No matching messages"));
+
+        let markdown = run(&["chats", "export", "The count"]);
+        assert!(markdown.stdout.starts_with("# The count\n\n## You · "), "{markdown:?}");
+        assert!(markdown.stdout.contains("**counter · count**"), "{markdown:?}");
+        let plain = run(&["chats", "export", "The count", "--no-tools", "--lang", "zh"]);
+        assert!(plain.stdout.contains("## 助手 · ") && !plain.stdout.contains("counter"), "{plain:?}");
+        let file = stand.sandbox.root().join("chat.json");
+        let written = run(&["chats", "export", "秘密", "-o", file.to_str().unwrap()]);
+        assert_eq!(written.status, 4, "a beginning, not any part: {written:?}");
+        let written = run(&["chats", "export", "secrets", "-o", file.to_str().unwrap()]);
+        assert_eq!(written.status, 0, "{written:?}");
+        let text = std::fs::read_to_string(&file).unwrap();
+        assert!(!text.contains("canary"), "{text}");
+        let value: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!((&value["format"], &value["session"]["id"]), (&json!("chatos-chat/1"), &json!(second)));
+        assert!(!run(&["chats", "export", "last"]).stdout.contains("canary"));
+    }
+    let run = |args: &[&str]| stand.sandbox.run(args);
+    assert_eq!(run(&["chats", "archive", "The count"]).status, 0);
+    assert_eq!(run(&["chats", "list", "--json"]).json()["items"].as_array().unwrap().len(), 1);
+    assert_eq!(run(&["chats", "list", "--archived", "--json"]).json()["items"][0]["id"], first.as_str());
+    assert_eq!(run(&["chats", "archive", "The count", "--undo"]).status, 0);
+    assert_eq!(run(&["chats", "remove", "The count"]).status, 1, "not without a word");
+    assert_eq!(run(&["chats", "remove", "The count", "--yes"]).status, 0);
+    assert_eq!(run(&["chats", "show", &first]).status, 4);
+}
+
+#[test]
+fn names_mean_one_thing_or_are_refused() {
+    let stand = Stand::new(decide);
+    let run = |args: &[&str]| stand.sandbox.run(args);
+    for name in ["My helper", "My other"] {
+        assert_eq!(
+            run(&["agent", "create", "--name", name, "--mode", "flow", "--land", "COUNTING"]).status,
+            0
+        );
+    }
+    let id = run(&["agent", "show", "my helper", "--json"]).json()["id"].as_str().unwrap().to_owned();
+    for written in ["My helper", "MY HELPER", "my h", id.as_str()] {
+        let shown = run(&["agent", "show", written, "--json"]);
+        assert_eq!(shown.json()["id"], id.as_str(), "{written}: {shown:?}");
+    }
+    let both = run(&["agent", "show", "my"]);
+    assert!(
+        both.status == 2 && both.stderr.contains("My helper") && both.stderr.contains("My other"),
+        "{both:?}"
+    );
+    let both = run(&["chat", "--agent", "my", "-p", "x", "--json"]);
+    assert_eq!((both.status, both.json()["error"]["code"].clone()), (2, json!("ambiguous_name")), "{both:?}");
+    let none = run(&["agent", "show", "My helpr"]);
+    assert!(none.status == 4 && none.stderr.contains("`My helper`"), "{none:?}");
+    assert_eq!(run(&["agent", "show", "default", "--json"]).json()["id"], "agent_default");
+
+    assert_eq!(
+        run(&[
+            "models",
+            "add",
+            "scripted-two",
+            "--name",
+            "Second (Vendor)",
+            "--provider",
+            "openai",
+            "--url",
+            "http://127.0.0.1:9/v1"
+        ])
+        .status,
+        0
+    );
+    let edited = run(&["agent", "edit", "my h", "--model", "second", "--json"]);
+    assert_eq!(edited.status, 0, "{edited:?}");
+    let models = run(&["models", "list", "--json"]).json();
+    let second =
+        models["items"].as_array().unwrap().iter().find(|model| model["name"] == "Second (Vendor)").unwrap()
+            ["id"]
+            .clone();
+    assert_eq!(edited.json()["modelId"], second);
+    assert_eq!(run(&["models", "default", "nothing like it"]).status, 4);
+    assert_eq!(run(&["models", "remove", "sec"]).status, 0);
+
+    assert_eq!(run(&["land", "show", "count", "--json"]).json()["name"], "counting");
+    assert_eq!(run(&["mcp", "servers", "show", "count", "--json"]).json()["name"], "counter");
+    let gone = run(&["mcp", "servers", "show", "conuter"]);
+    assert!(gone.status == 4 && gone.stderr.contains("`counter`"), "{gone:?}");
+    let called = run(&["tools", "call", "coun", "count", "key=named", "--agent", "counter"]);
+    assert_eq!(called.status, 0, "{called:?}");
+    assert_eq!(stand.counted("named"), 1);
+    // A number is a number where the tool of another maker wants one.
+    assert_eq!(run(&["tools", "call", "counter", "big", "key=7", "size=3"]).status, 0);
+    let last = std::fs::read_to_string(format!("{}.args", stand.counts.display())).unwrap();
+    assert_eq!(last.lines().last().unwrap(), r#"{"key":"7","size":3}"#);
+    let said = run(&["chat", "--agent", "My other", "-p", "hello"]);
+    assert_eq!(said.stdout, "you said hello\n", "{said:?}");
+    assert_eq!(
+        run(&["runs", "list", "--session", "last", "--json"]).json()["items"].as_array().unwrap().len(),
+        1
+    );
+}
+
+#[test]
+fn a_chat_is_exported_over_the_api() {
+    let stand = Stand::new(decide);
+    let host = stand.sandbox.serve();
+    let chat = session(&host, &stand.agent);
+    until(&host, &send(&host, &chat, "count two"), &["done"]);
+    let path = format!("/api/v1/sessions/{chat}/export");
+    let made = host.ask("GET", &path, None).json();
+    assert_eq!(
+        (&made["mime"], made["name"].as_str().unwrap().split('.').next_back()),
+        (&json!("text/markdown"), Some("md"))
+    );
+    let whole = host.ask("GET", &format!("{path}?format=json"), None).json();
+    let whole: Value = serde_json::from_str(whole["text"].as_str().unwrap()).unwrap();
+    assert_eq!(whole["messages"].as_array().unwrap().len(), messages(&host, &chat).len());
+    assert_eq!(host.ask("GET", &format!("{path}?format=pdf"), None).status, 400);
+    assert_eq!(host.ask("GET", "/api/v1/sessions/none/export", None).status, 404);
+}

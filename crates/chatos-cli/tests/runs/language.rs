@@ -1,0 +1,188 @@
+//! One language, by the locale, for people, models and clients alike: the command line, `chatos mcp`, the gateway,
+//! the system prompt, tool descriptions, results and summaries.
+
+use chatos_testkit::{McpClient, McpEra, Sandbox, Script, ScriptedModel};
+use serde_json::{Value, json};
+
+use crate::support::{last, send, session, until};
+
+/// `lc_developer`: every built-in server.
+const DEVELOPER: &str = "lc_developer";
+
+fn is_chinese(letter: char) -> bool {
+    ('\u{4e00}'..='\u{9fff}').contains(&letter) || ('\u{3000}'..='\u{303f}').contains(&letter)
+}
+
+/// Without what is the same in every language: code, quoted words, paths.
+fn prose(text: &str) -> String {
+    let mut prose = String::new();
+    for (index, part) in text.split('`').enumerate() {
+        prose.push_str(if index % 2 == 0 { part } else { "·" });
+    }
+    prose
+}
+
+/// The first sentence of the other language in a text, if there is one.
+fn foreign(text: &str, zh: bool) -> Option<String> {
+    let prose = prose(text);
+    if !zh {
+        return prose.lines().find(|line| line.chars().any(is_chinese)).map(str::to_owned);
+    }
+    // Names and technical words stand in Chinese texts; five plain words in a row are a sentence.
+    let mut run: Vec<&str> = Vec::new();
+    for word in prose.split_whitespace() {
+        // What Chinese stands next to is a name in a Chinese sentence; a sentence may begin behind it.
+        let (before, word) = match word.char_indices().rfind(|(_, letter)| !letter.is_ascii()) {
+            Some((at, letter)) => word.split_at(at + letter.len_utf8()),
+            None => ("", word),
+        };
+        if !before.is_empty() {
+            run.clear();
+        }
+        let plain = word.trim_end_matches([',', '.', ';', ':']);
+        if plain.len() > 1 && plain.chars().all(|c| c.is_ascii_alphabetic() || c == '\'') {
+            run.push(word);
+            if run.len() == 5 {
+                return Some(run.join(" "));
+            }
+        } else {
+            run.clear();
+        }
+    }
+    None
+}
+
+/// Every text a person or a model would read below a value: descriptions, titles and the like.
+fn texts(value: &Value, path: &str, out: &mut Vec<(String, String)>) {
+    match value {
+        Value::String(text)
+            if path.ends_with("/description")
+                || path.ends_with("/title")
+                || path.ends_with("/instructions") =>
+        {
+            out.push((path.to_owned(), text.clone()));
+        }
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                texts(item, &format!("{path}/{index}"), out);
+            }
+        }
+        Value::Object(map) => map.iter().for_each(|(key, item)| texts(item, &format!("{path}/{key}"), out)),
+        _ => {}
+    }
+}
+
+/// Fails on the first text of `value` with a sentence of the other language, or without one of its own.
+fn assert_spoken(what: &str, value: &Value, zh: bool) {
+    let mut found = Vec::new();
+    texts(value, "", &mut found);
+    assert!(!found.is_empty(), "{what}: no texts in {value}");
+    for (path, text) in &found {
+        assert_eq!(foreign(text, zh), None, "{what}{path}: {text}");
+    }
+    let chinese = found.iter().any(|(_, text)| text.chars().any(is_chinese));
+    assert_eq!(chinese, zh, "{what}: is it Chinese? {:?}", found.first());
+}
+
+#[test]
+fn the_checker_knows_a_sentence_when_it_sees_one() {
+    assert_eq!(foreign("Reads `文件` of the project", false), None);
+    assert_eq!(foreign("Reads files。", false), Some("Reads files。".to_owned()));
+    assert_eq!(foreign("读取 UTF-8 文本，见 RFC 8785 与 JSON Schema draft 2020-12", true), None);
+    assert_eq!(
+        foreign("读取文件。It reads one file at a time.", true),
+        Some("It reads one file at".to_owned())
+    );
+}
+
+const LOCALES: [(Option<&str>, bool); 5] = [
+    (Some("C"), false),
+    (Some("en_US.UTF-8"), false),
+    (Some("de_DE.UTF-8"), false),
+    (None, false),
+    (Some("zh_CN.UTF-8"), true),
+];
+
+/// A program with this locale. The sandbox names one of its own; without any it is blank, which counts as unset.
+fn place(locale: Option<&str>) -> Sandbox {
+    let mut sandbox = Sandbox::new(env!("CARGO_BIN_EXE_chatos"));
+    sandbox.set_variable("LANG", locale.unwrap_or(""));
+    sandbox
+}
+
+#[test]
+fn clients_and_the_terminal_are_spoken_to_by_the_locale() {
+    for (locale, zh) in LOCALES {
+        let sandbox = place(locale);
+        // Every server with every description of every argument.
+        assert_spoken(&format!("{locale:?} list"), &sandbox.run(&["mcp", "list", "--json"]).json(), zh);
+        let (mut client, hello) =
+            McpClient::connect(sandbox.command(&["mcp", "code_maintainer"]), McpEra::Legacy, json!({}));
+        assert_spoken(&format!("{locale:?} hello"), &hello, zh);
+        assert_spoken(&format!("{locale:?} tools"), &client.request("tools/list", json!({})), zh);
+        let failed = client.call("read_file", json!({ "path": "missing.txt" }));
+        let said = failed["content"][0]["text"].as_str().unwrap();
+        assert_eq!((foreign(said, zh), said.chars().any(is_chinese)), (None, zh), "{locale:?}: {said}");
+        let wrong = sandbox.run(&["settings", "get", "nothing"]);
+        assert_eq!(wrong.stderr.chars().any(is_chinese), zh, "{locale:?}: {}", wrong.stderr);
+    }
+}
+
+#[test]
+fn a_run_and_the_gateway_are_in_one_language() {
+    for (locale, zh) in LOCALES {
+        let sandbox = place(locale);
+        let model = ScriptedModel::start(|request| match last(request) {
+            (role, _) if role == "tool" => Script::say("done"),
+            (_, text) if text == "fail" => {
+                let tools = request["tools"].as_array().unwrap();
+                let names = tools.iter().filter_map(|tool| tool["function"]["name"].as_str());
+                let read = names.into_iter().find(|name| name.ends_with("_read_file")).unwrap();
+                Script::call("c1", read, &json!({ "path": "missing.txt" }))
+            }
+            _ => Script::say("short"),
+        });
+        let host = sandbox.serve();
+        let post = |path: &str, body: Value| host.ask("POST", &format!("/api/v1/{path}"), Some(&body)).json();
+        let made = post(
+            "models",
+            json!({ "name": "s", "provider": "openai", "model": "s", "baseUrl": model.base_url() }),
+        );
+        post(&format!("models/{}/default", made["id"].as_str().unwrap()), json!({}));
+        let agent = post("agents", json!({ "name": "dev", "mode": "flow", "landConfigId": DEVELOPER }));
+        let agent = agent["id"].as_str().unwrap().to_owned();
+        let chat = session(&host, &agent);
+        until(&host, &send(&host, &chat, "fail"), &["done"]);
+        let requests = model.requests();
+        let system: Vec<&str> = requests[0]["messages"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|message| message["role"] == "system" || message["role"] == "developer")
+            .filter_map(|message| message["content"].as_str())
+            .collect();
+        assert!(!system.is_empty(), "{}", requests[0]);
+        for text in system {
+            assert_eq!((foreign(text, zh), text.chars().any(is_chinese)), (None, zh), "{locale:?}: {text}");
+        }
+        assert_spoken(&format!("{locale:?} tools of a run"), &requests[0]["tools"], zh);
+        let (_, told) = last(requests.last().unwrap());
+        assert_eq!((foreign(&told, zh), told.chars().any(is_chinese)), (None, zh), "{locale:?}: {told}");
+
+        // The agent's own word wins, and the gateway hears the setting.
+        let command = sandbox.command(&["gateway", "--agent", &agent]);
+        let (mut client, hello) = McpClient::connect(command, McpEra::Legacy, json!({}));
+        assert_spoken(&format!("{locale:?} gateway"), &hello, zh);
+        assert_spoken(&format!("{locale:?} gateway tools"), &client.request("tools/list", json!({})), zh);
+        drop(client);
+        let other = if zh { "en" } else { "zh" };
+        assert_eq!(sandbox.run(&["settings", "set", "promptLanguage", other]).status, 0);
+        let command = sandbox.command(&["gateway", "--agent", &agent]);
+        let (mut client, _) = McpClient::connect(command, McpEra::Legacy, json!({}));
+        assert_spoken(&format!("{locale:?} set to {other}"), &client.request("tools/list", json!({})), !zh);
+        let asked = model.requests().len();
+        until(&host, &send(&host, &session(&host, &agent), "hello"), &["done"]);
+        assert_spoken(&format!("{locale:?} run set to {other}"), &model.requests()[asked]["tools"], !zh);
+        host.stop();
+    }
+}

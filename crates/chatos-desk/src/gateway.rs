@@ -1,0 +1,420 @@
+//! What `chatos gateway` offers: the tools an agent of the host may use, called through the host's API, so that other
+//! programs get the tools of apps and servers while their confirmations land in this machine's queue.
+//!
+//! The protocol is that of every built-in server ([`chatos_layer::Endpoint`]).
+
+use std::collections::{HashMap, HashSet};
+use std::convert::Infallible;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use chatos_layer::{BoxFuture, Endpoint, ProgressReport, ProgressSink, Relay, RelayedCall, ServerInfo};
+use chatos_prompts::{Origin, RequestId};
+use chatos_store::ClientRow;
+use chatos_tool::{ErrorCode, Fault, Lang, Text};
+use hyper::Method;
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+
+use crate::line::{PATIENCE, away, is_lost};
+use crate::{CallNews, ClientFolder, HostApi, Line, encode};
+
+/// What the gateway says about itself; its tools are the host's.
+pub static GATEWAY: ServerInfo = ServerInfo {
+    name: "chatos",
+    id: "chatos",
+    title: Text::fixed("Everything an agent of ChatOS may use", "ChatOS 智能体可用的全部工具"),
+    instructions: Text::fixed(
+        "These are the tools of a ChatOS agent. Some calls wait until the person at that machine agrees.",
+        "这些是 ChatOS 智能体的工具。部分调用会等待该机器上的用户同意。",
+    ),
+    needs_root: false,
+    slots: 64,
+    waits_hold_slot: false,
+};
+
+/// How long servers may take to start before a list is given without them.
+const LIST_WAIT: Duration = Duration::from_millis(1_500);
+/// Between two reports of a call that waits.
+const KEEP_ALIVE: Duration = Duration::from_secs(10);
+/// Changes that come together are told once.
+const COALESCE: Duration = Duration::from_millis(300);
+
+/// Tools and calls of an agent, through the API.
+pub struct Gateway {
+    line: Line,
+    agent: String,
+    label: String,
+    /// The language of what its calls say.
+    lang: Lang,
+    /// The folder calls work in.
+    folder: ClientFolder,
+    known: Mutex<Known>,
+    /// Connections that are written down, with their folders.
+    clients: Mutex<HashSet<(String, Option<std::path::PathBuf>)>>,
+}
+
+#[derive(Default)]
+struct Known {
+    tools: Vec<Value>,
+    /// The name a client knows, with the server and the tool it stands for.
+    names: HashMap<String, Name>,
+}
+
+#[derive(Clone)]
+struct Name {
+    server: String,
+    tool: String,
+    /// It changes nothing, as its server says: it may be called again.
+    read_only: bool,
+}
+
+/// How a call goes on after its host was lost.
+enum After {
+    /// It has not begun: it is made again, with the question it had asked.
+    Again(Option<String>),
+    /// It may have run.
+    Unknown,
+}
+
+impl Gateway {
+    /// What `agent` may use, for clients that work in `folder`; `label` is what a person calls this connection.
+    pub fn new(line: Line, agent: String, label: String, lang: Lang, folder: ClientFolder) -> Self {
+        Self { line, agent, label, lang, folder, known: Mutex::default(), clients: Mutex::default() }
+    }
+
+    /// Finds out now what is wrong with the agent, so that it is an error of the command and not of the first
+    /// client. A host that is not there, or is slow, is no reason to keep the client waiting.
+    pub async fn check(&self) -> Result<(), Fault> {
+        if self.line.host(Some(Duration::ZERO)).await.is_some()
+            && let Ok(Err(fault)) = tokio::time::timeout(LIST_WAIT * 2, self.list(self.lang)).await
+            && fault.class == ErrorCode::NotFound
+        {
+            return Err(fault);
+        }
+        Ok(())
+    }
+
+    /// Where the host's news of tools stand. Asked before the first client comes, so that it misses no change.
+    pub async fn position(&self) -> u64 {
+        let position = self.line.get("/api/v1/tool-news?since=0&waitMs=0", self.lang, Duration::ZERO);
+        let news = tokio::time::timeout(LIST_WAIT, position).await.ok().and_then(Result::ok);
+        news.and_then(|news| news["next"].as_u64()).unwrap_or(0)
+    }
+
+    /// Tells clients when the list of tools is another one than it was at `since`.
+    pub async fn follow(&self, mut since: u64, endpoint: Weak<Endpoint>) -> Infallible {
+        // Without a position there is nothing to compare with.
+        let mut behind = since == 0;
+        loop {
+            let path = format!("/api/v1/tool-news?since={since}&waitMs=25000");
+            let news = self.line.get(&path, Lang::En, Duration::from_secs(600)).await;
+            let Some(endpoint) = endpoint.upgrade() else { return std::future::pending().await };
+            match news {
+                Ok(news) => {
+                    let next = news["next"].as_u64().unwrap_or(0);
+                    // Another host counts from its own beginning.
+                    let changed = news["changed"] == true || behind || next < since;
+                    since = next;
+                    behind = false;
+                    if changed {
+                        tokio::time::sleep(COALESCE).await;
+                        endpoint.tools_changed();
+                    }
+                }
+                Err(_) => {
+                    (since, behind) = (0, true);
+                    tokio::time::sleep(LIST_WAIT).await;
+                }
+            }
+        }
+    }
+
+    /// Fills what is known with the host's list.
+    async fn list(&self, lang: Lang) -> Result<(), Fault> {
+        let wait = LIST_WAIT.as_millis();
+        let path = format!("/api/v1/tools?agent={}&waitMs={wait}", encode(&self.agent));
+        let listed = self.line.get(&path, lang, PATIENCE).await?;
+        let granted: Vec<&Value> =
+            listed["tools"].as_array().into_iter().flatten().filter(|tool| tool["granted"] == true).collect();
+        let text = |tool: &Value, key: &str| tool[key].as_str().unwrap_or_default().to_owned();
+        let names = granted.iter().map(|tool| {
+            let read_only = tool["annotations"]["readOnlyHint"] == true;
+            (text(tool, "name"), Name { server: text(tool, "identity"), tool: text(tool, "tool"), read_only })
+        });
+        let tools = granted.iter().map(|tool| {
+            let mut shown = json!({
+                "name": tool["name"], "description": tool["description"], "inputSchema": tool["inputSchema"],
+            });
+            for key in ["title", "annotations"] {
+                if let Some(value) = tool.get(key).filter(|value| !value.is_null()) {
+                    shown[key] = value.clone();
+                }
+            }
+            shown
+        });
+        let known = Known { names: names.collect(), tools: tools.collect() };
+        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = known;
+        Ok(())
+    }
+
+    /// Sends on what a call says of itself, and that it waits, for as long as it is waited for.
+    async fn pass_on(
+        &self,
+        api: &HostApi,
+        call_id: &str,
+        sink: Option<&dyn ProgressSink>,
+        sent: &Mutex<f64>,
+    ) -> Infallible {
+        let (mut questions, mut said) = (0, 0);
+        let report = |message: String| {
+            let Some(sink) = sink else { return };
+            let mut sent = sent.lock().unwrap_or_else(PoisonError::into_inner);
+            *sent += 1.0;
+            sink.send(ProgressReport { progress: *sent, total: None, message, detail: None });
+        };
+        let mut waits: Option<String> = None;
+        loop {
+            let news = tokio::select! {
+                news = api.call_news(call_id, questions, said, self.lang) => Some(news),
+                () = tokio::time::sleep(KEEP_ALIVE), if waits.is_some() => None,
+            };
+            match news {
+                Some(CallNews::Says(message, count)) => {
+                    (said, waits) = (count, None);
+                    report(message);
+                }
+                Some(CallNews::Asks(id)) => {
+                    questions += 1;
+                    let message = waiting(&id, self.lang);
+                    report(message.clone());
+                    waits = Some(message);
+                }
+                None => report(waits.clone().unwrap_or_default()),
+            }
+        }
+    }
+
+    fn find(&self, name: &str) -> Option<Name> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).names.get(name).cloned()
+    }
+
+    /// The connection as cards name it: its program, and where that works.
+    async fn client(&self, call: &RelayedCall, root: Option<&Path>) -> String {
+        let id = format!("cl_{}", call.session);
+        let key = (id.clone(), root.map(Path::to_owned));
+        let is_new = self.clients.lock().unwrap_or_else(PoisonError::into_inner).insert(key);
+        if is_new {
+            let (name, version) = &call.client;
+            let row = ClientRow {
+                id: id.clone(),
+                kind: "gateway".to_owned(),
+                name: if name.is_empty() { "MCP client".to_owned() } else { name.clone() },
+                version: version.clone(),
+                root: root.map(|root| root.to_string_lossy().into_owned()).unwrap_or_default(),
+                label: self.label.clone(),
+                process: Origin::here().map(|origin| (origin.pid, origin.pid_start)),
+                seen_at: chatos_store::now_ms(),
+            };
+            let beside = Arc::clone(self.line.beside());
+            let put =
+                tokio::task::spawn_blocking(move || beside.store()?.put_client(&row).map_err(Fault::from));
+            if let Ok(Err(fault)) = put.await {
+                tracing::warn!(%fault, "questions of this client do not name it");
+            }
+        }
+        id
+    }
+
+    /// Makes a call, over restarts of the host if need be. Nothing is done twice.
+    async fn send(&self, order: &Order, call: &RelayedCall) -> Result<Value, Fault> {
+        let mut body = order.body.clone();
+        let (sent_reports, mut held) = (Mutex::new(0.0), false);
+        loop {
+            // A call that waits for a person waits for the host too.
+            let Some(api) = self.line.host((!held).then_some(PATIENCE)).await else { return Err(away()) };
+            let sent = api.call_patiently(Method::POST, "/api/v1/tools/call", Some(&body), self.lang);
+            let told = self.pass_on(&api, &order.call_id, call.progress.as_deref(), &sent_reports);
+            let ended = tokio::select! {
+                ended = sent => ended,
+                never = told => match never {},
+            };
+            let fault = match ended {
+                Err(fault) if is_lost(&fault) => fault,
+                ended => return ended,
+            };
+            match self.after(order).await {
+                After::Again(question) => {
+                    held = question.is_some();
+                    body["resume"] = json!(question);
+                }
+                After::Unknown => {
+                    tracing::warn!(%fault, "a call was lost with its host");
+                    return Ok(unknown_outcome(self.lang));
+                }
+            }
+        }
+    }
+
+    /// A question whose answer was not used means that nothing has happened yet. What was asked, and whether it was
+    /// used, is in the state, whether a host runs or not.
+    async fn after(&self, order: &Order) -> After {
+        let (beside, session, span) =
+            (Arc::clone(self.line.beside()), order.session.clone(), order.span.clone());
+        let look = move || beside.store()?.question_of_call(&session, &span).map_err(Fault::from);
+        let asked = match tokio::task::spawn_blocking(look).await {
+            Ok(Ok(asked)) => asked,
+            Ok(Err(fault)) => {
+                tracing::warn!(%fault, "it is not known what a lost call had asked");
+                return After::Unknown;
+            }
+            Err(error) => {
+                tracing::error!(%error, "looking for the question of a lost call failed");
+                return After::Unknown;
+            }
+        };
+        match asked {
+            Some(question) if question.used_at.is_none() => After::Again(Some(question.request_id)),
+            None if order.read_only => After::Again(None),
+            _ => After::Unknown,
+        }
+    }
+}
+
+/// A call as the host is given it, however often.
+struct Order {
+    call_id: String,
+    session: String,
+    /// The call's own span: what it asks is found by it.
+    span: String,
+    read_only: bool,
+    body: Value,
+}
+
+impl Order {
+    fn new(name: &Name, call: &RelayedCall, agent: &str, session: String, root: Option<&Path>) -> Self {
+        let call_id = RequestId::mint().to_string();
+        // Of what a client says about its call only where it belongs is taken over: its trace, which goes on here.
+        let (trace, above) = above(&call.meta).unwrap_or_else(|| (Uuid::new_v4().simple().to_string(), None));
+        // The second half of a UUID is never zero.
+        let span = Uuid::new_v4().simple().to_string().split_off(16);
+        let trace = json!({ "traceId": trace, "spanId": span, "parentSpanId": above });
+        let body = json!({
+            "callId": call_id, "server": name.server, "tool": name.tool, "arguments": call.arguments,
+            "agent": agent, "meta": { "sessionId": session, "chatos": { "trace": trace } }, "session": session,
+            "forClient": true, "root": root,
+        });
+        Self { call_id, session, span, read_only: name.read_only, body }
+    }
+}
+
+/// The trace of a client's call, and its span in it.
+fn above(meta: &Map<String, Value>) -> Option<(String, Option<String>)> {
+    let mut parts = meta.get("traceparent")?.as_str()?.split('-').skip(1);
+    let mut id = |digits: usize| {
+        let is_hex = |text: &str| text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        let id = parts.next().filter(|text| text.len() == digits && is_hex(text));
+        id.filter(|text| text.bytes().any(|byte| byte != b'0')).map(str::to_owned)
+    };
+    Some((id(32)?, id(16)))
+}
+
+fn waiting(id: &str, lang: Lang) -> String {
+    let short: String = id.chars().take(8).collect();
+    match lang {
+        Lang::En => format!("waiting for your answer in ChatOS ({short})"),
+        Lang::Zh => format!("等待你在 ChatOS 中回答（{short}）"),
+    }
+}
+
+fn failed(message: &str) -> Value {
+    json!({ "content": [{ "type": "text", "text": message }], "isError": true })
+}
+
+fn unknown_outcome(lang: Lang) -> Value {
+    let text = Text::fixed(
+        "ChatOS stopped while this call was under way. It may have run; check before repeating it.",
+        "此调用进行期间 ChatOS 停止了运行。它可能已经执行；重复之前请先检查。",
+    );
+    failed(text.get(lang))
+}
+
+impl Relay for Gateway {
+    fn tools(&self, lang: Lang) -> BoxFuture<'_, Result<Vec<Value>, Fault>> {
+        Box::pin(async move {
+            let listed = self.list(lang).await;
+            let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            match listed {
+                // What was there last, while no host is.
+                Err(fault) if fault.class != ErrorCode::Unavailable => Err(fault),
+                _ => Ok(known.tools.clone()),
+            }
+        })
+    }
+
+    fn asks_roots(&self) -> bool {
+        self.folder.asks_roots()
+    }
+
+    fn call(&self, call: RelayedCall) -> BoxFuture<'_, Result<Value, Fault>> {
+        Box::pin(async move {
+            if self.find(&call.tool).is_none() {
+                match self.list(Lang::En).await {
+                    Err(fault) if fault.class == ErrorCode::Unavailable => {
+                        return Ok(failed(fault.message.get(self.lang)));
+                    }
+                    listed => listed?,
+                }
+            }
+            let Some(name) = self.find(&call.tool) else {
+                let name = &call.tool;
+                return Err(Fault::new(
+                    ErrorCode::NotFound,
+                    Text::new(format!("unknown tool `{name}`"), format!("未知的工具 `{name}`")),
+                ));
+            };
+            let root = self.folder.of(&call.roots);
+            let client = self.client(&call, root.as_deref()).await;
+            let order = Order::new(&name, &call, &self.agent, client, root.as_deref());
+            let ended = tokio::select! {
+                ended = self.send(&order, &call) => ended,
+                () = call.cancel.cancelled() => {
+                    return Err(Fault::new(ErrorCode::Canceled, Text::fixed("canceled", "已取消")));
+                }
+            };
+            let mut result = match ended {
+                Err(fault) if fault.class == ErrorCode::Unavailable => failed(fault.message.get(self.lang)),
+                ended => ended?,
+            };
+            if let Some(result) = result.as_object_mut() {
+                result.remove("callId");
+                result.remove("_meta");
+            }
+            Ok(result)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trace_of_the_client_goes_on_and_a_wrong_one_does_not() {
+        let of = |text: Value| above(json!({ "traceparent": text }).as_object().unwrap());
+        let (trace, span) = ("4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7");
+        assert_eq!(
+            of(json!(format!("00-{trace}-{span}-01"))),
+            Some((trace.to_owned(), Some(span.to_owned())))
+        );
+        let none = "0".repeat(32);
+        for wrong in
+            ["", "00", &format!("00-{none}-{span}-01"), &format!("00-{}-{span}-01", trace.to_uppercase())]
+        {
+            assert_eq!(of(json!(wrong)), None, "{wrong}");
+        }
+        assert_eq!(of(json!(7)), None);
+        assert_eq!(of(json!(format!("00-{trace}-x-01"))), Some((trace.to_owned(), None)));
+    }
+}

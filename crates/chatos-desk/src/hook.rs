@@ -1,0 +1,129 @@
+//! Another agent's hook asks in the queue and waits. "Yes" is only ever said for an answer that was used.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use chatos_foreign::hook::{Answer, Asked, Call, SOURCE_OWNER, declined};
+use chatos_layer::{AskRequest, PromptQueue, Redactor, Verdict, Withdraw};
+use chatos_prompts::{Origin, Owner, RequestId, Status, whole};
+use chatos_store::ClientRow;
+use chatos_tool::{Lang, Text, Trace};
+use tokio_util::sync::CancellationToken;
+
+use crate::{Beside, Queue};
+
+/// Between two looks at the program that waits for us.
+const LOOK: Duration = Duration::from_millis(500);
+/// The queue keeps the clock; a little later nobody does.
+const LATE: Duration = Duration::from_secs(10);
+
+/// The program's session with us: the same each time.
+fn client(call: &Call) -> ClientRow {
+    let name = format!("{}\0{}\0{}", call.program.word(), call.session, call.cwd.display());
+    let digest = whole::sha256(name.as_bytes());
+    ClientRow {
+        id: format!("cl_{}", digest.trim_start_matches("sha256:").get(..32).unwrap_or(&digest)),
+        kind: "hook".to_owned(),
+        name: call.program.title().to_owned(),
+        version: String::new(),
+        root: call.cwd.to_string_lossy().into_owned(),
+        label: call.session.clone(),
+        process: Origin::here().map(|origin| (origin.pid, origin.pid_start)),
+        seen_at: chatos_store::now_ms(),
+    }
+}
+
+/// Asks about a call and waits for the answer, until the program that started us is gone or `stop` is cancelled.
+/// An error: nobody could be asked.
+pub async fn ask(
+    call: &Call,
+    beside: &Arc<Beside>,
+    stop: &CancellationToken,
+    wait: Duration,
+    lang: Lang,
+) -> Result<Answer, Text> {
+    let client = client(call);
+    let store = beside.store().map_err(|fault| fault.message)?;
+    store.put_client(&client).map_err(|error| Text::same(error.to_string()))?;
+    let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+    let question = call.question(&client.id, Some(wait_ms), lang).map_err(|unreadable| unreadable.0)?;
+    let queue = Queue::new(Arc::clone(beside), Arc::new(Redactor::new()));
+    let owner = Owner::host_server(SOURCE_OWNER);
+    let asking = queue.ask(AskRequest {
+        owner: owner.clone(),
+        source: call.program.title().to_owned(),
+        prompt: question.prompt.clone(),
+        trace: Trace { session_id: Some(client.id.clone()), ..Trace::default() },
+        id: Some(RequestId::mint()),
+        effect: Some(question.effect.clone()),
+        whole: question.whole.clone(),
+    });
+    let id = asking.await.map_err(|error| Text::same(error.to_string()))?;
+    let verdict = tokio::select! {
+        verdict = queue.wait(&id) => verdict.map_err(|error| Text::same(error.to_string()))?,
+        () = stop.cancelled() => return withdrawn(&queue, &id, &owner, Withdraw::Gone, lang).await,
+        () = gone(beside) => return withdrawn(&queue, &id, &owner, Withdraw::Gone, lang).await,
+        () = tokio::time::sleep(wait + LATE) => return withdrawn(&queue, &id, &owner, Withdraw::Expired, lang).await,
+    };
+    decided(call, &question, &queue, &id, &client, &verdict, lang).await
+}
+
+/// Ends when the program that started us is no more.
+async fn gone(beside: &Beside) {
+    let Some(starter) = beside.started_by() else { return std::future::pending().await };
+    while Origin::of(starter.pid) == Some(starter) {
+        tokio::time::sleep(LOOK).await;
+    }
+}
+
+async fn withdrawn(
+    queue: &Queue,
+    id: &RequestId,
+    owner: &Owner,
+    why: Withdraw,
+    lang: Lang,
+) -> Result<Answer, Text> {
+    // It may have been answered at this moment; that answer is not used.
+    queue.withdraw(id, owner, why).await.ok();
+    let text = Text::fixed("nobody waited for the answer any more", "已无人等待答案");
+    Ok(Answer::Deny(text.get(lang).to_owned()))
+}
+
+/// What the verdict means. A yes is used once, for what was shown.
+async fn decided(
+    call: &Call,
+    question: &Asked,
+    queue: &Queue,
+    id: &RequestId,
+    client: &ClientRow,
+    verdict: &Verdict,
+    lang: Lang,
+) -> Result<Answer, Text> {
+    let deny =
+        |en: &'static str, zh: &'static str| Ok(Answer::Deny(Text::fixed(en, zh).get(lang).to_owned()));
+    match verdict.status {
+        Status::Timeout => {
+            deny("nobody answered in time; nothing was done", "未及时得到回答；未执行任何操作")
+        }
+        Status::Error => deny("the question was closed; nothing was done", "问题已关闭；未执行任何操作"),
+        Status::Canceled if verdict.response.contains_key("code") => {
+            deny("the question was withdrawn; nothing was done", "问题已撤回；未执行任何操作")
+        }
+        _ if !question.agrees(&verdict.response) => {
+            let remark = verdict.response.get("remark").and_then(serde_json::Value::as_str);
+            Ok(Answer::Deny(declined(remark, lang)))
+        }
+        _ => {
+            // As the world is now: a file that changed meanwhile is another question.
+            let now = call.question(&client.id, None, lang).map_err(|unreadable| unreadable.0)?;
+            match queue.use_approval(id, &now.effect).await {
+                Ok(_) => Ok(Answer::Allow),
+                Err(chatos_layer::QueueError::ShownMismatch) => deny(
+                    "the files changed after the person had approved; nothing was done, try again",
+                    "用户批准后文件又发生了变化；未执行任何操作，请重试",
+                ),
+                Err(error) => Err(Text::same(error.to_string())),
+            }
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! The line a person types: edited, remembered, completed; on a thread of its own, because it waits.
+
+use std::io;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
+use rustyline::completion::{Completer, Pair};
+use rustyline::error::ReadlineError;
+use rustyline::highlight::Highlighter;
+use rustyline::hint::Hinter;
+use rustyline::history::{History as _, MemHistory};
+use rustyline::validate::Validator;
+use rustyline::{
+    Cmd, ConditionalEventHandler, Config, Context, Event, EventContext, EventHandler, Helper, KeyCode,
+    KeyEvent, Modifiers, Movement, RepeatCount,
+};
+use tokio::sync::oneshot;
+
+use super::commands;
+
+/// What came of a prompt.
+#[derive(Debug)]
+pub(super) enum Typed {
+    Line(String),
+    /// Ctrl-C on an empty line.
+    Interrupted,
+    /// Ctrl-D on an empty line, or the terminal is gone.
+    End,
+}
+
+struct Wanted {
+    prompt: String,
+    typed: oneshot::Sender<io::Result<Typed>>,
+}
+
+/// A person's line, asked for when it is their turn.
+pub(super) struct LineEditor {
+    wanted: mpsc::Sender<Wanted>,
+}
+
+impl LineEditor {
+    /// `past`: what the arrow keys bring back, oldest first.
+    pub(super) fn start(past: Vec<String>) -> io::Result<Self> {
+        let (wanted, asked) = mpsc::channel::<Wanted>();
+        let edit = move || {
+            let mut editor = match editor(&past) {
+                Ok(editor) => editor,
+                Err(error) => {
+                    if let Ok(one) = asked.recv() {
+                        one.typed.send(Err(io::Error::other(error))).ok();
+                    }
+                    return;
+                }
+            };
+            while let Ok(one) = asked.recv() {
+                let typed = match editor.readline(&one.prompt) {
+                    Ok(text) => {
+                        // Only what it says itself not to keep is not kept.
+                        editor.add_history_entry(&text).ok();
+                        Ok(Typed::Line(text))
+                    }
+                    Err(ReadlineError::Interrupted) => Ok(Typed::Interrupted),
+                    Err(ReadlineError::Eof) => Ok(Typed::End),
+                    Err(error) => Err(io::Error::other(error)),
+                };
+                // Nobody waits for it any more when this fails.
+                one.typed.send(typed).ok();
+            }
+        };
+        std::thread::Builder::new().name("line".to_owned()).spawn(edit)?;
+        Ok(Self { wanted })
+    }
+
+    /// Shows the prompt and waits for the line.
+    pub(super) async fn read(&self, prompt: &str) -> io::Result<Typed> {
+        let gone = || io::Error::other("the line editor has ended");
+        let (typed, line) = oneshot::channel();
+        self.wanted.send(Wanted { prompt: prompt.to_owned(), typed }).map_err(|_| gone())?;
+        line.await.map_err(|_| gone())?
+    }
+}
+
+type Editor = rustyline::Editor<Words, MemHistory>;
+
+fn editor(past: &[String]) -> rustyline::Result<Editor> {
+    let config = Config::builder().max_history_size(500)?.history_ignore_space(true).build();
+    let mut history = MemHistory::with_config(&config);
+    for text in past {
+        history.add(text)?;
+    }
+    let mut editor = Editor::with_history(config, history)?;
+    editor.set_helper(Some(Words));
+    editor.bind_sequence(KeyEvent::ctrl('C'), EventHandler::Conditional(Box::new(ClearFirst)));
+    let newline = KeyEvent(KeyCode::Enter, Modifiers::ALT);
+    editor.bind_sequence(newline, EventHandler::Simple(Cmd::Newline));
+    Ok(editor)
+}
+
+/// Ctrl-C clears what is typed; on an empty line it is the chat's.
+struct ClearFirst;
+
+impl ConditionalEventHandler for ClearFirst {
+    fn handle(&self, _: &Event, _: RepeatCount, _: bool, line: &EventContext<'_>) -> Option<Cmd> {
+        Some(if line.line().is_empty() { Cmd::Interrupt } else { Cmd::Kill(Movement::WholeBuffer) })
+    }
+}
+
+/// Completes the names of commands.
+struct Words;
+
+impl Completer for Words {
+    type Candidate = Pair;
+
+    fn complete(&self, line: &str, at: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<Pair>)> {
+        let typed = line.get(..at).unwrap_or_default();
+        let found =
+            commands::ALL.iter().filter(|command| command.word.starts_with(typed) && !typed.is_empty());
+        let pair = |word: &str| Pair { display: word.to_owned(), replacement: format!("{word} ") };
+        Ok((0, found.map(|command| pair(command.word)).collect()))
+    }
+}
+
+impl Hinter for Words {
+    type Hint = String;
+}
+impl Highlighter for Words {}
+impl Validator for Words {}
+impl Helper for Words {}
+
+/// The terminal while an agent works: keys are not shown and are there at once, for the line that begins with them.
+pub(super) struct Quiet(Termios);
+
+impl Quiet {
+    pub(super) fn begin() -> io::Result<Self> {
+        let stdin = io::stdin();
+        let before = tcgetattr(&stdin)?;
+        let mut mode = before.clone();
+        mode.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
+        mode.special_codes[SpecialCodeIndex::VMIN] = 1;
+        mode.special_codes[SpecialCodeIndex::VTIME] = 0;
+        tcsetattr(&stdin, OptionalActions::Now, &mode)?;
+        Ok(Self(before))
+    }
+}
+
+impl Drop for Quiet {
+    fn drop(&mut self) {
+        // A terminal that is gone needs nothing.
+        tcsetattr(io::stdin(), OptionalActions::Now, &self.0).ok();
+    }
+}
+
+/// How often it is looked whether a key was pressed: at once for a person, nothing for the machine.
+const LOOK: Duration = Duration::from_millis(30);
+
+/// Waits until a key was pressed; the key stays for whoever reads. A terminal that is gone counts as one.
+pub(super) async fn key() {
+    loop {
+        let stdin = io::stdin();
+        let mut watched = [PollFd::new(&stdin, PollFlags::IN)];
+        if poll(&mut watched, Some(&Timespec::default())).is_ok_and(|ready| ready > 0) {
+            return;
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+}

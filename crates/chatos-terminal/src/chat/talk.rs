@@ -1,0 +1,219 @@
+//! One chat behind a terminal: who is spoken to, sending, hearing, stopping.
+
+use std::path::PathBuf;
+
+use chatos_tool::{ErrorCode, Fault, Lang, Text};
+use chatos_wire::run::RunView;
+use chatos_wire::session::{EventBatch, Sent, SessionView};
+use hyper::Method;
+use serde_json::{Value, json};
+
+use super::files::File;
+use crate::args::Chat;
+use crate::client::Api;
+use crate::names::Names;
+use crate::output::{Output, visible};
+use crate::prompts::Desk;
+use chatos_desk::encode;
+
+/// How long one look for events stays open.
+const WAIT_MS: u32 = 20_000;
+
+/// What becomes of a message while a run is under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum How {
+    /// It waits its turn.
+    Queue,
+    /// It corrects the run.
+    Steer,
+}
+
+pub(super) struct Talk<'a> {
+    pub(super) desk: &'a Desk,
+    pub(super) output: &'a Output,
+    /// Where the person is.
+    pub(super) here: PathBuf,
+    pub(super) id: String,
+    /// Files that go with the next message.
+    pub(super) files: Vec<File>,
+    /// How full the model's window is, in hundredths, since the last answer.
+    pub(super) context: Option<u64>,
+    api: &'a Api,
+    since: u64,
+}
+
+impl<'a> Talk<'a> {
+    /// The chat the options name, or a new one.
+    pub(super) async fn begin(
+        desk: &'a Desk,
+        output: &'a Output,
+        options: &Chat,
+        here: PathBuf,
+    ) -> Result<Self, Fault> {
+        let api =
+            desk.api().ok_or_else(|| Fault::new(ErrorCode::Internal, Text::same("the chat has no host")))?;
+        let names = Names::new(api, output.lang);
+        let mut order = json!({});
+        if let Some(written) = &options.agent {
+            order["agentId"] = json!(names.agent(written).await?);
+        }
+        if let Some(written) = &options.model {
+            order["modelId"] = json!(names.model(written).await?);
+        }
+        let mut talk =
+            Self { desk, output, here, id: String::new(), files: Vec::new(), context: None, api, since: 0 };
+        match &options.session {
+            Some(written) => {
+                let id = names.chat(written).await?;
+                talk.open(id).await?;
+                if order.as_object().is_some_and(|order| !order.is_empty()) {
+                    talk.change(&order).await?;
+                }
+            }
+            None => talk.make(&order).await?,
+        }
+        Ok(talk)
+    }
+
+    pub(super) fn api(&self) -> &'a Api {
+        self.api
+    }
+
+    pub(super) fn lang(&self) -> Lang {
+        self.output.lang
+    }
+
+    pub(super) fn names(&self) -> Names<'a> {
+        Names::new(self.api, self.lang())
+    }
+
+    pub(super) fn path(&self, rest: &str) -> String {
+        format!("/api/v1/sessions/{}{rest}", encode(&self.id))
+    }
+
+    /// Makes a chat and goes there.
+    pub(super) async fn make(&mut self, order: &Value) -> Result<(), Fault> {
+        let path = "/api/v1/sessions";
+        let made = self.api.ask::<SessionView>(Method::POST, path, Some(order), self.lang()).await?;
+        self.open(made.body.id).await
+    }
+
+    /// Goes to a chat; what happens there from now on is heard.
+    pub(super) async fn open(&mut self, id: String) -> Result<(), Fault> {
+        (self.id, self.since, self.context) = (id, 0, None);
+        let batch = self.events_within(0).await?;
+        self.since = batch.next;
+        Ok(())
+    }
+
+    pub(super) async fn session(&self) -> Result<SessionView, Fault> {
+        Ok(self.api.get::<SessionView>(&self.path(""), self.lang()).await?.body)
+    }
+
+    pub(super) async fn change(&self, order: &Value) -> Result<(), Fault> {
+        self.api.call(Method::PATCH, &self.path(""), Some(order), self.lang()).await.map(drop)
+    }
+
+    /// Sends a message with the files that wait for it.
+    pub(super) async fn send(&mut self, text: &str, how: How) -> Result<Sent, Fault> {
+        let files: Vec<Value> = self.files.iter().map(File::to_json).collect();
+        let mode = if how == How::Steer { "steer" } else { "queue" };
+        let body = json!({ "text": text, "attachments": files, "mode": mode });
+        let sent = self.api.ask::<Sent>(Method::POST, &self.path("/send"), Some(&body), self.lang()).await?;
+        self.files.clear();
+        Ok(sent.body)
+    }
+
+    /// Asks for the last answer again.
+    pub(super) async fn retry(&self) -> Result<Sent, Fault> {
+        let path = self.path("/retry");
+        let sent = self.api.ask::<Sent>(Method::POST, &path, Some(&json!({})), self.lang()).await?;
+        Ok(sent.body)
+    }
+
+    /// Stops what is under way.
+    pub(super) async fn stop(&self) -> Result<(), Fault> {
+        self.api.call(Method::POST, &self.path("/abort"), Some(&json!({})), self.lang()).await.map(drop)
+    }
+
+    /// What happened since the last look, waiting for the first event.
+    pub(super) async fn events(&mut self) -> Result<EventBatch, Fault> {
+        let batch = self.events_within(WAIT_MS).await?;
+        self.since = batch.next;
+        Ok(batch)
+    }
+
+    async fn events_within(&self, wait_ms: u32) -> Result<EventBatch, Fault> {
+        let path = self.path(&format!("/events?since={}&waitMs={wait_ms}", self.since));
+        let batch = self.api.call_patiently(Method::GET, &path, None, self.lang()).await?;
+        Ok(crate::client::typed::<EventBatch>(batch)?.body)
+    }
+
+    pub(super) async fn is_over(&self, run: &str) -> Result<bool, Fault> {
+        let path = format!("/api/v1/runs/{}", encode(run));
+        Ok(self.api.get::<RunView>(&path, self.lang()).await?.state.is_over())
+    }
+
+    /// `agent · model · folder · ctx 41% · $0.12`.
+    pub(super) async fn status(&self) -> Result<String, Fault> {
+        let session = self.session().await?;
+        let lang = self.lang();
+        let agent = self.api.get_json(&format!("/api/v1/agents/{}", encode(&session.agent_id)), lang).await?;
+        let models = self.api.get_json("/api/v1/models", lang).await?;
+        let wanted = session.model_id.as_deref().or(agent["modelId"].as_str());
+        let model = models["items"].as_array().into_iter().flatten().find(|model| match wanted {
+            Some(id) => model["id"] == id || model["name"] == id,
+            None => model["isDefault"] == true,
+        });
+        let of = |value: &Value| visible(value["name"].as_str().unwrap_or_default());
+        let mut parts = vec![of(&agent)];
+        parts.extend(model.map(of));
+        let folder = [session.workspace_root.as_str(), agent["workspaceRoot"].as_str().unwrap_or_default()];
+        parts.extend(folder.into_iter().find(|folder| !folder.is_empty()).map(visible));
+        parts.extend(self.context.map(|share| format!("ctx {share}%")));
+        for used in session.usage.iter().flatten() {
+            if let (Some(cost), Some(currency)) = (used.cost.filter(|cost| *cost > 0.0), &used.currency) {
+                parts.push(if currency == "USD" {
+                    format!("${cost:.2}")
+                } else {
+                    format!("{cost:.2} {currency}")
+                });
+            }
+        }
+        parts.retain(|part| !part.is_empty());
+        Ok(parts.join(" · "))
+    }
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum End {
+    Done,
+    Stopped,
+    Failed(Box<Fault>),
+}
+
+/// The run an event ends, and how.
+pub(super) fn end_of(event: &Value) -> Option<(&str, End)> {
+    let end = match event["type"].as_str()? {
+        "assistant_done" => End::Done,
+        "assistant_aborted" => End::Stopped,
+        "assistant_error" => End::Failed(Box::new(failed(event))),
+        _ => return None,
+    };
+    Some((event["runId"].as_str()?, end))
+}
+
+fn failed(event: &Value) -> Fault {
+    let message = event["message"].as_str().unwrap_or_default().to_owned();
+    let class = match event["code"].as_str().unwrap_or_default() {
+        "auth" | "permission" => ErrorCode::PermissionDenied,
+        "not_found" | "config" => ErrorCode::NotFound,
+        "rate_limited" | "quota" => ErrorCode::RateLimited,
+        _ => ErrorCode::Unavailable,
+    };
+    Fault::new(class, Text::same(message)).hint(Text::fixed(
+        "`chatos models test` tries the model alone",
+        "`chatos models test` 可单独测试模型",
+    ))
+}

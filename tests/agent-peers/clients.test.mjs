@@ -1,0 +1,59 @@
+// Client libraries of other makers call through `chatos gateway`: what was read arrives, and a call that needs a person
+// waits for one and runs once. Where the Python ones cannot be installed, their tests are skipped and say why.
+
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+import { install, python } from '../mcp-servers/python.mjs';
+import { CHATOS, home, run, serve } from '../mcp-peers/support.mjs';
+import { put } from './agents.mjs';
+import { agent, answer, open, question } from './inbox.mjs';
+
+const file = (name) => fileURLToPath(new URL(name, import.meta.url));
+const NODE = process.env.PEER_NODE ?? process.execPath;
+const MODERN = '2026-07-28';
+const missing = install() ?? false;
+
+/** Each library, its command, and the version of the protocol where it tells it. */
+const LIBRARIES = [
+  { name: 'client', start: [NODE, file('clients.mjs'), 'client'], version: MODERN },
+  { name: 'sdk', start: [NODE, file('clients.mjs'), 'sdk'] },
+  { name: 'mcp', start: [python, file('clients.py'), 'mcp'], version: MODERN, skip: missing },
+  { name: 'fastmcp', start: [python, file('clients.py'), 'fastmcp'], skip: missing },
+  { name: 'pydantic-ai', start: [python, file('clients.py'), 'pydantic_ai'], skip: missing },
+];
+
+for (const { name, start, version, skip = false } of LIBRARIES) {
+  test(`${name}: calls through the gateway`, { timeout: 120_000, skip }, async (t) => {
+    const place = home(t);
+    put(join(place.project, 'marked.txt'), 'one\nINSIDE the file\n');
+    const host = await serve(t, place);
+    const id = await agent(host, ['code_writer', 'project_files']);
+    const gateway = [CHATOS, 'gateway', '--agent', id, '--state-dir', place.state, '--lang', 'en'];
+    const env = { PATH: process.env.PATH, HOME: place.home, LANG: 'C.UTF-8' };
+    const call = async (tool, args) => {
+      const [program, ...words] = [...start, tool, JSON.stringify(args), ...gateway];
+      const done = await run(program, words, { cwd: place.project, env });
+      assert.equal(done.status, 0, done.stderr);
+      return JSON.parse(done.stdout);
+    };
+
+    const read = await call('read_file', { path: 'marked.txt' });
+    assert.match(read.text, /INSIDE the file/);
+    assert.ok(read.names.length > 5, read.names.join(' '));
+    if (version) assert.equal(read.version, version);
+    assert.equal((await open(host)).length, 0, 'reading is not asked about');
+
+    const writing = call('write_file', { path: 'a.txt', contents: 'x\n' });
+    writing.catch(() => {});
+    const item = await question(host);
+    assert.equal(item.client.project, 'project');
+    assert.equal(existsSync(join(place.project, 'a.txt')), false, 'nothing before the answer');
+    await answer(host, item, { status: 'ok' });
+    assert.match((await writing).text, /a\.txt/);
+    assert.equal(readFileSync(join(place.project, 'a.txt'), 'utf8'), 'x\n');
+  });
+}

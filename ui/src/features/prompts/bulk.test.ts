@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { item } from '../../state/prompts/testing';
+import { approvable, refusable, together } from './bulk';
+
+const card = { verb: 'run_command', object: '', to: null, count: 1, risk: 'medium', reasons: [] } as never;
+const command = (more: object = {}) => item({ kind: 'file_change_confirm', command: 'ls' }, { effect: 'command', card, ...more } as never);
+
+test('what is risky, cut, hidden, foreign or a form is not approved together', () => {
+  expect(approvable(command())).toBe(true);
+  for (const bad of [{ card: { ...(card as object), risk: 'high' } }, { card: null }, { class: 'foreign' }, { partial: true }]) expect(approvable(command(bad))).toBe(false);
+  expect(approvable(item({ kind: 'file_change_confirm', diffRef: { lines: 10, shownLines: 5 } }, { card }))).toBe(false);
+  expect(approvable(item({ kind: 'file_change_confirm', diffRef: { hidden: [{ path: 'a' }] } }, { card }))).toBe(false);
+  expect(approvable(item({ kind: 'kv', fields: [] }, { card }))).toBe(false);
+});
+
+test('one kind at a time, and refusing needs no more than a button', () => {
+  expect(together([])).toBe('none');
+  expect(together([command(), command()])).toBeNull();
+  expect(together([command(), command({ effect: 'file_change' })])).toBe('mixed');
+  expect(together([command(), command({ card: null })])).toBe('alone');
+  expect(refusable(item({ kind: 'kv', fields: [] }))).toBe(true);
+  expect(refusable(item({ kind: 'choice', allowCancel: false, options: [] }))).toBe(false);
+});

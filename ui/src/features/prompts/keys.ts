@@ -1,0 +1,35 @@
+// The keys of the Inbox (inbox §3.5). Each presses a button, ticks a row or goes somewhere: nothing can be done by a
+// key alone.
+
+/** Buttons of the open card, by the letter that presses them. */
+export type CardAct = 'approve' | 'reject' | 'near' | 'always';
+export type Act = CardAct | 'down' | 'up' | 'open' | 'tick' | 'range' | 'all' | 'clear' | 'note' | 'whole' | 'search';
+
+const ACTS: Record<string, Act> = {
+  j: 'down', k: 'up', o: 'open', x: 'tick', X: 'range', '*': 'all', Escape: 'clear',
+  a: 'approve', r: 'reject', c: 'near', A: 'always', n: 'note', d: 'whole', '/': 'search',
+};
+
+/** The letter on a button, and as `aria-keyshortcuts` has it. */
+export const LETTERS: Record<CardAct, { shown: string; aria: string }> = {
+  approve: { shown: 'a', aria: 'a' },
+  reject: { shown: 'r', aria: 'r' },
+  near: { shown: 'c', aria: 'c' },
+  always: { shown: 'A', aria: 'Shift+A' },
+};
+
+/** What a key means; a key that is held moves on and does nothing else. */
+export function actOf(event: Pick<KeyboardEvent, 'key' | 'repeat' | 'ctrlKey' | 'metaKey' | 'altKey'>): Act | null {
+  if (event.ctrlKey || event.metaKey || event.altKey || !Object.hasOwn(ACTS, event.key)) return null;
+  const act = ACTS[event.key] ?? null;
+  return event.repeat && act !== 'down' && act !== 'up' ? null : act;
+}
+
+/** Those that change nothing, hence work wherever the focus is on the page. */
+export function isHarmless(act: Act): boolean {
+  return act === 'down' || act === 'up' || act === 'search';
+}
+
+export function isCardAct(act: Act): act is CardAct {
+  return Object.hasOwn(LETTERS, act);
+}

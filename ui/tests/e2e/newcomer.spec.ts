@@ -1,0 +1,99 @@
+// The first minute of somebody who has just opened the link, without a key, in both languages: what this is for, a
+// file changed with approval, an app, a question answered, a model added and used. Sixty seconds are
+// plenty (pages §3). With CHATOS_PICTURES=<folder> each stop is kept as a picture.
+
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished } from 'vitest';
+import { violations } from './axe';
+import { test } from './fixtures';
+import { ModelServer } from './model-server';
+import { keep } from './pictures';
+
+const MINUTE_MS = 60_000;
+
+const WORDS = {
+  en: {
+    headline: 'Run AI agents and apps on this computer. Nothing happens without your OK.', approve: 'Approve', steps: (n: number) => `${n} of 5 done`,
+    choose: 'Just look around', send: 'Submit', told: 'The program got your answer: Just look around', message: 'Message',
+  },
+  zh: {
+    headline: '在这台电脑上运行 AI 智能体和应用。没有你的同意，什么都不会发生。', approve: '同意', steps: (n: number) => `已完成 ${n}/5`,
+    choose: '随便看看', send: '提交', told: '程序收到了你的回答：随便看看', message: '消息',
+  },
+};
+
+describe.each(['en', 'zh'] as const)('a newcomer (%s)', (language) => {
+  const w = WORDS[language];
+  test('does everything of the first minute within it', async ({ ownHost, open }) => {
+    const models = await ModelServer.start('');
+    onTestFinished(() => models.stop());
+    models.decide = () => ({ text: 'Hello from a real model.' });
+    const host = await ownHost();
+    const page = await open({ host, at: false, language });
+    const link = await host.signInLink();
+    const began = Date.now();
+    await page.goto(link);
+    const shot = (name: string) => keep(page, `newcomer-${language}-${name}`);
+
+    // What it is for, and what can be done now.
+    await page.getByRole('heading', { name: w.headline }).waitFor();
+    expect(await page.locator('[data-try]').count()).toBe(3);
+    await shot('1-welcome');
+
+    // An agent changes a file: shown first, written after the yes.
+    await page.locator('[data-try="file"]').click();
+    const dock = page.locator('[data-dock]');
+    await dock.locator('article[data-ready="true"]').waitFor();
+    const file = join(host.home, '.cache', 'chatos', 'scratch', 'chatos-demo.md');
+    expect(existsSync(file)).toBe(false);
+    await shot('2-approve');
+    await dock.getByRole('button', { name: w.approve, exact: true }).click();
+    await page.locator('[data-tool="write_file"][data-state="ok"]').waitFor();
+    expect(readFileSync(file, 'utf8')).toContain('ChatOS');
+    await shot('3-written');
+
+    // An app.
+    await page.goto(`${host.url}#/chat`);
+    await page.locator('[data-step="file"][data-done="true"]').waitFor();
+    await page.locator('[data-try="app"]').click();
+    await page.locator('iframe').first().waitFor();
+    await shot('4-app');
+
+    // A program asks, the inbox counts, the program is told.
+    await page.goto(`${host.url}#/chat`);
+    await page.locator('[data-try="question"]').click();
+    await page.getByText(w.choose, { exact: true }).first().click();
+    await shot('5-question');
+    await page.locator('article[data-ready="true"]').getByRole('button', { name: w.send }).first().click();
+    await page.getByText(w.told).waitFor();
+
+    // A model of one's own.
+    await page.goto(`${host.url}#/chat`);
+    await page.getByText(w.steps(3)).waitFor();
+    await host.api('POST', 'models', { name: 'My model', provider: 'openai', model: 'tiny', baseUrl: models.baseUrl, isDefault: true });
+    await page.getByText(w.steps(4)).waitFor();
+    expect(await page.locator('[data-demo]').count()).toBe(0);
+    await shot('6-model');
+    await page.getByLabel(w.message, { exact: true }).fill('Hi');
+    await page.keyboard.press('Enter');
+    await page.locator('[data-row="assistant"]').getByText('Hello from a real model.').waitFor();
+    const took = Date.now() - began;
+    await shot('7-chat');
+    await page.goto(`${host.url}#/chat`);
+    await expect.poll(() => page.locator('[data-first-minute]').count()).toBe(0);
+    expect(took, `the walk took ${took} ms`).toBeLessThan(MINUTE_MS);
+  });
+
+  test('can put it away, and finds it away after a reload', async ({ host, open }) => {
+    const page = await open({ language, at: '#/chat' });
+    await page.getByRole('heading', { name: w.headline }).waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.locator('[data-first-minute] .steps').getByRole('button').click();
+    await expect.poll(() => page.locator('[data-first-minute]').count()).toBe(0);
+    await page.reload();
+    await page.getByLabel(w.message, { exact: true }).waitFor();
+    expect(await page.locator('[data-first-minute]').count()).toBe(0);
+    expect(host.log).not.toContain('panicked');
+  });
+});
