@@ -182,6 +182,8 @@ describe('an agent', () => {
     await page.locator('[data-agent="Orphan"]').getByRole('link').click();
     await page.getByText('no longer exists').waitFor();
     await page.locator('[data-explain][data-granted="true"]').first().waitFor({ state: 'detached' });
+    // An open editor would ask what the agent that is going can do.
+    await page.close();
     await host.api('DELETE', `agents/${made.id}`);
   });
 });

@@ -116,6 +116,15 @@ describe('the trust sheet', () => {
     ]);
     await level('grey').getByText('have chats and agents of its own').waitFor();
     await level('amber').getByText('read all your chats').click();
+    // The answer takes its time, and the person goes on meanwhile: it must not lead them back.
+    let release = () => {};
+    const left = new Promise<void>((resolve) => (release = resolve));
+    const answered = page.waitForResponse((response) => response.url().endsWith(`/plugins/${id}/trust`));
+    await page.route(`**/plugins/${id}/trust`, async (route) => {
+      const response = await route.fetch();
+      await left;
+      await route.fulfill({ response });
+    });
     await sheet.getByRole('button', { name: 'Trust and enable' }).click();
     await expect.poll(async () => {
       const { items } = await host.api<{ items: { capability: string; level: string; state: string }[] }>('GET', `apps/${id}/capabilities`);
@@ -124,8 +133,11 @@ describe('the trust sheet', () => {
     // The plugin's page says what it may, and takes it back.
     await page.goto(page.url().replace(/#.*/, `#/apps/details/${id}`));
     const drawer = page.getByRole('dialog');
-    await drawer.getByText('read all your chats').waitFor();
     await drawer.getByText('Allowed').waitFor();
+    release();
+    await answered;
+    await page.getByText('You now trust Clock.').waitFor();
+    await drawer.getByText('read all your chats').waitFor();
     expect(await drawer.getByRole('button', { name: 'Revoke', exact: true }).count()).toBe(1);
   });
 
