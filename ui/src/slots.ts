@@ -3,6 +3,7 @@
 
 import type { Component } from 'svelte';
 import type { DraftNote } from './state/chat.svelte';
+import type { ServerUser } from './protocol/admin';
 import type { NeededApp } from './state/needed.svelte';
 import type { PromptItem } from './state/prompts/item';
 
@@ -43,10 +44,13 @@ export interface Slots {
   mcpView: () => Promise<{ default: Component<McpViewProps> }>;
   /** What a call says that waits for the page of an app; see `state/needed`. */
   neededApp: () => Promise<{ default: Component<{ app: NeededApp }> }>;
+  /** Which agents can use a server, or the servers of a plugin. */
+  whoUses: () => Promise<{ default: Component<{ name: string; fits: (server: ServerUser) => boolean }> }>;
 }
 
 export const slots: Slots = {
   promptDock: () => import('./features/prompts/Dock.svelte'),
   mcpView: () => import('./features/views/McpView.svelte'),
   neededApp: () => import('./features/apps/NeededApp.svelte'),
+  whoUses: () => import('./features/agents/give/WhoUses.svelte'),
 };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use chatos_contribution::ServerIdentity;
 use chatos_policy::{
-    Change, Explanation, Outcome, Role, ToolDecision, ToolRule, Via, World, changes, explain,
+    Change, Explanation, Outcome, Role, ServerFacts, ToolDecision, ToolRule, Via, World, changes, explain,
 };
 use chatos_store::AgentRecord;
 use chatos_tool::{Fault, Lang, Text};
@@ -104,7 +104,7 @@ pub(crate) fn is_stop(fault: &Fault) -> bool {
     fault.code == "land_config_required" || fault.code == "land_config_missing"
 }
 
-fn change_view(change: &Change) -> GrantDifference {
+pub(crate) fn change_view(change: &Change) -> GrantDifference {
     let allowed = |decision: Option<ToolDecision>| decision.is_some_and(|d| d != ToolDecision::Deny);
     let kind = match (allowed(change.before), allowed(change.after)) {
         (false, true) if change.after == Some(ToolDecision::Ask) => "ask",
@@ -140,12 +140,7 @@ fn servers(
         if wanted.is_some() && names.as_ref().is_none_or(Vec::is_empty) {
             continue;
         }
-        let mut explained = one(outcome, world, &server.identity, &server.name, names, lang);
-        if let Some(tools) = tools {
-            explained.tools_from = Some(tools.source().to_owned());
-            switch_off(&mut explained, tools, lang);
-        }
-        all.push(explained);
+        all.push(with_tools(outcome, world, server, tools, names, lang));
     }
     if wanted.is_none() {
         for refusal in outcome.refusals.iter().filter(|refusal| refusal.identity.is_none()) {
@@ -170,6 +165,35 @@ fn servers(
         b.granted.cmp(&a.granted).then_with(|| a.name.to_lowercase().cmp(&b.name.to_lowercase()))
     });
     all
+}
+
+/// One server with all of its tools that are known.
+pub(crate) fn server(
+    outcome: &Outcome,
+    world: &World,
+    facts: &ServerFacts,
+    known: &BTreeMap<String, KnownTools>,
+    lang: Lang,
+) -> ServerExplanation {
+    let tools = known.get(facts.identity.as_str());
+    let names = tools.map(|tools| tools.names.iter().map(String::as_str).collect());
+    with_tools(outcome, world, facts, tools, names, lang)
+}
+
+fn with_tools(
+    outcome: &Outcome,
+    world: &World,
+    server: &ServerFacts,
+    tools: Option<&KnownTools>,
+    names: Option<Vec<&str>>,
+    lang: Lang,
+) -> ServerExplanation {
+    let mut explained = one(outcome, world, &server.identity, &server.name, names, lang);
+    if let Some(tools) = tools {
+        explained.tools_from = Some(tools.source().to_owned());
+        switch_off(&mut explained, tools, lang);
+    }
+    explained
 }
 
 /// What a person did not approve is not offered, whatever the land_config says (security T18).

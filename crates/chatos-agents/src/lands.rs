@@ -85,7 +85,7 @@ impl Agents {
     }
 
     /// Pages look again; and a server may now be told that it may ask the model, or no longer.
-    fn told(&self, id: &str) {
+    pub(crate) fn told(&self, id: &str) {
         if let Some(servers) = self.0.servers.get() {
             servers.changed();
         }
@@ -131,7 +131,7 @@ fn read(mut body: Map<String, Value>) -> Result<(LandConfig, Vec<String>), Fault
     Ok((land, warnings))
 }
 
-fn check(land: &LandConfig) -> Result<Vec<String>, Fault> {
+pub(crate) fn check(land: &LandConfig) -> Result<Vec<String>, Fault> {
     let (warnings, faults): (Vec<_>, Vec<_>) =
         land.faults().into_iter().partition(LandConfigFault::is_warning);
     if let Some(first) = faults.first() {

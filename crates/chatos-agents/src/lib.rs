@@ -9,6 +9,7 @@ mod book;
 mod edit;
 mod explain;
 mod fault;
+mod give;
 mod known;
 mod lands;
 mod prompts;

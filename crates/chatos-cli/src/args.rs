@@ -11,6 +11,7 @@ mod acp;
 mod agents;
 mod changes;
 mod clients;
+mod grant;
 mod hook;
 mod install;
 mod mcp;
@@ -26,6 +27,7 @@ pub(crate) use acp::{Acp, EditorName};
 pub(crate) use agents::{AddModel, Agent, AgentFields, Land, Models, RoleArg};
 pub(crate) use changes::Changes;
 pub(crate) use clients::Clients;
+pub(crate) use grant::{AskArg, Grant, GrantFlags};
 pub(crate) use hook::{Hook, HookProgram, HookScope, OnFailure};
 pub(crate) use install::{ServiceAction, Upgrade};
 pub(crate) use mcp::{ConfigClient, Gateway, Known, Mcp};
@@ -153,6 +155,8 @@ pub(crate) enum Command {
     /// Manage permissions profiles (land_configs): the most an agent can use
     #[command(subcommand)]
     Land(Land),
+    /// Give a server or app to an agent, or take it back
+    Grant(Grant),
     /// Manage models
     #[command(subcommand)]
     Models(Models),

@@ -164,6 +164,14 @@ impl LandConfig {
         }
     }
 
+    /// The flow of `role`, to change it.
+    pub fn flow_mut(&mut self, role: Role) -> &mut Flow {
+        match role {
+            Role::Main => &mut self.main,
+            Role::Sub => &mut self.sub,
+        }
+    }
+
     /// What is wrong with it: the rules of the schema that types do not carry, and doubles.
     pub fn faults(&self) -> Vec<LandConfigFault> {
         let mut faults = Vec::new();

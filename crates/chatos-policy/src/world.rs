@@ -105,6 +105,11 @@ impl World {
         self.apps.get(&(plugin_id.to_owned(), app_id.to_owned()))
     }
 
+    /// The app whose own server this is.
+    pub fn app_of(&self, identity: &ServerIdentity) -> Option<&AppFacts> {
+        self.apps.values().find(|app| app.own_server.as_ref() == Some(identity))
+    }
+
     /// All servers, in the order of their identities.
     pub fn servers(&self) -> impl Iterator<Item = &ServerFacts> {
         self.servers.values()

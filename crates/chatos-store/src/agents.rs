@@ -243,7 +243,7 @@ fn put_refs(
     Ok(())
 }
 
-fn put(connection: &Connection, agent: &AgentRecord) -> Result<(), StoreError> {
+pub(crate) fn put(connection: &Connection, agent: &AgentRecord) -> Result<(), StoreError> {
     let mode = if agent.mode == Mode::Flow { "flow" } else { "custom" };
     let listed = |list: &Option<Vec<String>>| if list.is_some() { "list" } else { "land" };
     connection.execute(

@@ -8,7 +8,7 @@ use chatos_policy::{
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use crate::agents::{lang_from, lang_word};
+use crate::agents::{AgentRecord, lang_from, lang_word};
 use crate::db::Store;
 use crate::error::{StoreError, StoreErrorKind};
 use crate::time::now_ms;
@@ -41,6 +41,15 @@ impl Store {
                 refuse_locked(connection, &config.id)?;
             }
             put(connection, &config)
+        })
+    }
+
+    /// Writes an agent together with the land_config it uses from now on.
+    pub fn put_agent_with_land(&self, config: LandConfig, agent: AgentRecord) -> Result<(), StoreError> {
+        self.write(move |connection| {
+            refuse_locked(connection, &config.id)?;
+            put(connection, &config)?;
+            crate::agents::put(connection, &agent)
         })
     }
 

@@ -277,3 +277,78 @@ pub struct AgentName {
     pub id: String,
     pub name: String,
 }
+
+/// Gives a server or an app to an agent, or takes it back.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct GiveInput {
+    /// Id, identity, name or its beginning; an app also as `PLUGIN/APP`.
+    pub server: String,
+    /// Id, name or its beginning; `default` for the agent a chat begins with.
+    pub agent: String,
+    /// Only tools that fit one of these patterns; all of them when empty.
+    #[serde(default)]
+    pub tools: Vec<String>,
+    /// Whether subagents that this agent starts may use it too.
+    #[serde(default)]
+    pub sub: bool,
+    /// Whether a person is asked before each call.
+    #[serde(default)]
+    pub ask: GiveAsk,
+    /// Takes it back instead of giving it.
+    #[serde(default)]
+    pub revoke: bool,
+    /// Only says what would change and changes nothing.
+    #[serde(default)]
+    pub dry_run: bool,
+}
+
+/// When a person is asked about what was given.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum GiveAsk {
+    /// A person is asked before each call of one of its tools.
+    #[default]
+    Each,
+    /// Never because of this; other rules still ask.
+    No,
+}
+
+/// What giving or taking back changed, or would change.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Given {
+    pub agent: AgentName,
+    /// The agent's permissions profile afterwards.
+    pub land_config: LandName,
+    /// The profile that one was copied from, because it is locked or other agents use it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub copied_from: Option<LandName>,
+    /// What the agent gains and loses in chats.
+    pub changes: Vec<GrantDifference>,
+    /// The server for this agent afterwards.
+    pub server: ServerExplanation,
+}
+
+/// Every server with the agents that may use it.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct ServerUsers {
+    pub items: Vec<ServerUser>,
+}
+
+/// One server and the agents that may use it in chats.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ServerUser {
+    pub identity: String,
+    pub name: String,
+    /// The row it is kept in, for a server that was added.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub row_id: Option<String>,
+    /// The plugin whose app has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plugin_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub app_id: Option<String>,
+    pub agents: Vec<AgentName>,
+}

@@ -4,9 +4,12 @@ import type {
   Agent,
   AgentInput,
   Explanation,
+  GiveInput,
+  Given,
   LandConfig,
   LandConfigInput,
   Role,
+  ServerUser,
   SubagentCatalogue,
   SubagentImport,
   SystemPrompt,
@@ -38,6 +41,15 @@ export class AgentsApi {
   /** What an agent could do if it were saved like this, and what that changes. */
   preview(agent: AgentInput & { id?: string }, role: Role, signal: AbortSignal): Promise<Explanation> {
     return this.http.post(`${V1}/agents/preview`, { agent, role }, { signal });
+  }
+
+  serverUsers(): Promise<{ items: ServerUser[] }> {
+    return this.http.get(`${V1}/grants/servers`);
+  }
+
+  /** Gives a server to an agent or takes it back; `dryRun` only says what that would change. */
+  give(input: GiveInput): Promise<Given> {
+    return this.http.post(`${V1}/grants/servers`, input);
   }
 
   landConfigs(): Promise<{ items: LandConfig[] }> {

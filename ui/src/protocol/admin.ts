@@ -48,6 +48,12 @@ export interface ServerSignIn {
   error?: ServerFailure | null;
 }
 
+/** A server and the agents that can use it in chats. */
+export type ServerUser = components['schemas']['ServerUser'];
+export type GiveInput = components['schemas']['GiveInput'];
+/** What giving it changed, or would change. */
+export type Given = components['schemas']['Given'];
+
 /** A sign-in that was begun: where the person goes, and what is asked for there. */
 export type SignInStart = components['schemas']['SignInStart'];
 

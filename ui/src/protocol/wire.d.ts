@@ -2307,6 +2307,24 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/grants/servers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Which agents may use each server */
+        get: operations["getGrantsServers"];
+        put?: never;
+        /** Give a server or app to an agent, or take it back */
+        post: operations["postGrantsServers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/land-configs": {
         parameters: {
             query?: never;
@@ -5647,6 +5665,67 @@ export interface components {
             /** @description The tool; absent for the server as a whole. */
             tool?: string | null;
         };
+        /** @description Every server with the agents that may use it. */
+        ServerUsers: {
+            items: components["schemas"]["ServerUser"][];
+        };
+        /** @description One server and the agents that may use it in chats. */
+        ServerUser: {
+            identity: string;
+            name: string;
+            /** @description The row it is kept in, for a server that was added. */
+            rowId?: string | null;
+            /** @description The plugin whose app has it. */
+            pluginId?: string | null;
+            appId?: string | null;
+            agents: components["schemas"]["AgentName"][];
+        };
+        /** @description Gives a server or an app to an agent, or takes it back. */
+        GiveInput: {
+            /** @description Id, identity, name or its beginning; an app also as `PLUGIN/APP`. */
+            server: string;
+            /** @description Id, name or its beginning; `default` for the agent a chat begins with. */
+            agent: string;
+            /**
+             * @description Only tools that fit one of these patterns; all of them when empty.
+             * @default []
+             */
+            tools?: string[];
+            /**
+             * @description Whether subagents that this agent starts may use it too.
+             * @default false
+             */
+            sub?: boolean;
+            /**
+             * @description Whether a person is asked before each call.
+             * @default each
+             */
+            ask?: components["schemas"]["GiveAsk"];
+            /**
+             * @description Takes it back instead of giving it.
+             * @default false
+             */
+            revoke?: boolean;
+            /**
+             * @description Only says what would change and changes nothing.
+             * @default false
+             */
+            dryRun?: boolean;
+        };
+        /** @description When a person is asked about what was given. */
+        GiveAsk: "each" | "no";
+        /** @description What giving or taking back changed, or would change. */
+        Given: {
+            agent: components["schemas"]["AgentName"];
+            /** @description The agent's permissions profile afterwards. */
+            landConfig: components["schemas"]["LandName"];
+            /** @description The profile that one was copied from, because it is locked or other agents use it. */
+            copiedFrom?: components["schemas"]["LandName"] | null;
+            /** @description What the agent gains and loses in chats. */
+            changes: components["schemas"]["GrantDifference"][];
+            /** @description The server for this agent afterwards. */
+            server: components["schemas"]["ServerExplanation"];
+        };
         /** @description All land_configs, the built-in ones first. */
         LandList: {
             items: components["schemas"]["LandView"][];
@@ -6328,6 +6407,11 @@ export type ServerExplanation = components['schemas']['ServerExplanation'];
 export type ToolExplanation = components['schemas']['ToolExplanation'];
 export type PromptExplanation = components['schemas']['PromptExplanation'];
 export type GrantDifference = components['schemas']['GrantDifference'];
+export type ServerUsers = components['schemas']['ServerUsers'];
+export type ServerUser = components['schemas']['ServerUser'];
+export type GiveInput = components['schemas']['GiveInput'];
+export type GiveAsk = components['schemas']['GiveAsk'];
+export type Given = components['schemas']['Given'];
 export type LandList = components['schemas']['LandList'];
 export type LandView = components['schemas']['LandView'];
 export type Flow = components['schemas']['Flow'];
@@ -11833,6 +11917,68 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AgentExplanation"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getGrantsServers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Which agents may use each server */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServerUsers"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postGrantsServers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GiveInput"];
+            };
+        };
+        responses: {
+            /** @description Give a server or app to an agent, or take it back */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Given"];
                 };
             };
             /** @description The error object */

@@ -14,7 +14,10 @@ export const agentsApi = new AgentsApi(http);
 export const servers = new Servers(serversApi);
 export const lists = new Lists(agentsApi, modelsApi);
 
-events.on('servers', (frame) => servers.onEvent(frame));
+events.on('servers', (frame) => {
+  servers.onEvent(frame);
+  if (frame.type === 'server_changed' || frame.type === 'server_removed') void lists.users.refresh();
+});
 events.on('admin', (frame) => {
   lists.onEvent(frame);
   if (frame.type.startsWith('tool_pins') || frame.type.startsWith('pins')) void servers.pins.refresh();
@@ -22,6 +25,7 @@ events.on('admin', (frame) => {
 events.on('plugins', () => {
   void servers.list.refresh();
   void lists.agents.refresh();
+  void lists.users.refresh();
 });
 
 joinSession({

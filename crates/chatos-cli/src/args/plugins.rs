@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::GrantFlags;
+
 /// `chatos plugin …`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Plugin {
@@ -57,6 +59,9 @@ pub(crate) enum Plugin {
         /// Answer yes to questions; never trusts anything
         #[arg(long)]
         yes: bool,
+        /// With --trust: who can use it
+        #[command(flatten)]
+        grant: GrantFlags,
     },
     /// Uninstall a plugin
     Remove {
@@ -85,6 +90,8 @@ pub(crate) enum Plugin {
         /// Also allow this permission it asks for, such as chat.read; repeatable
         #[arg(long, value_name = "CAPABILITY")]
         allow: Vec<String>,
+        #[command(flatten)]
+        grant: GrantFlags,
     },
     /// Stop a plugin from running
     Untrust {

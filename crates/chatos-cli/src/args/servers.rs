@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::GrantFlags;
+
 /// `chatos mcp servers …`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Servers {
@@ -141,6 +143,8 @@ pub(crate) struct ServerAdd {
     pub(crate) url: Option<String>,
     #[command(flatten)]
     pub(crate) parts: ServerParts,
+    #[command(flatten)]
+    pub(crate) grant: GrantFlags,
     /// Program and its arguments
     #[arg(last = true, value_name = "PROGRAM")]
     pub(crate) program: Vec<String>,
@@ -180,5 +184,7 @@ pub(crate) enum Import {
         /// Only show what would be imported
         #[arg(long)]
         dry_run: bool,
+        #[command(flatten)]
+        grant: GrantFlags,
     },
 }

@@ -47,14 +47,14 @@ pub(crate) fn run(
                     Plugin::Log { id, limit } => backend::log(&api, output, &id, limit).await,
                     Plugin::Restart { id } => backend::restart(&api, output, &id).await,
                     Plugin::Ai { app } => show::ai(&api, output, &app).await,
-                    Plugin::Install { path, allow_problems, dry_run, trust, .. } => {
+                    Plugin::Install { path, allow_problems, dry_run, trust, grant, .. } => {
                         let order = change::Order { path: current.join(path), allow_problems, dry_run };
-                        change::install(&api, output, &order, trust).await
+                        change::install(&api, output, &order, trust.then_some(&grant)).await
                     }
                     Plugin::Remove { id, data, yes } => change::remove(&api, output, &id, data, yes).await,
                     Plugin::Trust { id, show: true, .. } => trust::show(&api, output, &id).await,
-                    Plugin::Trust { id, digest, allow_inside_network, allow, .. } => {
-                        trust::trust(&api, output, &id, digest.as_deref(), allow_inside_network, allow).await
+                    Plugin::Trust { id, digest, allow_inside_network: inside, allow, grant, .. } => {
+                        trust::trust(&api, output, &id, digest.as_deref(), inside, allow, &grant).await
                     }
                     Plugin::Untrust { id } => trust::untrust(&api, output, &id).await,
                     Plugin::Init(_) | Plugin::Validate { .. } | Plugin::Pack { .. } => Ok(ExitCode::SUCCESS),

@@ -8,10 +8,12 @@ use std::process::ExitCode;
 
 use chatos_paths::Environment;
 use chatos_tool::{ErrorCode, Fault, Text};
+use chatos_wire::agent::ServerUser;
 use hyper::Method;
 use serde_json::{Map, Value, json};
 
-use crate::args::{Global, Import, ServerParts, Servers};
+use super::grant::after;
+use crate::args::{Global, GrantFlags, Import, ServerParts, Servers};
 use chatos_desk::encode;
 use chatos_terminal::client::{Api, block_on};
 use chatos_terminal::output::{Output, Paint, pad, usage_fault, visible, width};
@@ -84,12 +86,17 @@ async fn act(api: &Api, output: &Output, action: Servers, body: Option<&Value>) 
     match action {
         Servers::List => show(&api.get_json(ALL, lang).await?, &print_list),
         Servers::Show { server } => show(&api.get_json(&path(&server, ""), lang).await?, &print_one),
-        Servers::Add(_) => {
-            let made = api.call(Method::POST, ALL, body, lang).await?;
-            show(&made, &|output, made| {
-                let name = text(made, "name");
-                output.say(&Text::new(format!("`{name}` is added"), format!("已添加 `{name}`")));
-            });
+        Servers::Add(add) => {
+            let mut made = api.call(Method::POST, ALL, body, lang).await?;
+            let name = text(&made, "name");
+            output.say(&Text::new(format!("`{name}` is added"), format!("已添加 `{name}`")));
+            let id = made["id"].as_str().unwrap_or_default().to_owned();
+            let using =
+                after(api, output, &add.grant, |server| server.row_id.as_deref() == Some(&id)).await?;
+            if output.json {
+                made["grantedTo"] = json!(using);
+                output.json_line(&made);
+            }
         }
         Servers::Edit(edit) => {
             let done = api.call(Method::PUT, &path(&edit.server, ""), body, lang).await?;
@@ -167,19 +174,41 @@ pub(crate) fn import(
     output: &Output,
     action: Import,
 ) -> Result<ExitCode, Fault> {
-    let Import::Mcp { file, dry_run } = action;
+    let Import::Mcp { file, dry_run, grant } = action;
     let content = read_file(&file)?;
     let api = Api::connect(global, environment)?;
     let body = json!({ "text": content, "apply": !dry_run });
-    let done = block_on(async {
-        let done = api.call(Method::POST, "/api/v1/mcp-servers/import", Some(&body), output.lang).await;
+    block_on(async {
+        let done = import_into(&api, output, &body, dry_run, &grant).await;
         api.finish().await;
         done
-    })?;
-    if output.json {
-        output.json_line(&done);
-        return Ok(ExitCode::SUCCESS);
+    })
+}
+
+async fn import_into(
+    api: &Api,
+    output: &Output,
+    body: &Value,
+    dry_run: bool,
+    grant: &GrantFlags,
+) -> Result<ExitCode, Fault> {
+    let mut done = api.call(Method::POST, "/api/v1/mcp-servers/import", Some(body), output.lang).await?;
+    if !output.json {
+        print_import(output, &done, dry_run);
     }
+    let added = |server: &ServerUser| {
+        let ids = done["imported"].as_array().into_iter().flatten();
+        server.row_id.is_some() && ids.into_iter().any(|id| id.as_str() == server.row_id.as_deref())
+    };
+    let using = if dry_run { Vec::new() } else { after(api, output, grant, added).await? };
+    if output.json {
+        done["grantedTo"] = json!(using);
+        output.json_line(&done);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print_import(output: &Output, done: &Value, dry_run: bool) {
     for found in done["found"].as_array().into_iter().flatten() {
         output.line(&format!("{}  {}", output.paint(Paint::Bold, &text(found, "name")), text(found, "url")));
         for warning in found["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str) {
@@ -192,7 +221,6 @@ pub(crate) fn import(
     } else {
         Text::new(format!("{count} servers were added"), format!("已添加 {count} 个服务器"))
     });
-    Ok(ExitCode::SUCCESS)
 }
 
 /// The flags as the API takes them.

@@ -5,6 +5,7 @@
 mod bytes;
 mod faults;
 mod gateway;
+mod given;
 mod grants;
 mod held;
 mod sign_in;

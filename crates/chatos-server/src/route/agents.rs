@@ -6,10 +6,10 @@ use chatos_store::{AgentRecord, iso_from_ms};
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use chatos_wire::agent::{
     AgentExplanation, AgentInput, AgentList, AgentName, AgentPreview, AgentSeen, AgentView, AgentsSeen,
-    ExplainQuery,
+    ExplainQuery, GiveInput, Given, ServerUsers,
 };
 use chatos_wire::status::Done;
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use super::tasks::blocking;
 use crate::answer::{Created, Seen};
@@ -36,6 +36,8 @@ pub(crate) fn add(routes: &mut Routes) {
         "Why an agent may or may not use each server, tool and prompt",
         explain,
     );
+    routes.get("/api/v1/grants/servers", "Which agents may use each server", users);
+    routes.post("/api/v1/grants/servers", "Give a server or app to an agent, or take it back", give);
 }
 
 /// An agent as an app sees it: its own in full, the default one by name; nothing of the others without
@@ -164,6 +166,30 @@ async fn preview(app: App, cx: Caller, Body(body): Body<AgentPreview>) -> Result
     })
     .await?;
     Ok(explained)
+}
+
+async fn users(app: App, _: Caller, (): ()) -> Result<ServerUsers, ApiError> {
+    blocking(&app, |host| host.agents().server_users()).await
+}
+
+async fn give(app: App, cx: Caller, Body(wish): Body<GiveInput>) -> Result<Given, ApiError> {
+    let lang = cx.lang;
+    blocking(&app, move |host| {
+        let given = host.agents().give(&wish, lang)?;
+        if !wish.dry_run {
+            let fields = Map::from_iter([
+                ("agentId".to_owned(), json!(given.agent.id)),
+                ("server".to_owned(), json!(given.server.identity)),
+                ("landConfigId".to_owned(), json!(given.land_config.id)),
+                ("copiedFrom".to_owned(), json!(given.copied_from.as_ref().map(|land| &land.id))),
+                ("sub".to_owned(), json!(wish.sub)),
+                ("ask".to_owned(), json!(wish.ask)),
+            ]);
+            host.audit(if wish.revoke { "server_taken_back" } else { "server_given" }, fields);
+        }
+        Ok(given)
+    })
+    .await
 }
 
 fn view(host: &Host, agent: AgentRecord, lang: Lang) -> Result<AgentView, Fault> {

@@ -1,6 +1,7 @@
 // English texts of the pages that administer servers, models and agents.
 
 import { agents } from './admin/agents';
+import { give } from './admin/give';
 import { land } from './admin/land';
 import { models } from './admin/models';
 import { servers } from './admin/servers';
@@ -43,6 +44,7 @@ export const admin = {
   servers,
   models,
   agents,
+  give,
   land,
   subagents,
 };

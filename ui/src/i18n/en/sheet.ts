@@ -84,6 +84,7 @@ export const sheet = {
   moreFiles: (n: number) => `and ${n} more`,
   notNow: 'Not now',
   trust: 'Trust and enable',
+  whoUses: 'Choose who can use it',
   trusted: (name: string) => `You now trust ${name}.`,
   moved: 'Its files changed while you were reading. Check again.',
 };

@@ -2,6 +2,7 @@
 
 import type { admin as en } from '../en/admin';
 import { agents } from './admin/agents';
+import { give } from './admin/give';
 import { land } from './admin/land';
 import { models } from './admin/models';
 import { servers } from './admin/servers';
@@ -44,6 +45,7 @@ export const admin: typeof en = {
   servers,
   models,
   agents,
+  give,
   land,
   subagents,
 };

@@ -86,6 +86,7 @@ export const sheet: typeof en = {
   moreFiles: (n) => `另有 ${n} 个`,
   notNow: '暂不',
   trust: '信任并启用',
+  whoUses: '选择谁可以使用',
   trusted: (name) => `已信任 ${name}。`,
   moved: '你查看期间文件又有改动，请重新检查。',
 };

@@ -4,7 +4,7 @@ import type { AgentsApi } from '../../api/agents';
 import type { ModelsApi } from '../../api/models';
 import { shippedProfile, shippedSubagents } from '../shipped';
 import type { EventFrame } from '../../protocol';
-import type { Agent, LandConfig, Model, Secret, SubagentCatalogue, SystemPrompt } from '../../protocol/admin';
+import type { Agent, LandConfig, Model, Secret, ServerUser, SubagentCatalogue, SystemPrompt } from '../../protocol/admin';
 import { Resource } from '../resource.svelte';
 
 /** The first word of an event's type says which list it is about. */
@@ -24,6 +24,8 @@ export class Lists {
   readonly land: Resource<LandConfig[]>;
   readonly prompts: Resource<SystemPrompt[]>;
   readonly subagents: Resource<SubagentCatalogue>;
+  /** Who can use which server; follows from all the others. */
+  readonly users: Resource<ServerUser[]>;
 
   constructor(agents: AgentsApi, models: ModelsApi) {
     this.models = new Resource(async () => (await models.list()).items);
@@ -32,6 +34,7 @@ export class Lists {
     this.land = new Resource(async () => (await agents.landConfigs()).items.map(shippedProfile));
     this.prompts = new Resource(async () => (await agents.prompts()).items);
     this.subagents = new Resource(async () => shippedSubagents(await agents.subagents()));
+    this.users = new Resource(async () => (await agents.serverUsers()).items);
   }
 
   onEvent({ type }: EventFrame): void {
@@ -43,13 +46,15 @@ export class Lists {
     if (TOPICS.models.test(type) || TOPICS.land.test(type) || TOPICS.prompts.test(type)) void this.agents.refresh();
     // Who uses a land_config is said with it.
     if (TOPICS.agents.test(type)) void this.land.refresh();
+    if (TOPICS.agents.test(type) || TOPICS.land.test(type)) void this.users.refresh();
   }
 
   async resync(): Promise<void> {
-    await Promise.all(Object.keys(TOPICS).map((name) => this[name as keyof typeof TOPICS].refresh()));
+    await Promise.all([this.users.refresh(), ...Object.keys(TOPICS).map((name) => this[name as keyof typeof TOPICS].refresh())]);
   }
 
   clear(): void {
     for (const name of Object.keys(TOPICS)) this[name as keyof typeof TOPICS].clear();
+    this.users.clear();
   }
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::show::print_problem;
 use super::{items, path_of, text, trust};
-use crate::args::PluginData;
+use crate::args::{GrantFlags, PluginData};
 use crate::command::operation::follow;
 use chatos_terminal::client::Api;
 use chatos_terminal::output::{Output, Paint, visible};
@@ -26,7 +26,7 @@ pub(super) async fn install(
     api: &Api,
     output: &Output,
     order: &Order,
-    then_trust: bool,
+    then_trust: Option<&GrantFlags>,
 ) -> Result<ExitCode, Fault> {
     let body = json!({ "path": order.path, "allowProblems": order.allow_problems, "dryRun": order.dry_run });
     let operation = api.call(Method::POST, "/api/v1/plugins/install", Some(&body), output.lang).await?;
@@ -37,10 +37,11 @@ pub(super) async fn install(
     } else {
         print_result(output, &result);
     }
-    if then_trust && !order.dry_run {
+    if let Some(grant) = then_trust.filter(|_| !order.dry_run) {
         for plugin in items(&result["plugins"]) {
             if plugin["trust"] != "trusted" {
-                let code = trust::trust(api, output, text(&plugin["id"]), None, false, Vec::new()).await?;
+                let code =
+                    trust::trust(api, output, text(&plugin["id"]), None, false, Vec::new(), grant).await?;
                 if code != ExitCode::SUCCESS {
                     return Ok(code);
                 }

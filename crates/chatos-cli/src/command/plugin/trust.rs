@@ -11,6 +11,8 @@ use serde_json::json;
 use super::levels::{print_levels, ticks};
 use super::show::print_details;
 use super::{items, path_of, text};
+use crate::args::GrantFlags;
+use crate::command::grant::after;
 use chatos_terminal::client::Api;
 use chatos_terminal::output::{Output, Paint, visible};
 
@@ -50,6 +52,7 @@ pub(super) async fn trust(
     digest: Option<&str>,
     mut inside: bool,
     mut allow: Vec<String>,
+    grant: &GrantFlags,
 ) -> Result<ExitCode, Fault> {
     // A script that names nothing leaves what a person ticked before.
     let exact = digest.is_none() || !allow.is_empty();
@@ -79,12 +82,12 @@ pub(super) async fn trust(
     };
     let body = json!({ "digest": digest, "allowInsideNetwork": inside, "allow": exact.then_some(allow) });
     let mut entry = api.call(Method::POST, &path_of(id, "/trust"), Some(&body), output.lang).await?;
+    output.say(&Text::new(format!("{id} is trusted"), format!("已信任 {id}")));
+    let using = after(api, output, grant, |server| server.plugin_id.as_deref() == Some(id)).await?;
     if output.json {
-        output.json_line(
-            &json!({ "ok": true, "command": "plugin.trust", "plugin": entry.take(), "digest": digest }),
-        );
-    } else {
-        output.say(&Text::new(format!("{id} is trusted"), format!("已信任 {id}")));
+        output.json_line(&json!({
+            "ok": true, "command": "plugin.trust", "plugin": entry.take(), "digest": digest, "grantedTo": using,
+        }));
     }
     Ok(ExitCode::SUCCESS)
 }
