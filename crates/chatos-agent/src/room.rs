@@ -162,7 +162,7 @@ fn ratio(chat: &Transcript, model_id: &str, origin: &Origin) -> f64 {
     }
 }
 
-/// Tokens of pictures.
+/// Tokens that pictures cost together.
 pub(crate) fn of_pictures(images: &[Image]) -> u64 {
     let one = |image: &Image| {
         image

@@ -24,9 +24,9 @@ const JPEG_QUALITY: u8 = 80;
 /// A picture that can be sent to a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Picture {
-    /// `image/png` or `image/jpeg`.
+    /// Either `image/png` or `image/jpeg`.
     pub mime: &'static str,
-    /// The file.
+    /// The whole file as it is sent.
     pub bytes: Vec<u8>,
     /// Width and height in pixels.
     pub size: (u32, u32),

@@ -2,11 +2,8 @@
 
 use chatos_agent::{CallEnd, CallObserver, CallStep, Pending, PlannedCall, Sending, TaskHandle, WaitKind};
 use chatos_mcp::Progress;
-use chatos_pictures::Picture;
-use chatos_store::{
-    AttachmentRow, Kept, MessageRow, MessageWrite, NewMessage, RunChange, RunWrite, StepRow, StepWrite,
-    now_ms,
-};
+use chatos_store::{AttachmentRow, Kept, MessageRow, MessageWrite, NewMessage, RunChange, RunWrite};
+use chatos_store::{StepRow, StepWrite, now_ms};
 use chatos_tool::Fault;
 use chatos_wire::chat_event::{
     CallInBackground, CallProgress, CallProgressBody, ChatBody, PromptAnsweredBody, PromptWaitingBody,
@@ -151,7 +148,7 @@ impl Inner {
     }
 
     /// Keeps the pictures of a result; a person is told once per run that this model sees none of them.
-    fn pictures(&self, pictures: Vec<Picture>) -> Result<Vec<(AttachmentRow, Kept)>, Fault> {
+    fn pictures(&self, pictures: Vec<chatos_pictures::Picture>) -> Result<Vec<(AttachmentRow, Kept)>, Fault> {
         let mut files = Vec::with_capacity(pictures.len());
         for (number, picture) in (1..).zip(pictures) {
             let row = AttachmentRow {
