@@ -24,7 +24,7 @@ fn change_model(host: &RunningHost, change: &Value) {
     let models = host.ask("GET", "/api/v1/models", None).json();
     let own = models["items"].as_array().unwrap().iter().find(|model| model["name"] == "scripted").unwrap();
     let path = format!("/api/v1/models/{}", own["id"].as_str().unwrap());
-    let changed = host.ask("PATCH", &path, Some(change));
+    let changed = host.ask("PUT", &path, Some(change));
     assert!(changed.status < 300, "{}", changed.text());
 }
 
