@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -37,6 +38,7 @@ createInterface({ input: process.stdin }).on('line', (line) => {
 
 let folder;
 let host;
+let ready;
 
 /** Runs a command to its end; `--` ends the flags, so the state directory comes first. */
 function chatos(...args) {
@@ -47,6 +49,14 @@ function chatos(...args) {
       resolve({ code: error ? error.code : 0, value, stderr });
     });
   });
+}
+
+async function api(method, path, body) {
+  const headers = { authorization: `Bearer ${ready.token}`, 'content-type': 'application/json' };
+  const response = await fetch(`${ready.url}api/v1/${path}`, { method, headers, body: body && JSON.stringify(body) });
+  const text = await response.text();
+  assert.ok(response.status < 300, `${method} ${path}: ${response.status} ${text}`);
+  return JSON.parse(text);
 }
 
 async function add(name, ...rest) {
@@ -83,8 +93,8 @@ before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'chatos-servers-'));
   const args = ['serve', '--no-open', '--ready-json', '--port', '0', '--state-dir', join(folder, 'state')];
   host = spawn(program, args, { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
-  await new Promise((resolve, reject) => {
-    createInterface({ input: host.stdout }).once('line', resolve);
+  ready = await new Promise((resolve, reject) => {
+    createInterface({ input: host.stdout }).once('line', (line) => resolve(JSON.parse(line)));
     host.once('exit', (code) => reject(new Error(`the host ended with ${code}`)));
   });
 });
@@ -94,6 +104,45 @@ after(async () => {
   host.kill('SIGTERM');
   await gone;
   await rm(folder, { recursive: true });
+});
+
+test('server-everything: a model sees the picture its tool returns', async (t) => {
+  await add('pictures', '--', 'node', entry('server-everything'), 'stdio');
+  // It changes its list of tools once it has begun; a call by hand waits until it has settled.
+  const byHand = await call('pictures', 'get-tiny-image');
+  assert.equal(byHand.code, 0, JSON.stringify(byHand));
+  const requests = [];
+  // A model of a few lines: it calls the tool once, then it is done.
+  const model = createServer(async (request, response) => {
+    let body = '';
+    for await (const piece of request) body += piece;
+    if (request.method !== 'POST') return response.writeHead(404).end('{}');
+    const asked = JSON.parse(body);
+    requests.push(asked);
+    const name = asked.tools?.map((tool) => tool.function.name).find((tool) => tool.endsWith('get-tiny-image'));
+    const call = { index: 0, id: 'call-1', type: 'function', function: { name, arguments: '{}' } };
+    const first = name !== undefined && !asked.messages.some(({ role }) => role === 'tool');
+    const choices = [{ index: 0, delta: first ? { tool_calls: [call] } : { content: 'seen' }, finish_reason: first ? 'tool_calls' : 'stop' }];
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.end(`data: ${JSON.stringify({ id: '1', object: 'chat.completion.chunk', created: 1, model: 'm', choices })}\n\ndata: [DONE]\n\n`);
+  });
+  await new Promise((resolve) => model.listen(0, '127.0.0.1', resolve));
+  t.after(() => model.close());
+  const baseUrl = `http://127.0.0.1:${model.address().port}/v1`;
+  const { id: modelId } = await api('POST', 'models', { name: 'seeing', provider: 'openai', model: 'm', baseUrl, supportsVision: true });
+  const { items } = await api('GET', 'mcp-servers');
+  const mcpServers = [{ id: items.find(({ name }) => name === 'pictures').id, tools: {} }];
+  const land = await api('POST', 'land-configs', { name: 'pictures', main: { mcpServers }, sub: { mcpServers: [] } });
+  const agent = await api('POST', 'agents', { name: 'seeing', mode: 'flow', landConfigId: land.id });
+  const session = await api('POST', 'sessions', { agentId: agent.id, modelId });
+  const { runId } = await api('POST', `sessions/${session.id}/send`, { text: 'show me the tiny picture' });
+  let state;
+  do {
+    ({ state } = await api('GET', `runs/${runId}`));
+    assert.ok(!['failed', 'aborted'].includes(state), state);
+  } while (state !== 'done');
+  const urls = requests.at(-1).messages.flatMap(({ content }) => (Array.isArray(content) ? content : [])).map((part) => part.image_url?.url ?? '');
+  assert.ok(urls.some((url) => url.startsWith('data:image/png;base64,')), JSON.stringify(requests.at(-1)).slice(0, 2000));
 });
 
 test('server-everything: text, image, structured content, progress, and a question in the queue', async () => {

@@ -3,8 +3,8 @@
 
 use chatos_model::Message;
 
-use crate::context::{Said, pruned_line};
-use crate::room::Room;
+use crate::context::{PICTURES, Said, images, pruned_line};
+use crate::room::{Room, of_pictures};
 
 /// From this share of the room on, old results become lines.
 const PRUNE_AT: u64 = 60;
@@ -51,9 +51,10 @@ pub(crate) fn prune(said: &[Said], room: &Room, keep: Keep) -> Option<(i64, u64)
     let mut first_kept = i64::MAX;
     let mut to_seq = None;
     let mut freed = 0;
+    let mut pictures = Vec::new();
     for (at, one) in said.iter().enumerate().rev() {
         match &one.message {
-            Message::Tool { name, content, is_error, call_id } => {
+            Message::Tool { name, content, is_error, call_id, .. } => {
                 let tokens = room.tokens(&one.message);
                 if passes < keep.passes || newer < keep.tokens {
                     first_kept = first_kept.min(one.seq);
@@ -68,8 +69,15 @@ pub(crate) fn prune(said: &[Said], room: &Room, keep: Keep) -> Option<(i64, u64)
             Message::Assistant { tool_calls, .. } if !tool_calls.is_empty() => passes += 1,
             _ => {}
         }
+        if to_seq.is_some() {
+            pictures.extend(
+                images(&one.message).iter().rev().map(|image| of_pictures(std::slice::from_ref(image))),
+            );
+        }
     }
     let to_seq = to_seq?.min(first_kept.saturating_sub(1));
+    // Of the pictures before, the newest stay.
+    freed += pictures.iter().skip(PICTURES).sum::<u64>();
     (freed >= keep.worth).then_some((to_seq, freed))
 }
 

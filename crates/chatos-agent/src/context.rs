@@ -11,7 +11,7 @@ use chatos_model::{Message, Reasoning};
 
 use crate::transcript::{Entry, Origin, Speaker, Transcript};
 
-pub(crate) use shape::{Shape, pruned_line, shape};
+pub(crate) use shape::{PICTURES, Shape, images, pruned_line, shape};
 
 /// What a call without a result is answered with in the context; the transcript is left alone.
 const NO_RESULT: &str = "[canceled] this call was interrupted; its outcome is unknown";
@@ -58,6 +58,7 @@ pub(crate) fn conversation(chat: &Transcript, run_id: &str, to: &Origin) -> Vec<
                             name: call.name.clone(),
                             content: result.map_or(NO_RESULT, |entry| entry.text.as_str()).to_owned(),
                             is_error: result.is_none_or(|entry| entry.is_error),
+                            images: result.map(|entry| entry.images.clone()).unwrap_or_default(),
                         };
                         let seq = result.map_or(entry.seq, |entry| entry.seq);
                         said.push(Said { seq, id: call.id.clone(), message });

@@ -31,6 +31,7 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use answer::Ended;
+pub(crate) use answer::text_of;
 use chatos_servers::{
     CALL_TOOL, CURRENT_TIME, FIND_TOOLS, GrantedTool, READ_RESULT, Road, ServerRoute, Toolset,
 };

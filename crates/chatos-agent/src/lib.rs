@@ -18,6 +18,7 @@ mod dispatch;
 mod args;
 mod compact;
 mod context;
+mod pictures;
 mod repeat;
 mod result;
 mod resume;
@@ -34,6 +35,7 @@ pub use dispatch::{
     Trail, WaitKind, call_key, elicit,
 };
 
+pub use pictures::{blind as cannot_see, unseen, with_pictures};
 pub use result::{cut as cut_result, plain as plain_result};
 pub use resume::{Decision, StepFacts, decide};
 pub use running::{CallState, Registered, Running};

@@ -1,11 +1,13 @@
 //! How much of a model's window is left for the conversation, counted in estimated tokens (working-day §2).
 
-use chatos_model::{Message, Source, Tool, Window};
+use chatos_model::{Image, Message, Source, Tool, Window};
 
 use crate::transcript::{Origin, Speaker, Transcript};
 
-/// Tokens of a picture, as large ones count with most vendors.
+/// Tokens of a picture whose size nobody knows, as large ones count with most vendors.
 const PICTURE: u64 = 1_600;
+/// Pixels that make a token.
+const PIXELS: u64 = 750;
 /// What a message costs beside its text.
 const FRAME: u64 = 4;
 /// Tokens per byte before a vendor has counted anything.
@@ -101,7 +103,7 @@ impl Room {
     /// Tokens of a message.
     pub(crate) fn tokens(&self, message: &Message) -> u64 {
         let (bytes, pictures) = weight(message);
-        (bytes as f64 * self.ratio) as u64 + FRAME + pictures * PICTURE
+        (bytes as f64 * self.ratio) as u64 + FRAME + pictures
     }
 
     /// Tokens of a text.
@@ -133,7 +135,7 @@ impl Room {
     pub(crate) fn request_bytes(&self, messages: &[Message]) -> (u64, u64) {
         let (bytes, pictures) =
             messages.iter().map(weight).fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-        (self.overhead + bytes, pictures * PICTURE)
+        (self.overhead + bytes, pictures)
     }
 }
 
@@ -160,10 +162,20 @@ fn ratio(chat: &Transcript, model_id: &str, origin: &Origin) -> f64 {
     }
 }
 
-/// Bytes of a message, and its pictures.
+/// Tokens that pictures cost together.
+pub(crate) fn of_pictures(images: &[Image]) -> u64 {
+    let one = |image: &Image| {
+        image
+            .pixels
+            .map_or(PICTURE, |(width, height)| (u64::from(width) * u64::from(height)).div_ceil(PIXELS))
+    };
+    images.iter().map(one).sum()
+}
+
+/// Bytes of a message, and the tokens of its pictures.
 pub(crate) fn weight(message: &Message) -> (u64, u64) {
     match message {
-        Message::User { text, images } => (text.len() as u64, images.len() as u64),
+        Message::User { text, images } => (text.len() as u64, of_pictures(images)),
         Message::Assistant { text, reasoning, tool_calls } => {
             let thought: usize =
                 reasoning.iter().map(|part| part.opaque.as_ref().map_or(part.text.len(), size_of)).sum();
@@ -171,7 +183,9 @@ pub(crate) fn weight(message: &Message) -> (u64, u64) {
                 tool_calls.iter().map(|call| call.name.len() + call.arguments.len() + 48).sum();
             ((text.len() + thought + calls) as u64, 0)
         }
-        Message::Tool { content, name, .. } => ((content.len() + name.len() + 32) as u64, 0),
+        Message::Tool { content, name, images, .. } => {
+            ((content.len() + name.len() + 32) as u64, of_pictures(images))
+        }
     }
 }
 

@@ -104,16 +104,22 @@ pub enum Message {
         /// Whether that is a failure.
         #[serde(default)]
         is_error: bool,
+        /// Pictures it returned, for models that see.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        images: Vec<Image>,
     },
 }
 
 /// A picture.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Image {
     /// Such as `image/png`.
     pub mime: String,
     /// Base64.
     pub data: String,
+    /// Width and height where they are known: what it costs follows from them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pixels: Option<(u32, u32)>,
 }
 
 /// A piece of thinking.

@@ -8,15 +8,27 @@ use chatos_model::{
 };
 use serde_json::{Value, json};
 
+fn picture(data: &str) -> Image {
+    Image { mime: "image/png".into(), data: data.into(), pixels: None }
+}
+
+/// The same request, and the tools returned pictures: the first one, the second two.
+fn seeing() -> Request {
+    let mut request = request();
+    for (message, pictures) in request.messages[2..].iter_mut().zip([vec!["b25l"], vec!["dHdv", "dHdvMg=="]])
+    {
+        let Message::Tool { images, .. } = message else { panic!("{message:?}") };
+        *images = pictures.into_iter().map(picture).collect();
+    }
+    request
+}
+
 fn request() -> Request {
     let thinking = json!({ "type": "thinking", "thinking": "t", "signature": "s" });
     Request {
         system: vec!["You help.".into(), "Be brief.".into()],
         messages: vec![
-            Message::User {
-                text: "Look".into(),
-                images: vec![Image { mime: "image/png".into(), data: "AA==".into() }],
-            },
+            Message::User { text: "Look".into(), images: vec![picture("AA==")] },
             Message::Assistant {
                 text: String::new(),
                 reasoning: vec![Reasoning { text: "t".into(), opaque: Some(thinking) }],
@@ -40,8 +52,15 @@ fn request() -> Request {
                 name: "read".into(),
                 content: "one".into(),
                 is_error: false,
+                images: Vec::new(),
             },
-            Message::Tool { call_id: "2".into(), name: "read".into(), content: "bad".into(), is_error: true },
+            Message::Tool {
+                call_id: "2".into(),
+                name: "read".into(),
+                content: "bad".into(),
+                is_error: true,
+                images: Vec::new(),
+            },
         ],
         tools: vec![Tool {
             name: "read".into(),
@@ -126,6 +145,42 @@ fn gemini() {
     let roles: Vec<_> = contents.iter().map(|content| content["role"].as_str().unwrap()).collect();
     assert_eq!(roles, ["user", "model", "user"]);
     assert_eq!(contents[2]["parts"][1]["functionResponse"]["response"], json!({ "error": "bad" }));
+}
+
+#[test]
+fn pictures_of_tools_reach_the_model_over_every_protocol() {
+    let body = Protocol::OpenAi.wire(&seeing(), &Dialect::default()).body;
+    let messages = body["messages"].as_array().unwrap();
+    assert_eq!(messages[3]["content"], "one\n[picture 1 of call 1 follows]");
+    assert_eq!(messages[4]["content"], "bad\n[picture 1 of call 2 follows]\n[picture 2 of call 2 follows]");
+    // One message behind all results of the pass, for no result may be apart from its call.
+    let url = |data: &str| json!({ "type": "image_url", "image_url": { "url": format!("data:image/png;base64,{data}") } });
+    let text = json!({ "type": "text", "text": "Pictures returned by the tools above:" });
+    let content = json!([text, url("b25l"), url("dHdv"), url("dHdvMg==")]);
+    assert_eq!(messages[5..], [json!({ "role": "user", "content": content })]);
+    // What is said next comes behind it, and what was said before stays.
+    let mut later = seeing();
+    later.messages.push(Message::Assistant {
+        text: "I see".into(),
+        reasoning: Vec::new(),
+        tool_calls: Vec::new(),
+    });
+    let next = Protocol::OpenAi.wire(&later, &Dialect::default()).body;
+    assert!(next["messages"].as_array().unwrap().starts_with(messages));
+
+    let body = Protocol::Anthropic.wire(&seeing(), &Dialect::default()).body;
+    let results = body["messages"][2]["content"].as_array().unwrap();
+    let block = |data: &str| json!({ "type": "image", "source": { "type": "base64", "media_type": "image/png", "data": data } });
+    assert_eq!(results[0]["content"], json!([{ "type": "text", "text": "one" }, block("b25l")]));
+    assert_eq!(results[1]["content"][2], block("dHdvMg=="));
+    assert!(results[1].get("is_error").is_none(), "a failure may have text alone");
+    assert_eq!(results.len(), 2);
+
+    let body = Protocol::Gemini.wire(&seeing(), &Dialect::default()).body;
+    let parts = body["contents"][2]["parts"].as_array().unwrap();
+    let kinds: Vec<_> = parts.iter().map(|part| part.as_object().unwrap().keys().next().unwrap()).collect();
+    assert_eq!(kinds, ["functionResponse", "inlineData", "functionResponse", "inlineData", "inlineData"]);
+    assert_eq!(parts[1]["inlineData"], json!({ "mimeType": "image/png", "data": "b25l" }));
 }
 
 #[test]

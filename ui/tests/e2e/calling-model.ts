@@ -35,7 +35,8 @@ export class CallingModel {
         const body = JSON.parse(Buffer.concat(parts).toString()) as Asked;
         model.asked.push(body);
         const name = body.tools?.map((offered) => offered.function.name).find((offered) => offered.endsWith(tool));
-        const last = body.messages.at(-1);
+        // Pictures of a result follow it in a message of their own.
+        const last = body.messages.findLast(({ content }) => !JSON.stringify(content ?? '').includes('Pictures returned by the tools above:'));
         const done = last?.role === 'tool' || name === undefined;
         const said = last?.role === 'tool' ? `The tool said: ${String(last.content)}` : 'There is nothing to call.';
         const delta = done
@@ -57,8 +58,8 @@ export class CallingModel {
   }
 
   /** Makes it known to a host; the id of the model there. */
-  async addTo(host: Host, isDefault = false): Promise<string> {
-    const input = { name: 'Caller', provider: 'openai', model: 'caller', baseUrl: this.baseUrl, apiKeyName: '' };
+  async addTo(host: Host, isDefault = false, supportsVision = false): Promise<string> {
+    const input = { name: 'Caller', provider: 'openai', model: 'caller', baseUrl: this.baseUrl, apiKeyName: '', supportsVision };
     const { id } = await host.api<{ id: string }>('POST', 'models', input);
     if (isDefault) await host.api('POST', `models/${id}/default`, {});
     return id;

@@ -1,6 +1,6 @@
 //! Where conversations are cut, and what is pruned.
 
-use chatos_model::{Source, Window};
+use chatos_model::{Image, Source, Window};
 
 use super::*;
 use crate::context::conversation;
@@ -74,6 +74,26 @@ fn old_results_are_pruned_when_it_is_worth_it() {
     assert_eq!(prune(&run(6, 3_000), &room, Keep::usual(&room)), None, "too little to be worth it");
     let (all_but_one, _) = prune(&run(3, 3_000), &room, Keep::least()).unwrap();
     assert_eq!(all_but_one, 5);
+}
+
+#[test]
+fn pictures_fill_the_window_and_leave_with_old_results() {
+    let room = room(100_000);
+    let mut said = run(30, 30);
+    let plain: u64 = said.iter().map(|one| room.tokens(&one.message)).sum();
+    for one in &mut said {
+        if let Message::Tool { images, .. } = &mut one.message {
+            images.push(Image { data: "AA==".into(), pixels: Some((1_500, 1_000)), ..Image::default() });
+        }
+    }
+    let used: u64 = said.iter().map(|one| room.tokens(&one.message)).sum();
+    assert_eq!(used - plain, 30 * 2_000);
+    assert!(may_prune(used, &room));
+    let (to_seq, freed) = prune(&said, &room, Keep::usual(&room)).unwrap();
+    let old =
+        said.iter().filter(|one| one.seq <= to_seq && matches!(one.message, Message::Tool { .. })).count();
+    // The newest three of them stay.
+    assert_eq!(freed, (old as u64 - 3) * 2_000);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Results as a request has them: long ones cut, those of one pass together within their share, old ones
 //! one line each. What follows depends on the chat and the window alone, so every request says it the same way.
 
-use chatos_model::{Message, ToolCall};
+use chatos_model::{Image, Message, ToolCall};
 
 use super::Said;
 use crate::result::within;
@@ -16,7 +16,11 @@ const SQUEEZED: usize = 2_000;
 /// Longer arguments of old calls are left out.
 const ARGUMENTS: usize = 2_000;
 /// Pictures that stay when old ones go.
-const PICTURES: usize = 3;
+pub(crate) const PICTURES: usize = 3;
+/// Most pictures of a request.
+const MOST_PICTURES: usize = 20;
+/// Beyond that the oldest go so many at a time: until the next time, each request goes on as the last one ended.
+const STEP: usize = 10;
 
 /// How long things may be in a request, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,7 +79,7 @@ pub(crate) fn shape(said: &mut [Said], shape: &Shape) {
 fn results(said: &mut [Said], calls: &[ToolCall], shape: &Shape) {
     let mut lengths = Vec::with_capacity(said.len());
     for one in said.iter_mut() {
-        let Message::Tool { call_id, name, content, is_error } = &mut one.message else { continue };
+        let Message::Tool { call_id, name, content, is_error, .. } = &mut one.message else { continue };
         if one.seq <= shape.pruned_to {
             let arguments = calls.iter().find(|call| call.id == *call_id).map(|call| call.arguments.as_str());
             *content = pruned_line(name, arguments.unwrap_or_default(), content, *is_error, call_id);
@@ -131,16 +135,41 @@ fn shorten(call: &mut ToolCall) {
     }
 }
 
-/// Old pictures but the newest ones become words.
+/// Old pictures but the newest of them become words, and so do the oldest of too many.
 fn pictures(said: &mut [Said], pruned_to: i64) {
-    let mut kept = 0;
-    for one in said.iter_mut().rev() {
-        let Message::User { text, images } = &mut one.message else { continue };
-        while kept + images.len() > PICTURES && one.seq <= pruned_to && !images.is_empty() {
-            images.remove(0);
-            text.push_str("\n[a picture was left out]");
-        }
-        kept += images.len();
+    let count = |said: &[Said], old: bool| -> usize {
+        let wanted = said.iter().filter(|one| !old || one.seq <= pruned_to);
+        wanted.map(|one| images(&one.message).len()).sum()
+    };
+    let beyond = count(said, false).saturating_sub(MOST_PICTURES).div_ceil(STEP) * STEP;
+    let mut old = count(said, true).saturating_sub(PICTURES);
+    let mut number = 0;
+    for one in said.iter_mut() {
+        let is_old = one.seq <= pruned_to;
+        let (text, images) = match &mut one.message {
+            Message::User { text, images } => (text, images),
+            Message::Tool { content, images, .. } => (content, images),
+            Message::Assistant { .. } => continue,
+        };
+        images.retain(|image| {
+            number += 1;
+            let goes = number <= beyond || (is_old && old > 0) || image.data.is_empty();
+            if is_old {
+                old = old.saturating_sub(1);
+            }
+            if goes {
+                text.push_str("\n[a picture was left out]");
+            }
+            !goes
+        });
+    }
+}
+
+/// The pictures of a message.
+pub(crate) fn images(message: &Message) -> &[Image] {
+    match message {
+        Message::User { images, .. } | Message::Tool { images, .. } => images,
+        Message::Assistant { .. } => &[],
     }
 }
 
@@ -187,6 +216,40 @@ mod tests {
         assert_eq!(results[0].len(), 30);
         assert_eq!(results[1], "[t {} → ok, 2500 lines, pruned; read_result id=c1]");
         assert!(shaped(&[5_000], Shape { squeezed_to: 9, ..PLAIN })[0].len() < 2_200);
+    }
+
+    /// Passes with one result and so many pictures each, as they are after a request was made of them.
+    fn pictured(passes: i64, pictures: usize, pruned_to: i64) -> Vec<(usize, usize)> {
+        let mut entries = vec![entry(1, "r", Speaker::User, "go")];
+        for pass in 0..passes {
+            let id = format!("c{pass}");
+            let image = Image { data: "AA==".to_owned(), ..Image::default() };
+            entries.push(calling(pass * 2 + 2, "r", &[&id]));
+            entries.push(Entry { images: vec![image; pictures], ..result(pass * 2 + 3, "r", &id) });
+        }
+        let chat = Transcript { entries, ..Transcript::default() };
+        let mut said = conversation(&chat, "r", &Origin::default());
+        shape(&mut said, &Shape { pruned_to, ..PLAIN });
+        let results = said.iter().filter_map(|said| match &said.message {
+            Message::Tool { images, content, .. } => {
+                Some((images.len(), content.matches("left out").count()))
+            }
+            _ => None,
+        });
+        results.collect()
+    }
+
+    #[test]
+    fn pictures_leave_only_when_results_are_pruned_or_there_are_too_many() {
+        assert_eq!(pictured(3, 2, 0), [(2, 0); 3]);
+        // Up to the mark the newest three stay, whatever comes later.
+        assert_eq!(pictured(3, 2, 7), [(0, 2), (1, 1), (2, 0)]);
+        assert_eq!(pictured(5, 2, 7), [(0, 2), (1, 1), (2, 0), (2, 0), (2, 0)]);
+        // Ten at a time: the twenty-first makes ten go, the next nine none.
+        let sums: Vec<usize> =
+            (20..=31).map(|passes| pictured(passes, 1, 0).iter().map(|one| one.0).sum()).collect();
+        assert_eq!(sums, [20, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 11]);
+        assert_eq!(pictured(21, 1, 0)[..11].iter().map(|one| one.1).sum::<usize>(), 10);
     }
 
     #[test]

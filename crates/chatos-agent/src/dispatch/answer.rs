@@ -64,7 +64,7 @@ impl From<ToolResult> for Ended {
 }
 
 /// The words a model gets for the blocks of a result: texts as they are, the rest named.
-pub(super) fn text_of(blocks: &[Block], structured: Option<&Value>, problems: &[String]) -> String {
+pub(crate) fn text_of(blocks: &[Block], structured: Option<&Value>, problems: &[String]) -> String {
     let mut parts: Vec<Cow<'_, str>> = Vec::new();
     for block in blocks {
         parts.push(match block {

@@ -96,6 +96,13 @@ impl Turn {
                 let text = format!("{text}\n{UNSEEN}");
                 Message::User { text, images: Vec::new() }
             }
+            Message::Tool { call_id, name, content, is_error, images }
+                if !images.is_empty() && !self.model.vision =>
+            {
+                let (call_id, name, is_error) = (call_id.clone(), name.clone(), *is_error);
+                let content = format!("{content}\n{UNSEEN}");
+                Message::Tool { call_id, name, content, is_error, images: Vec::new() }
+            }
             other => other.clone(),
         }
     }

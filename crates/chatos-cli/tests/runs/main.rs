@@ -17,6 +17,7 @@ mod meta;
 mod notes;
 mod on_demand;
 mod otlp;
+mod pictures;
 mod pipes;
 mod plugin;
 mod prompts;

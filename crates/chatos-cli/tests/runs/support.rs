@@ -18,6 +18,29 @@ const fs = require('fs');
 const file = process.argv[2];
 const lines = require('readline').createInterface({ input: process.stdin });
 const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\n');
+const chunk = (kind, data) => {
+  const body = Buffer.concat([Buffer.from(kind), data]);
+  let crc = -1;
+  for (const byte of body) {
+    crc ^= byte;
+    for (let bit = 0; bit < 8; bit += 1) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
+  }
+  const ends = Buffer.alloc(8);
+  ends.writeUInt32BE(data.length, 0);
+  ends.writeInt32BE(~crc, 4);
+  return Buffer.concat([ends.subarray(0, 4), body, ends.subarray(4)]);
+};
+const png = (shade, width, height) => {
+  const head = Buffer.alloc(13);
+  head.writeUInt32BE(width, 0);
+  head.writeUInt32BE(height, 4);
+  head[8] = 8;
+  const rows = Buffer.alloc((width + 1) * height, shade);
+  for (let row = 0; row < height; row += 1) rows[row * (width + 1)] = 0;
+  const parts = [chunk('IHDR', head), chunk('tEXt', Buffer.from('where\0at home')),
+    chunk('IDAT', require('zlib').deflateSync(rows)), chunk('IEND', Buffer.alloc(0))];
+  return Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), ...parts]).toString('base64');
+};
 const schema = { type: 'object', properties: { key: { type: 'string' } }, required: ['key'] };
 lines.on('line', (line) => {
   const { id, method, params } = JSON.parse(line);
@@ -42,7 +65,14 @@ lines.on('line', (line) => {
     const line = key + ' abcdefghijklmnopqrstuvwxyz 0123456789\n';
     const text = params.name === 'meta' ? JSON.stringify(params._meta)
       : params.name === 'big' ? line.repeat(Math.ceil(params.arguments.size / line.length)) : 'counted ' + key;
-    const answer = () => send({ id, result: { content: [{ type: 'text', text }] } });
+    const content = [{ type: 'text', text }];
+    // Keys such as `picture-3-40x30`: the same, and as many pictures of this size as the first number says.
+    const asked = /^picture-(\d+)-(\d+)x(\d+)$/.exec(key);
+    for (let n = 1; asked && n <= asked[1]; n += 1) {
+      content.push({ type: 'image', mimeType: 'image/png', data: png(n, Number(asked[2]), Number(asked[3])) });
+    }
+    if (key === 'drawing') content.push({ type: 'image', mimeType: 'image/svg+xml', data: 'PHN2Zy8+' });
+    const answer = () => send({ id, result: { content } });
     if (params.name === 'slow') setTimeout(answer, 30000); else answer();
   } else if (id !== undefined) {
     send({ id, result: {} });

@@ -158,7 +158,8 @@ async fn answer_calls(
         };
         let result = if is_error { json!({ "error": content }) } else { json!(content) };
         trace.push(json!({ "tool": call.name, "args": args, "result": result }));
-        messages.push(Message::Tool { call_id: call.id, name: call.name, content, is_error });
+        let images = Vec::new();
+        messages.push(Message::Tool { call_id: call.id, name: call.name, content, is_error, images });
     }
     Ok(())
 }

@@ -245,7 +245,7 @@ fn content(content: &Value) -> Result<(String, Vec<Image>), String> {
             Some("text") => texts.push(field("text").ok_or("a text block without `text`")?),
             Some("image") => {
                 let (data, mime) = field("data").zip(field("mimeType")).ok_or("an image without `data`")?;
-                images.push(Image { data, mime });
+                images.push(Image { data, mime, pixels: None });
             }
             other => return Err(format!("`{}` blocks are not taken", other.unwrap_or("untyped"))),
         }

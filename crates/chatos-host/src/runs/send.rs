@@ -474,7 +474,7 @@ fn decode(order: &SendOrder) -> Result<Vec<File>, Fault> {
         }
         let mime = mime.trim().to_ascii_lowercase();
         let mime = if mime.is_empty() { "application/octet-stream".to_owned() } else { mime };
-        if mime.starts_with("image/") && !is_image(&mime, &bytes) {
+        if mime.starts_with("image/") && !chatos_pictures::is_picture(&mime, &bytes) {
             let (en, zh) = ("not a PNG, JPEG, GIF or WebP image", "不是 PNG、JPEG、GIF 或 WebP 图片");
             return Err(wrong(&at, en.to_owned(), zh.to_owned()));
         }
@@ -486,17 +486,6 @@ fn decode(order: &SendOrder) -> Result<Vec<File>, Fault> {
         return Err(wrong("/attachments", en, zh));
     }
     Ok(files)
-}
-
-/// What vendors take, by its first bytes rather than by its name.
-fn is_image(mime: &str, bytes: &[u8]) -> bool {
-    match mime {
-        "image/png" => bytes.starts_with(b"\x89PNG\r\n\x1a\n"),
-        "image/jpeg" | "image/jpg" => bytes.starts_with(b"\xff\xd8\xff"),
-        "image/gif" => bytes.starts_with(b"GIF8"),
-        "image/webp" => bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP"),
-        _ => false,
-    }
 }
 
 #[cfg(test)]

@@ -35,6 +35,7 @@ fn went_on(mut messages: Vec<Message>, first: &Answer, content: &str, is_error: 
         name: call.name.clone(),
         content: content.to_owned(),
         is_error,
+        images: Vec::new(),
     });
     messages
 }
@@ -151,7 +152,7 @@ fn what_it_does_not_understand_leads_to_the_models_page() {
     }
     let picture = Message::User {
         text: "look".to_owned(),
-        images: vec![crate::Image { mime: "image/png".to_owned(), data: String::new() }],
+        images: vec![crate::Image { mime: "image/png".to_owned(), data: String::new(), pixels: None }],
     };
     assert!(ask(vec![picture], &[]).text.contains("pictures"));
 }

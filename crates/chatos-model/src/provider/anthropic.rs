@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::protocol::cut_off;
 use crate::refusal::{self, Place};
-use crate::{Class, Dialect, Effort, Event, Message, ModelError, Request, Stop, Usage, Wire};
+use crate::{Class, Dialect, Effort, Event, Image, Message, ModelError, Request, Stop, Usage, Wire};
 
 /// The API wants a bound on every answer.
 const DEFAULT_MAX_TOKENS: u32 = 8192;
@@ -118,14 +118,7 @@ fn messages(messages: &[Message], thinks: bool) -> Vec<Value> {
     for message in messages {
         let (role, blocks) = match message {
             Message::User { text, images } => {
-                let mut blocks: Vec<_> = images
-                    .iter()
-                    .map(|image| {
-                        let source =
-                            json!({ "type": "base64", "media_type": image.mime, "data": image.data });
-                        json!({ "type": "image", "source": source })
-                    })
-                    .collect();
+                let mut blocks: Vec<_> = images.iter().map(picture).collect();
                 if !text.is_empty() {
                     blocks.push(json!({ "type": "text", "text": text }));
                 }
@@ -145,9 +138,14 @@ fn messages(messages: &[Message], thinks: bool) -> Vec<Value> {
                 }));
                 ("assistant", blocks)
             }
-            Message::Tool { call_id, content, is_error, .. } => {
+            Message::Tool { call_id, content, is_error, images, .. } => {
                 let mut result = json!({ "type": "tool_result", "tool_use_id": call_id, "content": content });
-                if *is_error {
+                if !images.is_empty() {
+                    let text = (!content.is_empty()).then(|| json!({ "type": "text", "text": content }));
+                    result["content"] = text.into_iter().chain(images.iter().map(picture)).collect();
+                }
+                // A result that is marked as a failure may have text alone; the text says it as well.
+                if *is_error && images.is_empty() {
                     result["is_error"] = json!(true);
                 }
                 ("user", vec![result])
@@ -162,6 +160,11 @@ fn messages(messages: &[Message], thinks: bool) -> Vec<Value> {
         }
     }
     out.into_iter().map(|(role, content)| json!({ "role": role, "content": content })).collect()
+}
+
+fn picture(image: &Image) -> Value {
+    let source = json!({ "type": "base64", "media_type": image.mime, "data": image.data });
+    json!({ "type": "image", "source": source })
 }
 
 /// A streamed answer so far.

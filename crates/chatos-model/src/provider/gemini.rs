@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::protocol::cut_off;
 use crate::refusal::{self, Place};
-use crate::{Class, Effort, Event, Message, ModelError, Request, Stop, Usage, Wire};
+use crate::{Class, Effort, Event, Image, Message, ModelError, Request, Stop, Usage, Wire};
 
 /// The request.
 pub(crate) fn wire(request: &Request) -> Wire {
@@ -78,10 +78,7 @@ fn contents(messages: &[Message], model: &str) -> Value {
     for (at, message) in messages.iter().enumerate() {
         let (role, parts) = match message {
             Message::User { text, images } => {
-                let mut parts: Vec<_> = images
-                    .iter()
-                    .map(|image| json!({ "inlineData": { "mimeType": image.mime, "data": image.data } }))
-                    .collect();
+                let mut parts: Vec<_> = images.iter().map(picture).collect();
                 if !text.is_empty() {
                     parts.push(json!({ "text": text }));
                 }
@@ -105,12 +102,11 @@ fn contents(messages: &[Message], model: &str) -> Value {
                 }));
                 ("model", parts)
             }
-            Message::Tool { name, content, is_error, .. } => {
+            Message::Tool { name, content, is_error, images, .. } => {
                 let member = if *is_error { "error" } else { "result" };
-                (
-                    "user",
-                    vec![json!({ "functionResponse": { "name": name, "response": { member: content } } })],
-                )
+                let result = json!({ "functionResponse": { "name": name, "response": { member: content } } });
+                // A result is text alone; its pictures stand behind it.
+                ("user", std::iter::once(result).chain(images.iter().map(picture)).collect())
             }
         };
         if parts.is_empty() {
@@ -122,6 +118,10 @@ fn contents(messages: &[Message], model: &str) -> Value {
         }
     }
     out.into_iter().map(|(role, parts)| json!({ "role": role, "parts": parts })).collect()
+}
+
+fn picture(image: &Image) -> Value {
+    json!({ "inlineData": { "mimeType": image.mime, "data": image.data } })
 }
 
 /// What the API accepts of a schema.

@@ -6,7 +6,10 @@ use serde_json::{Map, Value, json};
 
 use crate::protocol::cut_off;
 use crate::refusal::{self, Place};
-use crate::{Class, Dialect, Event, Message, ModelError, Request, Stop, Usage, Wire};
+use crate::{Class, Dialect, Event, Image, Message, ModelError, Request, Stop, Usage, Wire};
+
+/// Stands before the pictures of tools: they are no words of the person.
+const RETURNED: &str = "Pictures returned by the tools above:";
 
 /// The request.
 pub(crate) fn wire(request: &Request, dialect: &Dialect) -> Wire {
@@ -52,17 +55,14 @@ fn messages(request: &Request, dialect: &Dialect) -> Value {
     if !request.system.is_empty() {
         out.push(json!({ "role": "system", "content": request.system.join("\n\n") }));
     }
+    // A result of a tool is text alone here, so its pictures follow once all results of the pass are said.
+    let mut pictures: Vec<Image> = Vec::new();
     for message in &request.messages {
+        if !pictures.is_empty() && !matches!(message, Message::Tool { .. }) {
+            out.push(user(RETURNED, &std::mem::take(&mut pictures)));
+        }
         out.push(match message {
-            Message::User { text, images } if images.is_empty() => json!({ "role": "user", "content": text }),
-            Message::User { text, images } => {
-                let mut parts = vec![json!({ "type": "text", "text": text })];
-                parts.extend(images.iter().map(|image| {
-                    let url = format!("data:{};base64,{}", image.mime, image.data);
-                    json!({ "type": "image_url", "image_url": { "url": url } })
-                }));
-                json!({ "role": "user", "content": parts })
-            }
+            Message::User { text, images } => user(text, images),
             Message::Assistant { text, reasoning, tool_calls } => {
                 let mut said = Map::new();
                 said.insert("role".to_owned(), json!("assistant"));
@@ -80,12 +80,34 @@ fn messages(request: &Request, dialect: &Dialect) -> Value {
                 thinking::put(&mut said, reasoning, !tool_calls.is_empty(), replay);
                 Value::Object(said)
             }
-            Message::Tool { call_id, content, .. } => {
+            Message::Tool { call_id, content, images, .. } => {
+                let mut content = content.clone();
+                for number in 1..=images.len() {
+                    let gap = if content.is_empty() { "" } else { "\n" };
+                    content.push_str(&format!("{gap}[picture {number} of call {call_id} follows]"));
+                }
+                pictures.extend_from_slice(images);
                 json!({ "role": "tool", "tool_call_id": call_id, "content": content })
             }
         });
     }
+    if !pictures.is_empty() {
+        out.push(user(RETURNED, &pictures));
+    }
     Value::Array(out)
+}
+
+/// A message of the person's side.
+fn user(text: &str, images: &[Image]) -> Value {
+    if images.is_empty() {
+        return json!({ "role": "user", "content": text });
+    }
+    let mut parts = vec![json!({ "type": "text", "text": text })];
+    parts.extend(images.iter().map(|image| {
+        let url = format!("data:{};base64,{}", image.mime, image.data);
+        json!({ "type": "image_url", "image_url": { "url": url } })
+    }));
+    json!({ "role": "user", "content": parts })
 }
 
 /// A streamed answer so far.

@@ -217,7 +217,7 @@ export const chat = {
     land_config_missing: { title: 'This agent’s permissions profile no longer exists', action: 'Choose another one in the agent’s settings.' },
     other: { title: 'The run failed', action: 'Retry, or view its steps on the Runs page.' },
   } as Record<string, { title: string; action: string }>,
-  errorActions: { models: 'Open models', secrets: 'Open secrets', agents: 'Open agents', compact: 'Summarise and go on', larger: 'Choose a larger model', retry: 'Retry', run: 'View steps' },
+  errorActions: { models: 'Open models', secrets: 'Open secrets', agents: 'Open agents', compact: 'Summarise and go on', seeing: 'Choose a model that sees', larger: 'Choose a larger model', retry: 'Retry', run: 'View steps' },
   usage: {
     tokens: (input: string, output: string) => `${input} → ${output} tokens`,
     total: (n: string) => `${n} tokens`,

@@ -219,7 +219,7 @@ export const chat: typeof en = {
     land_config_missing: { title: '这个智能体的授权配置已不存在', action: '请在智能体设置中重新选择。' },
     other: { title: '运行失败', action: '可以重试，或在“运行”页查看步骤。' },
   },
-  errorActions: { models: '打开模型', secrets: '打开密钥', agents: '打开智能体', compact: '总结后继续', larger: '选择更大的模型', retry: '重试', run: '查看步骤' },
+  errorActions: { models: '打开模型', secrets: '打开密钥', agents: '打开智能体', compact: '总结后继续', seeing: '选择能看图片的模型', larger: '选择更大的模型', retry: '重试', run: '查看步骤' },
   usage: {
     tokens: (input, output) => `${input} → ${output} token`,
     total: (n) => `${n} token`,

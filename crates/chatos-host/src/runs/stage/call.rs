@@ -2,7 +2,8 @@
 
 use chatos_agent::{CallEnd, CallObserver, CallStep, Pending, PlannedCall, Sending, TaskHandle, WaitKind};
 use chatos_mcp::Progress;
-use chatos_store::{MessageRow, MessageWrite, NewMessage, RunChange, RunWrite, StepRow, StepWrite, now_ms};
+use chatos_store::{AttachmentRow, Kept, MessageRow, MessageWrite, NewMessage, RunChange, RunWrite};
+use chatos_store::{StepRow, StepWrite, now_ms};
 use chatos_tool::Fault;
 use chatos_wire::chat_event::{
     CallInBackground, CallProgress, CallProgressBody, ChatBody, PromptAnsweredBody, PromptWaitingBody,
@@ -45,7 +46,7 @@ impl Inner {
                 status: String::new(),
                 code: String::new(),
                 elapsed_ms: None,
-                output: chatos_store::Kept::default(),
+                output: Kept::default(),
             });
         }
         let input = kept(self.store().keep(&call.arguments))?;
@@ -69,7 +70,7 @@ impl Inner {
         let envelope = &end.envelope;
         let status = envelope.status.as_str();
         let code = if envelope.code == "ok" { "" } else { envelope.code };
-        let text = chatos_agent::plain_result(&envelope.text);
+        let (text, pictures) = chatos_agent::with_pictures(chatos_agent::plain_result(&envelope.text), &end);
         let structured = end.structured.clone().or_else(|| envelope.structured()).unwrap_or_default();
         let long = text.chars().count() > self.parts.result_chars;
         let whole = if long { Some(kept(self.store().keep_blob(text.as_bytes()))?) } else { None };
@@ -78,6 +79,7 @@ impl Inner {
         let output = json!({ "text": text, "structured": structured, "isError": end.is_error });
         let output = kept(self.store().keep(&output.to_string()))?;
         let id = uuid::Uuid::now_v7().to_string();
+        let files = self.pictures(pictures)?;
         let message = NewMessage {
             row: MessageRow {
                 id: id.clone(),
@@ -98,6 +100,7 @@ impl Inner {
                 ..MessageRow::default()
             },
             structured: kept(self.store().keep(&structured.to_string()))?,
+            files,
             ..NewMessage::default()
         };
         let asked = self.asked.lock().unwrap_or_else(std::sync::PoisonError::into_inner).remove(&step.seq);
@@ -142,6 +145,30 @@ impl Inner {
             self.sub_step("tool_result", crate::runs::sub_steps::result(&pending.call.id, &view));
         }
         Ok(())
+    }
+
+    /// Keeps the pictures of a result; a person is told once per run that this model sees none of them.
+    fn pictures(&self, pictures: Vec<chatos_pictures::Picture>) -> Result<Vec<(AttachmentRow, Kept)>, Fault> {
+        let mut files = Vec::with_capacity(pictures.len());
+        for (number, picture) in (1..).zip(pictures) {
+            let row = AttachmentRow {
+                id: uuid::Uuid::now_v7().to_string(),
+                kind: "image".to_owned(),
+                name: format!("{number}.{}", picture.mime.trim_start_matches("image/")),
+                mime: picture.mime.to_owned(),
+                size: picture.bytes.len() as i64,
+                ..AttachmentRow::default()
+            };
+            files.push((row, kept(self.store().keep_blob(&picture.bytes))?));
+        }
+        if !files.is_empty() && !self.parts.vision {
+            let before = kept(self.store().messages_of_run(&self.parts.run.id))?;
+            if !before.iter().any(|row| row.role == MessageRole::Tool && !row.attachments.is_empty()) {
+                let (level, lang) = (chatos_wire::Severity::Info, self.parts.lang);
+                self.parts.emitter.notice(level, "no_vision", &chatos_agent::cannot_see(), lang);
+            }
+        }
+        Ok(files)
     }
 
     /// A task was waited for: the run is not waiting any more.

@@ -17,6 +17,9 @@ use serde_json::Value;
 use super::{Inner, kept};
 use crate::host::Host;
 
+/// Newest pictures of a chat that are read for a request, of which fewer are sent.
+const PICTURES: usize = 40;
+
 impl Inner {
     pub(super) fn read_chat(&self) -> Result<Transcript, Fault> {
         let store = self.store();
@@ -43,7 +46,10 @@ impl Inner {
             .filter(|other| (other.created_at, &other.id) > (run.created_at, &run.id))
             .map(|other| other.id)
             .collect();
-        let entries: Vec<Entry> = rows.into_iter().map(|row| self.entry(row)).collect();
+        let images = |row: &MessageRow| row.attachments.iter().filter(|file| file.kind == "image").count();
+        // Older ones are in no request any more.
+        let mut unread = rows.iter().map(images).sum::<usize>().saturating_sub(PICTURES);
+        let entries: Vec<Entry> = rows.into_iter().map(|row| self.entry(row, &mut unread)).collect();
         let open = entries.iter().any(|entry| {
             entry.run_id == run.id
                 && entry.calls.iter().any(|call| !entries.iter().any(|result| result.call_id == call.id))
@@ -66,7 +72,7 @@ impl Inner {
         Ok(Transcript { entries, summary, queued, steps, marks })
     }
 
-    fn entry(&self, row: MessageRow) -> Entry {
+    fn entry(&self, row: MessageRow, unread: &mut usize) -> Entry {
         let store = self.store();
         let opaque: Value = serde_json::from_str(&row.opaque).unwrap_or_default();
         let reasoning: Vec<Reasoning> = opaque
@@ -86,23 +92,28 @@ impl Inner {
             arguments: store.kept(&call.args_blob).unwrap_or_default(),
             opaque: opaque.pointer(&format!("/calls/{index}")).filter(|part| !part.is_null()).cloned(),
         });
-        let images =
-            row.attachments.iter().filter(|file| self.parts.vision && file.kind == "image").filter_map(
-                |file| {
-                    let bytes = store.blob(&file.blob)?;
-                    Some(Image { mime: file.mime.clone(), data: STANDARD.encode(bytes) })
-                },
-            );
-        let mut text = row.content;
-        for file in row.attachments.iter().filter(|file| file.kind != "image") {
-            text.push_str(&self.file_text(file));
-        }
-        if !self.parts.vision && row.attachments.iter().any(|file| file.kind == "image") {
-            text.push_str("\n[an image that this model cannot see]");
+        let (mut text, mut images) = (row.content, Vec::new());
+        for file in &row.attachments {
+            if file.kind != "image" {
+                text.push_str(&self.file_text(file));
+            } else if !self.parts.vision && speaker != Speaker::Tool {
+                text.push_str("\n[an image that this model cannot see]");
+            } else if *unread > 0 && self.parts.vision {
+                *unread -= 1;
+                images.push(Image::default());
+            } else if let Some(bytes) = store.blob(&file.blob) {
+                let pixels = chatos_pictures::size_of(&bytes);
+                if self.parts.vision {
+                    images.push(Image { mime: file.mime.clone(), data: STANDARD.encode(bytes), pixels });
+                } else {
+                    let words = chatos_pictures::in_words(&file.mime, pixels, bytes.len());
+                    chatos_agent::unseen(&mut text, &words, &file.blob);
+                }
+            }
         }
         Entry {
             calls: calls.collect(),
-            images: images.collect(),
+            images,
             id: row.id,
             seq: row.seq,
             run_id: row.run_id,
