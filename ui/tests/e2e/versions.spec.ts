@@ -1,7 +1,8 @@
 // What a person does with messages (issue 21, faults 7 and 10): says one differently, has it answered again, goes back,
 // forks, attaches files of all kinds, and takes the chat away as a file.
 
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
 import { test } from './fixtures';
@@ -108,6 +109,35 @@ describe('files', () => {
       const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Export', exact: true }).click()]);
       expect(download.suggestedFilename()).toBe(`Files of all kinds.${ending}`);
       expect(readFileSync(await download.path(), 'utf8')).toContain('What is in them?');
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+    }
+  });
+
+  test('no file of a chat holds what a tool read that looks like a secret', async ({ ownHost, open, onTestFinished }) => {
+    const host = await ownHost();
+    const secret = `ghp_${'a1B2c3D4'.repeat(4)}e5F6`;
+    writeFileSync(join(host.home, 'deploy.env'), `REGION=north\nGITHUB_TOKEN=${secret}\n`);
+    const server = await ModelServer.start('');
+    onTestFinished(() => server.stop());
+    server.decide = (body) => (lastOf(body).role === 'tool' ? { text: `It is in the north, and the token is ${secret}.` } : { call: { tool: 'read_file', args: { path: 'deploy.env' } } });
+    const model = await host.api<{ id: string }>('POST', 'models', { name: 'Reads', provider: 'openai', model: 'tiny', baseUrl: server.baseUrl, apiKeyName: '', supportsVision: true });
+    const { id } = await host.api<{ id: string }>('POST', 'sessions', { title: 'Deploy', modelId: model.id, workspaceRoot: host.home });
+    const page = await open({ host, at: `#/chat/${id}` });
+    const picture = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64');
+    await page.locator('[data-composer] input[type="file"]').setInputFiles([{ name: 'map.png', mimeType: 'image/png', buffer: picture }]);
+    await page.locator('[data-composer] img').waitFor();
+    await say(page, 'Where does it run?');
+    await page.locator('[data-row="assistant"]').getByText('It is in the north').waitFor();
+    for (const format of ['Markdown', 'HTML', 'JSON']) {
+      await page.getByRole('button', { name: /^Actions for/ }).last().click();
+      await page.getByRole('menuitem', { name: 'Export…' }).click();
+      await page.getByRole('radio', { name: new RegExp(`^${format}`) }).check();
+      const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Export', exact: true }).click()]);
+      const text = readFileSync(await download.path(), 'utf8');
+      expect(text).toContain('REGION=north');
+      expect(text).toContain('It is in the north');
+      expect(text, format).not.toContain(secret);
+      if (format === 'HTML') expect(text).toContain('<img src="data:image/png;base64,');
       await page.getByRole('dialog').waitFor({ state: 'detached' });
     }
   });

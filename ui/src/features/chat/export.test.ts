@@ -1,11 +1,11 @@
 // A chat as a file (issue 21): what is in it, and that nothing in it does anything.
 
 import { describe, expect, test } from 'vitest';
-import type { MessageView, SessionView } from '../../protocol/wire';
+import type { MessageView } from '../../protocol/wire';
 import { type ExportOptions, exportChat, fileName } from './export';
 
 const words = { untitled: 'Untitled', you: 'You', assistant: 'Assistant', note: 'Note', file: 'File', result: 'Result', language: 'en', moment: (iso: string) => iso.slice(0, 10), link: (host: string) => host };
-const session = { id: 's', title: 'A <b>title</b>', createdAt: '2026-01-01T00:00:00Z', updatedAt: '2026-01-01T00:00:00Z' } as SessionView;
+const session = { id: 's', title: 'A <b>title</b>' };
 
 function message(role: string, content: string, more: Partial<MessageView> = {}): MessageView {
   return { id: content.slice(0, 3), sessionId: 's', seq: 1, role, kind: 'normal', content, partial: false, createdAt: '2026-01-02T03:04:05Z', ...more } as MessageView;
@@ -17,7 +17,7 @@ const messages = [
   message('tool', 'one\n```\ntwo', { tool: 'read_file' }),
   message('assistant', '**Done** <img src=x onerror=alert(1)> ![x](http://127.0.0.1:9/x.png) [go](javascript:alert(1))'),
 ];
-const run = (options: ExportOptions) => exportChat({ session, messages, picture: () => Promise.resolve('data:image/png;base64,AAAA') }, options, words);
+const run = (options: ExportOptions) => exportChat({ json: JSON.stringify({ format: 'chatos-chat/1', session, messages }), picture: () => Promise.resolve('data:image/png;base64,AAAA') }, options, words);
 
 describe('export of a chat', () => {
   test('HTML: pictures inside, no script, nothing to load', async () => {

@@ -1,8 +1,9 @@
 // A chat as one HTML page to show and print: what the chat shows, in the versions that are chosen, without script and
-// with nothing to load. Markdown and JSON are made by the host.
+// with nothing to load. It is made from the JSON file of the host, from which secrets were taken out (security T15);
+// Markdown and JSON are made by the host alone.
 
 import { renderMarkdown } from '../../components/markdown';
-import type { AttachmentView, MessageView, SessionView } from '../../protocol/wire';
+import type { AttachmentView, MessageView } from '../../protocol/wire';
 
 export interface ExportOptions {
   /** With calls of tools and their results. */
@@ -29,8 +30,8 @@ export interface Exported {
 }
 
 interface Source {
-  session: SessionView;
-  messages: MessageView[];
+  /** The chat as the host's JSON file has it, `chatos-chat/1`. */
+  json: string;
   /** The bytes of a picture as a `data:` address; null when they cannot be had. */
   picture: (file: AttachmentView) => Promise<string | null>;
 }
@@ -38,8 +39,9 @@ interface Source {
 const escape = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
 export async function exportChat(source: Source, options: ExportOptions, words: ExportWords): Promise<Exported> {
-  const title = source.session.title.trim() || words.untitled;
-  return { name: `${fileName(title)}.html`, mime: 'text/html', text: await html(source, title, options, words) };
+  const { session, messages } = JSON.parse(source.json) as { session: { title: string }; messages: MessageView[] };
+  const title = session.title.trim() || words.untitled;
+  return { name: `${fileName(title)}.html`, mime: 'text/html', text: await html(messages, source.picture, title, options, words) };
 }
 
 /** A name every system takes. */
@@ -64,7 +66,7 @@ img { max-width: 100%; } table { border-collapse: collapse; } td, th { padding: 
 .align-center { text-align: center; } .align-right { text-align: right; }
 @media print { body { margin: 0; max-width: none; } article, pre { break-inside: avoid-page; } }`;
 
-async function html({ messages, picture }: Source, title: string, options: ExportOptions, words: ExportWords): Promise<string> {
+async function html(messages: MessageView[], picture: Source['picture'], title: string, options: ExportOptions, words: ExportWords): Promise<string> {
   const parts: string[] = [];
   for (const message of shown(messages, options)) {
     if (message.role === 'tool') {

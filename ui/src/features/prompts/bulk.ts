@@ -34,8 +34,10 @@ export function between(rows: Rows, from: number, to: number): PromptItem[] {
   return found;
 }
 
-/** Those of the ticked ids that are still in the list, as they are now. */
+/** Those of the ticked ids that are still in the list, as they are now; in a folded group they are still there. */
 export function ticked(rows: Rows, ids: ReadonlySet<string>): PromptItem[] {
+  if (ids.size === 0) return [];
+  if (rows.arranged) return rows.arranged.fitting.filter((item) => ids.has(item.id) && refusable(item));
   const places = [...ids].map((id) => rows.indexOf(id)).filter((index) => index >= 0);
   return places.sort((a, b) => a - b).flatMap((index) => between(rows, index, index));
 }
@@ -47,4 +49,18 @@ export function tick(rows: Rows, ids: ReadonlySet<string>, id: string, since: st
   if (from >= 0) between(rows, from, to).forEach((item) => next.size < MOST && next.add(item.id));
   else if (!next.delete(id)) between(rows, to, to).forEach((item) => next.size < MOST && next.add(item.id));
   return next;
+}
+
+/** The ticks with all of these, or without them when they all have one already. */
+export function tickAll(rows: Rows, ids: ReadonlySet<string>, items: readonly PromptItem[]): Set<string> {
+  const next = new Set(ticked(rows, ids).map((item) => item.id));
+  const wanted = items.filter(refusable).slice(0, MOST);
+  if (wanted.length > 0 && wanted.every((item) => next.has(item.id))) wanted.forEach((item) => next.delete(item.id));
+  else wanted.forEach((item) => next.size < MOST && next.add(item.id));
+  return next;
+}
+
+/** All that is listed and can be ticked, folded or not; at most so many as one answer can have. */
+export function tickable(rows: Rows): PromptItem[] {
+  return rows.arranged ? rows.arranged.fitting.filter(refusable).slice(0, MOST) : between(rows, 0, rows.count - 1);
 }

@@ -3,11 +3,13 @@
 
 /** Buttons of the open card, by the letter that presses them. */
 export type CardAct = 'approve' | 'reject' | 'near' | 'always';
-export type Act = CardAct | 'down' | 'up' | 'open' | 'tick' | 'range' | 'all' | 'clear' | 'note' | 'whole' | 'search';
+export type Act = CardAct | 'down' | 'up' | 'open' | 'tick' | 'range' | 'all' | 'clear' | 'note' | 'whole' | 'search' | 'filter' | 'group' | 'fold' | 'unfold';
 
 const ACTS: Record<string, Act> = {
   j: 'down', k: 'up', o: 'open', x: 'tick', X: 'range', '*': 'all', Escape: 'clear',
   a: 'approve', r: 'reject', c: 'near', A: 'always', n: 'note', d: 'whole', '/': 'search',
+  // `g` alone begins a jump to another page everywhere.
+  f: 'filter', G: 'group', ArrowLeft: 'fold', ArrowRight: 'unfold',
 };
 
 /** The letter on a button, and as `aria-keyshortcuts` has it. */
@@ -27,7 +29,7 @@ export function actOf(event: Pick<KeyboardEvent, 'key' | 'repeat' | 'ctrlKey' | 
 
 /** Those that change nothing, hence work wherever the focus is on the page. */
 export function isHarmless(act: Act): boolean {
-  return act === 'down' || act === 'up' || act === 'search';
+  return act === 'down' || act === 'up' || act === 'search' || act === 'filter' || act === 'group';
 }
 
 export function isCardAct(act: Act): act is CardAct {

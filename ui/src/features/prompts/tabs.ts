@@ -1,7 +1,8 @@
 // The three lists of the queue as rows.
 
 import type { Prompts } from '../../state/prompts.svelte';
-import type { Rows } from './rows';
+import type { Arranged } from '../../state/prompts/view';
+import { GROUP_HEIGHT, ROW_HEIGHT, type Row, type Rows } from './rows';
 
 export const TABS = ['needsYou', 'results', 'history'] as const;
 export type BoardTab = (typeof TABS)[number];
@@ -36,6 +37,46 @@ export function rowsOf(prompts: Prompts, tab: BoardTab, delivered: string): Rows
       };
     }
   }
+}
+
+/** Questions that were sifted or grouped. While not all are read, the last row stands for those to come. */
+export function arrangedRows({ fitting, groups }: Arranged, grouped: boolean, folded: ReadonlySet<string>, complete: boolean): Rows {
+  const rows: (Row | null)[] = [];
+  const tops: number[] = [];
+  const places = new Map<string, number>();
+  const heads = new Map<string, number>();
+  let top = 0;
+  const add = (row: Row | null, height: number): void => {
+    rows.push(row);
+    tops.push(top);
+    top += height;
+  };
+  for (const { key, label, title, items } of groups) {
+    const shut = grouped && folded.has(key);
+    if (grouped) {
+      heads.set(key, rows.length);
+      add({ group: key, label, title, count: items.length, folded: shut }, GROUP_HEIGHT);
+    }
+    if (shut) continue;
+    for (const item of items) {
+      places.set(item.id, rows.length);
+      add({ item }, ROW_HEIGHT);
+    }
+  }
+  if (!complete) add(null, ROW_HEIGHT);
+  tops.push(top);
+  return {
+    count: rows.length,
+    at: (index) => rows[index] ?? null,
+    indexOf: (id) => places.get(id) ?? -1,
+    arranged: {
+      tops,
+      fitting,
+      groupIndex: (group) => heads.get(group) ?? -1,
+      within: (group) => groups.find(({ key }) => key === group)?.items ?? [],
+      groupOf: (id) => (grouped ? (groups.find(({ items }) => items.some((item) => item.id === id))?.key ?? null) : null),
+    },
+  };
 }
 
 /** Unread results, then what went straight to a tool call. */

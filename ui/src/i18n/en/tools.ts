@@ -113,6 +113,8 @@ export const tools = {
     session: 'Chat',
     caller: 'Called by',
     transport: 'Via',
+    subagent: 'A subagent',
+    transports: { inproc: 'ChatOS itself', stdio: 'Standard input and output' } as Record<string, string>,
     queued: 'Time in queue',
     waited: 'Time waiting for you',
     error: 'Error',

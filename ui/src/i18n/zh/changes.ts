@@ -47,7 +47,7 @@ export const changes: typeof en = {
     by: '更改者',
     when: '时间',
     run: '运行',
-    id: '更改',
+    id: '更改编号',
     undoneBy: '撤销于',
     undoes: '撤销了',
     person: { undo: '你（撤销）', redo: '你（重做）' },

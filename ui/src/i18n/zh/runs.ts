@@ -39,6 +39,7 @@ export const runs: typeof en = {
     started: '开始',
     took: '用时',
     tokens: 'Token',
+    usage: '用量',
     cost: '费用',
     reason: '结束原因',
     parent: '启动者',

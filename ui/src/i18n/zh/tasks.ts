@@ -16,7 +16,7 @@ export const tasks: typeof source = {
   noMatch: (text) => `没有与“${text}”匹配的任务`,
   status: { todo: '未开始', doing: '进行中', blocked: '受阻', done: '完成' },
   priority: { high: '高', medium: '中', low: '低' },
-  open: (open, total) => `${total} 个任务中 ${open} 个未完成`,
+  open: (open, total) => `共 ${total} 个任务，${open} 个未完成`,
   shown: (shown, total) => `已显示 ${shown} 个，共 ${total} 个`,
   more: '显示更多',
   rename: '重命名',

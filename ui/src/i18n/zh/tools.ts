@@ -3,7 +3,7 @@
 import type { tools as en } from '../en/tools';
 
 export const tools: typeof en = {
-  intro: '在这里亲手运行任意内置工具，与智能体完全一样：同样的规则、同样的审批、同样的日志。',
+  intro: '在这里手动运行任意内置工具，规则、审批和日志都与智能体调用时相同。',
   search: '搜索工具',
   searchPlaceholder: '名称或说明',
   noMatch: (text) => `没有与“${text}”匹配的工具`,
@@ -113,6 +113,8 @@ export const tools: typeof en = {
     session: '对话',
     caller: '调用者',
     transport: '方式',
+    subagent: '子智能体',
+    transports: { inproc: 'ChatOS 内部', stdio: '标准输入输出' },
     queued: '排队用时',
     waited: '等你处理用时',
     error: '错误',

@@ -54,6 +54,12 @@ export class LiveList {
     return this.#items.length;
   }
 
+  /** Everything read so far, in order. */
+  get items(): readonly PromptItem[] {
+    void this.#version;
+    return this.#items;
+  }
+
   at(index: number): PromptItem | null {
     void this.#version;
     return this.#items[index] ?? null;

@@ -93,6 +93,7 @@ export const servers = {
     timeout: 'Call timeout',
     maxTimeout: 'Maximum, with progress',
     startTimeout: 'Time to start',
+    timeouts: 'Time limits',
     callMeta: 'Data sent with each call',
   },
   transports: { stdio: 'stdin and stdout', http: 'HTTP', sse: 'HTTP + SSE (old)', ws: 'WebSocket', 'in-process': 'inside the host' } as Record<string, string>,

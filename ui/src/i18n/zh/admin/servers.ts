@@ -94,6 +94,7 @@ export const servers: typeof en = {
     timeout: '调用时限',
     maxTimeout: '有进度时的上限',
     startTimeout: '启动时限',
+    timeouts: '时限',
     callMeta: '随每次调用发送的数据',
   },
   transports: { stdio: '标准输入输出', http: 'HTTP 协议', sse: '旧式 HTTP + SSE', ws: 'WebSocket 协议', 'in-process': '主机进程内' },
