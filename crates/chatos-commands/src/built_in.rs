@@ -44,7 +44,11 @@ pub static ALL: [BuiltIn; 16] = [
         ["[WHAT TO KEEP]", "[要保留的内容]"],
         ["Summarize the beginning for the model", "为模型总结对话开头"],
     ),
-    command("/attach", ["FILE…", "文件…"], ["Send files along with the next message", "随下一条消息发送文件"]),
+    command(
+        "/attach",
+        ["FILE…", "文件…"],
+        ["Send files along with the next message", "随下一条消息发送文件"],
+    ),
     command("/retry", ["[MODEL]", "[模型]"], ["Regenerate the last answer", "重新生成上一条回答"]),
     command(
         "/fork",

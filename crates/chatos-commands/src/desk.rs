@@ -70,11 +70,7 @@ impl Desk<'_> {
     }
 
     /// The text of what was typed, from its `/` on. Nothing is sent.
-    pub async fn fill(
-        &self,
-        typed: &str,
-        form: Option<BTreeMap<String, String>>,
-    ) -> Result<Filled, Fault> {
+    pub async fn fill(&self, typed: &str, form: Option<BTreeMap<String, String>>) -> Result<Filled, Fault> {
         let typed = typed.trim();
         let line = typed.strip_prefix('/').unwrap_or(typed);
         let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
@@ -112,8 +108,7 @@ impl Desk<'_> {
                     None => prompts::arguments(prompt, rest)?,
                 };
                 prompts::check(prompt, &given)?;
-                let result =
-                    self.servers.prompt(self.outcome, server, &prompt.name, object(given)).await?;
+                let result = self.servers.prompt(self.outcome, server, &prompt.name, object(given)).await?;
                 let (text, notices) = prompts::message(server, &result)?;
                 (text, Vec::new(), notices)
             }
@@ -220,7 +215,8 @@ fn nearest<'a>(wanted: &str, known: impl Iterator<Item = &'a str>) -> Vec<&'a st
     let mut left: Vec<&str> = known.collect();
     let mut found = Vec::new();
     while found.len() < NEAREST {
-        let by_beginning = || left.iter().find(|name| !wanted.is_empty() && name.starts_with(wanted)).copied();
+        let by_beginning =
+            || left.iter().find(|name| !wanted.is_empty() && name.starts_with(wanted)).copied();
         let next = chatos_tool::validation::nearest(wanted, left.iter().copied()).or_else(by_beginning);
         let Some(next) = next else { break };
         left.retain(|name| *name != next);
@@ -238,10 +234,7 @@ fn of_the_chat(name: &str) -> Fault {
         ),
     )
     .code("built_in_command")
-    .hint(Text::new(
-        format!("`//{name}` sends it as text"),
-        format!("`//{name}` 会作为文字发送"),
-    ))
+    .hint(Text::new(format!("`//{name}` sends it as text"), format!("`//{name}` 会作为文字发送")))
 }
 
 #[cfg(test)]
@@ -278,7 +271,8 @@ mod tests {
     #[test]
     fn the_first_has_the_bare_name_and_all_are_reachable_by_key() {
         let all = all();
-        let names: Vec<&str> = all.items.iter().skip(built_in::ALL.len()).map(|(view, _)| view.name.as_str()).collect();
+        let names: Vec<&str> =
+            all.items.iter().skip(built_in::ALL.len()).map(|(view, _)| view.name.as_str()).collect();
         assert_eq!(names, ["review", "cmd:user:help", "a:review", "a:tools", "plan", "b:plan"]);
         for (name, key) in [
             ("help", "help"),
@@ -302,7 +296,10 @@ mod tests {
         assert_eq!(fault.message.en, "there is no command `/hlep`");
         assert!(fault.hint.unwrap().en.starts_with("did you mean `/help`"));
         let fault = all().unknown("re");
-        assert_eq!(fault.hint.unwrap().en, "did you mean `/resume`, `/retry`, `/review`? `//re` sends it as text");
+        assert_eq!(
+            fault.hint.unwrap().en,
+            "did you mean `/resume`, `/retry`, `/review`? `//re` sends it as text"
+        );
         assert!(all().unknown("etc/passwd").hint.unwrap().en.starts_with("`/` lists them"));
     }
 }

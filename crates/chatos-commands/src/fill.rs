@@ -64,7 +64,9 @@ fn goes_on(after: &str) -> bool {
 /// Each once.
 pub fn mentioned(text: &str) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
-    for word in text.split(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | '"' | '\'' | '`' | '，' | '。')) {
+    for word in
+        text.split(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | '"' | '\'' | '`' | '，' | '。'))
+    {
         let Some(path) = word.strip_prefix('@') else { continue };
         let path = path.trim_end_matches(['.', ',', ';', ':', '!', '?']);
         if !path.is_empty() && !all.iter().any(|known| known == path) {

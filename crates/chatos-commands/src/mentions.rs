@@ -41,7 +41,10 @@ impl Workspace {
             let place = self.root.display();
             Fault::new(
                 ErrorCode::Unavailable,
-                Text::new(format!("the workspace cannot be opened: {place}"), format!("无法打开工作区：{place}")),
+                Text::new(
+                    format!("the workspace cannot be opened: {place}"),
+                    format!("无法打开工作区：{place}"),
+                ),
             )
             .caused_by(&error)
         })
@@ -187,7 +190,8 @@ fn fault(error: &FileError, path: &str) -> Fault {
                 .code(rule.as_str())
         }
         FileError::Exhausted { .. } => {
-            said(ErrorCode::InvalidArgument, "is larger than 10 MiB", "超过 10 MiB").code("attachment_too_large")
+            said(ErrorCode::InvalidArgument, "is larger than 10 MiB", "超过 10 MiB")
+                .code("attachment_too_large")
         }
         other => said(ErrorCode::Unavailable, "cannot be read", "无法读取").caused_by(other),
     }
@@ -197,7 +201,8 @@ fn fault(error: &FileError, path: &str) -> Fault {
 /// and in a short path. `None`: it does not.
 fn score(path: &str, letters: &[char]) -> Option<i64> {
     let chars: Vec<char> = path.chars().flat_map(char::to_lowercase).collect();
-    let name_at = chars[..chars.len().saturating_sub(1)].iter().rposition(|c| *c == '/').map_or(0, |at| at + 1);
+    let name_at =
+        chars[..chars.len().saturating_sub(1)].iter().rposition(|c| *c == '/').map_or(0, |at| at + 1);
     if letters.is_empty() {
         return Some(0);
     }

@@ -90,7 +90,8 @@ impl Shelf {
             );
         }
         let mut bytes = Vec::new();
-        let file = std::fs::File::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes));
+        let file =
+            std::fs::File::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes));
         if let Err(error) = file {
             return refuse(format!("cannot be read ({error})"), format!("无法读取（{error}）"));
         }

@@ -91,10 +91,7 @@ fn wrong_arguments(prompt: &Prompt, word: &str) -> Fault {
     let name = typed_name(&prompt.name);
     let fault = Fault::new(
         ErrorCode::InvalidArgument,
-        Text::new(
-            format!("`{word}` is no argument of `/{name}`"),
-            format!("`{word}` 不是 `/{name}` 的参数"),
-        ),
+        Text::new(format!("`{word}` is no argument of `/{name}`"), format!("`{word}` 不是 `/{name}` 的参数")),
     );
     if arguments.is_empty() {
         return fault.hint(Text::fixed("it takes none", "它没有参数"));
@@ -258,7 +255,10 @@ mod tests {
             assert_eq!(arguments(&one, typed).unwrap(), given(&[("file", expected)]), "{typed}");
         }
         assert_eq!(arguments(&prompt(&[]), "x").unwrap_err().hint.unwrap().en, "it takes none");
-        assert_eq!(check(&two, &given(&[("depth", "1")])).unwrap_err().message.en, "`/code_review` needs `file`");
+        assert_eq!(
+            check(&two, &given(&[("depth", "1")])).unwrap_err().message.en,
+            "`/code_review` needs `file`"
+        );
         assert!(check(&two, &given(&[("file", "x")])).is_ok());
         assert!(check(&two, &given(&[("file", "x"), ("other", "")])).is_err());
     }
@@ -285,7 +285,11 @@ mod tests {
              [example of an answer, from docs]\n```\nFine.\n```"
         );
         assert_eq!(notices.len(), 1);
-        for bad in [json!({}), json!({ "messages": [] }), json!({ "messages": [{ "content": { "type": "audio" } }] })] {
+        for bad in [
+            json!({}),
+            json!({ "messages": [] }),
+            json!({ "messages": [{ "content": { "type": "audio" } }] }),
+        ] {
             assert!(message("docs", &bad).is_err(), "{bad}");
         }
     }

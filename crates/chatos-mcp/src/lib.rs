@@ -83,7 +83,7 @@ pub use oauth::{
     finish as finish_sign_in, revoke as revoke_grant,
 };
 pub use pool::{LastError, Lease, Phase, Pool, PoolOptions, Restarts, ServerSpec, ServerStatus};
-pub use result::{Block, CallOutcome, InputRequired, ToolResult};
 pub use prompt_list::{Prompt, PromptArgument};
+pub use result::{Block, CallOutcome, InputRequired, ToolResult};
 pub use router::{Noise, Progress};
 pub use task::{TaskState, TaskStatus};

@@ -47,22 +47,24 @@ pub(crate) fn take(list: &mut Vec<Prompt>, page: &[Value]) -> bool {
 }
 
 fn read(value: &Value) -> Option<Prompt> {
-    let arguments = value["arguments"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let listed = value["arguments"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let mut arguments: Vec<PromptArgument> = Vec::new();
+    for argument in listed.iter().take(PROMPT_ARGUMENTS) {
+        let Some(name) = name(argument) else { continue };
+        if arguments.iter().any(|known| known.name == name) {
+            continue;
+        }
+        arguments.push(PromptArgument {
+            name,
+            description: argument["description"].as_str().map(cut).unwrap_or_default(),
+            required: argument["required"] == Value::Bool(true),
+        });
+    }
     Some(Prompt {
         name: name(value)?,
         title: value["title"].as_str().filter(|title| !title.is_empty()).map(cut),
         description: value["description"].as_str().map(cut).unwrap_or_default(),
-        arguments: arguments
-            .iter()
-            .take(PROMPT_ARGUMENTS)
-            .filter_map(|argument| {
-                Some(PromptArgument {
-                    name: name(argument)?,
-                    description: argument["description"].as_str().map(cut).unwrap_or_default(),
-                    required: argument["required"] == Value::Bool(true),
-                })
-            })
-            .collect(),
+        arguments,
     })
 }
 
@@ -87,7 +89,7 @@ mod tests {
         let mut list = Vec::new();
         let page = json!([
             { "name": "review", "title": "Review", "arguments": [
-                { "name": "file", "required": true }, { "name": 3 }, { "name": "depth", "description": "how deep" },
+                { "name": "file", "required": true }, { "name": 3 }, { "name": "file" }, { "name": "depth", "description": "how deep" },
             ] },
             { "name": "review", "description": "again" },
             { "name": "" }, { "title": "nameless" }, 7, { "name": "line\nbreak" },

@@ -53,7 +53,8 @@ impl Connection {
                 return Err(Failure::Protocol { detail });
             };
             let more = prompt_list::take(&mut list, items);
-            let next = page["nextCursor"].as_str().filter(|next| !next.is_empty() && next.len() <= CURSOR_BYTES);
+            let next =
+                page["nextCursor"].as_str().filter(|next| !next.is_empty() && next.len() <= CURSOR_BYTES);
             match next {
                 Some(next) if more && cursor.as_deref() != Some(next) => cursor = Some(next.to_owned()),
                 _ => break,
