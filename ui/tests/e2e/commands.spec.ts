@@ -133,7 +133,7 @@ describe('/ and @', () => {
     await box(page).fill('/git:message');
     await page.keyboard.press('Enter');
     await page.getByText('were not run').waitFor();
-    expect(asked()).toContain('!`git diff`');
+    await expect.poll(() => asked()).toContain('!`git diff`');
   });
 
   test('in both languages, themes and widths the list fits above the composer', async ({ ownHost, open }) => {
