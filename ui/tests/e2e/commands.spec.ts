@@ -58,6 +58,7 @@ describe('/ and @', () => {
     await options(page).filter({ hasText: '/compact' }).waitFor();
     await options(page).filter({ hasText: '/review language=… [depth=…]' }).waitFor();
     expect(await options(page).filter({ hasText: '/quit' }).count()).toBe(0);
+    expect(await options(page).first().innerText()).toContain('/git:message');
     await keep(page, 'commands-list');
     expect(await violations(page)).toEqual([]);
 
