@@ -11,7 +11,7 @@ pub struct BuiltIn {
     pub word: &'static str,
     /// What is typed behind it.
     pub takes: Text,
-    /// What it does.
+    /// What it does, in one line.
     pub does: Text,
 }
 

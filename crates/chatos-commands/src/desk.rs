@@ -28,7 +28,7 @@ pub struct Desk<'a> {
     pub folder: PathBuf,
     /// Where prompts come from.
     pub servers: &'a Servers,
-    /// Which servers count.
+    /// What the agent was granted: which servers count.
     pub outcome: &'a Outcome,
     /// The language of texts.
     pub lang: Lang,

@@ -61,7 +61,7 @@ fn goes_on(after: &str) -> bool {
 }
 
 /// The paths a text names with `@`: at the beginning of a word, up to the next space, without what ends a sentence.
-/// Each once.
+/// Each is named once.
 pub fn mentioned(text: &str) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for word in

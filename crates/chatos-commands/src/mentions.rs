@@ -25,7 +25,7 @@ const FILE_BYTES: u64 = 10 * 1024 * 1024;
 /// Names of a folder that go with a message.
 const NAMES: usize = 500;
 
-/// A chat's workspace.
+/// The workspace of one chat.
 #[derive(Debug, Clone)]
 pub struct Workspace {
     /// Where its agent works.

@@ -13,7 +13,7 @@ const MOST_FILES: usize = 500;
 const NAME_CHARS: usize = 64;
 const TEXT_CHARS: usize = 500;
 
-/// One command.
+/// One command of the person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Own {
     /// The file's name, with its folder in front: `review`, `git:message`.
@@ -34,7 +34,7 @@ impl Own {
 /// What a folder holds.
 #[derive(Debug, Default)]
 pub(crate) struct Shelf {
-    /// By name.
+    /// In the order of their names.
     pub(crate) commands: Vec<Own>,
     /// Files that are no command, and why.
     pub(crate) problems: Vec<Text>,

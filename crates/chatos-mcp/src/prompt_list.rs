@@ -12,7 +12,7 @@ const DESCRIPTION_CHARS: usize = 2_000;
 pub struct Prompt {
     /// The server's own name of it.
     pub name: String,
-    /// For people.
+    /// What people call it.
     pub title: Option<String>,
     /// What it is for.
     pub description: String,
@@ -23,9 +23,9 @@ pub struct Prompt {
 /// An argument of a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PromptArgument {
-    /// Its name.
+    /// The name under which it is given.
     pub name: String,
-    /// What it is.
+    /// What it is, in the words of the server.
     pub description: String,
     /// The prompt cannot be had without it.
     pub required: bool,

@@ -22,7 +22,7 @@ const COMPLETING: Duration = Duration::from_secs(2);
 pub struct ServerPrompts {
     /// Its name, as people and land_configs have it.
     pub server: String,
-    /// What it offers.
+    /// What it offers, in its own order.
     pub prompts: Arc<Vec<Prompt>>,
 }
 

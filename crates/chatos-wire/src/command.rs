@@ -29,7 +29,7 @@ pub struct CommandList {
     pub problems: Vec<String>,
 }
 
-/// One command.
+/// One command as a list shows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CommandView {
@@ -73,7 +73,7 @@ pub struct CommandQuery {
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct FillOrder {
-    /// The chat.
+    /// The chat in which it is typed.
     pub session: Option<String>,
     /// The agent of a chat that does not exist yet.
     pub agent: Option<String>,
@@ -88,7 +88,7 @@ pub struct FillOrder {
 pub struct Filled {
     pub kind: CommandKind,
     pub key: String,
-    /// The message.
+    /// What the message says.
     pub text: String,
     /// Files of the workspace that the text of the person's own command names with `@`.
     pub mentions: Vec<String>,
@@ -100,11 +100,11 @@ pub struct Filled {
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct CompleteOrder {
-    /// The chat.
+    /// The chat in which it is typed.
     pub session: Option<String>,
     /// The agent of a chat that does not exist yet.
     pub agent: Option<String>,
-    /// The prompt's key.
+    /// The key of the prompt it belongs to.
     pub key: String,
     pub argument: String,
     /// What is typed so far.
@@ -116,9 +116,9 @@ pub struct CompleteOrder {
 /// Values a server suggests for an argument.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Completions {
-    /// At most 100.
+    /// At most 100 of them.
     pub values: Vec<String>,
-    /// There are others.
+    /// The server knows others, too.
     pub more: bool,
 }
 
@@ -153,7 +153,7 @@ pub struct MentionView {
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct MentionOrder {
-    /// The chat.
+    /// The chat in which it is typed.
     pub session: Option<String>,
     /// The agent of a chat that does not exist yet.
     pub agent: Option<String>,

@@ -3711,7 +3711,7 @@ export interface components {
             /** @description Files that are no command, each with its reason. */
             problems: string[];
         };
-        /** @description One command. */
+        /** @description One command as a list shows it. */
         CommandView: {
             /** @description What is typed behind `/`: the bare name, or the key where another command has that name. */
             name: string;
@@ -3739,7 +3739,7 @@ export interface components {
         /** @description A command to be filled. */
         FillOrder: {
             /**
-             * @description The chat.
+             * @description The chat in which it is typed.
              * @default null
              */
             session?: string | null;
@@ -3765,7 +3765,7 @@ export interface components {
         Filled: {
             kind: components["schemas"]["CommandKind"];
             key: string;
-            /** @description The message. */
+            /** @description What the message says. */
             text: string;
             /** @description Files of the workspace that the text of the person's own command names with `@`. */
             mentions: string[];
@@ -3775,7 +3775,7 @@ export interface components {
         /** @description An argument that is being typed. */
         CompleteOrder: {
             /**
-             * @description The chat.
+             * @description The chat in which it is typed.
              * @default null
              */
             session?: string | null;
@@ -3785,7 +3785,7 @@ export interface components {
              */
             agent?: string | null;
             /**
-             * @description The prompt's key.
+             * @description The key of the prompt it belongs to.
              * @default
              */
             key?: string;
@@ -3806,9 +3806,9 @@ export interface components {
         };
         /** @description Values a server suggests for an argument. */
         Completions: {
-            /** @description At most 100. */
+            /** @description At most 100 of them. */
             values: string[];
-            /** @description There are others. */
+            /** @description The server knows others, too. */
             more: boolean;
         };
         /** @description Files of the workspace that match, the best first, at most 50. */
@@ -3825,7 +3825,7 @@ export interface components {
         /** @description Files to be read for a message. */
         MentionOrder: {
             /**
-             * @description The chat.
+             * @description The chat in which it is typed.
              * @default null
              */
             session?: string | null;

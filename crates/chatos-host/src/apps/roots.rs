@@ -42,7 +42,7 @@ pub(crate) struct Placed {
 /// Where a run works.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunPlace {
-    /// The folder.
+    /// The folder it works in.
     pub dir: PathBuf,
     /// A person let the app only read there.
     pub read_only: bool,
