@@ -21,6 +21,7 @@ pub use frames::{FrameAsset, FramePolicy, Looked, Revision, frame_hash};
 pub use need::{AppNeed, OpenPage};
 pub use open::{OpenOrder, Opened};
 pub use own::AppCaller;
+pub use roots::RunPlace;
 pub use views::{OpenedView, View, ViewOrder};
 
 use std::collections::{HashMap, HashSet};

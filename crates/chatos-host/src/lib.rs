@@ -25,7 +25,7 @@ mod whole;
 
 pub use apps::{
     AppCaller, AppDesk, AppNeed, BackendCall, FrameAsset, FramePolicy, Looked, OpenOrder, OpenPage, Opened,
-    OpenedView, Revision, View, ViewOrder, frame_hash,
+    OpenedView, Revision, RunPlace, View, ViewOrder, frame_hash,
 };
 pub use asker::{
     AskedBy, DeskOwner, DeskQueue, asked_id, payload as question_payload, queue_error, taken_part, verdict,

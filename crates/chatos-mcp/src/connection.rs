@@ -1,6 +1,6 @@
 //! One open connection to a server: the handshake is done, tools can be listed and called.
 
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -14,6 +14,7 @@ use crate::failure::{Failure, Waited};
 use crate::handshake::{self, Era, Identity, MODERN, Peer};
 use crate::hooks::{Hooks, Offers, ServerKey};
 use crate::limits::{IN_FLIGHT, Times};
+use crate::prompt_list::Prompt;
 use crate::router::{Ended, Noise, Router};
 use crate::session::{Ask, Session, Wait};
 use crate::transport::{Link, Outgoing, headers, http, in_process, old_sse, stdio, ws};
@@ -52,6 +53,8 @@ pub struct Connection {
     catalog: Mutex<Option<catalog::Cached>>,
     // The newest list with its revision, for those who must not wait for a listing.
     newest: std::sync::Mutex<Option<(u64, Arc<ToolList>)>>,
+    // The prompts with the count of changes they were listed after.
+    pub(crate) prompts: Mutex<Option<(u64, Arc<Vec<Prompt>>)>>,
     over_http: bool,
 }
 
@@ -172,6 +175,7 @@ impl Connection {
             offers: connect.offers,
             catalog: Mutex::new(None),
             newest: std::sync::Mutex::new(None),
+            prompts: Mutex::new(None),
         };
         if let Err(failure) = connection.begin().await {
             connection.close().await;
@@ -191,14 +195,17 @@ impl Connection {
                 Ok(())
             }
             Era::Modern => {
-                if self.peer.capabilities.pointer("/tools/listChanged") == Some(&Value::Bool(true)) {
-                    let params = self.with_meta(
-                        json!({ "notifications": { "toolsListChanged": true } })
-                            .as_object()
-                            .cloned()
-                            .unwrap_or_default(),
-                    );
-                    tokio::spawn(listen(self.session.clone(), params));
+                let mut wanted = Map::new();
+                for (list, word) in [("tools", "toolsListChanged"), ("prompts", "promptsListChanged")] {
+                    let told = self.peer.capabilities.get(list).and_then(|list| list.get("listChanged"));
+                    if told == Some(&Value::Bool(true)) {
+                        wanted.insert(word.to_owned(), Value::Bool(true));
+                    }
+                }
+                if !wanted.is_empty() {
+                    let mut params = Map::new();
+                    params.insert("notifications".to_owned(), Value::Object(wanted));
+                    tokio::spawn(listen(self.session.clone(), self.with_meta(params)));
                 }
                 Ok(())
             }
@@ -397,7 +404,7 @@ async fn send_answers(session: Session, mut outgoing: mpsc::Receiver<Vec<u8>>) {
     }
 }
 
-/// Keeps asking a modern server for news about its tools.
+/// Keeps asking a modern server for news about its tools and prompts.
 async fn listen(session: Session, params: Map<String, Value>) {
     const PAUSE: Duration = Duration::from_secs(5);
     const PAUSE_MAX: Duration = Duration::from_secs(60);
@@ -425,6 +432,7 @@ async fn listen(session: Session, params: Map<String, Value>) {
         }
         // What changed meanwhile nobody told us.
         session.router.tools.send_modify(|revision| *revision += 1);
+        session.router.prompts.fetch_add(1, Ordering::SeqCst);
         pause = (pause * 2).min(PAUSE_MAX);
     }
 }

@@ -17,6 +17,7 @@
 //! | its state with the last error and its last words | [`Pool::status`], [`Pool::statuses`], [`Pool::changes`] |
 //! | its tools, checked, sorted and digested | [`Pool::tools`], [`ToolList::pins`], [`ToolList::compare`] |
 //! | a call with deadline, cancel and progress | [`Pool::call`], [`CallRequest`] |
+//! | its prompts, filled and completed | [`Connection::prompts`], [`Connection::prompt`], [`Connection::complete_prompt`] |
 //! | another request, such as `resources/read` | [`Connection::request`] |
 //! | its questions to the person or the model | [`Hooks::elicit`], [`Hooks::sample`], [`Hooks::roots`] |
 //! | an error for people, in two languages | [`Failure::fault`] |
@@ -57,6 +58,8 @@ mod session;
 mod call;
 mod catalog;
 mod connection;
+mod prompt_list;
+mod prompts;
 mod result;
 mod task;
 
@@ -80,6 +83,7 @@ pub use oauth::{
     finish as finish_sign_in, revoke as revoke_grant,
 };
 pub use pool::{LastError, Lease, Phase, Pool, PoolOptions, Restarts, ServerSpec, ServerStatus};
+pub use prompt_list::{Prompt, PromptArgument};
 pub use result::{Block, CallOutcome, InputRequired, ToolResult};
 pub use router::{Noise, Progress};
 pub use task::{TaskState, TaskStatus};

@@ -11,6 +11,12 @@ pub(crate) const MESSAGE_BYTES: usize = limits::MESSAGE_BYTES;
 pub const LIST_PAGES: usize = 100;
 /// Tools of one server; more would only drown the model.
 pub const LIST_TOOLS: usize = 1_000;
+/// Prompts of one server; more would only drown the person who looks for one (packages §5.1).
+pub const LIST_PROMPTS: usize = 200;
+/// Arguments of one prompt.
+pub(crate) const PROMPT_ARGUMENTS: usize = 50;
+/// Values that are suggested for an argument at a time.
+pub(crate) const COMPLETIONS: usize = 100;
 /// Largest schema of a tool, as compact JSON.
 pub const SCHEMA_BYTES: usize = 64 * 1024;
 /// Deepest nesting of a schema.

@@ -69,6 +69,8 @@ pub(crate) struct Router {
     ready: AtomicBool,
     /// Counts changes of the list of tools.
     pub(crate) tools: watch::Sender<u64>,
+    /// Counts changes of the list of prompts.
+    pub(crate) prompts: AtomicU64,
     pub(crate) closed: CancellationToken,
     outbox: mpsc::Sender<Vec<u8>>,
     answering: Arc<Semaphore>,
@@ -132,6 +134,7 @@ impl Router {
             state: Mutex::new(state),
             ready: AtomicBool::new(false),
             tools: watch::channel(0).0,
+            prompts: AtomicU64::new(0),
             closed: CancellationToken::new(),
             outbox,
             answering: Arc::new(Semaphore::new(limits::SERVER_REQUESTS)),
@@ -302,6 +305,9 @@ impl Router {
                 if self.state().log.take() {
                     self.hooks.tools_changed(&self.key);
                 }
+            }
+            "notifications/prompts/list_changed" => {
+                self.prompts.fetch_add(1, Ordering::SeqCst);
             }
             "notifications/message" => {
                 if !self.state().log.take() {

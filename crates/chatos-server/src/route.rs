@@ -9,6 +9,7 @@ pub(crate) mod callback;
 pub(crate) mod changes;
 pub(crate) mod chat_file;
 pub(crate) mod clients;
+pub(crate) mod commands;
 pub(crate) mod dev;
 pub(crate) mod doctor;
 pub(crate) mod events;

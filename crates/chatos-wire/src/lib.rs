@@ -10,6 +10,7 @@ pub mod card;
 pub mod change;
 pub mod chat_event;
 pub mod client;
+pub mod command;
 pub mod dev;
 pub mod doctor;
 pub mod event;

@@ -1,7 +1,7 @@
 // The routes of sessions, runs and traces as functions.
 
 import type { WireAgentRef, WireModelRef } from '../protocol/chat';
-import type { ChatFile, MessagePage, RunView, SearchHit, SendOrder, Sent, SessionView, TraceView } from '../protocol/wire';
+import type { ChatFile, CommandList, CompleteOrder, Completions, Filled, FillOrder, MentionedFiles, MentionList, MentionOrder, MessagePage, RunView, SearchHit, SendOrder, Sent, SessionView, TraceView } from '../protocol/wire';
 import type { Http } from './http';
 
 const V1 = '/api/v1';
@@ -112,6 +112,29 @@ export class ChatApi {
 
   compact(id: string, instructions = ''): Promise<{ made?: boolean }> {
     return this.http.post(`${at(id)}/compact`, { instructions }, { timeoutMs: SEND_TIMEOUT_MS });
+  }
+
+  /** What can be typed behind `/`; without patience no server is asked. */
+  commands(query: { session?: string; agent?: string; waitMs: number }): Promise<CommandList> {
+    return this.http.get(`${V1}/commands`, { query });
+  }
+
+  /** The text a typed command becomes; nothing is sent. */
+  fill(input: FillOrder): Promise<Filled> {
+    return this.http.post(`${V1}/commands/fill`, input, { timeoutMs: SEND_TIMEOUT_MS });
+  }
+
+  complete(input: CompleteOrder, signal: AbortSignal): Promise<Completions> {
+    return this.http.post(`${V1}/commands/complete`, input, { signal });
+  }
+
+  /** Files of the workspace whose path has these letters in their order. */
+  mentions(query: { session?: string; agent?: string; q: string }, signal: AbortSignal): Promise<MentionList> {
+    return this.http.get(`${V1}/mentions`, { query, signal });
+  }
+
+  readMentions(input: MentionOrder): Promise<MentionedFiles> {
+    return this.http.post(`${V1}/mentions/read`, input);
   }
 
   blob(url: string): Promise<Blob> {

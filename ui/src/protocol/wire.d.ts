@@ -844,6 +844,91 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/commands": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What a person can type behind `/` */
+        get: operations["getCommands"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/commands/fill": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The text that a typed command becomes; nothing is sent */
+        post: operations["postCommandsFill"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/commands/complete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What a server suggests for an argument of its prompt */
+        post: operations["postCommandsComplete"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/mentions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Files of a chat's workspace that match what is typed behind `@` */
+        get: operations["getMentions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/mentions/read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Files of a chat's workspace as a message carries them; nothing is sent */
+        post: operations["postMentionsRead"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/subagents": {
         parameters: {
             query?: never;
@@ -3636,6 +3721,149 @@ export interface components {
             mime: string;
             text: string;
         };
+        /** @description Everything a person can type behind `/`, in the order in which names are decided. */
+        CommandList: {
+            items: components["schemas"]["CommandView"][];
+            /** @description Servers that have not told their prompts yet; ask again for them. */
+            late: string[];
+            /** @description Files that are no command, each with its reason. */
+            problems: string[];
+        };
+        /** @description One command as a list shows it. */
+        CommandView: {
+            /** @description What is typed behind `/`: the bare name, or the key where another command has that name. */
+            name: string;
+            /** @description The name that no other command has: the word of a built-in one, `cmd:user:<name>`, `<server>:<prompt>`. */
+            key: string;
+            kind: components["schemas"]["CommandKind"];
+            /** @description For people; empty when there is none. */
+            title: string;
+            description: string;
+            /** @description What may be typed behind the name, such as `[file]`. */
+            argumentHint: string;
+            /** @description What a prompt is filled with; empty for the other kinds. */
+            arguments: components["schemas"]["CommandArgument"][];
+            /** @description Where it comes from: `chatos`, `user`, or the server's name. */
+            source: string;
+        };
+        /** @description What a command is. */
+        CommandKind: "builtin" | "text" | "prompt";
+        /** @description An argument of a prompt. */
+        CommandArgument: {
+            name: string;
+            description: string;
+            required: boolean;
+        };
+        /** @description A command to be filled. */
+        FillOrder: {
+            /**
+             * @description The chat in which it is typed.
+             * @default null
+             */
+            session?: string | null;
+            /**
+             * @description The agent of a chat that does not exist yet.
+             * @default null
+             */
+            agent?: string | null;
+            /**
+             * @description What was typed, from the `/` on.
+             * @default
+             */
+            text?: string;
+            /**
+             * @description Arguments of a prompt from a form, instead of those behind its name.
+             * @default null
+             */
+            arguments?: {
+                [key: string]: string;
+            } | null;
+        };
+        /** @description What a command says; nothing was sent. */
+        Filled: {
+            kind: components["schemas"]["CommandKind"];
+            key: string;
+            /** @description What the message says. */
+            text: string;
+            /** @description Files of the workspace that the text of the person's own command names with `@`. */
+            mentions: string[];
+            /** @description What a person should know about the text, in the language asked for. */
+            notices: string[];
+        };
+        /** @description An argument that is being typed. */
+        CompleteOrder: {
+            /**
+             * @description The chat in which it is typed.
+             * @default null
+             */
+            session?: string | null;
+            /**
+             * @description The agent of a chat that does not exist yet.
+             * @default null
+             */
+            agent?: string | null;
+            /**
+             * @description The key of the prompt it belongs to.
+             * @default
+             */
+            key?: string;
+            /** @default  */
+            argument?: string;
+            /**
+             * @description What is typed so far.
+             * @default
+             */
+            value?: string;
+            /**
+             * @description The other arguments as far as they are filled.
+             * @default {}
+             */
+            arguments?: {
+                [key: string]: string;
+            };
+        };
+        /** @description Values a server suggests for an argument. */
+        Completions: {
+            /** @description At most 100 of them. */
+            values: string[];
+            /** @description The server knows others, too. */
+            more: boolean;
+        };
+        /** @description Files of the workspace that match, the best first, at most 50. */
+        MentionList: {
+            items: components["schemas"]["MentionView"][];
+            /** @description The workspace is too large to have been searched to its end. */
+            partial: boolean;
+        };
+        /** @description A file or folder of the workspace. */
+        MentionView: {
+            /** @description Relative to the workspace; a folder ends with `/`. */
+            path: string;
+        };
+        /** @description Files to be read for a message. */
+        MentionOrder: {
+            /**
+             * @description The chat in which it is typed.
+             * @default null
+             */
+            session?: string | null;
+            /**
+             * @description The agent of a chat that does not exist yet.
+             * @default null
+             */
+            agent?: string | null;
+            /**
+             * @description Relative to the workspace.
+             * @default []
+             */
+            paths?: string[];
+        };
+        /** @description The files as a message carries them. */
+        MentionedFiles: {
+            files: components["schemas"]["Attachment"][];
+            /** @description Paths at which there is nothing. */
+            missing: string[];
+        };
         /** @description The catalogue, and what could not be read. */
         SubagentCatalogue: {
             plugins: components["schemas"]["SubPlugin"][];
@@ -6227,6 +6455,18 @@ export type Sent = components['schemas']['Sent'];
 export type CompactOrder = components['schemas']['CompactOrder'];
 export type Compacted = components['schemas']['Compacted'];
 export type ChatFile = components['schemas']['ChatFile'];
+export type CommandList = components['schemas']['CommandList'];
+export type CommandView = components['schemas']['CommandView'];
+export type CommandKind = components['schemas']['CommandKind'];
+export type CommandArgument = components['schemas']['CommandArgument'];
+export type FillOrder = components['schemas']['FillOrder'];
+export type Filled = components['schemas']['Filled'];
+export type CompleteOrder = components['schemas']['CompleteOrder'];
+export type Completions = components['schemas']['Completions'];
+export type MentionList = components['schemas']['MentionList'];
+export type MentionView = components['schemas']['MentionView'];
+export type MentionOrder = components['schemas']['MentionOrder'];
+export type MentionedFiles = components['schemas']['MentionedFiles'];
 export type SubagentCatalogue = components['schemas']['SubagentCatalogue'];
 export type SubPlugin = components['schemas']['SubPlugin'];
 export type SubAgent = components['schemas']['SubAgent'];
@@ -8472,6 +8712,177 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ChatFile"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getCommands: {
+        parameters: {
+            query?: {
+                /** @description The chat; its agent decides which servers count. */
+                session?: string;
+                /** @description The agent of a chat that does not exist yet; the first one when absent. */
+                agent?: string;
+                /** @description How long servers may take to tell their prompts, up to 2000; with 0 none is asked or started. */
+                waitMs?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What a person can type behind `/` */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommandList"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postCommandsFill: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FillOrder"];
+            };
+        };
+        responses: {
+            /** @description The text that a typed command becomes; nothing is sent */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Filled"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postCommandsComplete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CompleteOrder"];
+            };
+        };
+        responses: {
+            /** @description What a server suggests for an argument of its prompt */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Completions"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getMentions: {
+        parameters: {
+            query?: {
+                /** @description The chat whose workspace is searched. */
+                session?: string;
+                /** @description The agent of a chat that does not exist yet. */
+                agent?: string;
+                /** @description What was typed behind `@`: letters of the path in their order. */
+                q?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Files of a chat's workspace that match what is typed behind `@` */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MentionList"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postMentionsRead: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MentionOrder"];
+            };
+        };
+        responses: {
+            /** @description Files of a chat's workspace as a message carries them; nothing is sent */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MentionedFiles"];
                 };
             };
             /** @description The error object */

@@ -49,6 +49,8 @@ export class Draft {
   pictures: Picture[] = $state.raw([]);
   texts: TextFile[] = $state.raw([]);
   notes: DraftNote[] = $state.raw([]);
+  /** Files of the workspace that were chosen behind `@`; those whose name still stands in the text go along. */
+  mentions: string[] = $state.raw([]);
   agentId: string | null = $state(null);
   modelId: string | null = $state(null);
   readonly #key: string;
@@ -73,6 +75,7 @@ export class Draft {
     this.write('');
     this.pictures = [];
     this.texts = [];
+    this.mentions = [];
   }
 
   /** A view says something new, or takes back what it said. */

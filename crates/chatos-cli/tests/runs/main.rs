@@ -6,6 +6,7 @@ mod away;
 mod boundaries;
 mod chat;
 mod chats;
+mod commands;
 mod faults;
 mod golden;
 mod hanging;

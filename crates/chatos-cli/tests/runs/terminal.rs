@@ -1,7 +1,7 @@
 //! `chatos chat` on a real terminal: lines, commands, questions, and every row of Ctrl-C (working-day §9).
 
 #[path = "../support/terminal.rs"]
-mod pty;
+pub(crate) mod pty;
 
 use std::time::Duration;
 
@@ -48,7 +48,7 @@ fn commands_do_what_help_says() {
     std::fs::write(&notes, "noted").unwrap();
     let mut terminal = chat(&stand, &[]);
     terminal.enter("/help").expect("/attach FILE").expect("/quit").expect("> ");
-    terminal.enter("/hlep").expect("there is no command `/hlep`").expect("did you mean `/help`?");
+    terminal.enter("/hlep").expect("there is no command `/hlep`").expect("did you mean `/help`");
     terminal.enter("hello").expect("you said hello.").expect("> ");
     terminal.enter("//call x").expect("you said /call x.").expect("> ");
     terminal.enter(&format!("/attach {}", notes.display())).expect("Goes with your next message: a note.txt");

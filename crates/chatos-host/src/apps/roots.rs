@@ -41,10 +41,11 @@ pub(crate) struct Placed {
 
 /// Where a run works.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct RunPlace {
-    pub(crate) dir: PathBuf,
+pub struct RunPlace {
+    /// The folder it works in.
+    pub dir: PathBuf,
     /// A person let the app only read there.
-    pub(crate) read_only: bool,
+    pub read_only: bool,
 }
 
 /// What is known about a folder before anybody is asked.
@@ -352,7 +353,7 @@ impl Host {
     }
 
     /// Where a run works: what an app made works where a person lets the app, decided now. Blocks.
-    pub(crate) fn run_place(&self, session: &SessionRow, agent: &AgentRecord) -> Result<RunPlace, Fault> {
+    pub fn run_place(&self, session: &SessionRow, agent: &AgentRecord) -> Result<RunPlace, Fault> {
         let store = self.store();
         let of_session = store.session_maker(&session.id)?;
         if let Some(plugin) = of_session {

@@ -18,7 +18,7 @@ use rustyline::{
 };
 use tokio::sync::oneshot;
 
-use super::commands;
+use chatos_commands::built_in;
 
 /// What came of a prompt.
 #[derive(Debug)]
@@ -42,10 +42,11 @@ pub(super) struct LineEditor {
 
 impl LineEditor {
     /// `past`: what the arrow keys bring back, oldest first.
-    pub(super) fn start(past: Vec<String>) -> io::Result<Self> {
+    /// `words`: commands beside those of the chat itself, each with its `/`.
+    pub(super) fn start(past: Vec<String>, words: Vec<String>) -> io::Result<Self> {
         let (wanted, asked) = mpsc::channel::<Wanted>();
         let edit = move || {
-            let mut editor = match editor(&past) {
+            let mut editor = match editor(&past, words) {
                 Ok(editor) => editor,
                 Err(error) => {
                     if let Ok(one) = asked.recv() {
@@ -84,14 +85,14 @@ impl LineEditor {
 
 type Editor = rustyline::Editor<Words, MemHistory>;
 
-fn editor(past: &[String]) -> rustyline::Result<Editor> {
+fn editor(past: &[String], words: Vec<String>) -> rustyline::Result<Editor> {
     let config = Config::builder().max_history_size(500)?.history_ignore_space(true).build();
     let mut history = MemHistory::with_config(&config);
     for text in past {
         history.add(text)?;
     }
     let mut editor = Editor::with_history(config, history)?;
-    editor.set_helper(Some(Words));
+    editor.set_helper(Some(Words(words)));
     editor.bind_sequence(KeyEvent::ctrl('C'), EventHandler::Conditional(Box::new(ClearFirst)));
     let newline = KeyEvent(KeyCode::Enter, Modifiers::ALT);
     editor.bind_sequence(newline, EventHandler::Simple(Cmd::Newline));
@@ -107,18 +108,18 @@ impl ConditionalEventHandler for ClearFirst {
     }
 }
 
-/// Completes the names of commands.
-struct Words;
+/// Completes the names of commands: those of the chat, and these.
+struct Words(Vec<String>);
 
 impl Completer for Words {
     type Candidate = Pair;
 
     fn complete(&self, line: &str, at: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<Pair>)> {
         let typed = line.get(..at).unwrap_or_default();
-        let found =
-            commands::ALL.iter().filter(|command| command.word.starts_with(typed) && !typed.is_empty());
+        let all = built_in::ALL.iter().map(|command| command.word).chain(self.0.iter().map(String::as_str));
+        let found = all.filter(|word| word.starts_with(typed) && !typed.is_empty());
         let pair = |word: &str| Pair { display: word.to_owned(), replacement: format!("{word} ") };
-        Ok((0, found.map(|command| pair(command.word)).collect()))
+        Ok((0, found.map(pair).collect()))
     }
 }
 

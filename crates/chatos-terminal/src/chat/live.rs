@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use chatos_tool::{ErrorCode, Fault, Text};
+use chatos_wire::command::{CommandKind, CommandList};
 use chatos_wire::{MessageRole, RunState};
 use serde_json::Value;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -38,7 +39,7 @@ pub(super) async fn run(talk: &mut Talk<'_>, thinking: Thinking, edits: bool) ->
                 .caused_by(&error)
         })
     };
-    let editor = LineEditor::start(past(talk).await?).map_err(|error| unreadable(&error))?;
+    let editor = LineEditor::start(past(talk).await?, own(talk).await).map_err(|error| unreadable(&error))?;
     let output = talk.output;
     let mut live = Live {
         screen: Screen::new(output, Reader::Person(thinking)),
@@ -364,6 +365,15 @@ async fn past(talk: &Talk<'_>) -> Result<Vec<String>, Fault> {
         );
     }
     Ok(said)
+}
+
+/// The commands of the person, for the Tab key. No server is asked for this, and a chat without them is one, too.
+async fn own(talk: &Talk<'_>) -> Vec<String> {
+    let path = format!("/api/v1/commands?session={}&waitMs=0", chatos_desk::encode(&talk.id));
+    let known = talk.api().get::<CommandList>(&path, talk.lang()).await;
+    let items = known.map(|known| known.body.items).unwrap_or_default();
+    let own = items.into_iter().filter(|item| item.kind != CommandKind::BuiltIn);
+    own.map(|item| format!("/{}", visible(&item.name))).collect()
 }
 
 fn unreadable(error: &std::io::Error) -> Fault {

@@ -9,6 +9,7 @@ use chatos_wire::session::EventBatch;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::Value;
 
+use super::commands::{self, Line};
 use super::files::File;
 use super::screen::{Reader, Screen};
 use super::talk::{End, How, Talk, end_of};
@@ -29,6 +30,8 @@ const LEFT_OPEN: u8 = 5;
 pub(super) struct Message {
     text: String,
     file: Option<File>,
+    /// A person wrote it here: `/` and `@` mean what they mean in a conversation.
+    typed: bool,
 }
 
 /// The message of the flags and of standard input: with `-p` data there is a file, alone it is the message.
@@ -52,11 +55,11 @@ pub(super) fn message(prompt: Option<&str>, keyboard: bool, output: &Output) -> 
             )
             .hint(Text::fixed("use `chatos chat -p TEXT`", "请使用 `chatos chat -p 文本`")));
         }
-        return Ok(Message { text: text.trim_end().to_owned(), file: None });
+        return Ok(Message { text: text.trim_end().to_owned(), file: None, typed: false });
     };
     let bytes = if keyboard || !speaks(output) { Vec::new() } else { read_pipe()? };
     let file = (!bytes.is_empty()).then(|| File::new("stdin.txt", bytes));
-    Ok(Message { text: text.to_owned(), file })
+    Ok(Message { text: text.to_owned(), file, typed: true })
 }
 
 /// Whether somebody writes into the pipe, or has ended it. One that is open and silent is nobody's.
@@ -104,7 +107,15 @@ pub(super) async fn run(
         input::leave_at_interrupts();
     }
     talk.files.extend(message.file);
-    let run = talk.send(&message.text, How::Queue).await?.run_id;
+    let text = match commands::read(&message.text) {
+        Line::Do(..) | Line::Fill(_) if message.typed => talk.filled(&message.text).await?,
+        Line::Say(text) if message.typed => {
+            talk.mention(&text).await?;
+            text
+        }
+        _ => message.text,
+    };
+    let run = talk.send(&text, How::Queue).await?.run_id;
     let reader = if std::io::stdout().is_terminal() { Reader::Person(Thinking::Hide) } else { Reader::Pipe };
     let mut screen = Screen::new(output, reader);
     let mut stopping = false;

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
+use chatos_wire::command::{Filled, MentionedFiles};
 use chatos_wire::run::RunView;
 use chatos_wire::session::{EventBatch, Sent, SessionView};
 use hyper::Method;
@@ -12,7 +13,7 @@ use super::files::File;
 use crate::args::Chat;
 use crate::client::Api;
 use crate::names::Names;
-use crate::output::{Output, visible};
+use crate::output::{Output, Paint, visible};
 use crate::prompts::Desk;
 use chatos_desk::encode;
 
@@ -122,6 +123,43 @@ impl<'a> Talk<'a> {
         let sent = self.api.ask::<Sent>(Method::POST, &self.path("/send"), Some(&body), self.lang()).await?;
         self.files.clear();
         Ok(sent.body)
+    }
+
+    /// The text that a typed command becomes; what a person should know about it is said, and the files it names
+    /// wait for the message.
+    pub(super) async fn filled(&mut self, typed: &str) -> Result<String, Fault> {
+        let body = json!({ "session": self.id, "text": typed });
+        let path = "/api/v1/commands/fill";
+        let filled = self.api.call_patiently(Method::POST, path, Some(&body), self.lang()).await?;
+        let filled = crate::client::typed::<Filled>(filled)?.body;
+        for notice in &filled.notices {
+            self.output.aside(Paint::Warn, &visible(notice));
+        }
+        self.take_files(&filled.mentions).await?;
+        Ok(filled.text)
+    }
+
+    /// The files of the workspace that a text names with `@` wait for the message; what is no file is just text.
+    pub(super) async fn mention(&mut self, text: &str) -> Result<(), Fault> {
+        let paths = chatos_commands::mentioned(text);
+        self.take_files(&paths).await
+    }
+
+    async fn take_files(&mut self, paths: &[String]) -> Result<(), Fault> {
+        if paths.is_empty() {
+            return Ok(());
+        }
+        let body = json!({ "session": self.id, "paths": paths });
+        let path = "/api/v1/mentions/read";
+        let read = self.api.ask::<MentionedFiles>(Method::POST, path, Some(&body), self.lang()).await?.body;
+        for file in read.files {
+            let bytes = file.data.as_deref().and_then(chatos_host::decode_base64).unwrap_or_default();
+            let name = visible(&file.name);
+            let note = Text::new(format!("Goes along: {name}"), format!("一并发送：{name}"));
+            self.output.aside(Paint::Dim, note.get(self.lang()));
+            self.files.push(File::new(&file.name, bytes));
+        }
+        Ok(())
     }
 
     /// Asks for the last answer again.

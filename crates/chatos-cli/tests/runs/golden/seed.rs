@@ -176,6 +176,8 @@ impl Seeded {
             "plugins/{id}/apps/{app}/icon" => vec!["plugins/com.example.tools/apps/window/icon".to_owned()],
             "apps/{app}/ai" => vec![format!("{}?preview=true", of("com.example.tools.window"))],
             "views" => vec![format!("{plain}?server=counter")],
+            "commands" => vec![format!("{plain}?session={chat}&waitMs=0")],
+            "mentions" => vec![format!("{plain}?session={chat}&q=no.such.file")],
             "operations/{id}" => vec![of(&self.operation)],
             "journal/{id}" => vec![of(&self.entry)],
             "models/{id}" => vec![of(&self.model)],

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use chatos_tool::{ErrorCode, Fault, Text};
 use chatos_wire::MessageRole;
+use chatos_wire::command::{CommandKind, CommandList};
 use chatos_wire::session::{Compacted, SessionView};
 use hyper::Method;
 use serde_json::{Value, json};
@@ -33,16 +34,26 @@ impl Live<'_, '_> {
     }
 
     async fn try_act(&mut self, typed: &str) -> Result<Next, Fault> {
-        match commands::read(typed)? {
+        match commands::read(typed) {
             Line::Nothing => {}
             Line::Say(text) => self.say(&text).await?,
             Line::Steer(text) => self.steer(&text).await?,
             Line::Do(name, rest) => return self.command(name, &rest).await,
+            Line::Fill(text) => {
+                let text = self.talk.filled(&text).await?;
+                self.say_all(&text).await?;
+            }
         }
         Ok(Next::Go)
     }
 
+    /// What a person typed, with the files it names.
     async fn say(&mut self, text: &str) -> Result<(), Fault> {
+        self.talk.mention(text).await?;
+        self.say_all(text).await
+    }
+
+    async fn say_all(&mut self, text: &str) -> Result<(), Fault> {
         let sent = self.talk.send(text, How::Queue).await?;
         if sent.queued {
             self.output.say(&Text::same(
@@ -83,7 +94,7 @@ impl Live<'_, '_> {
     async fn command(&mut self, name: Name, rest: &str) -> Result<Next, Fault> {
         let some = || if rest.is_empty() { Err(commands::lacks(name)) } else { Ok(rest) };
         match name {
-            Name::Help => self.help(),
+            Name::Help => self.help().await?,
             Name::Quit => return Ok(Next::Leave),
             Name::New => {
                 self.needs_rest()?;
@@ -142,12 +153,24 @@ impl Live<'_, '_> {
         Ok(Next::Go)
     }
 
-    fn help(&self) {
-        let lines = commands::help(self.output.lang);
+    /// The commands of the chat, then those of the person and of servers.
+    async fn help(&self) -> Result<(), Fault> {
+        let mut lines = commands::help(self.output.lang);
+        let path = format!("/api/v1/commands?session={}", encode(&self.talk.id));
+        let known = self.talk.api().get::<CommandList>(&path, self.output.lang).await?.body;
+        let others = known.items.iter().filter(|item| item.kind != CommandKind::BuiltIn);
+        lines.extend(others.map(|item| {
+            let does = if item.title.is_empty() { &item.description } else { &item.title };
+            (visible(format!("/{} {}", item.name, item.argument_hint).trim_end()), visible(does))
+        }));
         let widest = lines.iter().map(|(head, _)| width(head)).max().unwrap_or_default();
         for (head, does) in lines {
             self.output.line(&format!("  {}  {}", pad(&head, widest), self.output.paint(Paint::Dim, &does)));
         }
+        for problem in &known.problems {
+            self.output.aside(Paint::Warn, &visible(problem));
+        }
+        Ok(())
     }
 
     /// Chats by when they were used, the newest first.

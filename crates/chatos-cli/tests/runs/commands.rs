@@ -1,0 +1,248 @@
+//! What a person types behind `/` and `@`: own commands, prompts of a real server process, files of the workspace; over
+//! the API, in a pipe and on a terminal (packages §5).
+
+use chatos_testkit::{RunningHost, Script};
+use serde_json::{Value, json};
+
+use crate::support::{Stand, last, messages, node, send, session, until};
+use crate::terminal::pty::Terminal;
+
+const GUIDE: &str = include_str!("prompts.cjs");
+
+fn decide(request: &Value) -> Script {
+    Script::say(format!("you said {}.", last(request).1))
+}
+
+/// A stand whose agent `guided` may use a server with prompts and works in a folder with files.
+fn stand() -> (Stand, String) {
+    let stand = Stand::new(decide);
+    let root = stand.sandbox.root();
+    let (script, work) = (root.join("prompts.cjs"), root.join("work"));
+    std::fs::write(&script, GUIDE).unwrap();
+    std::fs::create_dir_all(work.join("src")).unwrap();
+    std::fs::write(work.join("src/main.rs"), "fn main() {}\n").unwrap();
+    std::fs::write(work.join(".gitignore"), "*.log\n").unwrap();
+    std::fs::write(work.join("main.log"), "ignored").unwrap();
+    let commands = stand.sandbox.state().join("commands");
+    std::fs::create_dir_all(commands.join("git")).unwrap();
+    let review =
+        "---\ndescription: Look at a file\nargument-hint: [file]\n---\nLook at $1 with @src/main.rs.\n";
+    std::fs::write(commands.join("look.md"), review).unwrap();
+    std::fs::write(commands.join("git/message.md"), "For !`git diff`: write $ARGUMENTS.").unwrap();
+    std::fs::write(commands.join("quit.md"), "My own quit.").unwrap();
+    std::fs::write(commands.join("two words.md"), "odd").unwrap();
+    let host = stand.sandbox.serve();
+    let post = |path: &str, body: Value| {
+        let answer = host.ask("POST", &format!("/api/v1/{path}"), Some(&body));
+        assert!(answer.status < 300, "{path}: {} {}", answer.status, answer.text());
+        answer.json()
+    };
+    let server = post("mcp-servers", json!({ "name": "guide", "argv": [node(), script.to_str().unwrap()] }));
+    let land = post(
+        "land-configs",
+        json!({ "name": "guided", "main": { "mcpServers": [{ "id": server["id"] }] }, "sub": {} }),
+    );
+    let agent =
+        json!({ "name": "guided", "mode": "flow", "landConfigId": land["id"], "workspaceRoot": work });
+    let agent = post("agents", agent)["id"].as_str().unwrap().to_owned();
+    host.stop();
+    (stand, agent)
+}
+
+fn listed(host: &RunningHost, query: &str) -> Value {
+    let answer = host.ask("GET", &format!("/api/v1/commands?{query}"), None);
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    answer.json()
+}
+
+fn item<'a>(list: &'a Value, key: &str) -> Option<&'a Value> {
+    list["items"].as_array().unwrap().iter().find(|item| item["key"] == key)
+}
+
+fn fill(host: &RunningHost, body: &Value) -> (u16, Value) {
+    let answer = host.ask("POST", "/api/v1/commands/fill", Some(body));
+    (answer.status, answer.json())
+}
+
+/// The list with the prompts, once their server is there.
+fn with_prompts(host: &RunningHost, chat: &str) -> Value {
+    chatos_testkit::eventually("the server has told its prompts", || {
+        let list = listed(host, &format!("session={chat}"));
+        (list["late"] == json!([])).then_some(list)
+    })
+}
+
+#[test]
+fn one_list_has_commands_of_the_chat_of_the_person_and_of_servers() {
+    let (stand, agent) = stand();
+    let host = stand.sandbox.serve();
+    let chat = session(&host, &agent);
+    // Nothing is started for a look.
+    let list = listed(&host, &format!("session={chat}&waitMs=0"));
+    assert_eq!(list["late"], json!(["guide"]));
+    assert!(item(&list, "guide:review").is_none(), "{list}");
+    let compact = item(&list, "compact").unwrap();
+    assert_eq!((&compact["kind"], &compact["source"]), (&json!("builtin"), &json!("chatos")));
+    let own = item(&list, "cmd:user:look").unwrap();
+    assert_eq!((&own["name"], &own["argumentHint"]), (&json!("look"), &json!("[file]")));
+    assert_eq!(item(&list, "cmd:user:git:message").unwrap()["name"], "git:message");
+    assert_eq!(
+        item(&list, "cmd:user:quit").unwrap()["name"],
+        "cmd:user:quit",
+        "the chat's own name stays its own"
+    );
+    assert_eq!(list["problems"].as_array().unwrap().len(), 1, "{list}");
+    let server = host.ask("GET", "/api/v1/mcp-servers/guide", None).json();
+    assert_ne!(server["state"]["phase"], "ready", "{server}");
+
+    let list = with_prompts(&host, &chat);
+    let review = item(&list, "guide:review").unwrap();
+    assert_eq!((&review["name"], &review["title"]), (&json!("review"), &json!("Review code")));
+    assert_eq!(review["description"], "Reviews a file.", "one line without what hides in it");
+    assert_eq!(review["argumentHint"], "language=… [depth=…]");
+    assert_eq!(review["arguments"][0]["required"], true);
+    assert_eq!(item(&list, "guide:one_word").unwrap()["name"], "one_word");
+    assert_eq!(item(&list, "guide:help").unwrap()["name"], "guide:help");
+    // Listed once for all who look, and again after the server says that it changed.
+    let again = with_prompts(&host, &chat);
+    assert_eq!(item(&again, "guide:listed").unwrap()["description"], "listed 2 times");
+    assert!(item(&again, "guide:grown").is_none());
+    let (status, filled) = fill(&host, &json!({ "session": chat, "text": "/listed" }));
+    assert_eq!((status, &filled["text"]), (200, &json!("listed")), "{filled}");
+    chatos_testkit::eventually("the new prompt is there", || {
+        item(&listed(&host, &format!("session={chat}")), "guide:grown").map(drop)
+    });
+    // Another agent was granted nothing of it.
+    let other = session(&host, &stand.agent);
+    let list = with_prompts(&host, &other);
+    assert!(item(&list, "guide:review").is_none(), "{list}");
+    let (status, refused) = fill(&host, &json!({ "session": other, "text": "/guide:review language=c" }));
+    assert_eq!((status, &refused["error"]["code"]), (404, &json!("unknown_command")), "{refused}");
+    // A chat that does not exist yet has the commands of its agent.
+    let list = listed(&host, &format!("agent={agent}"));
+    assert!(item(&list, "guide:review").is_some(), "{list}");
+    host.stop();
+}
+
+#[test]
+fn a_command_becomes_text_and_nothing_in_it_is_run() {
+    let (stand, agent) = stand();
+    let host = stand.sandbox.serve();
+    let chat = session(&host, &agent);
+    let text = |typed: &str| fill(&host, &json!({ "session": chat, "text": typed }));
+    let (status, filled) = text("/look 'a b.txt' more");
+    assert_eq!((status, &filled["text"]), (200, &json!("Look at a b.txt with @src/main.rs.")), "{filled}");
+    assert_eq!((&filled["kind"], &filled["mentions"]), (&json!("text"), &json!(["src/main.rs"])));
+    let (_, filled) = text("/git:message short");
+    assert_eq!(filled["text"], "For !`git diff`: write short.");
+    assert!(filled["notices"][0].as_str().unwrap().contains("not run"), "{filled}");
+    assert_eq!(text("/cmd:user:quit").1["text"], "My own quit.");
+    // Of the chat itself, of the demo model, and of nobody.
+    assert_eq!(text("/quit").1["error"]["code"], "built_in_command");
+    assert_eq!(text("/call echo {}").1["text"], "/call echo {}");
+    let (status, unknown) = text("/lok x");
+    assert_eq!((status, &unknown["error"]["code"]), (404, &json!("unknown_command")), "{unknown}");
+    let hint = unknown["error"]["hint"].as_str().unwrap();
+    assert!(hint.starts_with("did you mean `/look`") && hint.ends_with("`//lok` sends it as text"), "{hint}");
+
+    let (status, filled) = text("/review language=rust depth='very deep'");
+    assert_eq!(status, 200, "{filled}");
+    assert_eq!(
+        filled["text"],
+        "Review rust at depth very deep:\n\n[file:///style.md, from guide]\n````\nUse ``` fences.\n````\n\n\
+         [example of an answer, from guide]\n```\nI will.\n```"
+    );
+    assert!(filled["notices"][0].as_str().unwrap().contains("1 part"), "{filled}");
+    assert_eq!(filled["mentions"], json!([]), "a server names no files");
+    assert_eq!(text("/one_word two words").1["text"], "The word is <two words>.");
+    assert_eq!(text("/review").1["error"]["code"], "arguments_missing");
+    assert!(text("/review rust").1["error"]["hint"].as_str().unwrap().contains("language=…"));
+    let (status, failed) = text("/review language=fails");
+    assert!(
+        status >= 400 && failed["error"]["message"].as_str().unwrap().contains("no such language"),
+        "{failed}"
+    );
+    let form = json!({ "session": chat, "text": "/review", "arguments": { "language": "a=b", "depth": "" } });
+    assert!(fill(&host, &form).1["text"].as_str().unwrap().starts_with("Review a=b at depth any:"));
+    let order = json!({ "session": chat, "key": "guide:review", "argument": "language", "value": "p" });
+    let completed = host.ask("POST", "/api/v1/commands/complete", Some(&order)).json();
+    assert_eq!(completed, json!({ "values": ["python", "perl"], "more": false }));
+    host.stop();
+}
+
+#[test]
+fn files_of_the_workspace_are_found_and_read_as_they_are_at_that_moment() {
+    let (stand, agent) = stand();
+    let host = stand.sandbox.serve();
+    let chat = session(&host, &agent);
+    let found = host.ask("GET", &format!("/api/v1/mentions?session={chat}&q=main"), None).json();
+    assert_eq!(found, json!({ "items": [{ "path": "src/main.rs" }], "partial": false }));
+    let read = |paths: Value| {
+        let body = json!({ "session": chat, "paths": paths });
+        let answer = host.ask("POST", "/api/v1/mentions/read", Some(&body));
+        (answer.status, answer.json())
+    };
+    let (_, files) = read(json!(["src/main.rs", "gone.rs"]));
+    assert_eq!(files["missing"], json!(["gone.rs"]));
+    let file = files["files"][0].clone();
+    assert_eq!((&file["name"], &file["mime"]), (&json!("src/main.rs"), &json!("text/plain")));
+    let (status, refused) = read(json!(["../state/state.db"]));
+    assert_eq!((status, &refused["error"]["code"]), (403, &json!("outside_root")), "{refused}");
+    // It goes with a message like every file of a person.
+    let body = json!({ "text": "see @src/main.rs", "attachments": [file] });
+    let sent = host.ask("POST", &format!("/api/v1/sessions/{chat}/send"), Some(&body)).json();
+    until(&host, sent["runId"].as_str().unwrap(), &["done"]);
+    let asked = last(stand.model.requests().last().unwrap()).1;
+    assert!(asked.contains("[file src/main.rs]\nfn main() {}\n"), "{asked}");
+    assert_eq!(messages(&host, &chat)[0]["attachments"][0]["name"], "src/main.rs");
+    host.stop();
+}
+
+#[test]
+fn in_a_pipe_a_command_is_filled_and_an_unknown_one_is_not_sent() {
+    let (stand, _) = stand();
+    let say = |text: &str| stand.sandbox.run(&["chat", "--agent", "guided", "-p", text]);
+    let said = say("/one_word hello");
+    assert_eq!((said.status, said.stdout.trim()), (0, "you said The word is <hello>.."), "{said:?}");
+    let said = say("/look x");
+    assert_eq!(said.status, 0, "{said:?}");
+    assert!(said.stdout.contains("Look at x") && said.stdout.contains("fn main() {}"), "{said:?}");
+    let said = say("see @src/main.rs");
+    assert!(
+        said.stdout.contains("fn main() {}") && said.stderr.contains("Goes along: src/main.rs"),
+        "{said:?}"
+    );
+    assert_eq!(say("//look x").stdout.trim(), "you said /look x.");
+    let before = stand.model.requests().len();
+    let unknown = say("/lok x");
+    assert_eq!(unknown.status, 4, "{unknown:?}");
+    assert!(unknown.stderr.contains("there is no command `/lok`"), "{unknown:?}");
+    assert_eq!(say("/compact").status, 5);
+    assert_eq!(stand.model.requests().len(), before, "nothing was sent");
+}
+
+#[test]
+fn on_a_terminal_commands_of_the_person_and_of_servers_are_typed() {
+    let (stand, agent) = stand();
+    // A host that runs: the terminal asks it.
+    let host = stand.sandbox.serve();
+    let chat = session(&host, &agent);
+    let run = send(&host, &chat, "begin");
+    until(&host, &run, &["done"]);
+    let mut terminal =
+        Terminal::start_as(&stand.sandbox, &["chat", "--agent", "guided", "--session", &chat], "xterm");
+    terminal.expect("/help lists commands").expect("> ");
+    terminal.enter("/help").expect("/quit").expect("/look [file]").expect("Look at a file");
+    terminal.expect("two words.md").expect("> ");
+    terminal.press("/loo\t").expect("/look ").enter("it").expect("Goes along: src/main.rs");
+    terminal.expect("you said Look at it with @src/main.rs.").expect("> ");
+    terminal
+        .enter("/review language=rust")
+        .expect("left out")
+        .expect("Review rust at depth any:")
+        .expect("> ");
+    terminal.enter("/lok").expect("there is no command `/lok`").expect("did you mean `/look`");
+    terminal.enter("/quit");
+    assert_eq!(terminal.end().0, Some(0));
+    host.stop();
+}

@@ -1,0 +1,305 @@
+//! The one list of commands: what a name means, who comes first, and the text a command becomes (packages §5.1).
+
+use std::collections::BTreeMap;
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use chatos_mcp::Prompt;
+use chatos_policy::Outcome;
+use chatos_servers::{ServerPrompts, Servers};
+use chatos_tool::{ErrorCode, Fault, Lang, Text};
+use chatos_wire::command::{CommandKind, CommandList, CommandView, Completions, Filled};
+use serde_json::{Map, Value};
+
+use crate::own::{self, Own, Shelf};
+use crate::{built_in, fill, prompts};
+
+/// How long a menu waits for servers; late ones appear when it asks again (packages §5.1).
+pub const PATIENCE: Duration = Duration::from_secs(2);
+/// How long somebody who typed a name waits for servers that are still starting and may have it.
+const STARTING: Duration = Duration::from_secs(8);
+/// Names that are offered instead of one that is not there.
+const NEAREST: usize = 3;
+
+/// The commands of one agent on one state.
+pub struct Desk<'a> {
+    /// Where the person's own commands are.
+    pub folder: PathBuf,
+    /// Where prompts come from.
+    pub servers: &'a Servers,
+    /// What the agent was granted: which servers count.
+    pub outcome: &'a Outcome,
+    /// The language of texts.
+    pub lang: Lang,
+}
+
+/// Everything there is, with what a name needs to be filled.
+struct All {
+    /// In the order in which names are decided.
+    items: Vec<(CommandView, Origin)>,
+    late: Vec<String>,
+    problems: Vec<Text>,
+}
+
+#[derive(Debug, Clone)]
+enum Origin {
+    BuiltIn,
+    Own(Own),
+    Prompt { server: String, prompt: Prompt },
+}
+
+impl Desk<'_> {
+    /// Everything a person can type now. `wait`: how long servers may take; without it none is asked.
+    pub async fn list(&self, wait: Duration) -> Result<CommandList, Fault> {
+        let all = self.all(wait.min(PATIENCE)).await?;
+        Ok(CommandList {
+            items: all.items.into_iter().map(|(view, _)| view).collect(),
+            late: all.late,
+            problems: all.problems.iter().map(|text| text.get(self.lang).to_owned()).collect(),
+        })
+    }
+
+    async fn all(&self, wait: Duration) -> Result<All, Fault> {
+        let folder = self.folder.clone();
+        let shelf = tokio::task::spawn_blocking(move || own::read(&folder)).await.map_err(|error| {
+            Fault::new(ErrorCode::Internal, Text::same("reading the commands failed")).caused_by(&error)
+        })?;
+        let (found, late) = self.servers.prompts(self.outcome, wait).await?;
+        Ok(arranged(shelf, found, late, self.lang))
+    }
+
+    /// The text of what was typed, from its `/` on. Nothing is sent.
+    pub async fn fill(&self, typed: &str, form: Option<BTreeMap<String, String>>) -> Result<Filled, Fault> {
+        let typed = typed.trim();
+        let line = typed.strip_prefix('/').unwrap_or(typed);
+        let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        if built_in::is_literal(name) {
+            return Ok(Filled {
+                kind: CommandKind::BuiltIn,
+                key: name.to_owned(),
+                text: typed.to_owned(),
+                mentions: Vec::new(),
+                notices: Vec::new(),
+            });
+        }
+        // Servers are asked only where nothing else has the name, and waited for as long as one of them may have it.
+        let mut all = self.all(Duration::ZERO).await?;
+        let until = tokio::time::Instant::now() + STARTING;
+        while all.find(name).is_none() && !all.late.is_empty() && tokio::time::Instant::now() < until {
+            all = self.all(PATIENCE).await?;
+        }
+        let Some((view, origin)) = all.find(name) else { return Err(all.unknown(name)) };
+        let (text, mentions, notices) = match origin {
+            Origin::BuiltIn => return Err(of_the_chat(&view.name)),
+            Origin::Own(own) => {
+                let text = fill::fill(&own.text, rest);
+                let notice = own.has_command().then(|| {
+                    Text::fixed(
+                        "commands in this text were not run: what stands in !`…` is sent as it is",
+                        "文中的命令没有执行：!`…` 中的内容原样发送",
+                    )
+                });
+                (text.clone(), fill::mentioned(&text), notice.into_iter().collect())
+            }
+            Origin::Prompt { server, prompt } => {
+                let given = match form {
+                    Some(form) => form.into_iter().filter(|(_, value)| !value.is_empty()).collect(),
+                    None => prompts::arguments(prompt, rest)?,
+                };
+                prompts::check(prompt, &given)?;
+                let result = self.servers.prompt(self.outcome, server, &prompt.name, object(given)).await?;
+                let (text, notices) = prompts::message(server, &result)?;
+                (text, Vec::new(), notices)
+            }
+        };
+        Ok(Filled {
+            kind: view.kind,
+            key: view.key.clone(),
+            text,
+            mentions,
+            notices: notices.iter().map(|text: &Text| text.get(self.lang).to_owned()).collect(),
+        })
+    }
+
+    /// What a server suggests for an argument of its prompt. One that suggests nothing is no failure.
+    pub async fn complete(
+        &self,
+        key: &str,
+        argument: (&str, &str),
+        others: BTreeMap<String, String>,
+    ) -> Result<Completions, Fault> {
+        let all = self.all(PATIENCE).await?;
+        let Some((_, Origin::Prompt { server, prompt })) = all.find(key) else {
+            return Err(all.unknown(key));
+        };
+        let others = object(others);
+        let (values, more) =
+            self.servers.complete_prompt(self.outcome, server, &prompt.name, argument, others).await?;
+        let values = values.iter().map(|value| chatos_mcp::plain_for_model(value)).collect();
+        Ok(Completions { values, more })
+    }
+}
+
+fn object(values: BTreeMap<String, String>) -> Map<String, Value> {
+    values.into_iter().map(|(name, value)| (name, Value::String(value))).collect()
+}
+
+/// Built-in ones, then the person's own, then prompts by server; a name that is taken leaves only the key.
+fn arranged(shelf: Shelf, found: Vec<ServerPrompts>, late: Vec<String>, lang: Lang) -> All {
+    let mut items: Vec<(CommandView, Origin)> =
+        built_in::ALL.iter().map(|command| (built_in::view(command, lang), Origin::BuiltIn)).collect();
+    for own in shelf.commands {
+        let view = CommandView {
+            key: format!("cmd:user:{}", own.name),
+            name: own.name.clone(),
+            kind: CommandKind::Text,
+            title: String::new(),
+            description: own.description.clone(),
+            argument_hint: own.hint.clone(),
+            arguments: Vec::new(),
+            source: "user".to_owned(),
+        };
+        items.push((view, Origin::Own(own)));
+    }
+    for ServerPrompts { server, prompts } in found {
+        for prompt in prompts.iter() {
+            let view = prompts::view(&server, prompt);
+            items.push((view, Origin::Prompt { server: server.clone(), prompt: prompt.clone() }));
+        }
+    }
+    let mut taken: HashSet<String> = HashSet::new();
+    let mut keys: HashSet<String> = HashSet::new();
+    items.retain_mut(|(view, origin)| {
+        let free = matches!(origin, Origin::BuiltIn) || !built_in::is_taken(&view.name);
+        if !free || !taken.insert(view.name.clone()) {
+            view.name.clone_from(&view.key);
+        }
+        // Names of strangers may be the same once they are typed; the first one is reachable.
+        keys.insert(view.key.clone())
+    });
+    All { items, late, problems: shelf.problems }
+}
+
+impl All {
+    fn find(&self, name: &str) -> Option<&(CommandView, Origin)> {
+        let by = |of: fn(&CommandView) -> &str| self.items.iter().find(|(view, _)| of(view) == name);
+        by(|view| &view.name).or_else(|| by(|view| &view.key))
+    }
+
+    fn unknown(&self, name: &str) -> Fault {
+        let shown = chatos_mcp::plain_for_model(name);
+        let near = nearest(name, self.items.iter().map(|(view, _)| view.name.as_str()));
+        let fault = Fault::new(
+            ErrorCode::NotFound,
+            Text::new(format!("there is no command `/{shown}`"), format!("没有命令 `/{shown}`")),
+        )
+        .code("unknown_command");
+        if near.is_empty() {
+            return fault.hint(Text::new(
+                format!("`/` lists them; `//{shown}` sends it as text"),
+                format!("输入 `/` 可列出全部；`//{shown}` 会作为文字发送"),
+            ));
+        }
+        let names = near.iter().map(|name| format!("`/{name}`")).collect::<Vec<_>>();
+        let (en, zh) = (names.join(", "), names.join("、"));
+        fault.hint(Text::new(
+            format!("did you mean {en}? `//{shown}` sends it as text"),
+            format!("是否指 {zh}？`//{shown}` 会作为文字发送"),
+        ))
+    }
+}
+
+/// The three names that are nearest to what was typed, the nearest first; those that begin with it count, too.
+fn nearest<'a>(wanted: &str, known: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut left: Vec<&str> = known.collect();
+    let mut found = Vec::new();
+    while found.len() < NEAREST {
+        let by_beginning =
+            || left.iter().find(|name| !wanted.is_empty() && name.starts_with(wanted)).copied();
+        let next = chatos_tool::validation::nearest(wanted, left.iter().copied()).or_else(by_beginning);
+        let Some(next) = next else { break };
+        left.retain(|name| *name != next);
+        found.push(next);
+    }
+    found
+}
+
+fn of_the_chat(name: &str) -> Fault {
+    Fault::new(
+        ErrorCode::NotSupported,
+        Text::new(
+            format!("`/{name}` is a command of the chat itself and works only in a conversation"),
+            format!("`/{name}` 是对话自身的命令，只能在对话中使用"),
+        ),
+    )
+    .code("built_in_command")
+    .hint(Text::new(format!("`//{name}` sends it as text"), format!("`//{name}` 会作为文字发送")))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    fn own(name: &str) -> Own {
+        Own {
+            name: name.to_owned(),
+            description: String::new(),
+            hint: String::new(),
+            text: "text".to_owned(),
+        }
+    }
+
+    fn prompts(server: &str, names: &[&str]) -> ServerPrompts {
+        let prompt = |name: &&str| Prompt {
+            name: (*name).to_owned(),
+            title: None,
+            description: String::new(),
+            arguments: Vec::new(),
+        };
+        ServerPrompts { server: server.to_owned(), prompts: Arc::new(names.iter().map(prompt).collect()) }
+    }
+
+    fn all() -> All {
+        let shelf = Shelf { commands: vec![own("review"), own("help")], problems: Vec::new() };
+        let found = vec![prompts("a", &["review", "tools", "plan"]), prompts("b", &["plan"])];
+        arranged(shelf, found, Vec::new(), Lang::En)
+    }
+
+    #[test]
+    fn the_first_has_the_bare_name_and_all_are_reachable_by_key() {
+        let all = all();
+        let names: Vec<&str> =
+            all.items.iter().skip(built_in::ALL.len()).map(|(view, _)| view.name.as_str()).collect();
+        assert_eq!(names, ["review", "cmd:user:help", "a:review", "a:tools", "plan", "b:plan"]);
+        for (name, key) in [
+            ("help", "help"),
+            ("review", "cmd:user:review"),
+            ("cmd:user:review", "cmd:user:review"),
+            ("cmd:user:help", "cmd:user:help"),
+            ("a:review", "a:review"),
+            ("plan", "a:plan"),
+            ("a:plan", "a:plan"),
+            ("b:plan", "b:plan"),
+        ] {
+            assert_eq!(all.find(name).map(|(view, _)| view.key.as_str()), Some(key), "{name}");
+        }
+        assert!(all.find("tools").is_none());
+    }
+
+    #[test]
+    fn an_unknown_name_is_answered_with_the_nearest_three() {
+        let fault = all().unknown("hlep");
+        assert_eq!(fault.code, "unknown_command");
+        assert_eq!(fault.message.en, "there is no command `/hlep`");
+        assert!(fault.hint.unwrap().en.starts_with("did you mean `/help`"));
+        let fault = all().unknown("re");
+        assert_eq!(
+            fault.hint.unwrap().en,
+            "did you mean `/resume`, `/retry`, `/review`? `//re` sends it as text"
+        );
+        assert!(all().unknown("etc/passwd").hint.unwrap().en.starts_with("`/` lists them"));
+    }
+}

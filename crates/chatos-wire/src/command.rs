@@ -1,0 +1,170 @@
+//! What a person types behind `/` and `@` (packages §5): commands, their arguments, files of the workspace.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::session::Attachment;
+
+/// What a command is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum CommandKind {
+    /// Part of the chat itself, such as `/compact`; whoever shows the list carries it out.
+    BuiltIn,
+    /// A text of the person, with places for what is typed behind the name.
+    Text,
+    /// A prompt that an MCP server offers.
+    Prompt,
+}
+
+/// Everything a person can type behind `/`, in the order in which names are decided.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct CommandList {
+    pub items: Vec<CommandView>,
+    /// Servers that have not told their prompts yet; ask again for them.
+    pub late: Vec<String>,
+    /// Files that are no command, each with its reason.
+    pub problems: Vec<String>,
+}
+
+/// One command as a list shows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CommandView {
+    /// What is typed behind `/`: the bare name, or the key where another command has that name.
+    pub name: String,
+    /// The name that no other command has: the word of a built-in one, `cmd:user:<name>`, `<server>:<prompt>`.
+    pub key: String,
+    pub kind: CommandKind,
+    /// For people; empty when there is none.
+    pub title: String,
+    pub description: String,
+    /// What may be typed behind the name, such as `[file]`.
+    pub argument_hint: String,
+    /// What a prompt is filled with; empty for the other kinds.
+    pub arguments: Vec<CommandArgument>,
+    /// Where it comes from: `chatos`, `user`, or the server's name.
+    pub source: String,
+}
+
+/// An argument of a prompt.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CommandArgument {
+    pub name: String,
+    pub description: String,
+    pub required: bool,
+}
+
+/// Whose commands are wanted.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct CommandQuery {
+    /// The chat; its agent decides which servers count.
+    pub session: Option<String>,
+    /// The agent of a chat that does not exist yet; the first one when absent.
+    pub agent: Option<String>,
+    /// How long servers may take to tell their prompts, up to 2000; with 0 none is asked or started.
+    pub wait_ms: Option<u32>,
+}
+
+/// A command to be filled.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct FillOrder {
+    /// The chat in which it is typed.
+    pub session: Option<String>,
+    /// The agent of a chat that does not exist yet.
+    pub agent: Option<String>,
+    /// What was typed, from the `/` on.
+    pub text: String,
+    /// Arguments of a prompt from a form, instead of those behind its name.
+    pub arguments: Option<BTreeMap<String, String>>,
+}
+
+/// What a command says; nothing was sent.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Filled {
+    pub kind: CommandKind,
+    pub key: String,
+    /// What the message says.
+    pub text: String,
+    /// Files of the workspace that the text of the person's own command names with `@`.
+    pub mentions: Vec<String>,
+    /// What a person should know about the text, in the language asked for.
+    pub notices: Vec<String>,
+}
+
+/// An argument that is being typed.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct CompleteOrder {
+    /// The chat in which it is typed.
+    pub session: Option<String>,
+    /// The agent of a chat that does not exist yet.
+    pub agent: Option<String>,
+    /// The key of the prompt it belongs to.
+    pub key: String,
+    pub argument: String,
+    /// What is typed so far.
+    pub value: String,
+    /// The other arguments as far as they are filled.
+    pub arguments: BTreeMap<String, String>,
+}
+
+/// Values a server suggests for an argument.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Completions {
+    /// At most 100 of them.
+    pub values: Vec<String>,
+    /// The server knows others, too.
+    pub more: bool,
+}
+
+/// Which files are looked for.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct MentionQuery {
+    /// The chat whose workspace is searched.
+    pub session: Option<String>,
+    /// The agent of a chat that does not exist yet.
+    pub agent: Option<String>,
+    /// What was typed behind `@`: letters of the path in their order.
+    pub q: String,
+}
+
+/// Files of the workspace that match, the best first, at most 50.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct MentionList {
+    pub items: Vec<MentionView>,
+    /// The workspace is too large to have been searched to its end.
+    pub partial: bool,
+}
+
+/// A file or folder of the workspace.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MentionView {
+    /// Relative to the workspace; a folder ends with `/`.
+    pub path: String,
+}
+
+/// Files to be read for a message.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct MentionOrder {
+    /// The chat in which it is typed.
+    pub session: Option<String>,
+    /// The agent of a chat that does not exist yet.
+    pub agent: Option<String>,
+    /// Relative to the workspace.
+    pub paths: Vec<String>,
+}
+
+/// The files as a message carries them.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct MentionedFiles {
+    pub files: Vec<Attachment>,
+    /// Paths at which there is nothing.
+    pub missing: Vec<String>,
+}
