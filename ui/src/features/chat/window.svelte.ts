@@ -25,6 +25,14 @@ export class ChunkWindow {
   #near: IntersectionObserver | null = null;
   #planned = 0;
   #anchor: { element: Element; top: number } | null = null;
+  readonly #settle: () => void;
+
+  /** `settle` brings what is looked at back into its place. It is called right after chunks were drawn: they are of
+      another height than they were taken for, and until the next frame everything below would stand elsewhere for
+      whoever asks, such as the next turn of the wheel. */
+  constructor(settle: () => void) {
+    this.#settle = settle;
+  }
 
   /** Watches what is near the view of `box`. */
   readonly box = (box: HTMLElement): (() => void) => {
@@ -124,6 +132,7 @@ export class ChunkWindow {
       flushSync();
       if (performance.now() - began > BUDGET_MS) break;
     }
+    this.#settle();
     if (this.#wanted.size > 0) this.#planned = requestAnimationFrame(() => this.#work());
   }
 }
