@@ -31,8 +31,7 @@ fn shell_sandbox() -> Finding {
     use chatos_shell::{Kernel, Level};
     let kernel = Kernel::here();
     let title = Text::fixed("Shell sandbox", "Shell 沙箱");
-    let parts =
-        format!("Landlock {}, seccomp {}", kernel.landlock, if kernel.seccomp { "yes" } else { "no" });
+    let parts = format!("Landlock {}{}", kernel.landlock, if kernel.seccomp { " + seccomp" } else { "" });
     match kernel.level() {
         Level::Full => Finding::new(
             "shell_sandbox",
