@@ -138,11 +138,29 @@ test('server-everything: a model sees the picture its tool returns', async (t) =
   const { runId } = await api('POST', `sessions/${session.id}/send`, { text: 'show me the tiny picture' });
   let state;
   do {
+    await new Promise((resolve) => setTimeout(resolve, 50));
     ({ state } = await api('GET', `runs/${runId}`));
     assert.ok(!['failed', 'aborted'].includes(state), state);
   } while (state !== 'done');
   const urls = requests.at(-1).messages.flatMap(({ content }) => (Array.isArray(content) ? content : [])).map((part) => part.image_url?.url ?? '');
   assert.ok(urls.some((url) => url.startsWith('data:image/png;base64,')), JSON.stringify(requests.at(-1)).slice(0, 2000));
+});
+
+test('server-everything: its prompts are commands of an agent it was given to, with completed arguments', async () => {
+  await add('asked', '--grant', 'default', '--', 'node', entry('server-everything'), 'stdio');
+  assert.equal((await call('asked', 'echo', { message: 'up' })).code, 0);
+  const found = async (name) => (await api('GET', 'commands?waitMs=2000')).items.find(({ key }) => key === `asked:${name}`);
+  const plain = await found('simple-prompt');
+  assert.equal(plain?.kind, 'prompt', JSON.stringify(await api('GET', 'commands')));
+  assert.match((await api('POST', 'commands/fill', { text: '/asked:simple-prompt' })).text, /simple prompt/i);
+  const filled = await api('POST', 'commands/fill', { text: '/asked:args-prompt city=Aachen' });
+  assert.match(filled.text, /Aachen/);
+  const { values } = await api('POST', 'commands/complete', { key: 'asked:completable-prompt', argument: 'department', value: 'E' });
+  assert.ok(values.includes('Engineering'), JSON.stringify(values));
+  // It is nobody else's.
+  const land = await api('POST', 'land-configs', { name: 'nothing', main: {}, sub: {} });
+  const agent = await api('POST', 'agents', { name: 'bare', mode: 'flow', landConfigId: land.id });
+  assert.ok(!(await api('GET', `commands?agent=${agent.id}`)).items.some(({ kind }) => kind === 'prompt'));
 });
 
 test('server-everything: text, image, structured content, progress, and a question in the queue', async () => {

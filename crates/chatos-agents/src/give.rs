@@ -256,7 +256,9 @@ fn list(land: &mut LandConfig, role: Role, world: &World, target: &Target<'_>, w
     let ask = wish.ask == GiveAsk::Each;
     let listed = target.filters(land, role, world);
     if !listed.is_empty() {
-        listed.into_iter().for_each(|filter| widen(filter, &tools, ask));
+        for filter in listed {
+            widen(filter, &tools, ask);
+        }
         return;
     }
     let tools = ToolFilter {

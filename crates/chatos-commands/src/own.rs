@@ -171,7 +171,7 @@ mod tests {
         put("review.md", b"---\ndescription: \"Look at a change\"\nargument-hint: [file] [how]\nmodel: x\n---\nReview $1.\n");
         put("git/message.md", b"# Write a message\n\nFor !`git diff`.");
         put("git/deeper/no.md", b"too deep");
-        put("long.md", &[b'x'; 70_000]);
+        put("long.md", &vec![b'x'; 70_000]);
         put("empty.md", b"---\ndescription: nothing\n---\n\n");
         put("two words.md", b"odd");
         put("binary.md", b"\xff\xfe\x00");

@@ -176,7 +176,10 @@ pub(crate) fn message(server: &str, result: &Value) -> Result<(String, Vec<Text>
     }
     let notices = (left_out > 0).then(|| {
         Text::new(
-            format!("{left_out} part(s) of this prompt are not text and were left out"),
+            match left_out {
+                1 => "one part of this prompt is not text and was left out".to_owned(),
+                several => format!("{several} parts of this prompt are not text and were left out"),
+            },
             format!("此提示词中有 {left_out} 处不是文字，已略去"),
         )
     });

@@ -46,7 +46,10 @@ pub const SETTINGS: &[SettingSpec] = &[
         restart: false,
         weakens: Weakens::Never,
         label: ("Desktop notifications", "桌面通知"),
-        description: ("Notify you when something in your inbox waits for you", "待办中有事项等你处理时发出通知"),
+        description: (
+            "Notify you when something in your inbox waits for you",
+            "待办中有事项等你处理时发出通知",
+        ),
     },
     SettingSpec {
         key: "legacyLink",
