@@ -189,8 +189,14 @@ fn a_person_at_a_terminal_types_the_id() {
     let mut terminal = Terminal::start(sandbox.command(&["plugin", "trust", "com.example.a"]));
     terminal.wait_for("type its id");
     terminal.type_line("com.example.a");
+    // The last question is who may use it.
+    terminal.wait_for("to an agent?");
+    terminal.type_line("");
+    terminal.wait_for("Ask before each tool?");
+    terminal.type_line("");
     let (status, shown) = terminal.end();
     assert_eq!(status, 0, "{shown}");
+    assert!(shown.contains("ChatOS can use") && shown.contains("asks before each tool"), "{shown}");
     assert_eq!(state_of(&sandbox, "com.example.a"), "trusted");
     // Removing asks about data; Enter keeps it.
     write(&data_of(&sandbox, "com.example.a").join("notes.md"), "mine");

@@ -152,7 +152,7 @@ fn a_command_becomes_text_and_nothing_in_it_is_run() {
         "Review rust at depth very deep:\n\n[file:///style.md, from guide]\n````\nUse ``` fences.\n````\n\n\
          [example of an answer, from guide]\n```\nI will.\n```"
     );
-    assert!(filled["notices"][0].as_str().unwrap().contains("1 part"), "{filled}");
+    assert!(filled["notices"][0].as_str().unwrap().contains("one part"), "{filled}");
     assert_eq!(filled["mentions"], json!([]), "a server names no files");
     assert_eq!(text("/one_word two words").1["text"], "The word is <two words>.");
     assert_eq!(text("/review").1["error"]["code"], "arguments_missing");
