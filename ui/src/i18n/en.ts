@@ -5,8 +5,6 @@ import { around } from './en/around';
 import { chat } from './en/chat';
 import { deeds } from './en/deeds';
 import { prompts } from './en/prompts';
-import { runs } from './en/runs';
-import { tools } from './en/tools';
 import { tour } from './en/tour';
 
 export const en = {
@@ -42,6 +40,9 @@ export const en = {
     noLineEnd: ' ⟨no newline at end⟩',
     before: 'before',
     after: 'after',
+    ms: (n: string) => `${n} ms`,
+    seconds: (n: string) => `${n} s`,
+    changedFiles: 'Changed files',
     durationUnits: { day: 'd', hour: 'h', minute: 'min', second: 's' },
     externalLink: (host: string) => `opens ${host} in a new tab`,
   },
@@ -57,6 +58,8 @@ export const en = {
     changes: 'Changes',
     settings: 'Settings',
     queueWaiting: (n: number) => `Inbox, ${n} waiting for you`,
+    runsInterrupted: (n: number) => `Runs, ${n} interrupted`,
+    chatRunning: (n: number) => `Chat, ${n} running`,
     appProblems: (n: number) => `Apps, ${n} ${n === 1 ? 'problem' : 'problems'}`,
   },
   shell: {
@@ -115,7 +118,6 @@ export const en = {
   chat,
   agents: { title: 'Agents' },
   tour,
-  runs,
   settings: {
     title: 'Settings',
     tabs: { settings: 'All settings', servers: 'Servers', secrets: 'Secrets', tools: 'Tools', 'tool-log': 'Tool log', host: 'Host', doctor: 'Doctor', appearance: 'Appearance' },
@@ -237,5 +239,4 @@ export const en = {
   around,
   deeds,
   prompts,
-  tools,
 };

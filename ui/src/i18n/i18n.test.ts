@@ -3,8 +3,10 @@ import { en as mainEn } from './en';
 import { admin as adminEn } from './en/admin';
 import { changes as changesEn } from './en/changes';
 import { dialogs as dialogsEn } from './en/dialogs';
+import { runs as runsEn } from './en/runs';
 import { sheet as sheetEn } from './en/sheet';
 import { tasks as tasksEn } from './en/tasks';
+import { tools as toolsEn } from './en/tools';
 import { i18n, languageOf } from './index.svelte';
 import { shippedPlugin, shippedProfile, shippedServer } from '../state/shipped';
 import { SHIPPED } from './shipped';
@@ -12,12 +14,14 @@ import { zh as mainZh } from './zh';
 import { admin as adminZh } from './zh/admin';
 import { changes as changesZh } from './zh/changes';
 import { dialogs as dialogsZh } from './zh/dialogs';
+import { runs as runsZh } from './zh/runs';
 import { sheet as sheetZh } from './zh/sheet';
 import { tasks as tasksZh } from './zh/tasks';
+import { tools as toolsZh } from './zh/tools';
 
 // Some pages bring their texts with them; the rules are the same.
-const en = { ...mainEn, admin: adminEn, changes: changesEn, dialogs: dialogsEn, tasks: tasksEn, sheet: sheetEn, shipped: SHIPPED.en };
-const zh = { ...mainZh, admin: adminZh, changes: changesZh, dialogs: dialogsZh, tasks: tasksZh, sheet: sheetZh, shipped: SHIPPED.zh };
+const en = { ...mainEn, admin: adminEn, changes: changesEn, dialogs: dialogsEn, runs: runsEn, tasks: tasksEn, tools: toolsEn, sheet: sheetEn, shipped: SHIPPED.en };
+const zh = { ...mainZh, admin: adminZh, changes: changesZh, dialogs: dialogsZh, runs: runsZh, tasks: tasksZh, tools: toolsZh, sheet: sheetZh, shipped: SHIPPED.zh };
 
 type Leaf = [path: string, value: unknown];
 

@@ -6,8 +6,6 @@ import { around } from './zh/around';
 import { chat } from './zh/chat';
 import { deeds } from './zh/deeds';
 import { prompts } from './zh/prompts';
-import { runs } from './zh/runs';
-import { tools } from './zh/tools';
 import { tour } from './zh/tour';
 
 export const zh: typeof en = {
@@ -42,6 +40,9 @@ export const zh: typeof en = {
     noLineEnd: ' ⟨文件末尾无换行符⟩',
     before: '更改前',
     after: '更改后',
+    ms: (n) => `${n} 毫秒`,
+    seconds: (n) => `${n} 秒`,
+    changedFiles: '更改的文件',
     durationUnits: { day: '天', hour: '小时', minute: '分', second: '秒' },
     externalLink: (host) => `在新标签页打开 ${host}`,
   },
@@ -57,6 +58,8 @@ export const zh: typeof en = {
     changes: '更改',
     settings: '设置',
     queueWaiting: (n) => `待办，${n} 件事等你处理`,
+    runsInterrupted: (n) => `运行，${n} 个被中断`,
+    chatRunning: (n) => `对话，${n} 个运行中`,
     appProblems: (n) => `应用，${n} 个问题`,
   },
   shell: {
@@ -115,7 +118,6 @@ export const zh: typeof en = {
   chat,
   agents: { title: '智能体' },
   tour,
-  runs,
   settings: {
     title: '设置',
     tabs: { settings: '全部设置', servers: '服务器', secrets: '密钥', tools: '工具', 'tool-log': '工具日志', host: '主机', doctor: '体检', appearance: '外观' },
@@ -230,5 +232,4 @@ export const zh: typeof en = {
   around,
   deeds,
   prompts,
-  tools,
 };

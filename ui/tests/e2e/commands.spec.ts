@@ -105,7 +105,7 @@ describe('/ and @', () => {
     await expect.poll(() => replies.getByText('Understood.').count()).toBe(2);
     expect(asked()).toContain('Review rust at depth any:');
     expect(asked()).toContain('[file:///style.md, from guide]');
-    await page.getByText('1 part(s) of this prompt are not text').waitFor();
+    await page.getByText('one part of this prompt is not text').waitFor();
     await expect.poll(() => form.count()).toBe(0);
 
     // What nobody knows is not sent; // sends it as text.

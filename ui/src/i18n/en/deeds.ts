@@ -17,6 +17,19 @@ export const deeds = {
   failed: (deed: Deed) => `Failed to ${deed.to}`,
   /** Nothing was written down about how it ended. */
   unknown: (deed: Deed) => `Was about to ${deed.to}`,
+  /** How a call ended, in a word or two. */
+  outcome: {
+    ok: 'Done',
+    noop: 'Nothing to do',
+    partial: 'Partly done',
+    needs_input: 'Waiting for input',
+    canceled: 'Canceled',
+    invalid: 'Invalid arguments',
+    denied: 'Not allowed',
+    not_found: 'Not found',
+    timeout: 'Timed out',
+    error: 'Failed',
+  } as Record<string, string>,
   tools: {
     list_directory: { to: 'list', doing: 'Listing', done: 'Listed' },
     read_file: { to: 'read', doing: 'Reading', done: 'Read' },

@@ -43,7 +43,6 @@ export const runs = {
     parent: 'Started by',
   },
   open: 'Open chat',
-  changes: 'Changed files',
   resume: 'Continue',
   discard: 'Discard',
   abort: 'Stop',
@@ -82,8 +81,4 @@ export const runs = {
     errors: (n: number) => `${n} ${n === 1 ? 'error' : 'errors'}`,
     spans: (n: number) => `${n} ${n === 1 ? 'span' : 'spans'}`,
   },
-  ms: (n: string) => `${n} ms`,
-  seconds: (n: string) => `${n} s`,
-  interruptedNav: (n: number) => `Runs, ${n} interrupted`,
-  runningNav: (n: number) => `Chat, ${n} running`,
 };

@@ -59,18 +59,6 @@ export const tools = {
   fix: (n: number) => `${n} ${n === 1 ? 'argument needs' : 'arguments need'} attention`,
   result: {
     title: 'Result',
-    status: {
-      ok: 'Done',
-      noop: 'Nothing to do',
-      partial: 'Partly done',
-      needs_input: 'Waiting for input',
-      canceled: 'Canceled',
-      invalid: 'Invalid arguments',
-      denied: 'Not allowed',
-      not_found: 'Not found',
-      timeout: 'Timed out',
-      error: 'Failed',
-    } as Record<string, string>,
     running: 'No result recorded',
     elapsed: (ms: number) => (ms < 1_000 ? `${ms} ms` : `${(ms / 1_000).toFixed(1)} s`),
     retryable: 'retryable',

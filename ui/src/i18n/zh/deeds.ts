@@ -9,6 +9,18 @@ export const deeds: typeof source = {
   canceled: (deed) => `没有${deed.to}`,
   failed: (deed) => `${deed.to}失败`,
   unknown: (deed) => `准备${deed.to}，结果未知`,
+  outcome: {
+    ok: '完成',
+    noop: '无需改动',
+    partial: '部分完成',
+    needs_input: '等待输入',
+    canceled: '已取消',
+    invalid: '参数无效',
+    denied: '不允许',
+    not_found: '未找到',
+    timeout: '超时',
+    error: '失败',
+  },
   tools: {
     list_directory: { to: '列出目录', doing: '正在列出目录', done: '已列出目录' },
     read_file: { to: '读取', doing: '正在读取', done: '已读取' },

@@ -45,7 +45,6 @@ export const runs: typeof en = {
     parent: '启动者',
   },
   open: '打开对话',
-  changes: '更改的文件',
   resume: '继续',
   discard: '放弃',
   abort: '停止',
@@ -84,8 +83,4 @@ export const runs: typeof en = {
     errors: (n) => `${n} 个错误`,
     spans: (n) => `${n} 个环节`,
   },
-  ms: (n) => `${n} 毫秒`,
-  seconds: (n) => `${n} 秒`,
-  interruptedNav: (n) => `运行，${n} 个被中断`,
-  runningNav: (n) => `对话，${n} 个运行中`,
 };

@@ -60,18 +60,6 @@ export const tools: typeof en = {
   fix: (n) => `有 ${n} 个参数需要修改`,
   result: {
     title: '结果',
-    status: {
-      ok: '完成',
-      noop: '无需改动',
-      partial: '部分完成',
-      needs_input: '等待输入',
-      canceled: '已取消',
-      invalid: '参数无效',
-      denied: '不允许',
-      not_found: '未找到',
-      timeout: '超时',
-      error: '失败',
-    },
     running: '没有记录结果',
     elapsed: (ms) => (ms < 1_000 ? `${ms} 毫秒` : `${(ms / 1_000).toFixed(1)} 秒`),
     retryable: '可重试',

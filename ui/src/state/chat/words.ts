@@ -4,8 +4,8 @@ import { i18n } from '../../i18n/index.svelte';
 import type { Usage } from './usage';
 
 export function took(ms: number): string {
-  if (ms < 1_000) return i18n.t.runs.ms(i18n.number(Math.max(0, Math.round(ms))));
-  if (ms < 60_000) return i18n.t.runs.seconds(new Intl.NumberFormat(i18n.tag, { maximumFractionDigits: 1 }).format(ms / 1_000));
+  if (ms < 1_000) return i18n.t.common.ms(i18n.number(Math.max(0, Math.round(ms))));
+  if (ms < 60_000) return i18n.t.common.seconds(new Intl.NumberFormat(i18n.tag, { maximumFractionDigits: 1 }).format(ms / 1_000));
   return i18n.duration(ms);
 }
 

@@ -1,6 +1,6 @@
 // What is wrong with arguments, said at the field it is about.
 
-import { i18n } from '../../../i18n/index.svelte';
+import { toolWords } from '../../../i18n/tools';
 import type { ToolIssue } from '../../../protocol/tools';
 import type { ArgumentIssue } from '../../../state/tools/arguments';
 import type { ToolField } from '../../../state/tools/fields';
@@ -12,7 +12,7 @@ export interface IssueText {
 
 /** The page's own issues; when it has none, those of the tool. */
 export function issueTexts(own: ArgumentIssue[], refused: ToolIssue[]): IssueText[] {
-  const t = i18n.t.tools.issues;
+  const t = toolWords.t.issues;
   if (own.length === 0) return refused.map(({ path, message, hint }) => ({ path, text: hint ? `${message} (${hint})` : message }));
   return own.map(({ path, code, limit }) => ({ path, text: code === 'min' || code === 'max' ? t[code](limit ?? 0) : t[code] }));
 }
