@@ -12,6 +12,7 @@ use serde_json::json;
 use super::plugin::typed as answer_to;
 use crate::args::{AskArg, Global, Grant, GrantFlags};
 use chatos_terminal::client::{Api, block_on, typed};
+use chatos_terminal::names::Names;
 use chatos_terminal::output::{Output, Paint, visible};
 
 const ROUTE: &str = "/api/v1/grants/servers";
@@ -44,6 +45,15 @@ pub(crate) fn run(
         }
         Ok(ExitCode::SUCCESS)
     })
+}
+
+/// Refuses an agent that does not exist, before anything is added for it.
+pub(super) async fn check(api: &Api, output: &Output, flags: &GrantFlags) -> Result<(), Fault> {
+    let names = Names::new(api, output.lang);
+    for agent in &flags.agents {
+        names.agent(agent).await?;
+    }
+    Ok(())
 }
 
 /// Asks who may use what was just added, or does as the flags say. Returns the names of the agents that may.

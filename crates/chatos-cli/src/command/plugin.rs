@@ -14,12 +14,12 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use chatos_paths::Environment;
-use chatos_tool::{ErrorCode, Fault};
+use chatos_tool::{ErrorCode, Fault, Text};
 
 use crate::args::{Global, Plugin};
 use crate::command::operation::size;
 use chatos_terminal::client::{Api, block_on};
-use chatos_terminal::output::Output;
+use chatos_terminal::output::{Output, usage_fault};
 
 pub(crate) fn run(
     global: &Global,
@@ -35,8 +35,12 @@ pub(crate) fn run(
         action => {
             let current = environment.current_dir().to_owned();
             // Refused before anything is opened or changed.
-            if let Plugin::Install { trust: true, .. } = &action {
-                trust::needs_terminal(output)?;
+            match &action {
+                Plugin::Install { trust: true, .. } => trust::needs_terminal(output)?,
+                Plugin::Install { grant, .. } if !grant.agents.is_empty() => {
+                    return Ok(usage_fault(output, &grant_without_trust()));
+                }
+                _ => {}
             }
             let api = connect(global, &environment)?;
             block_on(async {
@@ -70,6 +74,17 @@ pub(crate) fn run(
         }
         other => other,
     }
+}
+
+fn grant_without_trust() -> Fault {
+    Fault::new(
+        ErrorCode::InvalidArgument,
+        Text::fixed("no agent can use a plugin that is not trusted", "智能体不能使用未被信任的插件"),
+    )
+    .hint(Text::fixed(
+        "add --trust, or trust it later with --grant",
+        "请加上 --trust，或之后在信任时使用 --grant",
+    ))
 }
 
 /// As long as an install waits for another one (plugins §8): without a running host the other one holds

@@ -12,7 +12,7 @@ use chatos_wire::agent::ServerUser;
 use hyper::Method;
 use serde_json::{Map, Value, json};
 
-use super::grant::after;
+use super::grant::{after, check};
 use crate::args::{Global, GrantFlags, Import, ServerParts, Servers};
 use chatos_desk::encode;
 use chatos_terminal::client::{Api, block_on};
@@ -87,6 +87,7 @@ async fn act(api: &Api, output: &Output, action: Servers, body: Option<&Value>) 
         Servers::List => show(&api.get_json(ALL, lang).await?, &print_list),
         Servers::Show { server } => show(&api.get_json(&path(&server, ""), lang).await?, &print_one),
         Servers::Add(add) => {
+            check(api, output, &add.grant).await?;
             let mut made = api.call(Method::POST, ALL, body, lang).await?;
             let name = text(&made, "name");
             output.say(&Text::new(format!("`{name}` is added"), format!("已添加 `{name}`")));
@@ -192,6 +193,7 @@ async fn import_into(
     dry_run: bool,
     grant: &GrantFlags,
 ) -> Result<ExitCode, Fault> {
+    check(api, output, grant).await?;
     let mut done = api.call(Method::POST, "/api/v1/mcp-servers/import", Some(body), output.lang).await?;
     if !output.json {
         print_import(output, &done, dry_run);

@@ -85,6 +85,12 @@ fn an_added_server_is_nobodys_until_it_is_given_and_then_each_tool_is_asked_abou
     assert_eq!(users(&host, "my notes"), [""; 0]);
     assert_eq!(sandbox.run(&["grant", "nothing", "--agent", "default"]).status, 4);
     assert_eq!(sandbox.run(&["grant", "my notes", "--agent", "nobody"]).status, 4);
+    // Refused before anything is added.
+    let for_nobody = ["mcp", "servers", "add", "late", "https://late.example/mcp", "--grant", "nobody"];
+    assert_eq!(sandbox.run(&for_nobody).status, 4);
+    assert_eq!(sandbox.run(&["mcp", "servers", "show", "late"]).status, 4);
+    let untrusted = sandbox.run(&["plugin", "install", ".", "--grant", "default"]);
+    assert!(untrusted.status == 2 && untrusted.stderr.contains("--trust"), "{untrusted:?}");
 }
 
 #[test]

@@ -12,7 +12,7 @@ use super::levels::{print_levels, ticks};
 use super::show::print_details;
 use super::{items, path_of, text};
 use crate::args::GrantFlags;
-use crate::command::grant::after;
+use crate::command::grant::{after, check};
 use chatos_terminal::client::Api;
 use chatos_terminal::output::{Output, Paint, visible};
 
@@ -54,6 +54,7 @@ pub(super) async fn trust(
     mut allow: Vec<String>,
     grant: &GrantFlags,
 ) -> Result<ExitCode, Fault> {
+    check(api, output, grant).await?;
     // A script that names nothing leaves what a person ticked before.
     let exact = digest.is_none() || !allow.is_empty();
     let digest = match digest {
