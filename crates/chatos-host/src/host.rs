@@ -16,6 +16,7 @@ use chatos_inbox::{Inbox, InboxParts};
 use chatos_model::{ModelParts, Models};
 use chatos_paths::{Environment, FileLock, Locations, StateDir, move_legacy, take_lock};
 use chatos_plugins::{Lending, PluginHome};
+use chatos_records::RunRecords;
 use chatos_servers::{Servers, ServersParts};
 use chatos_settings::{Settings, SettingsInput};
 use chatos_store::{Audit, OpenOptions, Secrets, StateKey, StateKeys, Store, now_iso, now_ms};
@@ -96,6 +97,7 @@ pub struct Host {
     keys: StateKeys,
     secrets: Secrets,
     archive: Archive,
+    records: RunRecords,
     audit: Audit,
     events: Events,
     redactor: Arc<Redactor>,
@@ -177,6 +179,7 @@ impl Host {
         });
         let secrets = Secrets::new(store.clone(), &key, audit.clone(), events.clone());
         let redactor = Arc::new(Redactor::new());
+        let records = RunRecords::new(store.clone(), Arc::clone(&redactor), settings.clone());
         let models = Models::new(ModelParts {
             store: store.clone(),
             settings: settings.clone(),
@@ -259,6 +262,7 @@ impl Host {
             settings,
             audit,
             archive,
+            records,
             operations,
             redactor,
             notices,
@@ -593,6 +597,11 @@ impl Host {
     /// Copies of the state, older states, retention.
     pub fn archive(&self) -> &Archive {
         &self.archive
+    }
+
+    /// What is kept of runs, for reading.
+    pub fn records(&self) -> &RunRecords {
+        &self.records
     }
 
     /// Secrets that models and headers refer to by name.

@@ -39,8 +39,8 @@ pub use doctor::failed_to_open;
 pub use host::{EmbeddedFiles, Host, HostConfig};
 pub use host_log::log_to_stderr;
 pub use modes::TokenKeeper;
-pub use runs::{Exported, Reopened, RunDesk, Sender, decode_base64, encode_base64};
-pub use tools::{ToolCall, ToolDesk, ToolLogFilter, ToolLogPage};
+pub use runs::{RunDesk, Sender, decode_base64, encode_base64};
+pub use tools::{ToolCall, ToolDesk};
 pub use visit::{Visit, visit_inbox};
 
 /// The version of ChatOS, the one number every surface shows.

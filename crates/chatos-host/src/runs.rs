@@ -6,35 +6,30 @@ mod ask;
 mod begin;
 mod budget;
 mod emit;
-mod export;
 mod follow;
+mod fork;
 mod import;
 #[cfg(feature = "otlp")]
 mod push;
-mod read;
-pub(crate) mod record;
 mod send;
 mod sessions;
 mod stage;
 mod start;
-mod sub_steps;
 mod subagents;
 mod tools;
-mod trace;
-mod views;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use chatos_records::EventLog;
+pub(crate) use chatos_records::no_run;
 use chatos_store::{RunRow, Store, StoreError, now_ms};
 use chatos_tool::{ErrorCode, Fault, Text};
 
 use crate::host::Host;
 use active::Active;
-use record::EventLog;
 pub(crate) use subagents::HostRunner;
 
-pub use export::{Exported, Reopened};
 pub use send::Sender;
 pub(crate) use sessions::check_workspace;
 
@@ -128,11 +123,6 @@ pub(crate) fn broken(error: &tokio::task::JoinError) -> Fault {
 pub(crate) fn no_session(id: &str) -> Fault {
     Fault::new(ErrorCode::NotFound, Text::new(format!("there is no chat `{id}`"), format!("没有会话 `{id}`")))
         .hint(Text::fixed("the list of chats shows what there is", "会话列表会显示现有会话"))
-}
-
-pub(crate) fn no_run(id: &str) -> Fault {
-    Fault::new(ErrorCode::NotFound, Text::new(format!("there is no run `{id}`"), format!("没有运行 `{id}`")))
-        .hint(Text::fixed("`chatos runs list` shows what there is", "`chatos runs list` 会列出现有运行"))
 }
 
 /// A run cannot be continued or discarded in the state it is in.

@@ -3,8 +3,6 @@
 
 mod client_root;
 mod hand;
-mod log_pages;
-mod tail;
 mod watch;
 
 use std::collections::BTreeMap;
@@ -23,6 +21,7 @@ use chatos_layer::{
 use chatos_mcp::Progress;
 use chatos_policy::Role;
 use chatos_prompts::RequestId;
+use chatos_records::{ToolLogFilter, ToolLogPage};
 use chatos_servers::Toolset;
 use chatos_tool::{Envelope, ErrorCode, Fault, Lang, Text, Transport};
 use chatos_wire::Severity;
@@ -33,7 +32,6 @@ use tokio_util::sync::CancellationToken;
 use crate::asker::DeskQueue;
 use crate::host::Host;
 use crate::whole::whole;
-pub use log_pages::{ToolLogFilter, ToolLogPage};
 
 /// How long calls may take to end when the host stops (tools §16.2).
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -95,7 +93,8 @@ impl Host {
     /// Follows the tool log and changes by other processes until the host stops.
     pub(crate) fn tend_tools(self: &Arc<Self>) {
         let desk = self.tools();
-        let task = tail::follow(desk.log.clone(), desk.events.clone(), self.shutdown().clone());
+        let task =
+            chatos_records::follow_tool_log(desk.log.clone(), desk.events.clone(), self.shutdown().clone());
         self.life().spawn(Box::pin(task));
         let task = watch::others(Arc::downgrade(self), self.shutdown().clone());
         self.life().spawn(Box::pin(task));
@@ -299,7 +298,7 @@ impl ToolDesk {
 
     /// A page of the tool log, newest first.
     pub fn log(&self, filter: &ToolLogFilter) -> Result<ToolLogPage, Fault> {
-        log_pages::read(&self.log, filter)
+        chatos_records::read_tool_log(&self.log, filter)
     }
 
     /// Ends all calls and what they left behind.

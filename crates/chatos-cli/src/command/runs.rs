@@ -4,8 +4,8 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use chatos_host::Reopened;
 use chatos_paths::Environment;
+use chatos_records::Reopened;
 use chatos_tool::{ErrorCode, Fault, Text};
 use chatos_wire::RunState;
 use chatos_wire::run::{RunPage, RunView, SpanView, TraceView, UsageList};

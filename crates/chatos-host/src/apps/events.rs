@@ -31,7 +31,7 @@ impl Host {
     /// The newest events, newest first. Blocks on disk.
     pub fn events_for_apps(&self) -> Vec<Value> {
         let path = self.dir().path().join("events.jsonl");
-        crate::runs::record::newest(&path, BYTES, NEWEST).iter().map(told).collect()
+        chatos_records::newest_events(&path, BYTES, NEWEST).iter().map(told).collect()
     }
 }
 

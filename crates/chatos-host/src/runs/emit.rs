@@ -10,7 +10,7 @@ use chatos_wire::run_line::{RunLine, RunPayload, RunRecord};
 use chatos_wire::{RunEnd, RunState, Severity};
 use serde_json::Value;
 
-use super::record::EventLog;
+use chatos_records::EventLog;
 
 /// Longest arguments in an event.
 const ARGUMENT_CHARS: usize = 4_000;

@@ -9,7 +9,6 @@ use chatos_model::{Class, ModelError, post_json};
 use chatos_tool::Text;
 use chatos_wire::Severity;
 
-use super::export::otlp;
 use crate::host::Host;
 
 /// How long a collector may take.
@@ -46,7 +45,7 @@ async fn send(host: &Arc<Host>, endpoint: &str, trace_id: String) -> Result<(), 
     let content = host.settings().text("otlpContent") == "on";
     let reading = Arc::clone(host);
     let made = tokio::task::spawn_blocking(move || {
-        otlp::of_trace(reading.store(), reading.redactor(), &trace_id, content)
+        chatos_records::otlp_of_trace(reading.store(), reading.redactor(), &trace_id, content)
     });
     let lost = |error: String| ModelError::new(Class::Config, error);
     let document = made.await.map_err(|error| lost(error.to_string()))?;

@@ -3,6 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use chatos_policy::Role;
+use chatos_records::{message_view, trace_ids};
 use chatos_store::{AttachmentRow, Kept, MessageRow, NewMessage, RunRow, SessionPatch, SessionRow, now_ms};
 use chatos_tool::{ErrorCode, Fault, Text};
 use chatos_wire::chat_event::{ChatBody, MessageBody};
@@ -13,8 +14,7 @@ use chatos_wire::{MessageKind, MessageRole, RunKind, RunState};
 use serde_json::json;
 
 use super::sessions::clean_title;
-use super::views::message_view;
-use super::{RunDesk, no_session, trace};
+use super::{RunDesk, no_session};
 use crate::apps::AppCaller;
 
 /// Longest text of one message.
@@ -254,8 +254,8 @@ impl RunDesk {
             model_id: row.model_id.clone(),
             task: "/compact".to_owned(),
             state: RunState::Queued,
-            trace_id: trace::new_trace(),
-            span_id: trace::new_span(),
+            trace_id: trace_ids::new_trace(),
+            span_id: trace_ids::new_span(),
             created_at: now_ms(),
             ..RunRow::default()
         };
@@ -325,8 +325,8 @@ impl RunDesk {
         let app = sender.by_app.as_ref().map(|by| by.plugin_id.clone());
         let through =
             sender.by_app.as_ref().map(|by| self.host().map(|host| host.through(by))).transpose()?;
-        let parent = sender.traceparent.as_deref().and_then(trace::incoming);
-        let (trace_id, parent_span) = parent.unwrap_or_else(|| (trace::new_trace(), String::new()));
+        let parent = sender.traceparent.as_deref().and_then(trace_ids::incoming);
+        let (trace_id, parent_span) = parent.unwrap_or_else(|| (trace_ids::new_trace(), String::new()));
         let run = RunRow {
             id: run_id.clone(),
             kind: if sender.cli { RunKind::Cli } else { RunKind::Chat },
@@ -338,7 +338,7 @@ impl RunDesk {
             task: order.text.chars().take(300).collect(),
             state: RunState::Queued,
             trace_id,
-            span_id: trace::new_span(),
+            span_id: trace_ids::new_span(),
             parent_span_id: parent_span,
             user_message_id: message_id.clone(),
             options: json!({ "answerId": answer_id, "app": app, "through": through }).to_string(),

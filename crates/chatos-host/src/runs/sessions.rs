@@ -10,9 +10,9 @@ use chatos_wire::session::{
     MessagePage, MessageView, RunBrief, SearchHit, SessionChange, SessionOrder, SessionView,
 };
 
-use super::views::{message_view, session_view, summary_view, usage_view};
 use super::{RunDesk, no_session};
 use crate::apps::AppCaller;
+use chatos_records::{message_view, session_view, summary_view, usage_view};
 
 /// Longest title.
 const TITLE_CHARS: usize = 200;

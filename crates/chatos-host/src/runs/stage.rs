@@ -36,8 +36,8 @@ use serde_json::{Value, json};
 
 use super::emit::Emitter;
 use super::tools::RunTools;
-use super::views::message_view;
 use crate::host::Host;
+use chatos_records::message_view;
 
 pub(crate) type Later<T> = std::pin::Pin<Box<dyn std::future::Future<Output = T> + Send>>;
 
@@ -141,7 +141,7 @@ impl Inner {
         StepRow {
             seq: self.step(),
             kind,
-            span_id: super::trace::new_span(),
+            span_id: chatos_records::trace_ids::new_span(),
             parent_span_id: self.parts.run.span_id.clone(),
             ..StepRow::default()
         }

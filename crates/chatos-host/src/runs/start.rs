@@ -16,10 +16,10 @@ use serde_json::json;
 
 use super::active::Active;
 use super::stage::HostStage;
-use super::views::message_view;
 use super::{LEASE_MS, RunDesk, ask, no_run, wrong_state};
 use crate::apps::AppCaller;
 use crate::host::Host;
+use chatos_records::message_view;
 
 /// How long a stopped run may take to end by itself; then it is ended.
 const PATIENCE: Duration = Duration::from_millis(1500);
@@ -478,7 +478,7 @@ impl RunDesk {
             let step = StepRow {
                 seq: seq.map_or(CORRECTIONS, |seq| seq + 1),
                 kind: StepKind::Correction,
-                span_id: super::trace::new_span(),
+                span_id: chatos_records::trace_ids::new_span(),
                 state: StepState::Done,
                 status: "ok".to_owned(),
                 ..StepRow::default()

@@ -219,8 +219,8 @@ impl RunDesk {
             model_id: model,
             task: order.task.chars().take(300).collect(),
             state: RunState::Queued,
-            trace_id: trace.trace_id.clone().unwrap_or_else(super::trace::new_trace),
-            span_id: super::trace::new_span(),
+            trace_id: trace.trace_id.clone().unwrap_or_else(chatos_records::trace_ids::new_trace),
+            span_id: chatos_records::trace_ids::new_span(),
             parent_span_id: trace.span_id.clone().unwrap_or_default(),
             user_message_id: message_id.clone(),
             options: options.to_string(),
@@ -468,15 +468,15 @@ fn steps_of(store: &chatos_store::Store, said: &[MessageRow]) -> Vec<Value> {
         };
         match message.role {
             MessageRole::Assistant => {
-                let step = super::sub_steps::assistant(&message.content, &message.reasoning);
+                let step = chatos_records::sub_steps::assistant(&message.content, &message.reasoning);
                 push("assistant", step, message.created_at);
                 for call in &message.tool_calls {
-                    push("tool_call", super::sub_steps::call(call), message.created_at);
+                    push("tool_call", chatos_records::sub_steps::call(call), message.created_at);
                 }
             }
             MessageRole::Tool => {
-                let view = super::views::message_view(store, message.clone());
-                let step = super::sub_steps::result(&message.tool_call_id, &view);
+                let view = chatos_records::message_view(store, message.clone());
+                let step = chatos_records::sub_steps::result(&message.tool_call_id, &view);
                 push("tool_result", step, message.created_at);
             }
             MessageRole::User | MessageRole::System => {}

@@ -30,11 +30,11 @@ pub(crate) fn add(routes: &mut Routes) {
 }
 
 async fn list(app: App, _: Caller, Query(query): Query<RunQuery>) -> Result<RunPage, ApiError> {
-    Ok(app.host().runs().list(query).await?)
+    Ok(app.host().records().list(query).await?)
 }
 
 async fn show(app: App, _: Caller, Path(id): Path<String>) -> Result<RunView, ApiError> {
-    Ok(app.host().runs().show(&id, false).await?)
+    Ok(app.host().records().show(&id, false).await?)
 }
 
 async fn abort(app: App, _: Caller, (Path(id), _): (Path<String>, Body<Empty>)) -> Result<Done, ApiError> {
@@ -80,7 +80,7 @@ async fn export(
     (Path(id), Query(query)): (Path<String>, Query<ExportQuery>),
 ) -> Result<Response, ApiError> {
     let format = if query.format.is_empty() { "jsonl" } else { &query.format };
-    let made = app.host().runs().export(&id, format).await?;
+    let made = app.host().records().export(&id, format).await?;
     if query.wrap {
         let value = match made.mime {
             "application/zip" => serde_json::json!({ "name": made.name, "base64": base64(&made.bytes) }),
@@ -109,10 +109,10 @@ fn base64(bytes: &[u8]) -> String {
 }
 
 async fn trace(app: App, _: Caller, Path(id): Path<String>) -> Result<TraceView, ApiError> {
-    Ok(app.host().runs().trace(&id).await?)
+    Ok(app.host().records().trace(&id).await?)
 }
 
 async fn usage(app: App, _: Caller, Query(query): Query<UsageQuery>) -> Result<UsageList, ApiError> {
-    let items = app.host().runs().usage(&query.by, query.since.as_deref()).await?;
+    let items = app.host().records().usage(&query.by, query.since.as_deref()).await?;
     Ok(UsageList { items })
 }

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use chatos_host::{ToolCall, ToolLogFilter};
+use chatos_host::ToolCall;
 use chatos_policy::Role;
+use chatos_records::ToolLogFilter;
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use chatos_wire::status::Empty;
 use chatos_wire::tool::{

@@ -15,14 +15,14 @@ use serde_json::{Value, json};
 use std::sync::atomic::Ordering;
 
 use super::{HostStage, Inner, Later, kept};
-use crate::runs::views::message_view;
+use chatos_records::message_view;
 
 impl Inner {
     pub(super) fn plan_call(&self, planned: PlannedCall) -> Result<CallStep, Fault> {
         if let Some(step) = planned.goes_on {
             let rows = kept(self.store().steps(&self.parts.run.id))?;
             let span = rows.into_iter().find(|row| row.seq == step.seq).map(|row| row.span_id);
-            let span_id = span.unwrap_or_else(crate::runs::trace::new_span);
+            let span_id = span.unwrap_or_else(chatos_records::trace_ids::new_span);
             let mut spans = self.spans.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             spans.insert(span_id.clone(), (step.seq, step.call_id.clone()));
             return Ok(CallStep { span_id, ..step });
@@ -142,7 +142,7 @@ impl Inner {
         };
         self.parts.emitter.traced(RunLine::ToolFinished(line), &trace);
         if self.parts.run.job_id.is_some() {
-            self.sub_step("tool_result", crate::runs::sub_steps::result(&pending.call.id, &view));
+            self.sub_step("tool_result", chatos_records::sub_steps::result(&pending.call.id, &view));
         }
         Ok(())
     }

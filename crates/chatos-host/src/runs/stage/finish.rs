@@ -10,7 +10,7 @@ use chatos_wire::run_line::{FinishedLine, RunLine};
 use chatos_wire::{MessageKind, MessageRole, RunEnd, RunState, StepState};
 
 use super::{Inner, kept};
-use crate::runs::views::message_view;
+use chatos_records::message_view;
 
 impl Inner {
     /// Writes the end: open calls get a result, text that came stays, the lease goes.

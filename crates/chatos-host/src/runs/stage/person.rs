@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::{HostStage, Inner, kept};
 use crate::runs::ask;
-use crate::runs::views::message_view;
+use chatos_records::message_view;
 
 impl HostStage {
     /// agents §8, last row: nobody but a person knows. No default, no timeout.

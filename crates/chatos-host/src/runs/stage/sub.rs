@@ -8,7 +8,7 @@ use chatos_wire::run_line::RunLine;
 use serde_json::{Value, json};
 
 use super::Inner;
-use crate::runs::sub_steps;
+use chatos_records::sub_steps;
 
 impl Inner {
     /// Tells a step of a sub agent, keyed by its number (agents §10.4).

@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 
 use super::job_state;
 use crate::host::Host;
-use crate::runs::views::run_view;
+use chatos_records::run_view;
 
 /// Sub agents for the router server, without keeping the host.
 pub(crate) struct HostRunner(pub(crate) Weak<Host>);

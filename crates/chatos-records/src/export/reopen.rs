@@ -100,7 +100,7 @@ fn member<'a>(bytes: &'a [u8], name: &str) -> Option<&'a [u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runs::export::zip::Zip;
+    use crate::export::zip::Zip;
     use serde_json::json;
 
     fn archive() -> Vec<u8> {

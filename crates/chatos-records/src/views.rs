@@ -12,11 +12,7 @@ fn some(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-pub(crate) fn session_view(
-    row: SessionRow,
-    run: Option<RunBrief>,
-    usage: Option<Vec<UsageView>>,
-) -> SessionView {
+pub fn session_view(row: SessionRow, run: Option<RunBrief>, usage: Option<Vec<UsageView>>) -> SessionView {
     SessionView {
         running: run.as_ref().is_some_and(|run| run.state.is_active()),
         run,
@@ -38,7 +34,7 @@ pub(crate) fn session_view(
 }
 
 /// A message with what its row refers to.
-pub(crate) fn message_view(store: &Store, row: MessageRow) -> MessageView {
+pub fn message_view(store: &Store, row: MessageRow) -> MessageView {
     let tool = row.role == MessageRole::Tool;
     let structured = some(&row.structured_blob)
         .and_then(|column| store.kept(&column))
@@ -99,7 +95,7 @@ fn attachment(session: &str, file: AttachmentRow) -> AttachmentView {
     }
 }
 
-pub(crate) fn summary_view(row: SummaryRow) -> SummaryView {
+pub fn summary_view(row: SummaryRow) -> SummaryView {
     SummaryView {
         id: row.id,
         from_seq: row.from_seq,
@@ -112,7 +108,7 @@ pub(crate) fn summary_view(row: SummaryRow) -> SummaryView {
     }
 }
 
-pub(crate) fn run_view(row: RunRow) -> RunView {
+pub fn run_view(row: RunRow) -> RunView {
     RunView {
         sub_agent_id: some(&row.subagent_id),
         job_id: row.job_id,
@@ -147,12 +143,7 @@ pub(crate) fn run_view(row: RunRow) -> RunView {
 /// Longest input or output of a step that is shown; the whole is in the export.
 const SHOWN: usize = 6_000;
 
-pub(crate) fn step_view(
-    store: &Store,
-    redactor: &chatos_tool::Redactor,
-    row: StepRow,
-    whole: bool,
-) -> StepView {
+pub fn step_view(store: &Store, redactor: &chatos_tool::Redactor, row: StepRow, whole: bool) -> StepView {
     let max = if whole { usize::MAX / 2 } else { SHOWN };
     let read = |column: &str| {
         let text = store.kept(column)?;
@@ -202,7 +193,7 @@ pub(crate) fn step_view(
     }
 }
 
-pub(crate) fn usage_view(sum: UsageSum) -> UsageView {
+pub fn usage_view(sum: UsageSum) -> UsageView {
     UsageView {
         key: sum.key,
         name: None,

@@ -1,5 +1,7 @@
 //! Pages of the tool log, newest first: read from the end, through the files that were renamed away.
 
+pub(crate) mod tail;
+
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -81,7 +83,7 @@ fn contains(line: &[u8], wanted: &[u8]) -> bool {
 }
 
 /// Reads a page. A missing log is an empty one.
-pub(super) fn read(path: &Path, filter: &ToolLogFilter) -> Result<ToolLogPage, Fault> {
+pub fn read(path: &Path, filter: &ToolLogFilter) -> Result<ToolLogPage, Fault> {
     let mut from = filter.cursor.as_deref().map(parse_cursor).transpose()?;
     let mut page = ToolLogPage::default();
     let mut budget = MOST;

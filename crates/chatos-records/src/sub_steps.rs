@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 const TEXT_CHARS: usize = 8_000;
 const REASONING_CHARS: usize = 6_000;
 
-pub(crate) fn assistant(text: &str, reasoning: &str) -> Value {
+pub fn assistant(text: &str, reasoning: &str) -> Value {
     let mut step = json!({});
     put(&mut step, "text", text, TEXT_CHARS);
     if !reasoning.is_empty() {
@@ -16,11 +16,11 @@ pub(crate) fn assistant(text: &str, reasoning: &str) -> Value {
     step
 }
 
-pub(crate) fn call(call: &ToolCallRow) -> Value {
+pub fn call(call: &ToolCallRow) -> Value {
     json!({ "call_id": call.call_id, "tool": call.tool, "server": call.server, "args": call.args_preview })
 }
 
-pub(crate) fn result(call_id: &str, message: &MessageView) -> Value {
+pub fn result(call_id: &str, message: &MessageView) -> Value {
     let mut step = json!({
         "call_id": call_id, "tool": message.tool, "status": message.status, "code": message.code,
         "elapsed_ms": message.elapsed_ms,

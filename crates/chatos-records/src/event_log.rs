@@ -23,14 +23,14 @@ const QUEUE: usize = 8192;
 
 /// The record of one host.
 #[derive(Clone)]
-pub(crate) struct EventLog {
+pub struct EventLog {
     lines: SyncSender<RunRecord>,
     full: Arc<AtomicBool>,
 }
 
 impl EventLog {
     /// Writes to this file on a thread of its own.
-    pub(crate) fn new(path: PathBuf) -> Self {
+    pub fn new(path: PathBuf) -> Self {
         let (lines, inbox) = sync_channel::<RunRecord>(QUEUE);
         let started = std::thread::Builder::new().name("events-log".to_owned()).spawn(move || {
             let mut writer = Writer { path, file: None, size: 0, seq: 0, failed: false };
@@ -49,7 +49,7 @@ impl EventLog {
     }
 
     /// Adds a line.
-    pub(crate) fn append(&self, line: RunRecord) {
+    pub fn append(&self, line: RunRecord) {
         match self.lines.try_send(line) {
             Ok(()) => self.full.store(false, Ordering::Relaxed),
             Err(TrySendError::Full(_)) => {
@@ -112,11 +112,11 @@ impl Writer {
 
 /// The number of the last whole line, so that numbers go on over starts.
 fn last_seq(path: &Path) -> u64 {
-    newest(path, 256 * 1024, 1).first().and_then(|line| line.get("seq")?.as_u64()).unwrap_or_default()
+    newest_events(path, 256 * 1024, 1).first().and_then(|line| line.get("seq")?.as_u64()).unwrap_or_default()
 }
 
 /// The newest whole lines among the last `bytes` of the file, newest first. No file has no lines.
-pub(crate) fn newest(path: &Path, bytes: u64, most: usize) -> Vec<Value> {
+pub fn newest_events(path: &Path, bytes: u64, most: usize) -> Vec<Value> {
     use std::io::{Read, Seek, SeekFrom};
     let tail = (|| {
         let mut file = File::open(path).ok()?;

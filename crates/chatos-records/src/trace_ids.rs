@@ -3,13 +3,13 @@
 use chatos_tool::{IdSource, Trace};
 
 /// A new span id.
-pub(crate) fn new_span() -> String {
+pub fn new_span() -> String {
     let bytes = uuid::Uuid::new_v4();
     hex(&bytes.as_bytes()[8..])
 }
 
 /// A new trace id.
-pub(crate) fn new_trace() -> String {
+pub fn new_trace() -> String {
     // The version bits of a UUID make it non-zero.
     hex(uuid::Uuid::new_v4().as_bytes())
 }
@@ -32,7 +32,7 @@ impl IdSource for Random {
 }
 
 /// The trace and parent span of an incoming `traceparent`; nothing when it is malformed.
-pub(crate) fn incoming(traceparent: &str) -> Option<(String, String)> {
+pub fn incoming(traceparent: &str) -> Option<(String, String)> {
     let mut meta = serde_json::Map::new();
     meta.insert("traceparent".to_owned(), traceparent.into());
     let mut warnings = Vec::new();

@@ -1,21 +1,18 @@
 //! A run as a file: lines, OpenTelemetry spans, or an archive that opens anywhere (agents §14).
 
-pub(super) mod otlp;
+pub(crate) mod otlp;
 mod reopen;
 mod zip;
 
-use chatos_store::{RunRow, SessionRow, Store, StoreError, iso_from_ms, now_ms};
+use chatos_store::{RunRow, Store, StoreError, iso_from_ms, now_ms};
 use chatos_tool::{ErrorCode, Fault, Redactor, Text};
-use chatos_wire::event::ChatChange;
-use chatos_wire::session::SessionView;
-use chatos_wire::{MessageKind, MessageRole, RunEnd, RunKind};
+use chatos_wire::{MessageKind, MessageRole, RunEnd};
 use serde_json::{Value, json};
 
 pub use reopen::Reopened;
 
-use super::read::{spans_of, whole_run};
-use super::views::{message_view, run_view, session_view};
-use super::{RunDesk, no_run};
+use crate::runs::{RunRecords, no_run, spans_of, whole_run};
+use crate::views::{message_view, run_view};
 
 /// A run as bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,11 +25,10 @@ pub struct Exported {
     pub bytes: Vec<u8>,
 }
 
-impl RunDesk {
+impl RunRecords {
     /// A run, with the runs of its sub agents, as a file. Nothing secret is in it.
     pub async fn export(&self, run_id: &str, format: &str) -> Result<Exported, Fault> {
-        let host = self.host()?;
-        let redactor = std::sync::Arc::clone(host.redactor());
+        let redactor = std::sync::Arc::clone(&self.redactor);
         let id = run_id.to_owned();
         let found = self
             .work(move |store| {
@@ -49,7 +45,7 @@ impl RunDesk {
                 Ok(Exported { name: format!("{name}.jsonl"), mime: "application/x-ndjson", bytes })
             }
             "otlp" => {
-                let content = host.settings().text("otlpContent") == "on";
+                let content = self.settings.text("otlpContent") == "on";
                 let bytes = self
                     .work(move |store| {
                         let document = otlp::of_trace(store, &redactor, &run.trace_id, content)?;
@@ -59,7 +55,7 @@ impl RunDesk {
                 Ok(Exported { name: format!("{name}.otlp.json"), mime: "application/json", bytes })
             }
             "chatosrun" => {
-                let settings = public_settings(&host);
+                let settings = self.public_settings();
                 let bytes =
                     self.work(move |store| archive(store, &redactor, &run, &family, &settings)).await?;
                 Ok(Exported { name: format!("{name}.chatosrun"), mime: "application/zip", bytes })
@@ -72,45 +68,14 @@ impl RunDesk {
         }
     }
 
-    /// A new chat whose history ends at a message of another, with the results of its calls.
-    pub async fn fork(&self, session: &str, message: &str) -> Result<SessionView, Fault> {
-        let (id, wanted) = (session.to_owned(), message.to_owned());
-        let made = self.work(move |store| fork_at(store, &id, &wanted)).await?;
-        let row = made.ok_or_else(|| {
-            Fault::new(
-                ErrorCode::NotFound,
-                Text::new(
-                    format!("this chat shows no message `{message}`"),
-                    format!("此会话中没有显示消息 `{message}`"),
-                ),
-            )
-        })?;
-        self.sessions_changed(&row.id, ChatChange::Created);
-        Ok(session_view(row, None, None))
-    }
-
-    /// A new chat whose history ends at a step of a run.
-    pub async fn branch(&self, run_id: &str, step: i64) -> Result<SessionView, Fault> {
-        let id = run_id.to_owned();
-        let made = self
-            .work(move |store| {
-                let Some(run) = store.run(&id)? else { return Ok(None) };
-                let steps = store.steps(&id)?;
-                let Some(at) = steps.iter().find(|known| known.seq == step) else {
-                    return Ok(Some(Err(step)));
-                };
-                branch_at(store, &run, at.started_at.unwrap_or(i64::MAX), at, step).map(|row| Some(Ok(row)))
-            })
-            .await?;
-        let row = made.ok_or_else(|| no_run(run_id))?.map_err(|step| {
-            Fault::new(
-                ErrorCode::NotFound,
-                Text::new(format!("the run has no step {step}"), format!("该运行没有步骤 {step}")),
-            )
-            .hint(Text::fixed("`chatos runs show` lists its steps", "`chatos runs show` 会列出其步骤"))
-        })?;
-        self.sessions_changed(&row.id, ChatChange::Created);
-        Ok(session_view(row, None, None))
+    /// Settings that differ from their defaults, without anything secret.
+    fn public_settings(&self) -> Value {
+        let changed: serde_json::Map<String, Value> = chatos_settings::SETTINGS
+            .iter()
+            .filter_map(|spec| Some((spec.key.to_owned(), self.settings.effective(spec.key)?.value)))
+            .map(|(key, value)| (key, self.redactor.value(&value, 2000)))
+            .collect();
+        Value::Object(changed)
     }
 }
 
@@ -197,16 +162,6 @@ fn lines(store: &Store, redactor: &Redactor, family: &[RunRow]) -> Result<Vec<u8
     Ok(bytes)
 }
 
-/// Settings that differ from their defaults, without anything secret.
-fn public_settings(host: &crate::host::Host) -> Value {
-    let changed: serde_json::Map<String, Value> = chatos_settings::SETTINGS
-        .iter()
-        .filter_map(|spec| Some((spec.key.to_owned(), host.settings().effective(spec.key)?.value)))
-        .map(|(key, value)| (key, host.redactor().value(&value, 2000)))
-        .collect();
-    Value::Object(changed)
-}
-
 fn archive(
     store: &Store,
     redactor: &Redactor,
@@ -224,7 +179,7 @@ fn archive(
     }
     let manifest = json!({
         "format": "chatosrun", "version": 1, "runId": run.id, "traceId": run.trace_id,
-        "exportedAt": iso_from_ms(now_ms()), "chatos": crate::VERSION,
+        "exportedAt": iso_from_ms(now_ms()), "chatos": env!("CARGO_PKG_VERSION"),
     });
     let mut zip = zip::Zip::default();
     zip.add("manifest.json", manifest.to_string().as_bytes());
@@ -239,97 +194,4 @@ fn archive(
         }
     }
     Ok(zip.finish())
-}
-
-/// Copies what a chat shows, up to a message, into a new one.
-fn fork_at(store: &Store, session: &str, message: &str) -> Result<Option<SessionRow>, StoreError> {
-    let Some(old) = store.session(session)? else { return Ok(None) };
-    let rows = store.messages_after(session, 0)?;
-    let Some(at) = rows.iter().position(|row| row.id == message && !row.partial) else { return Ok(None) };
-    let results = rows[at + 1..].iter().take_while(|row| row.role == MessageRole::Tool).count();
-    let now = now_ms();
-    let made = SessionRow {
-        id: uuid::Uuid::now_v7().to_string(),
-        title: format!("↳ {}", old.title),
-        agent_id: old.agent_id,
-        model_id: old.model_id,
-        workspace_root: old.workspace_root,
-        branched_from_run: rows[at].run_id.clone(),
-        created_at: now,
-        updated_at: now,
-        ..SessionRow::default()
-    };
-    let made = store.create_session(made)?;
-    for row in rows.into_iter().take(at + 1 + results) {
-        store.append_message(copy(store, &made.id, row)?)?;
-    }
-    Ok(Some(made))
-}
-
-/// Copies the history up to a step into a new chat.
-fn branch_at(
-    store: &Store,
-    run: &RunRow,
-    at: i64,
-    step: &chatos_store::StepRow,
-    number: i64,
-) -> Result<SessionRow, StoreError> {
-    let transcript = if run.kind == RunKind::Sub { &run.id } else { &run.session_id };
-    let old = store.session(transcript)?;
-    let now = now_ms();
-    let title = old.as_ref().map(|old| old.title.clone()).unwrap_or_default();
-    let session = SessionRow {
-        id: uuid::Uuid::now_v7().to_string(),
-        title: format!("↳ {title}"),
-        agent_id: run.agent_id.clone(),
-        model_id: old.as_ref().map(|old| old.model_id.clone()).unwrap_or_default(),
-        workspace_root: old.map(|old| old.workspace_root).unwrap_or_default(),
-        branched_from_run: run.id.clone(),
-        branched_at_step: Some(number),
-        created_at: now,
-        updated_at: now,
-        ..SessionRow::default()
-    };
-    // A step of a model or a tool is part of the history; what came of later ones is not.
-    let until = step.finished_at.unwrap_or(at);
-    let session = store.create_session(session)?;
-    for row in store.messages_after(transcript, 0)? {
-        if row.created_at > until || row.partial {
-            break;
-        }
-        store.append_message(copy(store, &session.id, row)?)?;
-    }
-    Ok(session)
-}
-
-fn copy(
-    store: &Store,
-    session: &str,
-    row: chatos_store::MessageRow,
-) -> Result<chatos_store::NewMessage, StoreError> {
-    let again = |column: &str| match store.kept(column) {
-        Some(text) => store.keep(&text),
-        None => Ok(chatos_store::Kept::default()),
-    };
-    let structured = again(&row.structured_blob)?;
-    let mut calls = Vec::new();
-    for call in &row.tool_calls {
-        calls.push((call.clone(), again(&call.args_blob)?));
-    }
-    let mut files = Vec::new();
-    for file in &row.attachments {
-        let Some(bytes) = store.blob(&file.blob) else { continue };
-        let copy = chatos_store::AttachmentRow { id: uuid::Uuid::now_v7().to_string(), ..file.clone() };
-        files.push((copy, store.keep_blob(&bytes)?));
-    }
-    let row = chatos_store::MessageRow {
-        id: uuid::Uuid::now_v7().to_string(),
-        session_id: session.to_owned(),
-        // The run stays where it was: a copy belongs to none.
-        run_id: String::new(),
-        version_of: String::new(),
-        left_with: String::new(),
-        ..row
-    };
-    Ok(chatos_store::NewMessage { row, structured, calls, files })
 }

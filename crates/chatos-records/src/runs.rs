@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use chatos_settings::Settings;
 use chatos_store::{
     RunFilter, RunRow, StepRow, Store, StoreError, UsageBy, UsageRow, iso_from_ms, parse_time,
 };
@@ -10,10 +11,36 @@ use chatos_wire::run::{RunPage, RunQuery, RunView, SpanView, StepView, TraceView
 use chatos_wire::{RunKind, RunState, StepKind, UnknownWord};
 use serde_json::{Value, json};
 
-use super::views::{run_view, step_view, usage_view};
-use super::{RunDesk, no_run};
+use crate::views::{run_view, step_view, usage_view};
 
-impl RunDesk {
+/// What one state keeps of its runs.
+#[derive(Clone)]
+pub struct RunRecords {
+    store: Store,
+    pub(crate) redactor: Arc<Redactor>,
+    pub(crate) settings: Settings,
+}
+
+impl RunRecords {
+    /// Reads this store; nothing leaves that `redactor` would hide.
+    pub fn new(store: Store, redactor: Arc<Redactor>, settings: Settings) -> Self {
+        Self { store, redactor, settings }
+    }
+
+    /// Reads off the async threads.
+    pub(crate) async fn work<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Store) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, Fault> {
+        let store = self.store.clone();
+        let done = tokio::task::spawn_blocking(move || work(&store)).await;
+        done.map_err(|error| {
+            Fault::new(ErrorCode::Internal, Text::same("reading what is kept of runs failed"))
+                .caused_by(&error)
+        })?
+        .map_err(Fault::from)
+    }
+
     /// Runs, newest first.
     pub async fn list(&self, query: RunQuery) -> Result<RunPage, Fault> {
         let limit = query.limit.unwrap_or(50).clamp(1, 200);
@@ -44,8 +71,7 @@ impl RunDesk {
 
     /// One run with its steps; with their whole inputs and outputs when `whole`.
     pub async fn show(&self, id: &str, whole: bool) -> Result<RunView, Fault> {
-        let host = self.host()?;
-        let redactor = Arc::clone(host.redactor());
+        let redactor = Arc::clone(&self.redactor);
         let wanted = id.to_owned();
         let found = self
             .work(move |store| {
@@ -58,8 +84,7 @@ impl RunDesk {
 
     /// All spans of a trace.
     pub async fn trace(&self, trace_id: &str) -> Result<TraceView, Fault> {
-        let host = self.host()?;
-        let redactor = Arc::clone(host.redactor());
+        let redactor = Arc::clone(&self.redactor);
         let wanted = trace_id.to_owned();
         let spans = self.work(move |store| spans_of(store, &redactor, &wanted)).await?;
         if spans.is_empty() {
@@ -124,6 +149,12 @@ impl RunDesk {
     }
 }
 
+/// Nothing is kept of a run with this id.
+pub fn no_run(id: &str) -> Fault {
+    Fault::new(ErrorCode::NotFound, Text::new(format!("there is no run `{id}`"), format!("没有运行 `{id}`")))
+        .hint(Text::fixed("`chatos runs list` shows what there is", "`chatos runs list` 会列出现有运行"))
+}
+
 /// A word a list is narrowed by; one that is no word of its list is refused with those there are.
 fn filter_word<T>(name: &str, text: Option<&str>, all: &[T]) -> Result<Option<T>, Fault>
 where
@@ -160,7 +191,7 @@ fn usage_of(store: &Store, row: &RunRow) -> Result<Vec<UsageView>, StoreError> {
     Ok(store.usage(by, 0, Some(&row.id))?.into_iter().map(usage_view).collect())
 }
 
-pub(super) fn whole_run(
+pub(crate) fn whole_run(
     store: &Store,
     redactor: &Redactor,
     row: RunRow,
@@ -191,7 +222,7 @@ fn step_usage(used: &[UsageRow], step: &StepRow) -> Option<Value> {
 }
 
 /// All spans of a trace, parents before their children.
-pub(super) fn spans_of(
+pub(crate) fn spans_of(
     store: &Store,
     redactor: &Redactor,
     trace_id: &str,

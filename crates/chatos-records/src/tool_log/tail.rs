@@ -17,7 +17,7 @@ const TICK: Duration = Duration::from_millis(250);
 const BURST: u64 = 1 << 20;
 
 /// Follows the log until `stop`.
-pub(super) async fn follow(path: PathBuf, events: Events, stop: CancellationToken) {
+pub async fn follow(path: PathBuf, events: Events, stop: CancellationToken) {
     let mut tail = Tail::at_end(path);
     let mut tick = tokio::time::interval(TICK);
     loop {

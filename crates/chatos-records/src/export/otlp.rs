@@ -7,7 +7,7 @@ use chatos_tool::Redactor;
 use chatos_wire::run::SpanView;
 use serde_json::{Value, json};
 
-use crate::runs::read::spans_of;
+use crate::runs::spans_of;
 
 /// Most characters of a content.
 const CONTENT_CHARS: usize = 6_000;
@@ -17,7 +17,7 @@ type Contents = HashMap<String, (String, String)>;
 
 /// The document of a trace. Texts of people, models and tools are in it only when asked for, and always
 /// redacted.
-pub(crate) fn of_trace(
+pub fn of_trace(
     store: &Store,
     redactor: &Redactor,
     trace_id: &str,
@@ -47,9 +47,9 @@ fn document(spans: &[SpanView], models: &[ModelRecord], contents: Option<&Conten
     json!({
         "resourceSpans": [{
             "resource": { "attributes": [
-                text("service.name", "chatos"), text("service.version", crate::VERSION),
+                text("service.name", "chatos"), text("service.version", env!("CARGO_PKG_VERSION")),
             ]},
-            "scopeSpans": [{ "scope": { "name": "chatos", "version": crate::VERSION }, "spans": spans }],
+            "scopeSpans": [{ "scope": { "name": "chatos", "version": env!("CARGO_PKG_VERSION") }, "spans": spans }],
         }],
     })
 }
