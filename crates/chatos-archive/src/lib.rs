@@ -11,6 +11,7 @@ mod import;
 mod prune;
 mod recover;
 mod restore;
+mod salvage;
 mod take_over;
 mod work;
 

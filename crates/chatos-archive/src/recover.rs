@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use chatos_paths::{Environment, FileLock, StateDir, sync_dir, take_lock};
-use chatos_store::{Salvage, StoreErrorKind, damage_of, iso_from_ms, list_backups, now_ms, salvage};
+use chatos_store::{StoreErrorKind, iso_from_ms, list_backups, now_ms};
 use chatos_tool::{ErrorCode, Fault, Text};
 use serde_json::{Value, json};
+
+use crate::salvage::{Salvage, damage_of, salvage};
 
 /// What can take the place of a damaged database. The state is locked while this exists.
 pub struct Recovery {

@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use chatos_paths::{Environment, FileLock, StateDir, free_bytes, sync_dir, take_lock};
-use chatos_store::{KeyPlace, SCHEMA_VERSION, SealError, StateKey, damage_of, iso_from_ms, now_ms};
+use chatos_store::{KeyPlace, SCHEMA_VERSION, SealError, StateKey, iso_from_ms, now_ms};
 use chatos_tool::{ErrorCode, Fault, Text};
 use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
 use crate::file::{ArchiveError, Manifest, extract_archive, verify_archive};
+use crate::salvage::damage_of;
 
 /// A folder with this file in it is a restore that did not finish; one without it is a state.
 const MARK: &str = ".restoring";

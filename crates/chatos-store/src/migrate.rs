@@ -71,7 +71,7 @@ pub(crate) fn run(connection: &mut Connection, options: &OpenOptions) -> Result<
 }
 
 /// There are no down-migrations: what a newer ChatOS made is left to it.
-pub(crate) fn refuse_newer(found: u32) -> Result<(), StoreError> {
+pub fn refuse_newer(found: u32) -> Result<(), StoreError> {
     if found <= SCHEMA_VERSION {
         return Ok(());
     }

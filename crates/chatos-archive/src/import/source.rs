@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use chatos_store::door::{Scratch, beside, hex, open_copy, open_still};
+use chatos_store::door::{beside, hex, open_still};
 use chatos_store::{StoreError, StoreErrorKind};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 
 use super::record::Record;
 use super::report::Reason;
+use crate::salvage::{Scratch, open_copy};
 
 /// An open source. A copy of it goes when this does.
 pub(super) struct Source {

@@ -6,56 +6,50 @@
 
 use std::path::{Path, PathBuf};
 
+use chatos_store::door::{beside, io_error, make_folder, open_still, refuse_newer};
+use chatos_store::{OpenOptions, Store, StoreError, StoreErrorKind, now_ms, schema_of};
 use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, OptionalExtension, params_from_iter};
-
-use crate::backup;
-use crate::db::{OpenOptions, Store, beside, open_still};
-use crate::error::{StoreError, StoreErrorKind};
-use crate::migrate;
-use crate::time::now_ms;
 
 /// Holes in one table that are worth a search; beyond that the rest is noise.
 const HOLES: usize = 500;
 
 /// What became of one table.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SalvagedTable {
+pub(crate) struct SalvagedTable {
     /// Its name.
-    pub name: String,
+    pub(crate) name: String,
     /// Rows that are in the new database.
-    pub rows: u64,
+    pub(crate) rows: u64,
     /// Rows that were read but make no sense any more.
-    pub refused: u64,
+    pub(crate) refused: u64,
     /// Some of it could not be read.
-    pub damaged: bool,
+    pub(crate) damaged: bool,
 }
 
 /// A rescue.
 #[derive(Debug, Clone)]
-pub struct Salvage {
-    /// The new database, whole.
-    pub path: PathBuf,
+pub(crate) struct Salvage {
     /// Table by table, those with rows or damage.
-    pub tables: Vec<SalvagedTable>,
+    pub(crate) tables: Vec<SalvagedTable>,
     /// The identity of the state was found; without it secrets cannot be opened.
-    pub identity: bool,
+    pub(crate) identity: bool,
 }
 
 impl Salvage {
     /// Rows rescued in all.
-    pub fn rows(&self) -> u64 {
+    pub(crate) fn rows(&self) -> u64 {
         self.tables.iter().map(|table| table.rows).sum()
     }
 
     /// Every table was read to its end.
-    pub fn complete(&self) -> bool {
+    pub(crate) fn complete(&self) -> bool {
         self.identity && self.tables.iter().all(|table| !table.damaged && table.refused == 0)
     }
 }
 
 /// Is this database whole, as far as can be seen without changing a byte? The reason when it is not.
-pub fn damage_of(path: &Path) -> Result<Option<String>, StoreError> {
+pub(crate) fn damage_of(path: &Path) -> Result<Option<String>, StoreError> {
     let log = std::fs::metadata(beside(path, "-wal")).map_or(0, |meta| meta.len());
     let copy = if log > 0 { Some(Scratch::copy(path)?) } else { None };
     let looked = (|| {
@@ -63,7 +57,7 @@ pub fn damage_of(path: &Path) -> Result<Option<String>, StoreError> {
             Some(copy) => open_copy(&copy.database())?,
             None => open_still(path)?,
         };
-        migrate::refuse_newer(migrate::schema_of(&connection)?)?;
+        refuse_newer(schema_of(&connection)?)?;
         let verdict: String = connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
         Ok((verdict != "ok").then_some(verdict))
     })();
@@ -74,7 +68,7 @@ pub fn damage_of(path: &Path) -> Result<Option<String>, StoreError> {
 }
 
 /// Reads what can be read of a damaged database into a new file.
-pub fn salvage(damaged: &Path, target: &Path) -> Result<Salvage, StoreError> {
+pub(crate) fn salvage(damaged: &Path, target: &Path) -> Result<Salvage, StoreError> {
     let copy = Scratch::copy(damaged)?;
     for suffix in ["", "-wal", "-shm"] {
         remove(&beside(target, suffix))?;
@@ -132,8 +126,8 @@ pub fn salvage(damaged: &Path, target: &Path) -> Result<Salvage, StoreError> {
     }
     new.close().map_err(|(_, error)| StoreError::from(error))?;
     let file = std::fs::File::open(target).and_then(|file| file.sync_all());
-    file.map_err(|error| backup::io_error("keep the rescued database", target, &error))?;
-    Ok(Salvage { path: target.to_owned(), tables, identity })
+    file.map_err(|error| io_error("keep the rescued database", target, &error))?;
+    Ok(Salvage { tables, identity })
 }
 
 /// Our tables that hold what people made. Counters and indexes follow from the others by triggers; the
@@ -289,7 +283,7 @@ fn key_columns(connection: &Connection, name: &str) -> Result<Vec<String>, Store
 /// Puts the pages of a fresh list of tables over those of the copy. A database that was made by these
 /// migrations and never rebuilt has its tables at the same pages.
 fn lay_schema_over(copy: &Path, fresh: &Path) -> Result<(), StoreError> {
-    let io = |error: std::io::Error| backup::io_error("mend the list of tables of a copy", copy, &error);
+    let io = |error: std::io::Error| io_error("mend the list of tables of a copy", copy, &error);
     let connection = open_still(fresh)?;
     let size: usize = connection.query_row("PRAGMA page_size", [], |row| row.get::<_, i64>(0))? as usize;
     let mut statement = connection.prepare("SELECT pageno FROM dbstat WHERE name = 'sqlite_schema'")?;
@@ -322,7 +316,7 @@ fn lay_schema_over(copy: &Path, fresh: &Path) -> Result<(), StoreError> {
 fn remove(path: &Path) -> Result<(), StoreError> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(backup::io_error("remove a leftover", path, &error))
+            Err(io_error("remove a leftover", path, &error))
         }
         _ => Ok(()),
     }
@@ -330,7 +324,7 @@ fn remove(path: &Path) -> Result<(), StoreError> {
 
 #[expect(clippy::disallowed_methods, reason = "copies of databases, never state.db itself")]
 /// Opens a copy of a database for looking into it.
-pub fn open_copy(path: &Path) -> Result<Connection, StoreError> {
+pub(crate) fn open_copy(path: &Path) -> Result<Connection, StoreError> {
     let connection = Connection::open(path)?;
     connection.pragma_update(None, "trusted_schema", false)?;
     connection.pragma_update(None, "cell_size_check", true)?;
@@ -338,7 +332,7 @@ pub fn open_copy(path: &Path) -> Result<Connection, StoreError> {
 }
 
 /// A folder beside the database with a copy of it and its log; removed when no longer needed.
-pub struct Scratch(pub(crate) PathBuf);
+pub(crate) struct Scratch(pub(crate) PathBuf);
 
 impl Scratch {
     fn copy(database: &Path) -> Result<Self, StoreError> {
@@ -347,18 +341,17 @@ impl Scratch {
     }
 
     /// Copies a database with its log into a new folder.
-    pub fn copy_to(database: &Path, folder: PathBuf) -> Result<Self, StoreError> {
+    pub(crate) fn copy_to(database: &Path, folder: PathBuf) -> Result<Self, StoreError> {
         if folder.exists() {
-            std::fs::remove_dir_all(&folder)
-                .map_err(|e| backup::io_error("remove a leftover", &folder, &e))?;
+            std::fs::remove_dir_all(&folder).map_err(|e| io_error("remove a leftover", &folder, &e))?;
         }
-        backup::make_folder(&folder)?;
+        make_folder(&folder)?;
         let scratch = Self(folder);
         for suffix in ["", "-wal", "-journal"] {
             let (from, to) = (beside(database, suffix), beside(&scratch.database(), suffix));
             match std::fs::copy(&from, &to) {
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound && !suffix.is_empty() => {}
-                Err(error) => return Err(backup::io_error("copy a database", &from, &error)),
+                Err(error) => return Err(io_error("copy a database", &from, &error)),
                 Ok(_) => {}
             }
         }
@@ -366,7 +359,7 @@ impl Scratch {
     }
 
     /// The copied database.
-    pub fn database(&self) -> PathBuf {
+    pub(crate) fn database(&self) -> PathBuf {
         self.0.join("copy.db")
     }
 }

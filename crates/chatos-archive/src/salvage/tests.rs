@@ -1,8 +1,18 @@
 //! Databases damaged in every page, one at a time: the rest is always saved.
 
 use super::*;
-use crate::db::tests::options;
-use crate::tasks::{NewTask, TaskContext, TaskFilter};
+use chatos_store::{NewTask, TaskContext, TaskFilter};
+
+fn options(dir: &Path) -> OpenOptions {
+    OpenOptions {
+        path: dir.join("state.db"),
+        backups: dir.join("backups"),
+        migrate: true,
+        wal: true,
+        used: false,
+        check: true,
+    }
+}
 
 const TASKS: u64 = 600;
 
@@ -41,7 +51,7 @@ fn a_whole_database_is_whole_and_saved_completely() {
     assert_eq!(counted(&saved, "task_tags"), TASKS);
     assert_eq!(std::fs::read(&database).unwrap(), before);
     let mut options = options(dir.path());
-    options.path = saved.path;
+    options.path = dir.path().join("new.db");
     let store = Store::open(options).unwrap();
     assert_eq!(store.meta("marker").unwrap().as_deref(), Some("here"));
     // Counters and the search index were made anew, once.
@@ -69,7 +79,7 @@ fn one_damaged_page_costs_at_most_its_own_rows() {
             .unwrap_or_else(|error| panic!("page {}: {}", page + 1, error.message));
         worst = worst.min(counted(&saved, "tasks"));
         assert!(std::fs::read(&database).unwrap() == bytes, "page {}", page + 1);
-        assert_eq!(damage_of(&saved.path).unwrap(), None, "page {}", page + 1);
+        assert_eq!(damage_of(&dir.path().join("new.db")).unwrap(), None, "page {}", page + 1);
     }
     // Pages that belong to nothing yet may be damaged without anybody noticing.
     assert!(found * 10 >= sample.len() * 7, "{found} of {}", sample.len());
@@ -105,8 +115,8 @@ fn commits_in_the_log_are_saved_too() {
     }
     store.close();
     let damaged = aside.path().join("state.db");
-    let saved = salvage(&damaged, &aside.path().join("new.db")).unwrap();
-    let connection = open_copy(&saved.path).unwrap();
+    salvage(&damaged, &aside.path().join("new.db")).unwrap();
+    let connection = open_copy(&aside.path().join("new.db")).unwrap();
     let late: String =
         connection.query_row("SELECT value FROM meta WHERE key = 'late'", [], |row| row.get(0)).unwrap();
     assert_eq!(late, "in the log");
