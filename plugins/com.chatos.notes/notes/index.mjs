@@ -225,7 +225,9 @@ class NotesApp {
   #drawList(query) {
     const { t } = this;
     if (this.#notes.length === 0) {
-      fill(this.list, h('li', { class: 'empty' }, query ? t.nothingFound(query) : t.empty));
+      // That there is nothing yet is said once, beside the invitation to write.
+      const words = query ? t.nothingFound(query) : this.#open ? t.empty : null;
+      fill(this.list, words && h('li', { class: 'empty' }, words));
       return;
     }
     fill(this.list, this.#notes.map((note) =>
@@ -242,7 +244,7 @@ class NotesApp {
     const { t } = this;
     const note = this.#open;
     if (!note) {
-      const invitation = this.#notes.length === 0
+      const invitation = this.#notes.length === 0 && this.#query.trim() === ''
         ? [h('p', {}, t.empty), h('p', {}, t.emptyHint), h('button', { class: 'button primary', type: 'button', onclick: () => this.create() }, t.emptyButton)]
         : [h('p', {}, t.choose)];
       fill(this.main, this.#notice, h('div', { class: 'empty' }, invitation));
