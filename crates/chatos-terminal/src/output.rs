@@ -166,7 +166,7 @@ fn dress(color: bool, paint: Paint, text: &str) -> String {
 }
 
 /// Characters that move the cursor, or hide themselves or others.
-fn is_hostile(c: char) -> bool {
+pub(crate) fn is_hostile(c: char) -> bool {
     let bidi = matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200b}'..='\u{200f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}');
     (c.is_control() && c != '\n' && c != '\t') || bidi
 }
