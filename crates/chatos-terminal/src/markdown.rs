@@ -113,7 +113,7 @@ impl Markdown {
 
     /// What can be printed after this came.
     pub(crate) fn push(&mut self, text: &str) -> String {
-        let text = clean(text);
+        let text = clean(text).replace('\t', "    ");
         let mut parts = text.split('\n');
         self.feed(parts.next().unwrap_or_default());
         for part in parts {
@@ -483,13 +483,12 @@ fn diff_style(line: &str) -> Style {
 /// letters that join others stay.
 pub(crate) fn clean(text: &str) -> String {
     let harmless = |c: char| matches!(c, '\u{200c}' | '\u{200d}') || !is_hostile(c);
-    if text.chars().all(|c| harmless(c) && c != '\t') {
+    if text.chars().all(harmless) {
         return text.to_owned();
     }
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
-            '\t' => shown.push_str("    "),
             '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{feff}' => {}
             c if harmless(c) => shown.push(c),
             c if c.is_control() => {}

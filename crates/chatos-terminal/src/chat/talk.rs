@@ -119,7 +119,16 @@ impl<'a> Talk<'a> {
     pub(super) async fn send(&mut self, text: &str, how: How) -> Result<Sent, Fault> {
         let files: Vec<Value> = self.files.iter().map(File::to_json).collect();
         let mode = if how == How::Steer { "steer" } else { "queue" };
-        let body = json!({ "text": text, "attachments": files, "mode": mode });
+        self.send_as(json!({ "text": text, "attachments": files, "mode": mode })).await
+    }
+
+    /// Says something else in the place of a message of the person.
+    pub(super) async fn say_instead(&mut self, message: &str, text: &str) -> Result<Sent, Fault> {
+        let files: Vec<Value> = self.files.iter().map(File::to_json).collect();
+        self.send_as(json!({ "text": text, "attachments": files, "mode": "queue", "replaces": message })).await
+    }
+
+    async fn send_as(&mut self, body: Value) -> Result<Sent, Fault> {
         let sent = self.api.ask::<Sent>(Method::POST, &self.path("/send"), Some(&body), self.lang()).await?;
         self.files.clear();
         Ok(sent.body)
