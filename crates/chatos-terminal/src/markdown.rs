@@ -378,6 +378,18 @@ impl Markdown {
     }
 }
 
+/// A line of a list: what it is about, and a text that hangs beside it where it needs several lines. Looks are for
+/// terminals that have them.
+pub(crate) fn hung(head: &str, bold: bool, text: &str, dim: bool, columns: usize) -> String {
+    let mut lines = Lines::new(columns);
+    let look = |on: bool, style: Style| if on { style } else { Style::PLAIN };
+    let hang = " ".repeat(lines::width(head));
+    lines.begin(&[(head.to_owned(), look(bold, Style::BOLD))], vec![(hang, Style::PLAIN)]);
+    lines.words(text, look(dim, Style::DIM));
+    lines.end_word();
+    lines.take()
+}
+
 /// The bars of so many quotes.
 fn bars(quotes: usize) -> String {
     "▌ ".repeat(quotes)

@@ -55,6 +55,7 @@ pub(super) async fn run(
         editor,
         own,
         changes: HashSet::new(),
+        approved: false,
         runs: Vec::new(),
         interrupted: None,
         status: String::new(),
@@ -79,6 +80,8 @@ struct Live<'t, 'a> {
     own: Editor,
     /// Changes of files whose difference was shown.
     changes: HashSet<String>,
+    /// A question of the call under way was answered here.
+    approved: bool,
     /// Runs whose end is waited for, in the order of their turns.
     runs: Vec<Run>,
     /// When Ctrl-C was pressed with nothing to clear.
@@ -269,10 +272,12 @@ impl Live<'_, '_> {
                 let share = event["context"]["share"].as_u64();
                 self.talk.context = share.or(self.talk.context);
             }
+            "tool_call" => self.approved = false,
             "tool_result" => self.show_changes(event).await,
             "prompt_waiting" => {
                 let id = event["requestId"].as_str().unwrap_or_default();
                 let answered = self.ask(id).await;
+                self.approved = matches!(answered, Ok(true));
                 if let Err(fault) = &answered {
                     self.output.fault(fault);
                 }

@@ -60,6 +60,8 @@ pub(crate) struct Lines {
     /// The word is longer than a line: the terminal breaks it, and whoever copies it gets it whole.
     flows: bool,
     shown: Style,
+    /// How the last piece looked.
+    last: Style,
 }
 
 impl Lines {
@@ -75,6 +77,7 @@ impl Lines {
             fresh: true,
             flows: false,
             shown: Style::PLAIN,
+            last: Style::PLAIN,
         }
     }
 
@@ -84,11 +87,6 @@ impl Lines {
 
     pub(crate) fn width(&self) -> usize {
         self.width
-    }
-
-    /// Something stands on the line, or waits to.
-    pub(crate) fn is_open(&self) -> bool {
-        self.column > 0 || !self.word.is_empty()
     }
 
     /// Begins a line; what follows a full one begins below `hang`.
@@ -146,12 +144,9 @@ impl Lines {
         if !self.fresh && self.column + gap + self.word_width > self.width {
             self.break_line();
         } else if self.space {
-            let style = if self.word.first().is_some_and(|(_, style)| *style == self.shown) {
-                self.shown
-            } else {
-                Style::PLAIN
-            };
-            self.put(" ", style);
+            // Between two words that look alike it looks like them: an underline has no gaps.
+            let alike = self.word.first().is_some_and(|(_, style)| *style == self.last);
+            self.put(" ", if alike { self.last } else { Style::PLAIN });
         }
         self.space = false;
         for (text, style) in std::mem::take(&mut self.word) {
@@ -201,6 +196,7 @@ impl Lines {
             }
         }
         self.out.push_str(text);
+        self.last = style;
         self.column += width(text);
     }
 

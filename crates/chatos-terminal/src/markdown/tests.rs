@@ -47,7 +47,7 @@ fn check(source: &str, columns: usize, expected: &str) {
 fn blocks_and_marks_become_looks() {
     for (source, expected) in [
         ("plain words\n", "plain words\n"),
-        ("# Title\n## Next", "<1;4>Title<0>\n<1>Next<0>\n"),
+        ("# Title it\n## Next", "<1;4>Title it<0>\n<1>Next<0>\n"),
         ("a **b** *c* `d` ~~e~~", "a <1>b<0> <3>c<0> <36>d<0> <9>e<0>\n"),
         ("> said\n> > deeper", "<2>▌ <0>said\n<2>▌ ▌ <0>deeper\n"),
         ("---", &format!("<2>{}<0>\n", "─".repeat(40))),
@@ -127,6 +127,12 @@ fn lines_are_broken_by_the_width_of_letters() {
     check("👩‍👩‍👧 family 👍🏽 thumbs", 40, "👩‍👩‍👧 family 👍🏽 thumbs\n");
     check("aaa bbb ccc ddd", 11, "aaa bbb ccc\nddd\n");
     check("https://example.org/a/very/long/address end", 20, "https://example.org/a/very/long/address\nend\n");
+}
+
+#[test]
+fn a_text_hangs_beside_its_head() {
+    assert_eq!(hung("  name  ", false, "one, two, three", false, 16), "  name  one,\n        two,\n        three");
+    assert_eq!(shown(&hung("a ", true, "b", true, 80)), "<1>a <0><2>b<0>");
 }
 
 #[test]

@@ -15,8 +15,9 @@ use crate::chat::commands::{self, Line, Name};
 use crate::chat::files;
 use crate::chat::talk::How;
 use crate::chats::{file, messages, print_list, told_written, unwritten, write_new};
+use crate::markdown::hung;
 use crate::names::used;
-use crate::output::{Paint, pad, visible, width};
+use crate::output::{Paint, columns, pad, visible, width};
 use chatos_desk::encode;
 
 /// Chats that `/chats` lists.
@@ -168,7 +169,8 @@ impl Live<'_, '_> {
         }));
         let widest = lines.iter().map(|(head, _)| width(head)).max().unwrap_or_default();
         for (head, does) in lines {
-            self.output.line(&format!("  {}  {}", pad(&head, widest), self.output.paint(Paint::Dim, &does)));
+            let head = format!("  {}  ", pad(&head, widest));
+            self.output.line(&hung(&head, false, &does, self.output.paints(), columns()));
         }
         for problem in &known.problems {
             self.output.aside(Paint::Warn, &visible(problem));

@@ -6,7 +6,8 @@ use chatos_wire::change::{FileChangeDetail, FileChangeList};
 use serde_json::Value;
 
 use super::Live;
-use crate::output::{Paint, pad, visible, width};
+use crate::markdown::hung;
+use crate::output::{Paint, columns, pad, visible, width};
 use crate::prompts::show::diff_line;
 use chatos_desk::encode;
 
@@ -47,8 +48,8 @@ impl Live<'_, '_> {
                 [] => Text::fixed("not connected yet", "尚未连接").get(self.output.lang).to_owned(),
                 names => names.join(", "),
             };
-            let name = self.output.paint(Paint::Bold, &pad(&visible(&server.name), widest));
-            self.output.line(&format!("  {name}  {names}"));
+            let head = format!("  {}  ", pad(&visible(&server.name), widest));
+            self.output.line(&hung(&head, self.output.paints(), &names, false, columns()));
         }
         if known.servers.iter().any(|server| server.tools.iter().flatten().any(|tool| tool.granted && tool.ask)) {
             self.dim(&Text::fixed("? asks you before each call", "? 每次调用前会问你"));
@@ -63,10 +64,8 @@ impl Live<'_, '_> {
         let agent = self.talk.api().get_json(&format!("/api/v1/agents/{}", encode(&session.agent_id)), lang).await?;
         let known = self.explained().await?;
         let said = |en: &'static str, zh: &'static str| Text::fixed(en, zh).get(lang).to_owned();
-        let roots = [session.workspace_root.as_str(), agent["workspaceRoot"].as_str().unwrap_or_default()];
-        let root = roots.into_iter().find(|root| !root.is_empty()).map(visible);
         let mut rows = vec![
-            (said("Folder", "文件夹"), root.unwrap_or_else(|| said("the project of the host", "主机的项目目录"))),
+            (said("Folder", "文件夹"), visible(&self.talk.folder(&session, &agent))),
             (
                 said("Permissions profile", "授权配置"),
                 known.land_config.as_ref().map_or_else(|| said("none", "无"), |land| visible(&land.name)),
@@ -115,12 +114,13 @@ impl Live<'_, '_> {
         }
         let widest = rows.iter().map(|(name, _)| width(name)).max().unwrap_or_default();
         for (name, value) in rows {
-            self.output.line(&format!("  {}  {value}", self.output.paint(Paint::Dim, &pad(&name, widest))));
+            let head = format!("  {}  ", pad(&name, widest));
+            self.output.line(&hung(&head, self.output.paints(), &value, false, columns()));
         }
-        let name = visible(&known.agent_id);
+        let name = visible(agent["name"].as_str().unwrap_or_default());
         self.dim(&Text::new(
-            format!("`/tools` lists the tools, `chatos agent explain {name}` says why"),
-            format!("`/tools` 列出工具，`chatos agent explain {name}` 说明原因"),
+            format!("`/tools` lists the tools, `chatos agent explain '{name}'` says why"),
+            format!("`/tools` 列出工具，`chatos agent explain '{name}'` 说明原因"),
         ));
         Ok(())
     }
@@ -135,8 +135,10 @@ impl Live<'_, '_> {
         };
         let path = format!("/api/v1/changes?runId={}&limit={CHANGES}", encode(run));
         let Ok(list) = self.talk.api().get::<FileChangeList>(&path, self.output.lang).await else { return };
+        // What was just approved here was seen here.
+        let seen = std::mem::take(&mut self.approved);
         for change in list.body.changes.into_iter().rev() {
-            if !self.changes.insert(change.id.clone()) {
+            if !self.changes.insert(change.id.clone()) || seen {
                 continue;
             }
             let path = format!("/api/v1/changes/{}", encode(&change.id));
