@@ -128,7 +128,8 @@ impl Agents {
         });
         let names: Vec<&str> = unused.map(|server| server.name.as_str()).collect();
         let first = names.first()?;
-        let first = if first.contains(char::is_whitespace) { format!("'{first}'") } else { (*first).to_owned() };
+        let first =
+            if first.contains(char::is_whitespace) { format!("'{first}'") } else { (*first).to_owned() };
         Some(
             Finding::new(
                 "servers_unused",

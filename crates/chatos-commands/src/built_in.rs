@@ -53,7 +53,10 @@ pub static ALL: [BuiltIn; 19] = [
     command(
         "/edit",
         ["[N]", "[N]"],
-        ["Change your last message, or the Nth last, in your editor", "在编辑器中修改上一条或倒数第 N 条消息"],
+        [
+            "Change your last message, or the Nth last, in your editor",
+            "在编辑器中修改上一条或倒数第 N 条消息",
+        ],
     ),
     command(
         "/fork",
@@ -80,7 +83,14 @@ pub static ALL: [BuiltIn; 19] = [
     ),
     command("/stop", ["", ""], ["Stop the agent; also Ctrl-C", "停止智能体；也可按 Ctrl-C"]),
     command("/tools", ["", ""], ["Show what the agent can call", "查看智能体可调用的工具"]),
-    command("/access", ["", ""], ["Show what the agent may reach, and what asks you first", "查看智能体可访问的内容，以及需要先问你的操作"]),
+    command(
+        "/access",
+        ["", ""],
+        [
+            "Show what the agent may reach, and what asks you first",
+            "查看智能体可访问的内容，以及需要先问你的操作",
+        ],
+    ),
     command("/prompts", ["", ""], ["Answer questions waiting for you", "回答等待你处理的问题"]),
     command("/quit", ["", ""], ["Leave; also Ctrl-D", "离开；也可按 Ctrl-D"]),
 ];

@@ -86,9 +86,8 @@ impl Desk<'_> {
         // Servers are asked only where nothing else has the name.
         let mut all = self.all(Duration::ZERO).await?;
         let of_server = name.split_once(':').map(|(server, _)| server.to_owned());
-        let named = |late: &[String]| {
-            late.iter().any(|server| Some(prompts::typed_name(server)) == of_server)
-        };
+        let named =
+            |late: &[String]| late.iter().any(|server| Some(prompts::typed_name(server)) == of_server);
         let until = tokio::time::Instant::now() + STARTING;
         if all.find(name).is_none() && !all.late.is_empty() {
             all = self.all(PATIENCE).await?;

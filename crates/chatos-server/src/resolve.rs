@@ -30,7 +30,8 @@ pub(crate) async fn resolved(app: &App, mut request: Request) -> Result<Request,
     let Some((list, rest)) = path.strip_prefix("/api/v1/").and_then(|path| path.split_once('/')) else {
         return Ok(request);
     };
-    let (written, behind) = rest.split_once('/').map_or((rest, String::new()), |(id, rest)| (id, format!("/{rest}")));
+    let (written, behind) =
+        rest.split_once('/').map_or((rest, String::new()), |(id, rest)| (id, format!("/{rest}")));
     if WORDS.contains(&written) {
         return Ok(request);
     }
@@ -117,7 +118,9 @@ fn decoded(written: &str) -> Result<String, ApiError> {
 
 fn encoded(id: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~');
-    id.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
+    id.bytes()
+        .map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+        .collect()
 }
 
 fn odd(what: &str) -> ApiError {

@@ -53,11 +53,7 @@ struct Fence {
 /// Where in its line a text is.
 enum At {
     Start,
-    Words {
-        base: Style,
-        bytes: usize,
-        before: Option<char>,
-    },
+    Words { base: Style, bytes: usize, before: Option<char> },
     Code(Style),
 }
 

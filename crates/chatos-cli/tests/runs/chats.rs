@@ -183,7 +183,10 @@ fn the_api_takes_names_where_it_is_asked_to() {
     let stand = Stand::new(decide);
     let run = |args: &[&str]| stand.sandbox.run(args);
     for name in ["My helper", "My other", "写作 助手"] {
-        assert_eq!(run(&["agent", "create", "--name", name, "--mode", "flow", "--land", "counting"]).status, 0);
+        assert_eq!(
+            run(&["agent", "create", "--name", name, "--mode", "flow", "--land", "counting"]).status,
+            0
+        );
     }
     let host = stand.sandbox.serve();
     let ask = |path: &str| host.ask("GET", &format!("/api/v1/{path}"), None);
@@ -203,7 +206,12 @@ fn the_api_takes_names_where_it_is_asked_to() {
     let explained = ask("agents/my%20h/explain?role=main&resolve=1");
     assert_eq!(explained.status, 200, "{}", explained.text());
     let both = ask("agents/my?resolve=1");
-    assert_eq!((both.status, &both.json()["error"]["code"]), (409, &json!("ambiguous_name")), "{}", both.text());
+    assert_eq!(
+        (both.status, &both.json()["error"]["code"]),
+        (409, &json!("ambiguous_name")),
+        "{}",
+        both.text()
+    );
     assert!(both.text().contains("My helper") && both.text().contains("My other"), "{}", both.text());
     let none = ask("agents/My%20helpr?resolve=1");
     assert!(none.status == 404 && none.text().contains("`My helper`"), "{}", none.text());

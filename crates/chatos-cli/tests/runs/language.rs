@@ -225,17 +225,26 @@ fn a_summary_is_asked_for_in_the_language_of_the_prompts() {
         for text in ["one", "two", "three"] {
             until(&host, &send(&host, &chat, text), &["done"]);
         }
-        let compacted = host.ask("POST", &format!("/api/v1/sessions/{chat}/compact"), Some(&json!({ "instructions": "42" })));
+        let compacted = host.ask(
+            "POST",
+            &format!("/api/v1/sessions/{chat}/compact"),
+            Some(&json!({ "instructions": "42" })),
+        );
         assert_eq!(compacted.status, 200, "{}", compacted.text());
         let requests = model.requests();
-        let asked = requests.iter().filter(|request| request.get("tools").is_none()).map(|request| last(request).1);
-        let order = asked.filter_map(|text| text.split_once("---\n").map(|(_, order)| order.to_owned())).next_back();
+        let asked =
+            requests.iter().filter(|request| request.get("tools").is_none()).map(|request| last(request).1);
+        let order =
+            asked.filter_map(|text| text.split_once("---\n").map(|(_, order)| order.to_owned())).next_back();
         let order = order.unwrap();
         assert_eq!((foreign(&order, zh), order.chars().any(is_chinese)), (None, zh), "{locale:?}: {order}");
         // What stands for the beginning afterwards, too.
         until(&host, &send(&host, &chat, "four"), &["done"]);
         let block = model.requests().last().unwrap()["messages"].to_string();
-        assert!(block.contains(if zh { "本对话的开头已被总结" } else { "was summarised to save room" }), "{block}");
+        assert!(
+            block.contains(if zh { "本对话的开头已被总结" } else { "was summarised to save room" }),
+            "{block}"
+        );
         host.stop();
     }
 }
@@ -250,10 +259,13 @@ fn a_text_in_the_other_language_is_used_and_told() {
         assert!(made.status < 300, "{path}: {}", made.text());
         made.json()
     };
-    let made =
-        post("models", json!({ "name": "s", "provider": "openai", "model": "s", "baseUrl": model.base_url() }));
+    let made = post(
+        "models",
+        json!({ "name": "s", "provider": "openai", "model": "s", "baseUrl": model.base_url() }),
+    );
     post(&format!("models/{}/default", made["id"].as_str().unwrap()), json!({}));
-    for (name, content) in [("house_rules", "请始终使用简洁的语言。"), ("my_rules", "Always be brief.")] {
+    for (name, content) in [("house_rules", "请始终使用简洁的语言。"), ("my_rules", "Always be brief.")]
+    {
         post("system-prompts", json!({ "name": name, "content": content }));
     }
     let land = post(

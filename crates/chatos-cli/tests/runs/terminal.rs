@@ -214,7 +214,10 @@ fn markdown_has_looks_on_a_terminal_and_is_as_it_was_written_elsewhere() {
     terminal.expect("\u{1b}[1mbold\u{1b}[0m and \u{1b}[36mcode\u{1b}[0m").expect("──┼───").expect("1 │ 语");
     terminal.expect("last").expect("> ");
     let screen = terminal.screen();
-    assert!(!screen.contains("**bold**") && !screen.contains("\u{1b}[2J") && !screen.contains("\u{1b}]0"), "{screen}");
+    assert!(
+        !screen.contains("**bold**") && !screen.contains("\u{1b}[2J") && !screen.contains("\u{1b}]0"),
+        "{screen}"
+    );
     terminal.press(CTRL_D);
     assert_eq!(terminal.end().0, Some(0));
     // Coming back, what was said looks the same; without colours and in a pipe it is what the model wrote.
@@ -236,7 +239,8 @@ fn markdown_has_looks_on_a_terminal_and_is_as_it_was_written_elsewhere() {
 fn a_message_is_edited_in_the_editor_of_the_person_and_takes_the_place_of_the_old_one() {
     let mut stand = Stand::new(decide);
     let editor = stand.sandbox.root().join("my editor.sh");
-    std::fs::write(&editor, "sed 's/hello/good evening/' \"$1\" > \"$1.new\" && mv \"$1.new\" \"$1\"\n").unwrap();
+    std::fs::write(&editor, "sed 's/hello/good evening/' \"$1\" > \"$1.new\" && mv \"$1.new\" \"$1\"\n")
+        .unwrap();
     stand.sandbox.set_variable("EDITOR", format!("sh '{}'", editor.display()));
     let mut terminal = chat(&stand, &[]);
     terminal.enter("/edit").expect("there is no such message").expect("> ");
@@ -265,7 +269,12 @@ fn tools_and_access_say_what_the_agent_may_do() {
     // The tools of a server are known once it was used.
     terminal.enter("count one").expect("c = ").enter("y").expect("got: counted one").expect("> ");
     assert_eq!(stand.counted("one"), 1);
-    terminal.enter("/tools").expect("counter").expect("count?").expect("asks you before each call").expect("> ");
+    terminal
+        .enter("/tools")
+        .expect("counter")
+        .expect("count?")
+        .expect("asks you before each call")
+        .expect("> ");
     terminal.enter("/access").expect("Permissions profile").expect("counting").expect("Asks you before");
     terminal.expect("agent explain 'counter'").expect("> ");
     terminal.enter("count two").expect("c = ").enter("r").expect("Remark").enter("not today");

@@ -43,10 +43,7 @@ impl Editor {
                 ),
             )
             .caused_by(&error)
-            .hint(Text::fixed(
-                "name an editor in the variable EDITOR",
-                "请用环境变量 EDITOR 指定编辑器",
-            ))
+            .hint(Text::fixed("name an editor in the variable EDITOR", "请用环境变量 EDITOR 指定编辑器"))
         })
     }
 
@@ -54,10 +51,12 @@ impl Editor {
         let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
         file.write_all(text.as_bytes())?;
         drop(file);
-        #[expect(clippy::disallowed_methods, reason = "the editor is the person's own program, on their terminal")]
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the editor is the person's own program, on their terminal"
+        )]
         let mut editor = std::process::Command::new("/bin/sh");
-        let status =
-            editor.arg("-c").arg(format!("{} \"$1\"", self.command)).arg("sh").arg(path).status()?;
+        let status = editor.arg("-c").arg(format!("{} \"$1\"", self.command)).arg("sh").arg(path).status()?;
         if !status.success() {
             return Ok(None);
         }

@@ -141,7 +141,8 @@ impl<'a> Talk<'a> {
     /// Says something else in the place of a message of the person.
     pub(super) async fn say_instead(&mut self, message: &str, text: &str) -> Result<Sent, Fault> {
         let files: Vec<Value> = self.files.iter().map(File::to_json).collect();
-        self.send_as(json!({ "text": text, "attachments": files, "mode": "queue", "replaces": message })).await
+        self.send_as(json!({ "text": text, "attachments": files, "mode": "queue", "replaces": message }))
+            .await
     }
 
     async fn send_as(&mut self, body: Value) -> Result<Sent, Fault> {

@@ -31,8 +31,7 @@ impl Style {
     }
 
     fn sequence(self) -> String {
-        let flags =
-            [(self.bold, 1), (self.dim, 2), (self.italic, 3), (self.underline, 4), (self.strike, 9)];
+        let flags = [(self.bold, 1), (self.dim, 2), (self.italic, 3), (self.underline, 4), (self.strike, 9)];
         let codes = flags.iter().filter(|(on, _)| *on).map(|(_, code)| *code).chain(self.colour);
         let codes: Vec<String> = codes.map(|code| code.to_string()).collect();
         format!("\u{1b}[{}m", codes.join(";"))

@@ -23,8 +23,7 @@ pub(super) fn lines(source: &[String], most: usize) -> Option<Vec<Vec<Span>>> {
     let sides: Vec<Side> =
         cells(source.get(1)?).iter().map(|cell| side(cell.trim())).collect::<Option<_>>()?;
     let head = read(source.first()?, sides.len(), Style::BOLD);
-    let rows: Vec<Vec<Cell>> =
-        source[2..].iter().map(|line| read(line, sides.len(), Style::PLAIN)).collect();
+    let rows: Vec<Vec<Cell>> = source[2..].iter().map(|line| read(line, sides.len(), Style::PLAIN)).collect();
     let widest = |column: usize| {
         rows.iter().chain([&head]).map(|row| of(&row[column])).max().unwrap_or_default().max(1)
     };
@@ -64,8 +63,7 @@ fn records(head: &[Cell], rows: &[Vec<Cell>]) -> Vec<Vec<Span>> {
 }
 
 fn row(cells: &[Cell], widths: &[usize], sides: &[Side]) -> Vec<Vec<Span>> {
-    let parts: Vec<Vec<Cell>> =
-        cells.iter().zip(widths).map(|(cell, width)| broken(cell, *width)).collect();
+    let parts: Vec<Vec<Cell>> = cells.iter().zip(widths).map(|(cell, width)| broken(cell, *width)).collect();
     let height = parts.iter().map(Vec::len).max().unwrap_or_default().max(1);
     (0..height)
         .map(|line| {

@@ -77,7 +77,11 @@ fn lists_keep_their_depth_and_hang() {
 
 #[test]
 fn code_is_as_it_was_written_and_differences_have_colours() {
-    check("```rust\nfn a() { *b }\n\n    # c\n```\nafter", 80, "<2>```rust<0>\nfn a() { *b }\n\n    # c\n<2>```<0>\nafter\n");
+    check(
+        "```rust\nfn a() { *b }\n\n    # c\n```\nafter",
+        80,
+        "<2>```rust<0>\nfn a() { *b }\n\n    # c\n<2>```<0>\nafter\n",
+    );
     check(
         "```diff\n--- a\n+++ b\n@@ -1 +1 @@\n-old\n+new\n same\n```",
         80,
@@ -126,12 +130,19 @@ fn lines_are_broken_by_the_width_of_letters() {
     check("一二三四五。六七", 10, "一二三四\n五。六七\n");
     check("👩‍👩‍👧 family 👍🏽 thumbs", 40, "👩‍👩‍👧 family 👍🏽 thumbs\n");
     check("aaa bbb ccc ddd", 11, "aaa bbb ccc\nddd\n");
-    check("https://example.org/a/very/long/address end", 20, "https://example.org/a/very/long/address\nend\n");
+    check(
+        "https://example.org/a/very/long/address end",
+        20,
+        "https://example.org/a/very/long/address\nend\n",
+    );
 }
 
 #[test]
 fn a_text_hangs_beside_its_head() {
-    assert_eq!(hung("  name  ", false, "one, two, three", false, 16), "  name  one,\n        two,\n        three");
+    assert_eq!(
+        hung("  name  ", false, "one, two, three", false, 16),
+        "  name  one,\n        two,\n        three"
+    );
     assert_eq!(shown(&hung("a ", true, "b", true, 80)), "<1>a <0><2>b<0>");
 }
 
@@ -152,7 +163,8 @@ fn a_terminal_obeys_nothing_of_a_text() {
 #[test]
 fn a_line_of_five_megabytes_is_nothing_special() {
     let five = 5 * 1024 * 1024;
-    for (unit, bytes) in [("x", five), ("*a ", five), ("[", five / 40), ("字", five / 40), ("`", five / 40)] {
+    for (unit, bytes) in [("x", five), ("*a ", five), ("[", five / 40), ("字", five / 40), ("`", five / 40)]
+    {
         let line = unit.repeat(bytes / unit.len());
         let shown = Markdown::whole(&line, 80);
         assert!(shown.len() >= line.len() / 2, "{unit}");

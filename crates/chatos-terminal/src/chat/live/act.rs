@@ -252,7 +252,11 @@ impl Live<'_, '_> {
         self.needs_rest()?;
         let back = match written {
             "" => 1,
-            number => number.parse::<usize>().ok().filter(|back| *back > 0).ok_or_else(|| commands::lacks(Name::Edit))?,
+            number => number
+                .parse::<usize>()
+                .ok()
+                .filter(|back| *back > 0)
+                .ok_or_else(|| commands::lacks(Name::Edit))?,
         };
         let all = messages(self.talk.api(), self.output, &self.talk.id, None).await?;
         let mine = all.iter().rev().filter(|message| message.role == MessageRole::User).nth(back - 1);

@@ -51,7 +51,11 @@ impl Live<'_, '_> {
             let head = format!("  {}  ", pad(&visible(&server.name), widest));
             self.output.line(&hung(&head, self.output.paints(), &names, false, columns()));
         }
-        if known.servers.iter().any(|server| server.tools.iter().flatten().any(|tool| tool.granted && tool.ask)) {
+        if known
+            .servers
+            .iter()
+            .any(|server| server.tools.iter().flatten().any(|tool| tool.granted && tool.ask))
+        {
             self.dim(&Text::fixed("? asks you before each call", "? 每次调用前会问你"));
         }
         Ok(())
@@ -61,7 +65,8 @@ impl Live<'_, '_> {
     pub(super) async fn access(&self) -> Result<(), Fault> {
         let lang = self.output.lang;
         let session = self.talk.session().await?;
-        let agent = self.talk.api().get_json(&format!("/api/v1/agents/{}", encode(&session.agent_id)), lang).await?;
+        let agent =
+            self.talk.api().get_json(&format!("/api/v1/agents/{}", encode(&session.agent_id)), lang).await?;
         let known = self.explained().await?;
         let said = |en: &'static str, zh: &'static str| Text::fixed(en, zh).get(lang).to_owned();
         let mut rows = vec![
@@ -110,7 +115,10 @@ impl Live<'_, '_> {
         let counting = |rule: &&Value| rule["ours"] == true && rule["ended"] == false;
         let rules = rules["items"].as_array().into_iter().flatten().filter(counting).count();
         if rules > 0 {
-            rows.push((said("Rules that answer for you", "代你回答的规则"), format!("{rules} (`chatos rules list`)")));
+            rows.push((
+                said("Rules that answer for you", "代你回答的规则"),
+                format!("{rules} (`chatos rules list`)"),
+            ));
         }
         let widest = rows.iter().map(|(name, _)| width(name)).max().unwrap_or_default();
         for (name, value) in rows {
@@ -142,7 +150,9 @@ impl Live<'_, '_> {
                 continue;
             }
             let path = format!("/api/v1/changes/{}", encode(&change.id));
-            let Ok(detail) = self.talk.api().get::<FileChangeDetail>(&path, self.output.lang).await else { continue };
+            let Ok(detail) = self.talk.api().get::<FileChangeDetail>(&path, self.output.lang).await else {
+                continue;
+            };
             let lines: Vec<&str> = detail.body.diff.lines().collect();
             for line in lines.iter().take(DIFF) {
                 self.output.line(&format!("  {}", diff_line(self.output, line)));
