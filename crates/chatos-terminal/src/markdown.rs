@@ -434,17 +434,13 @@ fn kind(line: &str, whole: bool, code: bool) -> Kind {
             let rest = &bare[1..];
             let rule = first != '+' && rest.chars().all(|c| c == first || c == ' ');
             if rest.starts_with(' ') {
-                if rest.trim().is_empty() || (rule && !whole) {
-                    return if whole { item(indent, "-", rest, whole) } else { Kind::Open };
-                }
-                return item(indent, "-", rest, whole);
+                let open = !whole && (rule || rest.trim().is_empty());
+                return if open { Kind::Open } else { item(indent, "-", rest, whole) };
             }
-            match rest.is_empty() {
-                true if whole => item(indent, "-", "", whole),
-                true => Kind::Open,
-                false if rule && !whole => Kind::Open,
-                false => Kind::Paragraph(indent),
+            if rest.is_empty() && whole {
+                return item(indent, "-", "", whole);
             }
+            if rest.is_empty() || (rule && !whole) { Kind::Open } else { Kind::Paragraph(indent) }
         }
         '_' if bare.chars().all(|c| c == '_' || c == ' ') => open(),
         '0'..='9' => {
@@ -468,7 +464,7 @@ fn item(indent: usize, mark: &str, rest: &str, whole: bool) -> Kind {
     let task = match text.get(..4) {
         Some("[ ] ") => Some(false),
         Some("[x] " | "[X] ") => Some(true),
-        None if !whole && "[ ] [x] [X] ".split_inclusive("] ").any(|box_| box_.starts_with(text)) => {
+        None if !whole && "[ ] [x] [X] ".split_inclusive("] ").any(|known| known.starts_with(text)) => {
             return Kind::Open;
         }
         _ => None,

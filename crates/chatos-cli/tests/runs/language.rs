@@ -274,8 +274,12 @@ fn a_text_in_the_other_language_is_used_and_told() {
     );
     let agent = post("agents", json!({ "name": "ruled", "mode": "flow", "landConfigId": land["id"] }));
     let chat = session(&host, agent["id"].as_str().unwrap());
+    let heard = |since: u64| {
+        host.ask("GET", &format!("/api/v1/sessions/{chat}/events?since={since}&waitMs=0"), None).json()
+    };
+    let before = heard(0)["next"].as_u64().unwrap();
     until(&host, &send(&host, &chat, "hello"), &["done"]);
-    let events = host.ask("GET", &format!("/api/v1/sessions/{chat}/events?since=0&waitMs=0"), None).json();
+    let events = heard(before);
     let notices: Vec<&str> = events["events"]
         .as_array()
         .unwrap()

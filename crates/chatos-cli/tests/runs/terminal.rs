@@ -211,7 +211,10 @@ fn markdown_has_looks_on_a_terminal_and_is_as_it_was_written_elsewhere() {
     let mut stand = Stand::new(decide);
     let mut terminal = chat(&stand, &[]);
     terminal.enter("looks").expect("\u{1b}[1;4mTitle\u{1b}[0m").expect("\u{1b}[2m• \u{1b}[0m");
-    terminal.expect("\u{1b}[1mbold\u{1b}[0m and \u{1b}[36mcode\u{1b}[0m").expect("──┼───").expect("1 │ 语");
+    terminal
+        .expect("\u{1b}[1mbold\u{1b}[0m and \u{1b}[36mcode\u{1b}[0m")
+        .expect("──┼───")
+        .expect("│ \u{1b}[0m语");
     terminal.expect("last").expect("> ");
     let screen = terminal.screen();
     assert!(

@@ -116,7 +116,7 @@ fn closing_ticks(text: &str, count: usize, ended: bool) -> Option<usize> {
 /// Where emphasis ends: a run of the mark behind a letter. What stands in code does not count.
 fn closing(text: &str, mark: char, count: usize, ended: bool) -> Option<usize> {
     let mut before = ' ';
-    let mut letters = text.char_indices().peekable();
+    let mut letters = text.char_indices();
     let mut skip = 0;
     while let Some((at, c)) = letters.next() {
         if at < skip {
@@ -135,7 +135,7 @@ fn closing(text: &str, mark: char, count: usize, ended: bool) -> Option<usize> {
             let end = at + run;
             let after = text[end..].chars().next();
             let closes = mark != '_' || !after.is_some_and(char::is_alphanumeric);
-            if run >= count && closes && (run == count || count == 1) {
+            if closes && (run == count || run == 3) {
                 return (ended || after.is_some()).then_some(end);
             }
         }
@@ -251,6 +251,8 @@ mod tests {
             ("**x**", Open(2), Marked(5)),
             ("**x** ", Marked(5), Marked(5)),
             ("**x *y* z** ", Marked(11), Marked(11)),
+            ("*x **y** z* ", Marked(11), Marked(11)),
+            ("**x *y*** ", Marked(9), Marked(9)),
             ("* x", Plain(1), Plain(1)),
             ("`a` b", Marked(3), Marked(3)),
             ("``a ` b`` c", Marked(9), Marked(9)),

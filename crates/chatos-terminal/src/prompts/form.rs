@@ -303,9 +303,10 @@ fn choice(output: &Output, item: &Value, remark: Option<&str>) -> std::io::Resul
     }
 }
 
-/// Words that say yes and no, as the values and labels of options begin.
-const YES: [&str; 8] = ["yes", "approve", "allow", "accept", "ok", "是", "批准", "允许"];
-const NO: [&str; 8] = ["no", "reject", "deny", "refuse", "decline", "否", "拒绝", "不"];
+/// Values and labels of options that say yes and no, the narrowest yes first: `y` never says more than `once`.
+const YES: [&str; 11] =
+    ["yes", "once", "approve", "allow", "accept", "ok", "continue", "open", "是", "批准", "允许"];
+const NO: [&str; 10] = ["no", "deny", "decline", "reject", "refuse", "not_now", "stop", "否", "拒绝", "不"];
 
 /// The option that a word means: its number, its value, `y` or `n`, or a beginning only it has.
 fn meant<'o>(options: &'o [Value], word: &str) -> Option<&'o str> {
@@ -326,11 +327,14 @@ fn meant<'o>(options: &'o [Value], word: &str) -> Option<&'o str> {
         let mut found = options.iter().filter(|option| fits(option));
         found.next().filter(|_| found.next().is_none()).and_then(value)
     };
-    let said = match lower.as_str() {
-        "y" | "yes" | "是" => only(&|option| YES.iter().any(|word| begins(option, word))),
-        "n" | "no" | "否" => only(&|option| NO.iter().any(|word| begins(option, word))),
-        _ => None,
+    let words = match lower.as_str() {
+        "y" | "yes" | "是" => &YES[..],
+        "n" | "no" | "否" => &NO[..],
+        _ => &[],
     };
+    let is = |word: &&str| options.iter().find(|option| option["value"].as_str() == Some(*word));
+    let said = words.iter().find_map(is).and_then(value);
+    let said = said.or_else(|| only(&|option| words.iter().any(|word| begins(option, word))));
     said.or_else(|| only(&|option| begins(option, &lower)))
 }
 
@@ -493,10 +497,14 @@ mod tests {
             ("rej", Some("reject")),
             ("re", None),
             ("改", Some("拒绝2")),
-            ("n", None),
+            ("n", Some("reject")),
         ] {
             assert_eq!(meant(options, word), value, "{word}");
         }
         assert_eq!(meant(&options[..2], "n"), Some("reject"));
+        let asked = json!([{"value": "run", "label": "Allow for this run"}, {"value": "once", "label": "Allow once"},
+                           {"value": "no", "label": "Do not allow"}]);
+        let asked = asked.as_array().unwrap();
+        assert_eq!((meant(asked, "y"), meant(asked, "n")), (Some("once"), Some("no")));
     }
 }
