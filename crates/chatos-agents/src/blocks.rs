@@ -20,6 +20,9 @@ pub struct Block {
     pub text: String,
 }
 
+/// A prompt that is there in another language than the wanted one, and is used all the same.
+const OTHER_LANGUAGE: &str = "other_language";
+
 /// What became of one prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PromptUse {
@@ -27,7 +30,7 @@ pub struct PromptUse {
     pub key: String,
     /// Whether it is part of the system prompt.
     pub included: bool,
-    /// `included`, `duplicate`, `missing_prompt`, `not_for_role`, `not_in_land_config`, `not_exposed`,
+    /// `included`, `other_language`, `duplicate`, `missing_prompt`, `not_for_role`, `not_in_land_config`, `not_exposed`,
     /// `not_chosen`, `server_refused`.
     pub code: &'static str,
     /// For a person.
@@ -41,6 +44,16 @@ pub struct SystemBlocks {
     pub blocks: Vec<Block>,
     /// Every prompt that was looked at.
     pub prompts: Vec<PromptUse>,
+}
+
+impl PromptUse {
+    /// What a person is told of it once: a text that is missing, or missing in the wanted language.
+    pub fn notice(&self) -> Option<Text> {
+        matches!(self.code, "missing_prompt" | OTHER_LANGUAGE).then(|| {
+            let (key, why) = (&self.key, &self.why);
+            Text::new(format!("prompt `{key}`: {}", why.en), format!("提示词 `{key}`：{}", why.zh))
+        })
+    }
 }
 
 impl SystemBlocks {
@@ -160,7 +173,7 @@ impl Assembly<'_> {
         let lang = language(&[lang, self.agent.prompt_lang], self.setting);
         match self.book.find(key, lang, self.outcome.role) {
             Ok(_) if self.is_of_refused(key) => out.skip(key, "server_refused"),
-            Ok(text) => out.prompt(key, &text.id, &text.name, &text.content),
+            Ok(text) => out.prompt(key, &text.id, &text.name, &text.content, text.is_other(lang)),
             Err(NoText::Missing) => out.skip(key, "missing_prompt"),
             Err(NoText::NotForRole) => out.skip(key, "not_for_role"),
         }
@@ -251,7 +264,7 @@ impl Assembly<'_> {
                     out.skip(&key, "not_chosen");
                     continue;
                 }
-                out.prompt(&key, &text.id, &text.name, &text.content);
+                out.prompt(&key, &text.id, &text.name, &text.content, text.is_other(lang));
             }
         }
     }
@@ -342,14 +355,15 @@ impl Collecting {
     }
 
     /// A text counts once, by its id and by its key: the two languages of a key are one prompt.
-    fn prompt(&mut self, key: &str, id: &str, name: &str, content: &str) {
+    /// `other`: it is there only in another language than the wanted one.
+    fn prompt(&mut self, key: &str, id: &str, name: &str, content: &str, other: bool) {
         let new = self.seen.insert(format!("id:{id}"));
         if !(self.seen.insert(seen_key(key)) && new) {
             self.skip(key, "duplicate");
             return;
         }
         self.block(&format!("prompt:{name}"), content);
-        self.note(key, true, "included");
+        self.note(key, true, if other { OTHER_LANGUAGE } else { "included" });
     }
 
     fn has(&self, key: &str) -> bool {
@@ -363,6 +377,10 @@ impl Collecting {
     fn note(&mut self, key: &str, included: bool, code: &'static str) {
         let why = match code {
             "included" => Text::fixed("part of the system prompt", "已包含在系统提示词中"),
+            OTHER_LANGUAGE => Text::fixed(
+                "part of the system prompt in another language: there is no text in the wanted one",
+                "已以另一种语言包含在系统提示词中：没有所需语言的文本",
+            ),
             "duplicate" => Text::fixed("already there; the first one counts", "已存在；以第一个为准"),
             "missing_prompt" => Text::fixed("there is no such prompt", "没有该提示词"),
             "not_for_role" => Text::fixed("the prompt is not meant for this flow", "该提示词不用于此流程"),

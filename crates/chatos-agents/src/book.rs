@@ -26,6 +26,16 @@ pub(crate) struct BookText {
     pub(crate) app: Option<(String, String)>,
 }
 
+impl BookText {
+    /// Whether this stands for a text in the wanted language and is in the other one. By its name the English text of a
+    /// key has a suffix and the other has none; a person may have written either in any language, so what it says counts.
+    pub(crate) fn is_other(&self, wanted: Lang) -> bool {
+        let english = self.name.to_lowercase().ends_with(ENGLISH);
+        let chinese = self.content.chars().any(|c| matches!(c, '\u{4e00}'..='\u{9fff}'));
+        english == (wanted == Lang::Zh) && chinese != (wanted == Lang::Zh)
+    }
+}
+
 /// All of them at one moment.
 #[derive(Debug, Default)]
 pub(crate) struct PromptBook {

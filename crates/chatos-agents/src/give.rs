@@ -2,6 +2,7 @@
 //! the agent chose change together. A profile that is locked or that others use is copied first, so that nobody else
 //! gains or loses anything.
 
+use chatos_events::Finding;
 use chatos_policy::{
     AppEntry, AppFacts, Glob, LandConfig, Mode, Outcome, PromptLang, Role, RunRefusal, SAFE_DEFAULT,
     ServerEntry, ServerFacts, ServerState, ToolFilter, UiApp, World, changes, grants,
@@ -9,6 +10,7 @@ use chatos_policy::{
 use chatos_store::AgentRecord;
 use chatos_tool::names::{Named, Noun, pick};
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
+use chatos_wire::Severity;
 use chatos_wire::agent::{AgentName, GiveAsk, GiveInput, Given, LandName, ServerUser, ServerUsers};
 use chatos_wire::event::{ChangedId, HostEvent};
 
@@ -19,6 +21,12 @@ use crate::lands::check;
 
 /// The most characters the name of a permissions profile may have.
 const NAME: usize = 120;
+
+/// Whether a server is part of the program; whoever wants it finds it where agents are made.
+fn is_built_in(server: &ServerUser) -> bool {
+    let info = chatos_builtin::server_info(&server.name);
+    info.is_some_and(|info| server.row_id.as_deref() == Some(info.id))
+}
 
 /// A server in a permissions profile: by its row, or by the app that has it.
 struct Target<'w> {
@@ -109,6 +117,34 @@ impl Agents {
             }
         });
         Ok(ServerUsers { items: items.collect() })
+    }
+
+    /// Servers that were added and that no agent may use, for the doctor.
+    pub fn unused_servers(&self) -> Option<Finding> {
+        let users = self.server_users().ok()?;
+        let unused = users.items.iter().filter(|server| {
+            let added = server.plugin_id.is_none() && server.row_id.is_some() && !is_built_in(server);
+            added && server.agents.is_empty()
+        });
+        let names: Vec<&str> = unused.map(|server| server.name.as_str()).collect();
+        let first = names.first()?;
+        let first =
+            if first.contains(char::is_whitespace) { format!("'{first}'") } else { (*first).to_owned() };
+        Some(
+            Finding::new(
+                "servers_unused",
+                Severity::Info,
+                Text::fixed("Servers", "服务器"),
+                Text::new(
+                    format!("no agent may use: {}", names.join(", ")),
+                    format!("没有智能体可以使用：{}", names.join("、")),
+                ),
+            )
+            .action(Text::new(
+                format!("`chatos grant {first} --agent default` gives it to your first agent"),
+                format!("`chatos grant {first} --agent default` 可将其交给首个智能体"),
+            )),
+        )
     }
 
     /// The permissions profile that says the most an agent may use.

@@ -20,7 +20,7 @@ const fn command(word: &'static str, takes: [&'static str; 2], does: [&'static s
 }
 
 /// All of them, in the order of `/help`.
-pub static ALL: [BuiltIn; 16] = [
+pub static ALL: [BuiltIn; 19] = [
     command("/help", ["", ""], ["List these commands", "列出这些命令"]),
     command("/new", ["[AGENT]", "[智能体]"], ["Start a new chat", "开始新对话"]),
     command(
@@ -51,6 +51,14 @@ pub static ALL: [BuiltIn; 16] = [
     ),
     command("/retry", ["[MODEL]", "[模型]"], ["Regenerate the last answer", "重新生成上一条回答"]),
     command(
+        "/edit",
+        ["[N]", "[N]"],
+        [
+            "Change your last message, or the Nth last, in your editor",
+            "在编辑器中修改上一条或倒数第 N 条消息",
+        ],
+    ),
+    command(
         "/fork",
         ["[N]", "[N]"],
         ["New chat from here, or from N answers before", "从此处或往前第 N 条回答处新建对话"],
@@ -74,18 +82,25 @@ pub static ALL: [BuiltIn; 16] = [
         ["Steer the agent now; also `!TEXT`", "立即引导智能体；也可用 `!文本`"],
     ),
     command("/stop", ["", ""], ["Stop the agent; also Ctrl-C", "停止智能体；也可按 Ctrl-C"]),
+    command("/tools", ["", ""], ["Show what the agent can call", "查看智能体可调用的工具"]),
+    command(
+        "/access",
+        ["", ""],
+        [
+            "Show what the agent may reach, and what asks you first",
+            "查看智能体可访问的内容，以及需要先问你的操作",
+        ],
+    ),
     command("/prompts", ["", ""], ["Answer questions waiting for you", "回答等待你处理的问题"]),
     command("/quit", ["", ""], ["Leave; also Ctrl-D", "离开；也可按 Ctrl-D"]),
 ];
 
-/// Names that will be commands of the chat; nobody else's command takes them.
-const RESERVED: [&str; 3] = ["edit", "tools", "access"];
 /// What the demo model understands itself; it is sent as it is typed.
 const FOR_THE_DEMO: [&str; 2] = ["call", "calls"];
 
 /// Whether a name belongs to the chat itself.
 pub(crate) fn is_taken(name: &str) -> bool {
-    RESERVED.contains(&name) || FOR_THE_DEMO.contains(&name) || find(name).is_some()
+    FOR_THE_DEMO.contains(&name) || find(name).is_some()
 }
 
 /// Whether a message that begins with this name is sent as it is typed.

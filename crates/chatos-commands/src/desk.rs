@@ -17,7 +17,7 @@ use crate::{built_in, fill, prompts};
 
 /// How long a menu waits for servers; late ones appear when it asks again (packages §5.1).
 pub const PATIENCE: Duration = Duration::from_secs(2);
-/// How long somebody who typed a name waits for servers that are still starting and may have it.
+/// How long somebody who named a server waits while it is still starting; a bare name waits as long as a menu.
 const STARTING: Duration = Duration::from_secs(8);
 /// Names that are offered instead of one that is not there.
 const NEAREST: usize = 3;
@@ -83,10 +83,16 @@ impl Desk<'_> {
                 notices: Vec::new(),
             });
         }
-        // Servers are asked only where nothing else has the name, and waited for as long as one of them may have it.
+        // Servers are asked only where nothing else has the name.
         let mut all = self.all(Duration::ZERO).await?;
+        let of_server = name.split_once(':').map(|(server, _)| server.to_owned());
+        let named =
+            |late: &[String]| late.iter().any(|server| Some(prompts::typed_name(server)) == of_server);
         let until = tokio::time::Instant::now() + STARTING;
-        while all.find(name).is_none() && !all.late.is_empty() && tokio::time::Instant::now() < until {
+        if all.find(name).is_none() && !all.late.is_empty() {
+            all = self.all(PATIENCE).await?;
+        }
+        while all.find(name).is_none() && named(&all.late) && tokio::time::Instant::now() < until {
             all = self.all(PATIENCE).await?;
         }
         let Some((view, origin)) = all.find(name) else { return Err(all.unknown(name)) };
@@ -195,6 +201,14 @@ impl All {
             Text::new(format!("there is no command `/{shown}`"), format!("没有命令 `/{shown}`")),
         )
         .code("unknown_command");
+        if !self.late.is_empty() && near.is_empty() {
+            let late = self.late.iter().map(|name| chatos_mcp::plain_for_model(name)).collect::<Vec<_>>();
+            let (en, zh) = (late.join(", "), late.join("、"));
+            return fault.hint(Text::new(
+                format!("{en} did not answer yet and may have it: try again; `//{shown}` sends it as text"),
+                format!("{zh} 尚未应答，可能有此命令：请重试；`//{shown}` 会作为文字发送"),
+            ));
+        }
         if near.is_empty() {
             return fault.hint(Text::new(
                 format!("`/` lists them; `//{shown}` sends it as text"),
@@ -227,7 +241,7 @@ fn nearest<'a>(wanted: &str, known: impl Iterator<Item = &'a str>) -> Vec<&'a st
 
 fn of_the_chat(name: &str) -> Fault {
     Fault::new(
-        ErrorCode::NotSupported,
+        ErrorCode::InvalidArgument,
         Text::new(
             format!("`/{name}` is a command of the chat itself and works only in a conversation"),
             format!("`/{name}` 是对话自身的命令，只能在对话中使用"),

@@ -143,6 +143,7 @@ impl Host {
         findings.extend(self.examine_browsers());
         findings
             .extend(self.server_parts().examine(self.server_cell().get().map(chatos_servers::Servers::pool)));
+        findings.extend(self.agents().unused_servers());
         findings.push(self.examine_languages());
         findings.extend(self.inbox().examine());
         findings

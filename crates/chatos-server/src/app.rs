@@ -19,6 +19,7 @@ use crate::caller::UiOrigin;
 use crate::frames::{self, Place};
 use crate::guard::{Names, Target, admit};
 use crate::narrow::{self, AppCaller};
+use crate::resolve;
 use crate::route;
 use crate::serve::SignedIn;
 use crate::table::Routes;
@@ -211,7 +212,11 @@ impl App {
     }
 
     /// Routes a request that was admitted, or that comes from this very process.
-    pub(crate) async fn route(&self, mut request: Request) -> Response {
+    pub(crate) async fn route(&self, request: Request) -> Response {
+        let mut request = match resolve::resolved(self, request).await {
+            Ok(request) => request,
+            Err(error) => return error.into_response(),
+        };
         request.extensions_mut().insert(self.clone());
         let Some(router) = self.inner.router.get() else { return bare(StatusCode::SERVICE_UNAVAILABLE) };
         match router.clone().oneshot(request).await {

@@ -16,6 +16,7 @@ mod line;
 mod local;
 mod narrow;
 mod openapi;
+mod resolve;
 mod route;
 mod serve;
 mod socket;

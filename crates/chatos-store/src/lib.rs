@@ -90,7 +90,7 @@ pub use secrets::{SecretInfo, SecretKind, SecretValue, is_secret_name};
 pub use server_facts::ServerFact;
 pub use server_work::{AsyncTaskRow, OpenAskRow};
 pub use sessions::{MessageHit, SessionPatch, SessionRow};
-pub use settings::SettingError;
+pub use settings::{SettingError, stored_setting};
 pub use shell_sessions::ShellSessionRow;
 pub use system_prompts::SystemPrompt;
 pub use tasks::{AddedTasks, NewTask, Task, TaskContext, TaskFilter, TaskNote, TaskPatch};

@@ -1,11 +1,12 @@
 //! Settings in the database: what a person stored, with who did it and when.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use chatos_settings::{SettingIssue, Settings, SettingsInput, find_setting};
 use serde_json::Value;
 
-use crate::db::Store;
+use crate::db::{Store, glance};
 use crate::error::{StoreError, StoreErrorKind};
 use crate::time::now_ms;
 
@@ -18,6 +19,17 @@ pub enum SettingError {
     /// The database could not.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+/// One stored value of a database that nobody here opens for good; what cannot be read is not stored.
+pub fn stored_setting(database: &Path, key: &str) -> Option<Value> {
+    if !database.is_file() {
+        return None;
+    }
+    let connection = glance(database).ok()?;
+    let read = |row: &rusqlite::Row<'_>| row.get::<_, String>(0);
+    let text = connection.query_row("SELECT value FROM settings WHERE key = ?1", [key], read).ok()?;
+    serde_json::from_str(&text).ok()
 }
 
 impl Store {

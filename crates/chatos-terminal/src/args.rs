@@ -20,7 +20,7 @@ pub struct Global {
     /// Project folder to work in [default: the current folder]
     #[arg(long, global = true, value_name = "DIR")]
     pub project: Option<PathBuf>,
-    /// Language of messages: zh or en [default: from the environment]
+    /// Language of messages: zh or en [default: the setting `language`, else from the environment]
     #[arg(long, global = true, value_name = "LANG", value_parser = parse_lang)]
     pub lang: Option<Lang>,
     /// Print one JSON value (or JSON lines) and nothing else on stdout

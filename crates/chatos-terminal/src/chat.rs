@@ -1,6 +1,7 @@
 //! `chatos chat`: the same agents in a terminal, questions included; in a pipe, one message and its reply.
 
 mod commands;
+mod editor;
 mod files;
 mod line;
 mod live;
@@ -28,6 +29,7 @@ pub fn run(
 ) -> Result<ExitCode, Fault> {
     let here = environment.current_dir().to_owned();
     let edits = !matches!(environment.get("TERM"), Some("dumb" | "cons25" | "emacs"));
+    let editor = editor::Editor::of(&environment);
     let keyboard = std::io::stdin().is_terminal();
     // A person who can be asked is there.
     let attended = keyboard && std::io::stdout().is_terminal() && !output.json;
@@ -49,7 +51,7 @@ pub fn run(
                 talk.files = files;
                 match message {
                     Some(message) => once::run(&mut talk, message, attended, options.wait_prompts).await,
-                    None => live::run(&mut talk, options.thinking, edits).await,
+                    None => live::run(&mut talk, options.thinking, edits, editor).await,
                 }
             }
             Err(fault) => Err(fault),

@@ -13,8 +13,9 @@ use serde_json::{Value, json};
 
 use crate::args::{Chats, ChatsExport, ChatsList, FileFormat, Global};
 use crate::client::{Answer, Api, block_on};
+use crate::markdown::Markdown;
 use crate::names::{Names, used};
-use crate::output::{Output, Paint, pad, visible, width};
+use crate::output::{Output, Paint, columns, pad, visible, width};
 use crate::prompts::input;
 use chatos_desk::encode;
 
@@ -226,6 +227,9 @@ pub(crate) fn print_message(output: &Output, message: &MessageView) {
             }
         }
         MessageRole::Assistant if message.content.is_empty() => {}
+        MessageRole::Assistant if output.paints() => {
+            output.piece(&Markdown::whole(&message.content, columns()));
+        }
         MessageRole::Assistant => output.line(&visible(&message.content)),
         MessageRole::System => output.line(&output.paint(Paint::Warn, &visible(&message.content))),
     }

@@ -8,6 +8,8 @@ pub mod args;
 pub mod client;
 pub mod output;
 
+mod markdown;
+
 pub mod names;
 
 pub mod prompts;

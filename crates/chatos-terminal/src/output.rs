@@ -5,11 +5,13 @@ use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
 use chatos_paths::Environment;
+use chatos_settings::{Settings, SettingsInput, languages};
 use chatos_tool::names::AMBIGUOUS;
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use serde_json::{Value, json};
 
 use crate::args::{Color, Global};
+use crate::client::existing_dir;
 
 /// How this command speaks.
 #[derive(Debug, Clone)]
@@ -36,15 +38,23 @@ impl Output {
         let allowed = |terminal: bool| match global.color {
             Color::Always => true,
             Color::Never => false,
-            Color::Auto => terminal && environment.get("NO_COLOR").is_none(),
+            Color::Auto => {
+                let dumb = environment.get("TERM") == Some("dumb");
+                terminal && !dumb && environment.get("NO_COLOR").is_none()
+            }
         };
         Self {
             json: global.json,
             quiet: global.quiet,
-            lang: global.lang.unwrap_or_else(|| environment.lang()),
+            lang: global.lang.unwrap_or_else(|| spoken(global, environment)),
             color: allowed(io::stdout().is_terminal()),
             color_errors: allowed(io::stderr().is_terminal()),
         }
+    }
+
+    /// Whether looks mean something where stdout goes.
+    pub(crate) fn paints(&self) -> bool {
+        self.color
     }
 
     /// Prints a line on stdout. A closed pipe is not an error: the reader has seen enough.
@@ -121,6 +131,24 @@ impl Output {
     }
 }
 
+/// The language of people: what they set, else what the environment asks for. A state that cannot be read says nothing.
+fn spoken(global: &Global, environment: &Environment) -> Lang {
+    let env = environment.variables();
+    let settings = Settings::unstored(SettingsInput { env: env.clone(), ..SettingsInput::default() });
+    let stored = existing_dir(global, environment)
+        .ok()
+        .flatten()
+        .and_then(|dir| chatos_store::stored_setting(&dir.database(), "language"));
+    settings.note_stored("language", stored.map(|value| (value, 0)));
+    languages(env, &settings).people
+}
+
+/// How many columns the terminal has.
+pub(crate) fn columns() -> usize {
+    let known = rustix::termios::tcgetwinsize(io::stdout()).map_or(0, |size| usize::from(size.ws_col));
+    if known == 0 { 80 } else { known }
+}
+
 /// A name that means several things is wrong usage; everything else ends as its class says.
 fn exit_status(fault: &Fault) -> ExitCode {
     ExitCode::from(if fault.code == AMBIGUOUS { 2 } else { fault.class.exit_status() })
@@ -166,7 +194,7 @@ fn dress(color: bool, paint: Paint, text: &str) -> String {
 }
 
 /// Characters that move the cursor, or hide themselves or others.
-fn is_hostile(c: char) -> bool {
+pub(crate) fn is_hostile(c: char) -> bool {
     let bidi = matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200b}'..='\u{200f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}');
     (c.is_control() && c != '\n' && c != '\t') || bidi
 }

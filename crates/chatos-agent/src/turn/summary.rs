@@ -54,8 +54,8 @@ impl Turn {
         let most = room.bytes(room.share(SUMMARY)).clamp(1_000, LONGEST);
         let (made, usage) = self.summarise(before, gone, room, most, wish).await;
         let mechanical = made.is_none();
-        let text = made.unwrap_or_else(|| text::mechanical(before, gone, most));
-        let task = text::task(chat, &self.run.id, room.bytes(room.share(TAIL).min(20_000)));
+        let text = made.unwrap_or_else(|| text::mechanical(self.run.lang, before, gone, most));
+        let task = text::task(self.run.lang, chat, &self.run.id, room.bytes(room.share(TAIL).min(20_000)));
         let standing = self.stage.standing().await?;
         let block = text::block(self.run.lang, &task, &text, &standing);
         let left: u64 = kept.iter().map(|said| room.tokens(&said.message)).sum();
@@ -152,7 +152,7 @@ impl Turn {
             None => (&*self.provider, &self.model),
         };
         let words = most / 8;
-        let text = text::order(part, words, wish);
+        let text = text::order(self.run.lang, part, words, wish);
         let asked = text_tokens(&text);
         let messages = vec![Message::User { text, images: Vec::new() }];
         let request = Request { system: Vec::new(), messages, tools: Vec::new(), params: params(model, &[]) };

@@ -177,3 +177,51 @@ fn a_chat_is_exported_over_the_api() {
     assert_eq!(host.ask("GET", &format!("{path}?format=pdf"), None).status, 400);
     assert_eq!(host.ask("GET", "/api/v1/sessions/none/export", None).status, 404);
 }
+
+#[test]
+fn the_api_takes_names_where_it_is_asked_to() {
+    let stand = Stand::new(decide);
+    let run = |args: &[&str]| stand.sandbox.run(args);
+    for name in ["My helper", "My other", "写作 助手"] {
+        assert_eq!(
+            run(&["agent", "create", "--name", name, "--mode", "flow", "--land", "counting"]).status,
+            0
+        );
+    }
+    let host = stand.sandbox.serve();
+    let ask = |path: &str| host.ask("GET", &format!("/api/v1/{path}"), None);
+    assert_eq!(ask("agents/My%20helper").status, 404, "an id is an id");
+    for (path, name) in [
+        ("agents/My%20helper?resolve=1", "My helper"),
+        ("agents/MY%20H?resolve=1", "My helper"),
+        ("agents/%E5%86%99%E4%BD%9C?resolve=1", "写作 助手"),
+        ("agents/default?resolve=1", "ChatOS"),
+        ("models/SCRIPT?resolve=1", "scripted"),
+        ("models/default?resolve=1", "scripted"),
+        ("land-configs/count?resolve=1", "counting"),
+    ] {
+        let found = ask(path);
+        assert_eq!((found.status, &found.json()["name"]), (200, &json!(name)), "{path}: {}", found.text());
+    }
+    let explained = ask("agents/my%20h/explain?role=main&resolve=1");
+    assert_eq!(explained.status, 200, "{}", explained.text());
+    let both = ask("agents/my?resolve=1");
+    assert_eq!(
+        (both.status, &both.json()["error"]["code"]),
+        (409, &json!("ambiguous_name")),
+        "{}",
+        both.text()
+    );
+    assert!(both.text().contains("My helper") && both.text().contains("My other"), "{}", both.text());
+    let none = ask("agents/My%20helpr?resolve=1");
+    assert!(none.status == 404 && none.text().contains("`My helper`"), "{}", none.text());
+    assert_eq!(ask("sessions/last?resolve=1").status, 404, "there is none yet");
+    let chat = session(&host, &stand.agent);
+    until(&host, &send(&host, &chat, "hello there"), &["done"]);
+    host.ask("PATCH", &format!("/api/v1/sessions/{chat}"), Some(&json!({ "title": "The count" })));
+    for path in ["sessions/last?resolve=1", "sessions/the%20c?resolve=1", "sessions/The%20count?resolve=1"] {
+        assert_eq!(ask(path).json()["id"], json!(chat), "{path}");
+    }
+    assert_eq!(ask("sessions/the%20c/messages?resolve=1").json()["messages"].as_array().unwrap().len(), 2);
+    assert_eq!(ask("agents/%zz?resolve=1").status, 422);
+}

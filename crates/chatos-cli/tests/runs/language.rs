@@ -186,3 +186,108 @@ fn a_run_and_the_gateway_are_in_one_language() {
         host.stop();
     }
 }
+
+#[test]
+fn the_language_that_was_set_is_the_one_of_the_command_line_too() {
+    let sandbox = place(Some("C"));
+    let said = |args: &[&str]| sandbox.run(args).stderr.chars().any(is_chinese);
+    assert!(!said(&["settings", "get", "nothing"]), "nobody has said anything");
+    assert_eq!(sandbox.run(&["settings", "set", "language", "zh"]).status, 0);
+    assert!(said(&["settings", "get", "nothing"]));
+    assert!(!said(&["settings", "get", "nothing", "--lang", "en"]), "a flag is stronger");
+    // With a host that has the database open, and after it was killed.
+    let host = sandbox.serve();
+    assert!(said(&["settings", "get", "nothing"]));
+    host.kill();
+    assert!(said(&["settings", "get", "nothing"]));
+    let chinese = place(Some("zh_CN.UTF-8"));
+    assert_eq!(chinese.run(&["settings", "set", "language", "en"]).status, 0);
+    assert!(!chinese.run(&["settings", "get", "nothing"]).stderr.chars().any(is_chinese));
+}
+
+#[test]
+fn a_summary_is_asked_for_in_the_language_of_the_prompts() {
+    for (locale, zh) in LOCALES {
+        let sandbox = place(locale);
+        let model = ScriptedModel::start(|request| match request.get("tools") {
+            None => Script::say("in short"),
+            Some(_) => Script::say("word ".repeat(400)),
+        });
+        let host = sandbox.serve();
+        let post = |path: &str, body: Value| host.ask("POST", &format!("/api/v1/{path}"), Some(&body)).json();
+        let made = post(
+            "models",
+            json!({ "name": "s", "provider": "openai", "model": "s", "baseUrl": model.base_url() }),
+        );
+        post(&format!("models/{}/default", made["id"].as_str().unwrap()), json!({}));
+        let agent = post("agents", json!({ "name": "dev", "mode": "flow", "landConfigId": DEVELOPER }));
+        let chat = session(&host, agent["id"].as_str().unwrap());
+        for text in ["one", "two", "three"] {
+            until(&host, &send(&host, &chat, text), &["done"]);
+        }
+        let compacted = host.ask(
+            "POST",
+            &format!("/api/v1/sessions/{chat}/compact"),
+            Some(&json!({ "instructions": "42" })),
+        );
+        assert_eq!(compacted.status, 200, "{}", compacted.text());
+        let requests = model.requests();
+        let asked =
+            requests.iter().filter(|request| request.get("tools").is_none()).map(|request| last(request).1);
+        let order =
+            asked.filter_map(|text| text.split_once("---\n").map(|(_, order)| order.to_owned())).next_back();
+        let order = order.unwrap();
+        assert_eq!((foreign(&order, zh), order.chars().any(is_chinese)), (None, zh), "{locale:?}: {order}");
+        // What stands for the beginning afterwards, too.
+        until(&host, &send(&host, &chat, "four"), &["done"]);
+        let block = model.requests().last().unwrap()["messages"].to_string();
+        assert!(
+            block.contains(if zh { "本对话的开头已被总结" } else { "was summarised to save room" }),
+            "{block}"
+        );
+        host.stop();
+    }
+}
+
+#[test]
+fn a_text_in_the_other_language_is_used_and_told() {
+    let sandbox = place(Some("C"));
+    let model = ScriptedModel::start(|_| Script::say("short"));
+    let host = sandbox.serve();
+    let post = |path: &str, body: Value| {
+        let made = host.ask("POST", &format!("/api/v1/{path}"), Some(&body));
+        assert!(made.status < 300, "{path}: {}", made.text());
+        made.json()
+    };
+    let made = post(
+        "models",
+        json!({ "name": "s", "provider": "openai", "model": "s", "baseUrl": model.base_url() }),
+    );
+    post(&format!("models/{}/default", made["id"].as_str().unwrap()), json!({}));
+    for (name, content) in [("house_rules", "请始终使用简洁的语言。"), ("my_rules", "Always be brief.")]
+    {
+        post("system-prompts", json!({ "name": name, "content": content }));
+    }
+    let land = post(
+        "land-configs",
+        json!({ "name": "ruled", "main": { "mcpServers": [], "prompts": [{ "key": "house_rules" }, { "key": "my_rules" }] }, "sub": {} }),
+    );
+    let agent = post("agents", json!({ "name": "ruled", "mode": "flow", "landConfigId": land["id"] }));
+    let chat = session(&host, agent["id"].as_str().unwrap());
+    let heard = |since: u64| {
+        host.ask("GET", &format!("/api/v1/sessions/{chat}/events?since={since}&waitMs=0"), None).json()
+    };
+    let before = heard(0)["next"].as_u64().unwrap();
+    until(&host, &send(&host, &chat, "hello"), &["done"]);
+    let events = heard(before);
+    let notices: Vec<&str> = events["events"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|event| event["type"] == "notice" && event["code"] == "missing_prompt")
+        .filter_map(|event| event["message"].as_str())
+        .collect();
+    assert!(notices.len() == 1 && notices[0].contains("house_rules"), "{events}");
+    let system = model.requests()[0]["messages"][0]["content"].to_string();
+    assert!(system.contains("请始终") && system.contains("Always be brief"), "{system}");
+}

@@ -19,6 +19,13 @@ fn decide(request: &Value) -> Script {
     if text.contains("steady") {
         return Script::say(format!("steered by {text}"));
     }
+    if text == "looks" {
+        let text = "# Title\n\n- **bold** and `code`\n\n| a | b |\n|---|---|\n| 1 | 语 |\n\n\u{1b}[2J\u{1b}]0;mine\u{7}last";
+        return Script::Slow {
+            pieces: text.chars().map(String::from).collect(),
+            pause: Duration::from_millis(1),
+        };
+    }
     match text.split_once(' ') {
         Some(("count", key)) => {
             Script::call("call-1", offered(request, "count").unwrap(), &json!({ "key": key }))
@@ -197,4 +204,85 @@ fn the_arrow_keys_bring_back_what_was_said_before() {
     assert_eq!(terminal.end().0, Some(0));
     let asked = eventually("the last request", || stand.model.requests().last().cloned());
     assert!(asked["messages"].to_string().contains("first\\nsecond"), "{asked}");
+}
+
+#[test]
+fn markdown_has_looks_on_a_terminal_and_is_as_it_was_written_elsewhere() {
+    let mut stand = Stand::new(decide);
+    let mut terminal = chat(&stand, &[]);
+    terminal.enter("looks").expect("\u{1b}[1;4mTitle\u{1b}[0m").expect("\u{1b}[2m• \u{1b}[0m");
+    terminal
+        .expect("\u{1b}[1mbold\u{1b}[0m and \u{1b}[36mcode\u{1b}[0m")
+        .expect("──┼───")
+        .expect("│ \u{1b}[0m语");
+    terminal.expect("last").expect("> ");
+    let screen = terminal.screen();
+    assert!(
+        !screen.contains("**bold**") && !screen.contains("\u{1b}[2J") && !screen.contains("\u{1b}]0"),
+        "{screen}"
+    );
+    terminal.press(CTRL_D);
+    assert_eq!(terminal.end().0, Some(0));
+    // Coming back, what was said looks the same; without colours and in a pipe it is what the model wrote.
+    let mut terminal = Terminal::start_as(&stand.sandbox, &["chat", "--session", "last"], "xterm");
+    terminal.expect("\u{1b}[1;4mTitle\u{1b}[0m").expect("> ").press(CTRL_D);
+    assert_eq!(terminal.end().0, Some(0));
+    let piped = stand.sandbox.run(&["chat", "--agent", "counter", "-p", "looks"]);
+    assert!(piped.stdout.starts_with("# Title\n\n- **bold** and `code`\n"), "{piped:?}");
+    assert!(!piped.stdout.contains('\u{1b}'), "{piped:?}");
+    stand.sandbox.set_variable("NO_COLOR", "1");
+    let mut plain = chat(&stand, &[]);
+    plain.enter("looks").expect("- **bold** and `code`").expect("| 1 | 语 |").expect("last").expect("> ");
+    assert!(!plain.screen().contains("\u{1b}[1m") && !plain.screen().contains("\u{1b}[2J"));
+    plain.press(CTRL_D);
+    assert_eq!(plain.end().0, Some(0));
+}
+
+#[test]
+fn a_message_is_edited_in_the_editor_of_the_person_and_takes_the_place_of_the_old_one() {
+    let mut stand = Stand::new(decide);
+    let editor = stand.sandbox.root().join("my editor.sh");
+    std::fs::write(&editor, "sed 's/hello/good evening/' \"$1\" > \"$1.new\" && mv \"$1.new\" \"$1\"\n")
+        .unwrap();
+    stand.sandbox.set_variable("EDITOR", format!("sh '{}'", editor.display()));
+    let mut terminal = chat(&stand, &[]);
+    terminal.enter("/edit").expect("there is no such message").expect("> ");
+    terminal.enter("hello you").expect("you said hello you.").expect("> ");
+    terminal.enter("something else").expect("you said something else.").expect("> ");
+    terminal.enter("/edit").expect("Nothing was changed").expect("> ");
+    terminal.enter("/edit 2").expect("good evening you").expect("you said good evening you.").expect("> ");
+    terminal.enter("/edit none").expect("use `/edit [N]`").expect("> ").press(CTRL_D);
+    let (status, screen) = terminal.end();
+    assert_eq!(status, Some(0), "{screen}");
+    let shown = stand.sandbox.run(&["chats", "show", "last", "--json"]).json();
+    let said: Vec<&str> = shown["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|message| message["role"] == "user")
+        .filter_map(|message| message["content"].as_str())
+        .collect();
+    assert_eq!(said, ["good evening you"], "{shown}");
+}
+
+#[test]
+fn tools_and_access_say_what_the_agent_may_do() {
+    let stand = Stand::asking("count", decide);
+    let mut terminal = chat(&stand, &[]);
+    // The tools of a server are known once it was used.
+    terminal.enter("count one").expect("c = ").enter("y").expect("got: counted one").expect("> ");
+    assert_eq!(stand.counted("one"), 1);
+    terminal
+        .enter("/tools")
+        .expect("counter")
+        .expect("count?")
+        .expect("asks you before each call")
+        .expect("> ");
+    terminal.enter("/access").expect("Permissions profile").expect("counting").expect("Asks you before");
+    terminal.expect("agent explain 'counter'").expect("> ");
+    terminal.enter("count two").expect("c = ").enter("r").expect("Remark").enter("not today");
+    terminal.expect("c = ").enter("n").expect("not today").expect("> ").press(CTRL_D);
+    let (status, screen) = terminal.end();
+    assert_eq!(status, Some(0), "{screen}");
+    assert_eq!(stand.counted("two"), 0);
 }

@@ -60,6 +60,14 @@ fn an_added_server_is_nobodys_until_it_is_given_and_then_each_tool_is_asked_abou
     let host = sandbox.serve();
     ask(&host, "POST", "mcp-servers/my%20notes/connect", &json!({}), 200);
     assert_eq!(users(&host, "my notes"), [""; 0]);
+    let unused = || {
+        let report = ask(&host, "GET", "doctor", &Value::Null, 200);
+        let findings = report["findings"].as_array().unwrap().clone();
+        findings.into_iter().find(|finding| finding["code"] == "servers_unused")
+    };
+    let told = unused().unwrap();
+    assert_eq!((&told["severity"], &told["message"]), (&json!("info"), &json!("no agent may use: my notes")));
+    assert!(told["action"].as_str().unwrap().contains("chatos grant 'my notes' --agent default"), "{told}");
     let wanted = give(&host, &json!({ "server": "my no", "agent": "default", "dryRun": true }));
     assert_eq!(wanted["copiedFrom"]["id"], "lc_safe_default", "{wanted}");
     assert_eq!(users(&host, "my notes"), [""; 0], "looking gives nothing");
@@ -68,6 +76,7 @@ fn an_added_server_is_nobodys_until_it_is_given_and_then_each_tool_is_asked_abou
     assert_eq!(given.status, 0, "{given:?}");
     assert!(given.stdout.contains("ChatOS can use `my notes` and asks before each tool"), "{given:?}");
     assert_eq!(users(&host, "my notes"), ["ChatOS"]);
+    assert_eq!(unused(), None);
     let (granted, tools) = may(&host, "agent_default", "main", "my notes");
     assert!(granted && !tools.is_empty() && tools.iter().all(|(_, asks)| *asks), "{tools:?}");
     assert!(!may(&host, "agent_default", "sub", "my notes").0);

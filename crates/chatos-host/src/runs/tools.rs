@@ -147,12 +147,8 @@ impl RunTools {
                     sub,
                 };
                 let made = stage.parts.host.agents().system_blocks(&stage.parts.agent, &outcome, &context)?;
-                let missing: Vec<Text> = made
-                    .prompts
-                    .into_iter()
-                    .filter(|used| used.code == "missing_prompt")
-                    .map(|used| used.why)
-                    .collect();
+                let missing: Vec<Text> =
+                    made.prompts.iter().filter_map(chatos_agents::PromptUse::notice).collect();
                 Ok((made.blocks.into_iter().map(|block| block.text).collect::<Vec<_>>(), missing))
             })
             .await?;

@@ -15,17 +15,20 @@ pub(super) enum Name {
     Compact,
     Attach,
     Retry,
+    Edit,
     Fork,
     Export,
     Queue,
     Steer,
     Stop,
+    Tools,
+    Access,
     Prompts,
     Quit,
 }
 
 /// What each word of the table does here.
-const NAMES: [(&str, Name); 16] = [
+const NAMES: [(&str, Name); 19] = [
     ("/help", Name::Help),
     ("/new", Name::New),
     ("/resume", Name::Resume),
@@ -35,11 +38,14 @@ const NAMES: [(&str, Name); 16] = [
     ("/compact", Name::Compact),
     ("/attach", Name::Attach),
     ("/retry", Name::Retry),
+    ("/edit", Name::Edit),
     ("/fork", Name::Fork),
     ("/export", Name::Export),
     ("/queue", Name::Queue),
     ("/steer", Name::Steer),
     ("/stop", Name::Stop),
+    ("/tools", Name::Tools),
+    ("/access", Name::Access),
     ("/prompts", Name::Prompts),
     ("/quit", Name::Quit),
 ];

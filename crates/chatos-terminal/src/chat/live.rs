@@ -1,7 +1,9 @@
 //! A person at a terminal, in a conversation: lines in, what happens out, Ctrl-C as working-day §9 says.
 
 mod act;
+mod may;
 
+use std::collections::HashSet;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -11,6 +13,7 @@ use chatos_wire::{MessageRole, RunState};
 use serde_json::Value;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
+use super::editor::Editor;
 use super::line::{LineEditor, Quiet, Typed, key};
 use super::screen::{Reader, Screen};
 use super::talk::{End, Talk, end_of};
@@ -30,7 +33,12 @@ const RECALLED: usize = 4;
 const PROMPT: &str = "> ";
 
 /// `edits`: the terminal can move the cursor.
-pub(super) async fn run(talk: &mut Talk<'_>, thinking: Thinking, edits: bool) -> Result<ExitCode, Fault> {
+pub(super) async fn run(
+    talk: &mut Talk<'_>,
+    thinking: Thinking,
+    edits: bool,
+    own: Editor,
+) -> Result<ExitCode, Fault> {
     talk.api().attend();
     input::leave_at_interrupts();
     let watch = |kind| {
@@ -39,11 +47,15 @@ pub(super) async fn run(talk: &mut Talk<'_>, thinking: Thinking, edits: bool) ->
                 .caused_by(&error)
         })
     };
-    let editor = LineEditor::start(past(talk).await?, own(talk).await).map_err(|error| unreadable(&error))?;
+    let editor =
+        LineEditor::start(past(talk).await?, commands(talk).await).map_err(|error| unreadable(&error))?;
     let output = talk.output;
     let mut live = Live {
         screen: Screen::new(output, Reader::Person(thinking)),
         editor,
+        own,
+        changes: HashSet::new(),
+        approved: false,
         runs: Vec::new(),
         interrupted: None,
         status: String::new(),
@@ -64,6 +76,12 @@ struct Live<'t, 'a> {
     output: &'a Output,
     screen: Screen<'a>,
     editor: LineEditor,
+    /// The person's own editor.
+    own: Editor,
+    /// Changes of files whose difference was shown.
+    changes: HashSet<String>,
+    /// A question of the call under way was answered here.
+    approved: bool,
     /// Runs whose end is waited for, in the order of their turns.
     runs: Vec<Run>,
     /// When Ctrl-C was pressed with nothing to clear.
@@ -254,9 +272,12 @@ impl Live<'_, '_> {
                 let share = event["context"]["share"].as_u64();
                 self.talk.context = share.or(self.talk.context);
             }
+            "tool_call" => self.approved = false,
+            "tool_result" => self.show_changes(event).await,
             "prompt_waiting" => {
                 let id = event["requestId"].as_str().unwrap_or_default();
                 let answered = self.ask(id).await;
+                self.approved = matches!(answered, Ok(true));
                 if let Err(fault) = &answered {
                     self.output.fault(fault);
                 }
@@ -270,7 +291,7 @@ impl Live<'_, '_> {
             _ => {}
         }
         if let Some((run, end)) = end_of(event) {
-            self.screen.break_line();
+            self.screen.finish();
             let known = self.runs.len();
             self.runs.retain(|one| one.id != run);
             if known > self.runs.len() {
@@ -350,9 +371,12 @@ impl Live<'_, '_> {
     }
 }
 
-/// What the person said in the newest chats, oldest first. Nothing is kept for it: a deleted chat is gone from it, too.
+/// What the person said in the newest chats of this folder, oldest first. Nothing is kept for it: a deleted chat is gone
+/// from it, too.
 async fn past(talk: &Talk<'_>) -> Result<Vec<String>, Fault> {
     let mut chats = talk.names().chats(false).await?;
+    let here = talk.session().await?.workspace_root;
+    chats.retain(|chat| chat["workspaceRoot"].as_str().unwrap_or_default() == here);
     chats.sort_by(|a, b| used(b).cmp(used(a)));
     let mut said = Vec::new();
     for chat in chats.iter().take(PAST.0).rev() {
@@ -368,7 +392,7 @@ async fn past(talk: &Talk<'_>) -> Result<Vec<String>, Fault> {
 }
 
 /// The commands of the person, for the Tab key. No server is asked for this, and a chat without them is one, too.
-async fn own(talk: &Talk<'_>) -> Vec<String> {
+async fn commands(talk: &Talk<'_>) -> Vec<String> {
     let path = format!("/api/v1/commands?session={}&waitMs=0", chatos_desk::encode(&talk.id));
     let known = talk.api().get::<CommandList>(&path, talk.lang()).await;
     let items = known.map(|known| known.body.items).unwrap_or_default();

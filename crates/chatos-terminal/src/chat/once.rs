@@ -157,7 +157,7 @@ pub(super) async fn run(
                 None => {}
                 Some((_, end)) => {
                     if !output.json {
-                        screen.break_line();
+                        screen.finish();
                     }
                     return Ok(match end {
                         End::Done => ExitCode::SUCCESS,

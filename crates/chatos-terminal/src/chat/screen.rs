@@ -4,7 +4,8 @@ use chatos_tool::Text;
 use serde_json::Value;
 
 use crate::args::Thinking;
-use crate::output::{Output, Paint, visible};
+use crate::markdown::{Markdown, clean};
+use crate::output::{Output, Paint, columns, visible};
 
 /// Columns of a call's arguments that are shown.
 const ARGS: usize = 200;
@@ -25,11 +26,15 @@ pub(super) struct Screen<'a> {
     open: bool,
     /// It is a thought.
     thinking: bool,
+    /// The reply as it looks, where looks mean something.
+    reply: Option<Markdown>,
 }
 
 impl<'a> Screen<'a> {
     pub(super) fn new(output: &'a Output, reader: Reader) -> Self {
-        Self { output, reader, open: false, thinking: false }
+        let looks = output.paints() && matches!(reader, Reader::Person(_));
+        let reply = looks.then(|| Markdown::new(columns()));
+        Self { output, reader, open: false, thinking: false, reply }
     }
 
     pub(super) fn show(&mut self, event: &Value) {
@@ -39,15 +44,12 @@ impl<'a> Screen<'a> {
                 if std::mem::take(&mut self.thinking) {
                     self.break_line();
                 }
-                let delta = event["delta"].as_str().unwrap_or_default();
-                self.output.piece(&plain(delta));
-                if !delta.is_empty() {
-                    self.open = !delta.ends_with('\n');
-                }
+                self.reply(event["delta"].as_str().unwrap_or_default());
             }
             "assistant_reasoning_delta" => self.think(event["delta"].as_str().unwrap_or_default()),
             "assistant_retry" => self.aside(Paint::Warn, &format!("[{} …]", text("class"))),
             "tool_call" => {
+                self.finish();
                 let args: String = text("args").chars().take(ARGS).collect();
                 self.aside(Paint::Dim, &format!("→ {} {} {args}", text("server"), text("tool")));
             }
@@ -74,6 +76,35 @@ impl<'a> Screen<'a> {
         }
     }
 
+    fn reply(&mut self, delta: &str) {
+        match &mut self.reply {
+            Some(reply) => {
+                reply.set_columns(columns());
+                let shown = reply.push(delta);
+                if !shown.is_empty() {
+                    self.output.piece(&shown);
+                }
+            }
+            None => {
+                self.output.piece(&clean(delta));
+                if !delta.is_empty() {
+                    self.open = !delta.ends_with('\n');
+                }
+            }
+        }
+    }
+
+    /// The reply has ended, or something else begins: all of it is shown.
+    pub(super) fn finish(&mut self) {
+        if let Some(reply) = &mut self.reply {
+            let rest = reply.end();
+            if !rest.is_empty() {
+                self.output.piece(&rest);
+            }
+        }
+        self.break_line();
+    }
+
     fn think(&mut self, delta: &str) {
         let Reader::Person(how) = self.reader else { return };
         match how {
@@ -89,7 +120,7 @@ impl<'a> Screen<'a> {
                     self.break_line();
                 }
                 self.thinking = true;
-                self.output.piece(&self.output.paint(Paint::Dim, &plain(delta)));
+                self.output.piece(&self.output.paint(Paint::Dim, &clean(delta)));
                 self.open = !delta.ends_with('\n');
             }
         }
@@ -107,13 +138,14 @@ impl<'a> Screen<'a> {
 
     /// What comes next begins a line.
     pub(super) fn break_line(&mut self) {
+        if let Some(reply) = &mut self.reply {
+            let rest = reply.pause();
+            if !rest.is_empty() {
+                self.output.piece(&rest);
+            }
+        }
         if std::mem::take(&mut self.open) {
             self.output.line("");
         }
     }
-}
-
-/// Model text on a terminal: line breaks stay, codes that move the cursor do not.
-fn plain(text: &str) -> String {
-    text.chars().filter(|c| *c == '\n' || *c == '\t' || !c.is_control()).collect()
 }

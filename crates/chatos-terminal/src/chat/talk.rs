@@ -13,9 +13,12 @@ use super::files::File;
 use crate::args::Chat;
 use crate::client::Api;
 use crate::names::Names;
-use crate::output::{Output, Paint, visible};
+use crate::output::{Output, Paint, visible, width};
 use crate::prompts::Desk;
 use chatos_desk::encode;
+
+/// Columns of a folder in the status line.
+const FOLDER: usize = 32;
 
 /// How long one look for events stays open.
 const WAIT_MS: u32 = 20_000;
@@ -39,6 +42,8 @@ pub(super) struct Talk<'a> {
     pub(super) files: Vec<File>,
     /// How full the model's window is, in hundredths, since the last answer.
     pub(super) context: Option<u64>,
+    /// Where chats work that name no folder.
+    project: String,
     api: &'a Api,
     since: u64,
 }
@@ -61,8 +66,19 @@ impl<'a> Talk<'a> {
         if let Some(written) = &options.model {
             order["modelId"] = json!(names.model(written).await?);
         }
-        let mut talk =
-            Self { desk, output, here, id: String::new(), files: Vec::new(), context: None, api, since: 0 };
+        let status = api.get_json("/api/v1/status", output.lang).await?;
+        let project = status["projectRoot"].as_str().unwrap_or_default().to_owned();
+        let mut talk = Self {
+            desk,
+            output,
+            here,
+            id: String::new(),
+            files: Vec::new(),
+            context: None,
+            project,
+            api,
+            since: 0,
+        };
         match &options.session {
             Some(written) => {
                 let id = names.chat(written).await?;
@@ -119,7 +135,17 @@ impl<'a> Talk<'a> {
     pub(super) async fn send(&mut self, text: &str, how: How) -> Result<Sent, Fault> {
         let files: Vec<Value> = self.files.iter().map(File::to_json).collect();
         let mode = if how == How::Steer { "steer" } else { "queue" };
-        let body = json!({ "text": text, "attachments": files, "mode": mode });
+        self.send_as(json!({ "text": text, "attachments": files, "mode": mode })).await
+    }
+
+    /// Says something else in the place of a message of the person.
+    pub(super) async fn say_instead(&mut self, message: &str, text: &str) -> Result<Sent, Fault> {
+        let files: Vec<Value> = self.files.iter().map(File::to_json).collect();
+        self.send_as(json!({ "text": text, "attachments": files, "mode": "queue", "replaces": message }))
+            .await
+    }
+
+    async fn send_as(&mut self, body: Value) -> Result<Sent, Fault> {
         let sent = self.api.ask::<Sent>(Method::POST, &self.path("/send"), Some(&body), self.lang()).await?;
         self.files.clear();
         Ok(sent.body)
@@ -192,6 +218,13 @@ impl<'a> Talk<'a> {
         Ok(self.api.get::<RunView>(&path, self.lang()).await?.state.is_over())
     }
 
+    /// Where a chat works.
+    pub(super) fn folder(&self, session: &SessionView, agent: &Value) -> String {
+        let own = agent["workspaceRoot"].as_str().unwrap_or_default();
+        let known = [session.workspace_root.as_str(), own, &self.project];
+        known.into_iter().find(|folder| !folder.is_empty()).unwrap_or_default().to_owned()
+    }
+
     /// `agent · model · folder · ctx 41% · $0.12`.
     pub(super) async fn status(&self) -> Result<String, Fault> {
         let session = self.session().await?;
@@ -206,8 +239,7 @@ impl<'a> Talk<'a> {
         let of = |value: &Value| visible(value["name"].as_str().unwrap_or_default());
         let mut parts = vec![of(&agent)];
         parts.extend(model.map(of));
-        let folder = [session.workspace_root.as_str(), agent["workspaceRoot"].as_str().unwrap_or_default()];
-        parts.extend(folder.into_iter().find(|folder| !folder.is_empty()).map(visible));
+        parts.push(short(&visible(&self.folder(&session, &agent))));
         parts.extend(self.context.map(|share| format!("ctx {share}%")));
         for used in session.usage.iter().flatten() {
             if let (Some(cost), Some(currency)) = (used.cost.filter(|cost| *cost > 0.0), &used.currency) {
@@ -221,6 +253,15 @@ impl<'a> Talk<'a> {
         parts.retain(|part| !part.is_empty());
         Ok(parts.join(" · "))
     }
+}
+
+/// The end of a path that is too long for a line with other things on it.
+fn short(path: &str) -> String {
+    if width(path) <= FOLDER {
+        return path.to_owned();
+    }
+    let name = path.rsplit('/').find(|part| !part.is_empty()).unwrap_or(path);
+    format!("…/{name}")
 }
 
 /// How a run ended.

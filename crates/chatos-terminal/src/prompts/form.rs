@@ -243,7 +243,8 @@ fn choice(output: &Output, item: &Value, remark: Option<&str>) -> std::io::Resul
         (true, Lang::En) => format!("Numbers or values, separated by commas, {least} to {most}"),
         (true, Lang::Zh) => format!("编号或值，用逗号分隔，{least} 到 {most} 项"),
     };
-    let leave = word(output, "c = cancel, q = leave", "c = 取消，q = 离开");
+    let leave = word(output, "r = note, c = cancel, q = leave", "r = 备注，c = 取消，q = 离开");
+    let mut remark = remark.map(str::to_owned);
     let shown =
         if default.is_empty() { String::new() } else { format!(" [{}]", show::exact(&default.join(", "))) };
     loop {
@@ -253,7 +254,12 @@ fn choice(output: &Output, item: &Value, remark: Option<&str>) -> std::io::Resul
         match text {
             "q" => return Ok(Reply::Leave),
             "c" | "d" if item["prompt"]["allowCancel"] != Value::Bool(false) => {
-                return Ok(canceled(text == "d" && item["canDecline"] == Value::Bool(true), remark));
+                let declined = text == "d" && item["canDecline"] == Value::Bool(true);
+                return Ok(canceled(declined, remark.as_deref()));
+            }
+            "r" => {
+                remark = input::line(word(output, "Remark: ", "备注："))?.or(remark);
+                continue;
             }
             _ => {}
         }
@@ -261,9 +267,7 @@ fn choice(output: &Output, item: &Value, remark: Option<&str>) -> std::io::Resul
         let mut chosen: Vec<String> = Vec::new();
         let mut wrong = None;
         for word in &words {
-            let by_number = word.parse::<usize>().ok().and_then(|n| options.get(n.checked_sub(1)?));
-            let found = by_number.or_else(|| options.iter().find(|o| o["value"].as_str() == Some(word)));
-            match found.and_then(|o| o["value"].as_str()) {
+            match meant(&options, word) {
                 Some(value) => chosen.push(value.to_owned()),
                 None => wrong = Some(*word),
             }
@@ -295,8 +299,43 @@ fn choice(output: &Output, item: &Value, remark: Option<&str>) -> std::io::Resul
         };
         let mut payload = Map::new();
         payload.insert("selection".to_owned(), selection);
-        return Ok(ok(payload, remark));
+        return Ok(ok(payload, remark.as_deref()));
     }
+}
+
+/// Values and labels of options that say yes and no, the narrowest yes first: `y` never says more than `once`.
+const YES: [&str; 11] =
+    ["yes", "once", "approve", "allow", "accept", "ok", "continue", "open", "是", "批准", "允许"];
+const NO: [&str; 10] = ["no", "deny", "decline", "reject", "refuse", "not_now", "stop", "否", "拒绝", "不"];
+
+/// The option that a word means: its number, its value, `y` or `n`, or a beginning only it has.
+fn meant<'o>(options: &'o [Value], word: &str) -> Option<&'o str> {
+    let value = |option: &'o Value| option["value"].as_str();
+    if let Some(option) = word.parse::<usize>().ok().and_then(|n| options.get(n.checked_sub(1)?)) {
+        return value(option);
+    }
+    if let Some(option) = options.iter().find(|option| option["value"].as_str() == Some(word)) {
+        return value(option);
+    }
+    let lower = word.to_lowercase();
+    let begins = |option: &Value, with: &str| {
+        [&option["value"], &option["label"]]
+            .iter()
+            .any(|text| text.as_str().is_some_and(|text| text.to_lowercase().starts_with(with)))
+    };
+    let only = |fits: &dyn Fn(&Value) -> bool| {
+        let mut found = options.iter().filter(|option| fits(option));
+        found.next().filter(|_| found.next().is_none()).and_then(value)
+    };
+    let words = match lower.as_str() {
+        "y" | "yes" | "是" => &YES[..],
+        "n" | "no" | "否" => &NO[..],
+        _ => &[],
+    };
+    let is = |word: &&str| options.iter().find(|option| option["value"].as_str() == Some(*word));
+    let said = words.iter().find_map(is).and_then(value);
+    let said = said.or_else(|| only(&|option| words.iter().any(|word| begins(option, word))));
+    said.or_else(|| only(&|option| begins(option, &lower)))
 }
 
 fn change(output: &Output, item: &Value, remark: Option<&str>) -> std::io::Result<Reply> {
@@ -306,16 +345,16 @@ fn change(output: &Output, item: &Value, remark: Option<&str>) -> std::io::Resul
     loop {
         let all = seen >= lines.len();
         let question = match (all, output.lang) {
-            (true, Lang::En) => "a = approve, c = refuse, r = remark, s = show again, q = leave: ",
-            (true, Lang::Zh) => "a = 批准，c = 拒绝，r = 备注，s = 再看一次，q = 离开：",
+            (true, Lang::En) => "y or a = approve, n or c = refuse, r = note, s = show again, q = leave: ",
+            (true, Lang::Zh) => "y 或 a = 批准，n 或 c = 拒绝，r = 备注，s = 再看一次，q = 离开：",
             // security T24: approving needs the whole of it on the screen first.
-            (false, Lang::En) => "s = show the rest (needed to approve), c = refuse, q = leave: ",
-            (false, Lang::Zh) => "s = 显示剩余内容（批准前必须看完），c = 拒绝，q = 离开：",
+            (false, Lang::En) => "s = show the rest (needed to approve), n or c = refuse, q = leave: ",
+            (false, Lang::Zh) => "s = 显示剩余内容（批准前必须看完），n 或 c = 拒绝，q = 离开：",
         };
         let Some(text) = input::line(question)? else { return Ok(Reply::Leave) };
         match text.trim() {
-            "a" if all => return approve(output, item, remark),
-            "c" => return Ok(canceled(false, remark)),
+            "a" | "y" | "yes" if all => return approve(output, item, remark),
+            "c" | "n" | "no" => return Ok(canceled(false, remark)),
             "r" if all => {
                 let question = word(output, "Remark: ", "备注：");
                 if let Some(text) = input::line(question)? {
@@ -325,8 +364,8 @@ fn change(output: &Output, item: &Value, remark: Option<&str>) -> std::io::Resul
                         "a = 附备注批准，c = 附备注拒绝：",
                     );
                     match input::line(question)?.as_deref().map(str::trim) {
-                        Some("a") => return approve(output, item, Some(&text)),
-                        Some("c") => return Ok(canceled(false, Some(&text))),
+                        Some("a" | "y" | "yes") => return approve(output, item, Some(&text)),
+                        Some("c" | "n" | "no") => return Ok(canceled(false, Some(&text))),
                         _ => {}
                     }
                 }
@@ -399,9 +438,9 @@ fn send(output: &Output, item: &Value) -> std::io::Result<Send> {
     choices.push_str(word(output, ", q = leave: ", "，q = 离开："));
     loop {
         match input::line(&choices)?.as_deref().map(str::trim) {
-            Some("") => return Ok(Send::Yes),
+            Some("" | "y" | "yes") => return Ok(Send::Yes),
             Some("e") => return Ok(Send::Edit),
-            Some("c") if cancel => return Ok(Send::Cancel { declined: false }),
+            Some("c" | "n" | "no") if cancel => return Ok(Send::Cancel { declined: false }),
             Some("d") if decline => return Ok(Send::Cancel { declined: true }),
             None | Some("q") => return Ok(Send::Leave),
             Some(_) => {}
@@ -433,5 +472,39 @@ pub(super) fn word<'a>(output: &Output, en: &'a str, zh: &'a str) -> &'a str {
     match output.lang {
         Lang::En => en,
         Lang::Zh => zh,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_option_is_meant_by_number_value_yes_no_or_a_beginning_only_it_has() {
+        let options = json!([
+            {"value": "approve_once", "label": "Approve once"},
+            {"value": "reject", "label": "Reject"},
+            {"value": "red"}, {"value": "拒绝2", "label": "改天"},
+        ]);
+        let options = options.as_array().unwrap();
+        for (word, value) in [
+            ("1", Some("approve_once")),
+            ("9", None),
+            ("red", Some("red")),
+            ("y", Some("approve_once")),
+            ("YES", Some("approve_once")),
+            ("A", Some("approve_once")),
+            ("rej", Some("reject")),
+            ("re", None),
+            ("改", Some("拒绝2")),
+            ("n", Some("reject")),
+        ] {
+            assert_eq!(meant(options, word), value, "{word}");
+        }
+        assert_eq!(meant(&options[..2], "n"), Some("reject"));
+        let asked = json!([{"value": "run", "label": "Allow for this run"}, {"value": "once", "label": "Allow once"},
+                           {"value": "no", "label": "Do not allow"}]);
+        let asked = asked.as_array().unwrap();
+        assert_eq!((meant(asked, "y"), meant(asked, "n")), (Some("once"), Some("no")));
     }
 }

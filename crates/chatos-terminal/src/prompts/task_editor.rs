@@ -52,7 +52,7 @@ pub(super) fn run(output: &Output, item: &Value, remark: Option<&str>) -> std::i
                     remark = text;
                 }
             }
-            (Some("ok"), ..) => {
+            (Some("ok" | "y" | "yes"), ..) => {
                 let untitled =
                     tasks.iter().position(|t| t["title"].as_str().unwrap_or_default().trim().is_empty());
                 if let Some(at) = untitled {
@@ -64,7 +64,7 @@ pub(super) fn run(output: &Output, item: &Value, remark: Option<&str>) -> std::i
                 payload.insert("tasks".to_owned(), tasks.into());
                 return Ok(ok(payload, Some(&remark)));
             }
-            (Some("no"), ..) => return Ok(canceled(false, Some(&remark))),
+            (Some("no" | "n"), ..) => return Ok(canceled(false, Some(&remark))),
             (Some("q"), ..) => return Ok(Reply::Leave),
             _ => output
                 .line(&output.paint(Paint::Dim, word(output, "There is no such task.", "没有这个任务。"))),

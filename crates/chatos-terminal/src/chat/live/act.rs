@@ -15,8 +15,9 @@ use crate::chat::commands::{self, Line, Name};
 use crate::chat::files;
 use crate::chat::talk::How;
 use crate::chats::{file, messages, print_list, told_written, unwritten, write_new};
+use crate::markdown::hung;
 use crate::names::used;
-use crate::output::{Paint, pad, visible, width};
+use crate::output::{Paint, columns, pad, visible, width};
 use chatos_desk::encode;
 
 /// Chats that `/chats` lists.
@@ -77,7 +78,7 @@ impl Live<'_, '_> {
         Ok(())
     }
 
-    fn dim(&self, text: &Text) {
+    pub(super) fn dim(&self, text: &Text) {
         self.output.say(&Text::same(self.output.paint(Paint::Dim, text.get(self.output.lang))));
     }
 
@@ -140,6 +141,7 @@ impl Live<'_, '_> {
                 let sent = self.talk.retry().await?;
                 self.runs.push(Run { id: sent.run_id, waits: None });
             }
+            Name::Edit => self.edit(rest).await?,
             Name::Fork => self.fork(rest).await?,
             Name::Export => self.export(rest).await?,
             Name::Queue => self.say(some()?).await?,
@@ -148,6 +150,8 @@ impl Live<'_, '_> {
                 self.dim(&Text::fixed("Nothing to stop.", "没有可停止的运行。"));
             }
             Name::Stop => self.talk.stop().await?,
+            Name::Tools => self.tools().await?,
+            Name::Access => self.access().await?,
             Name::Prompts => self.prompts().await?,
         }
         Ok(Next::Go)
@@ -165,7 +169,8 @@ impl Live<'_, '_> {
         }));
         let widest = lines.iter().map(|(head, _)| width(head)).max().unwrap_or_default();
         for (head, does) in lines {
-            self.output.line(&format!("  {}  {}", pad(&head, widest), self.output.paint(Paint::Dim, &does)));
+            let head = format!("  {}  ", pad(&head, widest));
+            self.output.line(&hung(&head, false, &does, self.output.paints(), columns()));
         }
         for problem in &known.problems {
             self.output.aside(Paint::Warn, &visible(problem));
@@ -239,6 +244,44 @@ impl Live<'_, '_> {
         let made = api.ask::<SessionView>(Method::POST, &path, Some(&json!({})), lang).await?;
         self.talk.open(made.body.id).await?;
         self.output.say(&Text::fixed("A new chat that begins with this one.", "已从此对话分出新对话。"));
+        Ok(())
+    }
+
+    /// The Nth last message of the person in their editor; said anew when it is another one afterwards.
+    async fn edit(&mut self, written: &str) -> Result<(), Fault> {
+        self.needs_rest()?;
+        let back = match written {
+            "" => 1,
+            number => number
+                .parse::<usize>()
+                .ok()
+                .filter(|back| *back > 0)
+                .ok_or_else(|| commands::lacks(Name::Edit))?,
+        };
+        let all = messages(self.talk.api(), self.output, &self.talk.id, None).await?;
+        let mine = all.iter().rev().filter(|message| message.role == MessageRole::User).nth(back - 1);
+        let before = mine.ok_or_else(|| {
+            Fault::new(ErrorCode::NotFound, Text::fixed("there is no such message", "没有这条消息"))
+        })?;
+        // The editor has the terminal; Ctrl-C in it is for it.
+        self.quiet = None;
+        let (own, text) = (self.own.clone(), before.content.clone());
+        let edited = tokio::task::spawn_blocking(move || own.edit(&text)).await;
+        self.hush();
+        while tokio::time::timeout(std::time::Duration::ZERO, self.interrupts.recv()).await.is_ok() {}
+        let edited = edited.map_err(|error| {
+            Fault::new(ErrorCode::Internal, Text::same("the editor was lost")).caused_by(&error)
+        })??;
+        let Some(text) = edited.filter(|text| !text.trim().is_empty() && *text != before.content) else {
+            self.dim(&Text::fixed("Nothing was changed.", "没有改动。"));
+            return Ok(());
+        };
+        let sent = self.talk.say_instead(&before.id, &text).await?;
+        for (number, line) in visible(&text).lines().enumerate() {
+            let mark = if number == 0 { ">" } else { " " };
+            self.output.line(&self.output.paint(Paint::Bold, &format!("{mark} {line}")));
+        }
+        self.runs.push(Run { id: sent.run_id, waits: None });
         Ok(())
     }
 
