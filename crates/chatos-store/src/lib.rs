@@ -79,6 +79,7 @@ pub use kept::Kept;
 pub use key::{KeyMove, KeyPlace, KeyProblem, KeyTo, KeyWhere, Rotated, SealError, StateKey, SubKey};
 pub use key_acts::{KeyState, StateKeys};
 pub use mcp_servers::{ServerRow, ServerSource};
+pub use versions::VersionSize;
 pub use messages::{AttachmentRow, MessageRow, NewMessage, SummaryRow, ToolCallRow};
 pub use migrate::{SCHEMA_VERSION, schema_of};
 pub use models::{DEMO_MODEL, ModelFacts, ModelRecord, ModelTest, PriceTier};

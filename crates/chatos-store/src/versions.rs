@@ -4,7 +4,10 @@
 //! of another has `version_of`, the first one in that place. Everything from the replaced message on is *left with* it:
 //! still there, not shown, not sent to models. Choosing a version leaves the present one the same way and brings back
 //! what was left with the chosen one. What is shown is therefore always in order: a version is younger than everything
-//! before its place. Summaries that reach into what is left are left as well.
+//! before its place. Summaries that reach into what is left are left as well. A version can be deleted with everything
+//! that hangs on it.
+
+use std::collections::{HashMap, HashSet};
 
 use rusqlite::{Connection, OptionalExtension};
 
@@ -53,6 +56,169 @@ impl Store {
             bring_back(connection, &session, &id)
         })
     }
+}
+
+/// What goes with a version, and how much of it a person reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct VersionSize {
+    /// Messages of the person and replies with words.
+    pub messages: u64,
+    /// Other versions of its place, which stay.
+    pub others: u64,
+}
+
+impl Store {
+    /// What [`Store::delete_version`] would delete; nothing where there is no such message of a person.
+    pub fn version_size(&self, session: &str, id: &str) -> Result<Option<VersionSize>, StoreError> {
+        self.read(|connection| {
+            let Some(version) = version(connection, session, id)? else { return Ok(None) };
+            size(connection, session, &version).map(|(size, _)| Some(size))
+        })
+    }
+
+    /// Deletes a version of a person's message and everything that hangs on it: what followed, other versions of
+    /// what followed, their runs. Where it was shown, the newest version that is left is shown.
+    pub fn delete_version(&self, session: &str, id: &str) -> Result<Option<VersionSize>, StoreError> {
+        let (session, id) = (session.to_owned(), id.to_owned());
+        self.write(move |connection| {
+            let Some(version) = version(connection, &session, &id)? else { return Ok(None) };
+            let (size, gone) = size(connection, &session, &version)?;
+            let others: Vec<String> =
+                members(connection, &version.first)?.into_iter().filter(|other| *other != id).collect();
+            delete(connection, &session, &version, &gone)?;
+            if let Some(oldest) = others.first()
+                && version.first == id
+            {
+                let sql = "UPDATE messages SET version_of = CASE WHEN id = ?2 THEN '' ELSE ?2 END
+                           WHERE session_id = ?3 AND version_of = ?1";
+                connection.prepare_cached(sql)?.execute((&id, oldest, &session))?;
+            }
+            if let Some(newest) = others.last()
+                && version.shown
+            {
+                bring_back(connection, &session, newest)?;
+            }
+            crate::prune::recount(connection)?;
+            Ok(Some(size))
+        })
+    }
+}
+
+/// A message of a person as one of the versions of its place.
+struct Version {
+    id: String,
+    seq: i64,
+    first: String,
+    shown: bool,
+}
+
+fn version(connection: &Connection, session: &str, id: &str) -> Result<Option<Version>, StoreError> {
+    let found: Option<(i64, String, String)> = connection
+        .prepare_cached(
+            "SELECT seq, version_of, left_with FROM messages
+             WHERE id = ?1 AND session_id = ?2 AND role = 'user' AND kind = 'normal'",
+        )?
+        .query_row((id, session), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+        .optional()?;
+    let Some((seq, version_of, left_with)) = found else { return Ok(None) };
+    // One inside a version that is left belongs to that one.
+    if !left_with.is_empty() && left_with != id {
+        return Ok(None);
+    }
+    let first = if version_of.is_empty() { id.to_owned() } else { version_of };
+    Ok(Some(Version { id: id.to_owned(), seq, first, shown: left_with.is_empty() }))
+}
+
+/// Everything that hangs on a version: what is shown after it or was left with it, and, of every place among that, what
+/// was left with the place's other versions.
+fn size(
+    connection: &Connection,
+    session: &str,
+    version: &Version,
+) -> Result<(VersionSize, Vec<String>), StoreError> {
+    let sql = "SELECT id, seq, version_of, left_with, role IN ('user', 'assistant') AND content != ''
+               FROM messages WHERE session_id = ?1 ORDER BY seq";
+    let mut statement = connection.prepare_cached(sql)?;
+    type Line = (String, i64, String, String, bool);
+    let all = statement
+        .query_map([session], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)))?
+        .collect::<Result<Vec<Line>, _>>()?;
+    // By the version they were left with, and by the place they are a version of.
+    let mut left: HashMap<&str, Vec<&Line>> = HashMap::new();
+    let mut places: HashMap<&str, Vec<&Line>> = HashMap::new();
+    for line in &all {
+        if !line.3.is_empty() {
+            left.entry(&line.3).or_default().push(line);
+        }
+        if !line.2.is_empty() {
+            places.entry(&line.2).or_default().push(line);
+        }
+    }
+    let by_id: HashMap<&str, &Line> = all.iter().map(|line| (line.0.as_str(), line)).collect();
+    let mut open: Vec<&Line> = if version.shown {
+        all.iter().filter(|line| line.3.is_empty() && line.1 >= version.seq).collect()
+    } else {
+        left.get(version.id.as_str()).cloned().unwrap_or_default()
+    };
+    let mut gone: HashSet<&str> = open.iter().map(|line| line.0.as_str()).collect();
+    while let Some(line) = open.pop() {
+        let first = if line.2.is_empty() { line.0.as_str() } else { line.2.as_str() };
+        if first == version.first {
+            continue;
+        }
+        let beside = places.get(first).into_iter().flatten().copied().chain(by_id.get(first).copied());
+        for other in beside.filter(|other| other.3 == other.0) {
+            for hanging in left.get(other.0.as_str()).into_iter().flatten() {
+                if gone.insert(&hanging.0) {
+                    open.push(hanging);
+                }
+            }
+        }
+    }
+    let messages = all.iter().filter(|line| line.4 && gone.contains(line.0.as_str())).count() as u64;
+    let others = members(connection, &version.first)?.len() as u64 - 1;
+    let gone = gone.into_iter().map(str::to_owned).collect();
+    Ok((VersionSize { messages, others }, gone))
+}
+
+fn delete(
+    connection: &Connection,
+    session: &str,
+    version: &Version,
+    gone: &[String],
+) -> Result<(), StoreError> {
+    let mut runs: HashSet<String> = HashSet::new();
+    for id in gone {
+        let run: Option<String> = connection
+            .prepare_cached("DELETE FROM messages WHERE id = ?1 RETURNING run_id")?
+            .query_row([id], |row| row.get(0))
+            .optional()?;
+        runs.extend(run.filter(|run| !run.is_empty()));
+        connection
+            .prepare_cached("DELETE FROM summaries WHERE session_id = ?1 AND left_with = ?2")?
+            .execute((session, id))?;
+    }
+    if version.shown {
+        connection
+            .prepare_cached("DELETE FROM summaries WHERE session_id = ?1 AND left_with = '' AND to_seq >= ?2")?
+            .execute((session, version.seq))?;
+    }
+    // A run and its sub agents, whose messages are kept under the numbers of their runs.
+    for run in runs {
+        let family = "SELECT id FROM runs WHERE session_id = ?1 AND (id = ?2 OR root_run_id = ?2)";
+        let sessions = format!("DELETE FROM sessions WHERE id IN ({family}) AND id != ?1");
+        connection.prepare_cached(&sessions)?.execute((session, &run))?;
+        let own = format!("DELETE FROM runs WHERE id IN ({family})");
+        connection.prepare_cached(&own)?.execute((session, &run))?;
+    }
+    // Places are given again from the end: what was found out about those that are gone says nothing about new ones.
+    connection
+        .prepare_cached(
+            "UPDATE context_marks SET to_seq = min(to_seq,
+               (SELECT coalesce(max(seq), 0) FROM messages WHERE session_id = ?1)) WHERE session_id = ?1",
+        )?
+        .execute([session])?;
+    Ok(())
 }
 
 /// All versions in one place, oldest first.
@@ -184,6 +350,48 @@ mod tests {
         assert_eq!(store.select_version("s", "x").unwrap_err().kind, StoreErrorKind::NotFound);
         assert_eq!(store.select_version("t", "q1").unwrap_err().kind, StoreErrorKind::NotFound);
         assert_eq!(shown(&store), "q1b");
+    }
+
+    #[test]
+    fn a_deleted_version_takes_what_hangs_on_it_and_nothing_else() {
+        let (_folder, store) = store();
+        chat(&store);
+        say(&store, "q2b", "q2");
+        say(&store, "a2b", "");
+        say(&store, "q1b", "q1");
+        say(&store, "a1b", "");
+        say(&store, "q1c", "q1");
+        say(&store, "a1c", "");
+        let left = || {
+            let sql = "SELECT count(*) FROM messages";
+            store.read(|connection| Ok(connection.query_row(sql, [], |row| row.get::<_, i64>(0))?)).unwrap()
+        };
+        // Not a message of the person, not of this chat, inside a version that is left.
+        for (session, id) in [("s", "a1c"), ("t", "q1c"), ("s", "q2"), ("s", "x")] {
+            assert_eq!(store.delete_version(session, id).unwrap(), None, "{id}");
+        }
+        // One that is left goes quietly.
+        let size = VersionSize { messages: 2, others: 2 };
+        assert_eq!(store.version_size("s", "q1b").unwrap(), Some(size));
+        assert_eq!(store.delete_version("s", "q1b").unwrap(), Some(size));
+        assert_eq!((shown(&store).as_str(), left()), ("q1c a1c", 8));
+        assert_eq!(store.versions("q1c", "q1").unwrap(), ["q1", "q1c"]);
+        // The shown one gives its place to the newest that is left.
+        store.delete_version("s", "q1c").unwrap();
+        assert_eq!(shown(&store), "q1 a1 q2b a2b");
+        assert_eq!(store.versions("q1", "").unwrap(), [""; 0]);
+        // The first of a place goes, the others stay versions of one another.
+        say(&store, "q2c", "q2");
+        store.delete_version("s", "q2").unwrap();
+        assert_eq!(store.versions("q2c", "q2b").unwrap(), ["q2b", "q2c"]);
+        store.select_version("s", "q2b").unwrap();
+        assert_eq!(shown(&store), "q1 a1 q2b a2b");
+        // All versions of what followed hang on the first message.
+        let all = VersionSize { messages: 5, others: 0 };
+        assert_eq!(store.delete_version("s", "q1").unwrap(), Some(all));
+        assert_eq!((shown(&store).as_str(), left()), ("", 0));
+        say(&store, "q9", "");
+        assert_eq!(shown(&store), "q9");
     }
 
     #[test]

@@ -53,10 +53,9 @@ fn whole(store: &Store, chat: &str, id: &str) -> Result<Option<String>, ToolErro
         return Ok(Some(text));
     }
     if let Some(file) = store.attachment(chat, id).map_err(unreadable)? {
-        let text = store.blob(&file.blob).map(String::from_utf8);
-        return match text {
-            Some(Ok(text)) => Ok(Some(text)),
-            _ => Err(ToolError::new(
+        return match crate::runs::text_of(store, &file) {
+            Some(text) => Ok(Some(text)),
+            None => Err(ToolError::new(
                 Reason::NotSupported { what: file.mime.clone() },
                 Text::new(
                     format!("`{}` is not text ({}, {} bytes)", file.name, file.mime, file.size),
