@@ -114,3 +114,34 @@ for values in [("a", "b"), ("1", "canary-ods")]:
 sheet.addElement(table.TableRow(numberrowsrepeated="1048570"))
 sums.spreadsheet.addElement(sheet)
 sums.save("sums.ods")
+
+
+def raw(objects):
+    """A PDF of these objects, numbered from 1, the first being its catalogue."""
+    out, places = b"%PDF-1.4\n", []
+    for number, body in enumerate(objects, 1):
+        places.append(len(out))
+        out += b"%d 0 obj\n%s\nendobj\n" % (number, body)
+    start = len(out)
+    out += b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1)
+    out += b"".join(b"%010d 00000 n \n" % place for place in places)
+    return out + b"trailer << /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % (len(objects) + 1, start)
+
+
+def stream(words, content):
+    return b"<< %s /Length %d >>\nstream\n%s\nendstream" % (words, len(content), content)
+
+
+# A drawing that draws itself: a reader without a limit runs out of its stack.
+page = b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 4 0 R /Resources << /XObject << /X 5 0 R >> >> >>"
+own = b"/Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources << /XObject << /X 5 0 R >> >>"
+write("endless.pdf", raw([
+    b"<< /Type /Catalog /Pages 2 0 R >>", b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>", page,
+    stream(b"", b"/X Do"), stream(own, b"/X Do /X Do"),
+]))
+# A font that is no font: the reader gives up in the middle of the page.
+page = b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 4 0 R /Resources << /Font << /F 5 0 R >> >> >>"
+write("panics.pdf", raw([
+    b"<< /Type /Catalog /Pages 2 0 R >>", b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>", page,
+    stream(b"", b"BT /F 12 Tf (words) Tj ET"), b"<< /Type /Font /Subtype /Type0 /Encoding 7 >>",
+]))
