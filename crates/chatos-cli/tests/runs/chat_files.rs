@@ -100,7 +100,8 @@ fn a_version_is_deleted_with_what_hangs_on_it_after_a_question_and_never_under_a
     assert!(messages(&host, &chat).is_empty());
     until(&host, &send(&host, &chat, "anew"), &["done"]);
     assert_eq!(texts(&host, &chat)[0], "anew");
-    let audit = std::fs::read_to_string(stand.sandbox.state().join("audit.jsonl")).unwrap();
+    let logs = std::fs::read_dir(stand.sandbox.state().join("audit")).unwrap();
+    let audit: String = logs.filter_map(|entry| std::fs::read_to_string(entry.unwrap().path()).ok()).collect();
     assert_eq!(audit.matches("messages_deleted").count(), 2, "{audit}");
     let doctor = stand.sandbox.run(&["doctor", "--deep", "--json"]);
     assert!(!doctor.stdout.contains("miscounted"), "{doctor:?}");

@@ -70,7 +70,7 @@ fn the_text_of_every_kind_reaches_the_model_and_stays_the_same() {
     assert_eq!(attached[0]["mime"], "application/pdf");
     assert_eq!((&attached[0].get("note"), &attached[3]["note"]), (&None, &json!("rows")));
     let original = host.ask("GET", attached[1]["url"].as_str().unwrap(), None);
-    assert_eq!(original.bytes(), bytes("minutes.docx"));
+    assert_eq!(original.body, bytes("minutes.docx"));
 
     // After a kill, and in a fork, the model is sent the same bytes again.
     let mut host = host;
@@ -117,10 +117,9 @@ fn what_cannot_be_read_is_refused_in_words_and_may_go_by_its_name() {
     let stand = Stand::new(|_| Script::say("ok"));
     let host = stand.sandbox.serve();
     let chat = session(&host, &stand.agent);
-    let bomb = zips::archive(&[
-        zips::file("word/document.xml", &vec![b'a'; 64 * 1024 * 1024]),
-        zips::file("[Content_Types].xml", b"<Types/>"),
-    ]);
+    let entries =
+        [zips::file("word/document.xml", &vec![b'a'; 64 * 1024 * 1024]), zips::file("[Content_Types].xml", b"<Types/>")];
+    let bomb = zips::zip(&entries, b"");
     for (name, bytes, reason) in [
         ("locked.pdf", bytes("locked.pdf"), "encrypted"),
         ("truncated.pdf", bytes("truncated.pdf"), "damaged"),
@@ -134,7 +133,8 @@ fn what_cannot_be_read_is_refused_in_words_and_may_go_by_its_name() {
         assert_eq!(refused["error"]["details"], json!({ "file": name, "reason": reason }), "{refused}");
         assert!(refused["error"]["message"].as_str().unwrap().contains(name), "{refused}");
     }
-    let (status, refused) = send(&host, &chat, "look", &[file("a.zip", &zips::archive(&[zips::file("a", b"a")]))]);
+    let plain = zips::zip(&[zips::file("a", b"a")], b"");
+    let (status, refused) = send(&host, &chat, "look", &[file("a.zip", &plain)]);
     assert_eq!((status, &refused["error"]["code"]), (422, &json!("unsupported_file")), "{refused}");
     assert!(refused["error"]["hint"].as_str().unwrap().contains("docx"), "{refused}");
     assert!(messages(&host, &chat).is_empty() && stand.model.requests().is_empty(), "nothing was kept or sent");
