@@ -42,7 +42,7 @@ describe.each(['en', 'zh'] as const)('documents (%s)', (language) => {
     server.decide = () => ({ text: 'I have read it.' });
     const model = await host.api<{ id: string }>('POST', 'models', { name: 'Reads', provider: 'openai', model: 'tiny', baseUrl: server.baseUrl, apiKeyName: '' });
     const { id } = await host.api<{ id: string }>('POST', 'sessions', { title: 'River', modelId: model.id });
-    const page = await open({ host, at: `#/chat/${id}`, language });
+    const page = await open({ host, at: `#/chat/${id}`, language, expectConsole: /status of 422/ });
     const picker = page.locator('[data-composer] input[type="file"]');
     await picker.setInputFiles([document('report.pdf'), document('minutes.docx')]);
     await page.getByRole('list', { name: w.files }).getByText('minutes.docx').waitFor();
