@@ -17,7 +17,7 @@ const document = (name: string) => ({ name, mimeType: '', buffer: readFileSync(j
 const WORDS = {
   en: {
     message: 'Message', files: 'Attached files', failed: 'Not sent', nameOnly: 'Send only its name', only: 'Only the name was sent', scanned: 'Scanned: hardly any text could be read',
-    delete: 'Delete', asked: 'This message and what hangs on it, 2 messages in all, will be permanently deleted.', cancel: 'Cancel', actions: /^Actions for/, export: 'Export…', save: 'Export',
+    delete: 'Delete', asked: 'This message and everything after it, 2 messages in all, will be permanently deleted.', cancel: 'Cancel', actions: /^Actions for/, export: 'Export…', save: 'Export',
     readOnly: 'This chat was imported. You can read it, not write in it.', copy: 'Continue in a copy', broken: 'not JSON',
   },
   zh: {

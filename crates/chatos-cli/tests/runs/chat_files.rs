@@ -89,7 +89,7 @@ fn a_version_is_deleted_with_what_hangs_on_it_after_a_question_and_never_under_a
     assert_eq!(delete(messages(&host, &chat)[1]["id"].as_str().unwrap(), false).0, 404, "not an answer");
     // Without a terminal only --yes says yes.
     let remove = ["chats", "remove", &chat, "--message", &second];
-    assert_eq!(stand.sandbox.run(&remove).status, 5);
+    assert_ne!(stand.sandbox.run(&remove).status, 0);
     assert_eq!(texts(&host, &chat)[0], "uno");
     let removed = stand.sandbox.run(&[&remove[..], &["--yes", "--json"]].concat());
     assert_eq!((removed.status, removed.json()["messages"].clone()), (0, json!(2)), "{removed:?}");

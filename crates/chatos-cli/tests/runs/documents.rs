@@ -35,10 +35,20 @@ fn said(request: &Value) -> String {
     users.filter_map(|message| message["content"].as_str()).collect::<Vec<_>>().join("\n")
 }
 
+/// Room for all of them; a model nobody knows has little.
+fn widen(host: &RunningHost) {
+    let models = host.ask("GET", "/api/v1/models", None).json();
+    let own = models["items"].as_array().unwrap().iter().find(|model| model["name"] == "scripted").unwrap();
+    let path = format!("/api/v1/models/{}", own["id"].as_str().unwrap());
+    let changed = host.ask("PUT", &path, Some(&json!({ "contextWindow": 200_000 })));
+    assert!(changed.status < 300, "{}", changed.text());
+}
+
 #[test]
 fn the_text_of_every_kind_reaches_the_model_and_stays_the_same() {
     let stand = Stand::new(|_| Script::say("read"));
-    let host = stand.sandbox.serve();
+    let mut host = stand.sandbox.serve();
+    widen(&host);
     let chat = session(&host, &stand.agent);
     let names = ["report.pdf", "minutes.docx", "plan.pptx", "levels.xlsx", "letter.odt", "sums.ods", "unprintable.pdf"];
     let files: Vec<Value> = names.iter().map(|name| file(name, &bytes(name))).collect();
@@ -73,7 +83,6 @@ fn the_text_of_every_kind_reaches_the_model_and_stays_the_same() {
     assert_eq!(original.body, bytes("minutes.docx"));
 
     // After a kill, and in a fork, the model is sent the same bytes again.
-    let mut host = host;
     host.kill();
     let host = stand.sandbox.serve();
     let (_, sent) = send(&host, &chat, "and now?", &[]);
@@ -157,15 +166,15 @@ fn a_terminal_attaches_documents_and_says_why_not() {
     let stand = Stand::new(|request| Script::say(format!("heard: {}", said(request).contains("canary-docx"))));
     let run = |args: &[&str]| stand.sandbox.run(args);
     let docx = path("minutes.docx");
-    let heard = run(&["chat", "-a", &stand.agent, "-p", "look", "--attach", docx.to_str().unwrap()]);
+    let heard = run(&["chat", "--agent", &stand.agent, "-p", "look", "--attach", docx.to_str().unwrap()]);
     assert!(heard.status == 0 && heard.stdout.contains("heard: true"), "{heard:?}");
     let locked = path("locked.pdf");
     let locked = locked.to_str().unwrap();
-    let refused = run(&["chat", "-a", &stand.agent, "-p", "look", "--attach", locked]);
+    let refused = run(&["chat", "--agent", &stand.agent, "-p", "look", "--attach", locked]);
     assert!(refused.status == 1 && refused.stderr.contains("password"), "{refused:?}");
     assert!(refused.stderr.contains("--names-only"), "{refused:?}");
-    let named = run(&["chat", "-a", &stand.agent, "-p", "look", "--attach", locked, "--names-only"]);
+    let named = run(&["chat", "--agent", &stand.agent, "-p", "look", "--attach", locked, "--names-only"]);
     assert!(named.status == 0 && named.stdout.contains("heard: false"), "{named:?}");
-    let program = run(&["chat", "-a", &stand.agent, "-p", "look", "--attach", env!("CARGO_BIN_EXE_chatos")]);
+    let program = run(&["chat", "--agent", &stand.agent, "-p", "look", "--attach", env!("CARGO_BIN_EXE_chatos")]);
     assert!(program.status == 1, "{program:?}");
 }

@@ -64,8 +64,15 @@ fn whole(store: &Store, chat: &str, id: &str) -> Result<Option<String>, ToolErro
             )),
         };
     }
-    let message = store.message(id).map_err(unreadable)?;
-    Ok(message.filter(|message| message.session_id == chat).map(|message| message.content))
+    // A message that was too long was cut with its files.
+    let message = store.message(id).map_err(unreadable)?.filter(|message| message.session_id == chat);
+    Ok(message.map(|message| {
+        let files = message.attachments.iter().filter(|file| file.kind != "image").map(|file| {
+            let text = crate::runs::text_of(store, file);
+            chatos_documents::in_message(&file.name, &file.mime, file.size, text.as_deref())
+        });
+        files.fold(message.content, |text, file| text + &file)
+    }))
 }
 
 /// The lines that were asked for.

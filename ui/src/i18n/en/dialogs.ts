@@ -107,7 +107,7 @@ export const dialogs = {
   deleteMessage: {
     title: 'Delete this message?',
     text: (n: number, others: number) =>
-      `${n === 1 ? 'This message' : `This message and what hangs on it, ${n} messages in all,`} will be permanently deleted.${others > 0 ? ' Its other versions stay.' : ''}`,
+      `${n === 1 ? 'This message' : `This message and everything after it, ${n} messages in all,`} will be permanently deleted.${others > 0 ? ' Its other versions stay.' : ''}`,
   },
   imported: {
     text: 'This chat was imported. You can read it, not write in it.',
