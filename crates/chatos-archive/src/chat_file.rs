@@ -9,7 +9,7 @@ use chatos_tool::{ErrorCode, Fault, Redactor, Text};
 use chatos_wire::{MessageKind, MessageRole};
 use serde::Deserialize;
 
-/// The largest file.
+/// The largest file that is taken.
 const FILE_BYTES: usize = 50 * 1024 * 1024;
 /// Messages of one chat.
 const MESSAGES: usize = 50_000;
@@ -109,8 +109,14 @@ impl ChatOfFile {
             Some("chatos-chat/1") => {}
             Some(other) if other.starts_with("chatos-chat/") => {
                 return Err(refused(
-                    format!("the file is `{}`, made by a newer ChatOS; this one reads `chatos-chat/1`", short(other)),
-                    format!("文件格式为 `{}`，由更新版本的 ChatOS 导出；此版本只能读取 `chatos-chat/1`", short(other)),
+                    format!(
+                        "the file is `{}`, made by a newer ChatOS; this one reads `chatos-chat/1`",
+                        short(other)
+                    ),
+                    format!(
+                        "文件格式为 `{}`，由更新版本的 ChatOS 导出；此版本只能读取 `chatos-chat/1`",
+                        short(other)
+                    ),
                 ));
             }
             _ => {
@@ -122,10 +128,14 @@ impl ChatOfFile {
         }
         let value = redactor.value(&value, usize::MAX / 2);
         let document: Document = serde_json::from_value(value).map_err(|error| {
-            refused(format!("the chat in the file is damaged: {error}"), format!("文件中的对话已损坏：{error}"))
+            refused(
+                format!("the chat in the file is damaged: {error}"),
+                format!("文件中的对话已损坏：{error}"),
+            )
         })?;
         check(&document.messages)?;
-        let title: String = document.session.title.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        let title: String =
+            document.session.title.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
         Ok(Self { title: title.chars().take(TITLE_CHARS).collect(), messages: document.messages })
     }

@@ -21,9 +21,9 @@ pub const NAME_ONLY: &str = "name_only";
 pub struct Attached {
     /// As the person's system has it.
     pub name: String,
-    /// By its bytes.
+    /// Its media type, by what its bytes say.
     pub mime: String,
-    /// The file.
+    /// The file as the person has it.
     pub bytes: Vec<u8>,
     /// The text of a document, once it is read.
     pub text: String,
@@ -77,8 +77,8 @@ fn one(at: &str, order: &Attachment) -> Result<Attached, Fault> {
         (Some(data), _) => (order.mime.clone(), data.as_str()),
         (None, Some(url)) => {
             let parsed = url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,"));
-            let (mime, data) =
-                parsed.ok_or_else(|| wrong(at, "dataUrl is not a base64 data URL", "dataUrl 不是 base64 数据"))?;
+            let (mime, data) = parsed
+                .ok_or_else(|| wrong(at, "dataUrl is not a base64 data URL", "dataUrl 不是 base64 数据"))?;
             (mime.to_owned(), data)
         }
         (None, None) => return Err(wrong(at, "data is missing", "缺少 data")),
@@ -87,9 +87,8 @@ fn one(at: &str, order: &Attachment) -> Result<Attached, Fault> {
     if data.len() / 4 * 3 > FILE_BYTES + 3 {
         return Err(too_large());
     }
-    let bytes = STANDARD
-        .decode(data.trim())
-        .map_err(|_| wrong(at, "data is not Base64", "data 不是 Base64"))?;
+    let bytes =
+        STANDARD.decode(data.trim()).map_err(|_| wrong(at, "data is not Base64", "data 不是 Base64"))?;
     if bytes.len() > FILE_BYTES {
         return Err(too_large());
     }
@@ -191,7 +190,8 @@ mod tests {
         let pdf = order("a.txt", "text/plain", b"%PDF-1.7 \x00");
         assert_eq!(attached(&[pdf]).unwrap()[0].mime, "application/pdf");
         assert_eq!(attached(&[order("a.rs", "text/x-rust", b"fn")]).unwrap()[0].mime, "text/x-rust");
-        for (mime, bytes) in [("image/svg+xml", &b"<svg>"[..]), ("image/png", b"\0\0\0"), ("", b"\x7fELF\0")] {
+        for (mime, bytes) in [("image/svg+xml", &b"<svg>"[..]), ("image/png", b"\0\0\0"), ("", b"\x7fELF\0")]
+        {
             assert!(attached(&[order("x", mime, bytes)]).is_err(), "{mime}");
         }
         let garbage = Attachment { data: Some("%%%".to_owned()), ..Attachment::default() };

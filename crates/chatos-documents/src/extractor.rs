@@ -44,7 +44,8 @@ impl Extractor {
             return Err(Unread::new("too_large", "it is larger than 25 MiB", "文件超过 25 MiB"));
         }
         let _slot = self.slots.acquire().await.map_err(|_| unavailable("closing"))?;
-        let program = self.program.clone().ok_or_else(|| unavailable("this program does not start others"))?;
+        let program =
+            self.program.clone().ok_or_else(|| unavailable("this program does not start others"))?;
         let program = Program {
             program,
             arguments: vec![EXTRACT_COMMAND.into(), kind.as_str().into()],
@@ -116,7 +117,11 @@ fn ended(signal: Option<i32>, complaint: &str) -> Unread {
         return slow();
     }
     if complaint.contains("memory allocation") {
-        return Unread::new("memory", "reading it takes more than 512 MiB of memory", "读取它所需的内存超过 512 MiB");
+        return Unread::new(
+            "memory",
+            "reading it takes more than 512 MiB of memory",
+            "读取它所需的内存超过 512 MiB",
+        );
     }
     Unread::new(
         "crashed",
@@ -130,5 +135,9 @@ fn slow() -> Unread {
 }
 
 fn unavailable(detail: &str) -> Unread {
-    Unread::new("unavailable", format!("its reader cannot be started ({detail})"), format!("无法启动读取程序（{detail}）"))
+    Unread::new(
+        "unavailable",
+        format!("its reader cannot be started ({detail})"),
+        format!("无法启动读取程序（{detail}）"),
+    )
 }

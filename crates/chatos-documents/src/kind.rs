@@ -32,7 +32,7 @@ impl Kind {
         ALL.iter().find(|(kind, ..)| *kind == self).map_or("", |(_, word, _)| word)
     }
 
-    /// Its media type.
+    /// The media type it is sent and kept with.
     pub fn mime(self) -> &'static str {
         ALL.iter().find(|(kind, ..)| *kind == self).map_or("", |(.., mime)| mime)
     }

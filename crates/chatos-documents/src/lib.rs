@@ -15,9 +15,9 @@ pub use extractor::Extractor;
 pub use kind::{Kind, fence, kind_of, old_office};
 pub use read::{Members, Note, Read, Unread, read};
 
-/// The largest file that is taken, and all files of one message together.
+/// The largest file that is taken.
 pub const FILE_BYTES: usize = 25 * 1024 * 1024;
-/// See [`FILE_BYTES`].
+/// The largest sum of all files of one message.
 pub const MESSAGE_BYTES: usize = 50 * 1024 * 1024;
 /// Files of one message.
 pub const FILES: usize = 10;

@@ -42,10 +42,10 @@ impl Note {
     }
 }
 
-/// A document's text.
+/// The text of one document.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Read {
-    /// Markdown.
+    /// Written as Markdown, without what cannot be text.
     pub text: String,
     /// What a person should know.
     #[serde(default)]

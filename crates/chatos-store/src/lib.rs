@@ -79,7 +79,6 @@ pub use kept::Kept;
 pub use key::{KeyMove, KeyPlace, KeyProblem, KeyTo, KeyWhere, Rotated, SealError, StateKey, SubKey};
 pub use key_acts::{KeyState, StateKeys};
 pub use mcp_servers::{ServerRow, ServerSource};
-pub use versions::VersionSize;
 pub use messages::{AttachmentRow, MessageRow, NewMessage, SummaryRow, ToolCallRow};
 pub use migrate::{SCHEMA_VERSION, schema_of};
 pub use models::{DEMO_MODEL, ModelFacts, ModelRecord, ModelTest, PriceTier};
@@ -100,3 +99,4 @@ pub use tasks::{AddedTasks, NewTask, Task, TaskContext, TaskFilter, TaskNote, Ta
 pub use time::{iso_from_ms, now_iso, now_ms, parse_time};
 pub use tool_pins::{PinRow, PinState};
 pub use usage::{UsageBy, UsageRow, UsageSum};
+pub use versions::VersionSize;

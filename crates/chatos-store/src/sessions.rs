@@ -69,10 +69,7 @@ pub(crate) fn list() -> String {
 impl Store {
     /// Makes a chat; one of the same id is left as it is.
     pub fn create_session(&self, row: SessionRow) -> Result<SessionRow, StoreError> {
-        self.write(move |connection| {
-            insert_session(connection, &row)?;
-            read_session(connection, &row.id)?.ok_or_else(StoreError::closed)
-        })
+        self.create_session_with(row, Vec::new())
     }
 
     /// Makes a chat with its messages, all or nothing.

@@ -7,8 +7,6 @@
 //! before its place. Summaries that reach into what is left are left as well. A version can be deleted with everything
 //! that hangs on it.
 
-use std::collections::{HashMap, HashSet};
-
 use rusqlite::{Connection, OptionalExtension};
 
 use crate::db::Store;
@@ -72,7 +70,8 @@ impl Store {
     pub fn version_size(&self, session: &str, id: &str) -> Result<Option<VersionSize>, StoreError> {
         self.read(|connection| {
             let Some(version) = version(connection, session, id)? else { return Ok(None) };
-            size(connection, session, &version).map(|(size, _)| Some(size))
+            let others = members(connection, &version.first)?.len() - 1;
+            Ok(Some(size(&hanging(connection, session, &version)?, others)))
         })
     }
 
@@ -82,7 +81,7 @@ impl Store {
         let (session, id) = (session.to_owned(), id.to_owned());
         self.write(move |connection| {
             let Some(version) = version(connection, &session, &id)? else { return Ok(None) };
-            let (size, gone) = size(connection, &session, &version)?;
+            let gone = hanging(connection, &session, &version)?;
             let others: Vec<String> =
                 members(connection, &version.first)?.into_iter().filter(|other| *other != id).collect();
             delete(connection, &session, &version, &gone)?;
@@ -99,7 +98,7 @@ impl Store {
                 bring_back(connection, &session, newest)?;
             }
             crate::prune::recount(connection)?;
-            Ok(Some(size))
+            Ok(Some(size(&gone, others.len())))
         })
     }
 }
@@ -113,111 +112,70 @@ struct Version {
 }
 
 fn version(connection: &Connection, session: &str, id: &str) -> Result<Option<Version>, StoreError> {
-    let found: Option<(i64, String, String)> = connection
-        .prepare_cached(
-            "SELECT seq, version_of, left_with FROM messages
-             WHERE id = ?1 AND session_id = ?2 AND role = 'user' AND kind = 'normal'",
-        )?
-        .query_row((id, session), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
-        .optional()?;
-    let Some((seq, version_of, left_with)) = found else { return Ok(None) };
     // One inside a version that is left belongs to that one.
-    if !left_with.is_empty() && left_with != id {
-        return Ok(None);
-    }
-    let first = if version_of.is_empty() { id.to_owned() } else { version_of };
-    Ok(Some(Version { id: id.to_owned(), seq, first, shown: left_with.is_empty() }))
+    let sql = "SELECT id, seq, coalesce(nullif(version_of, ''), id), left_with = '' FROM messages
+               WHERE id = ?1 AND session_id = ?2 AND role = 'user' AND kind = 'normal' AND left_with IN ('', id)";
+    let mut statement = connection.prepare_cached(sql)?;
+    let read = |row: &rusqlite::Row<'_>| {
+        Ok(Version { id: row.get(0)?, seq: row.get(1)?, first: row.get(2)?, shown: row.get(3)? })
+    };
+    Ok(statement.query_row((id, session), read).optional()?)
 }
+
+/// A message that goes, its run, and whether a person reads it.
+type Gone = (String, String, bool);
 
 /// Everything that hangs on a version: what is shown after it or was left with it, and, of every place among that, what
 /// was left with the place's other versions.
-fn size(
-    connection: &Connection,
-    session: &str,
-    version: &Version,
-) -> Result<(VersionSize, Vec<String>), StoreError> {
-    let sql = "SELECT id, seq, version_of, left_with, role IN ('user', 'assistant') AND content != ''
-               FROM messages WHERE session_id = ?1 ORDER BY seq";
+fn hanging(connection: &Connection, session: &str, version: &Version) -> Result<Vec<Gone>, StoreError> {
+    let sql = "WITH RECURSIVE
+       gone (id, place) AS (
+         SELECT id, coalesce(nullif(version_of, ''), id) FROM messages WHERE session_id = ?1
+           AND CASE WHEN ?2 THEN left_with = '' AND seq >= ?3 ELSE left_with = ?4 END
+         UNION
+         SELECT m.id, coalesce(nullif(m.version_of, ''), m.id) FROM gone
+           JOIN aside ON aside.place = gone.place AND aside.place != ?5
+           JOIN messages m ON m.session_id = ?1 AND m.left_with = aside.id),
+       aside (id, place) AS MATERIALIZED (
+         SELECT id, coalesce(nullif(version_of, ''), id) FROM messages WHERE session_id = ?1 AND left_with = id)
+     SELECT m.id, m.run_id, m.role IN ('user', 'assistant') AND m.content != ''
+     FROM gone JOIN messages m ON m.id = gone.id";
+    let given = (session, version.shown, version.seq, &version.id, &version.first);
     let mut statement = connection.prepare_cached(sql)?;
-    type Line = (String, i64, String, String, bool);
-    let all = statement
-        .query_map([session], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)))?
-        .collect::<Result<Vec<Line>, _>>()?;
-    // By the version they were left with, and by the place they are a version of.
-    let mut left: HashMap<&str, Vec<&Line>> = HashMap::new();
-    let mut places: HashMap<&str, Vec<&Line>> = HashMap::new();
-    for line in &all {
-        if !line.3.is_empty() {
-            left.entry(&line.3).or_default().push(line);
-        }
-        if !line.2.is_empty() {
-            places.entry(&line.2).or_default().push(line);
-        }
-    }
-    let by_id: HashMap<&str, &Line> = all.iter().map(|line| (line.0.as_str(), line)).collect();
-    let mut open: Vec<&Line> = if version.shown {
-        all.iter().filter(|line| line.3.is_empty() && line.1 >= version.seq).collect()
-    } else {
-        left.get(version.id.as_str()).cloned().unwrap_or_default()
-    };
-    let mut gone: HashSet<&str> = open.iter().map(|line| line.0.as_str()).collect();
-    while let Some(line) = open.pop() {
-        let first = if line.2.is_empty() { line.0.as_str() } else { line.2.as_str() };
-        if first == version.first {
-            continue;
-        }
-        let beside = places.get(first).into_iter().flatten().copied().chain(by_id.get(first).copied());
-        for other in beside.filter(|other| other.3 == other.0) {
-            for hanging in left.get(other.0.as_str()).into_iter().flatten() {
-                if gone.insert(&hanging.0) {
-                    open.push(hanging);
-                }
-            }
-        }
-    }
-    let messages = all.iter().filter(|line| line.4 && gone.contains(line.0.as_str())).count() as u64;
-    let others = members(connection, &version.first)?.len() as u64 - 1;
-    let gone = gone.into_iter().map(str::to_owned).collect();
-    Ok((VersionSize { messages, others }, gone))
+    let rows = statement.query_map(given, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+fn size(gone: &[Gone], others: usize) -> VersionSize {
+    VersionSize { messages: gone.iter().filter(|(.., read)| *read).count() as u64, others: others as u64 }
 }
 
 fn delete(
     connection: &Connection,
     session: &str,
     version: &Version,
-    gone: &[String],
+    gone: &[Gone],
 ) -> Result<(), StoreError> {
-    let mut runs: HashSet<String> = HashSet::new();
-    for id in gone {
-        let run: Option<String> = connection
-            .prepare_cached("DELETE FROM messages WHERE id = ?1 RETURNING run_id")?
-            .query_row([id], |row| row.get(0))
-            .optional()?;
-        runs.extend(run.filter(|run| !run.is_empty()));
-        connection
-            .prepare_cached("DELETE FROM summaries WHERE session_id = ?1 AND left_with = ?2")?
-            .execute((session, id))?;
-    }
-    if version.shown {
-        connection
-            .prepare_cached("DELETE FROM summaries WHERE session_id = ?1 AND left_with = '' AND to_seq >= ?2")?
-            .execute((session, version.seq))?;
-    }
-    // A run and its sub agents, whose messages are kept under the numbers of their runs.
-    for run in runs {
-        let family = "SELECT id FROM runs WHERE session_id = ?1 AND (id = ?2 OR root_run_id = ?2)";
-        let sessions = format!("DELETE FROM sessions WHERE id IN ({family}) AND id != ?1");
-        connection.prepare_cached(&sessions)?.execute((session, &run))?;
-        let own = format!("DELETE FROM runs WHERE id IN ({family})");
-        connection.prepare_cached(&own)?.execute((session, &run))?;
+    // Of what is shown, summaries that reach into it; of what was left, those that were left with it.
+    let (marked, from) = if version.shown { ("", version.seq) } else { (version.id.as_str(), 0) };
+    let sql = "DELETE FROM summaries WHERE session_id = ?1 AND left_with = ?2 AND to_seq >= ?3";
+    connection.prepare_cached(sql)?.execute((session, marked, from))?;
+    for (id, run, _) in gone {
+        connection.prepare_cached("DELETE FROM messages WHERE id = ?1")?.execute([id])?;
+        connection.prepare_cached(sql)?.execute((session, id, 0))?;
+        // A run and its sub agents, whose messages are kept under the numbers of their runs.
+        if !run.is_empty() {
+            let family = "SELECT id FROM runs WHERE session_id = ?1 AND (id = ?2 OR root_run_id = ?2)";
+            for table in ["sessions", "runs"] {
+                let sql = format!("DELETE FROM {table} WHERE id != ?1 AND id IN ({family})");
+                connection.prepare_cached(&sql)?.execute((session, run))?;
+            }
+        }
     }
     // Places are given again from the end: what was found out about those that are gone says nothing about new ones.
-    connection
-        .prepare_cached(
-            "UPDATE context_marks SET to_seq = min(to_seq,
-               (SELECT coalesce(max(seq), 0) FROM messages WHERE session_id = ?1)) WHERE session_id = ?1",
-        )?
-        .execute([session])?;
+    let sql = "UPDATE context_marks SET to_seq = min(to_seq,
+                 (SELECT coalesce(max(seq), 0) FROM messages WHERE session_id = ?1)) WHERE session_id = ?1";
+    connection.prepare_cached(sql)?.execute([session])?;
     Ok(())
 }
 

@@ -377,7 +377,9 @@ async fn remove_version(
     let dry = format!("{path}?dryRun=true");
     let size = api.ask::<VersionDeleted>(Method::DELETE, &dry, None, output.lang).await?.body.messages;
     let question = Text::new(
-        format!("This message and all that hangs on it ({size} messages) will be permanently deleted. Delete? [y/N] "),
+        format!(
+            "This message and all that hangs on it ({size} messages) will be permanently deleted. Delete? [y/N] "
+        ),
         format!("此消息及其后续内容（共 {size} 条消息）将被永久删除。是否删除？[y/N] "),
     );
     if !yes && !agreed(output, message, &question)? {

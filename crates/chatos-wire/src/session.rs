@@ -303,7 +303,7 @@ pub struct VersionDeleted {
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ChatImport {
-    /// The whole file.
+    /// All of the file, as it was exported.
     pub text: String,
 }
 

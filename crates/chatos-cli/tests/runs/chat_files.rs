@@ -42,10 +42,15 @@ fn an_exported_chat_comes_back_to_be_read_and_goes_on_in_a_copy() {
     // It is only read.
     for (path, body) in [("send", json!({ "text": "x" })), ("retry", json!({})), ("compact", json!({}))] {
         let refused = host.ask("POST", &format!("/api/v1/sessions/{copy}/{path}"), Some(&body));
-        assert_eq!((refused.status, &refused.json()["error"]["code"]), (409, &json!("chat_read_only")), "{path}");
+        assert_eq!(
+            (refused.status, &refused.json()["error"]["code"]),
+            (409, &json!("chat_read_only")),
+            "{path}"
+        );
     }
     let end = messages(&host, copy).last().unwrap()["id"].as_str().unwrap().to_owned();
-    let fork = host.ask("POST", &format!("/api/v1/sessions/{copy}/messages/{end}/fork"), Some(&json!({}))).json();
+    let fork =
+        host.ask("POST", &format!("/api/v1/sessions/{copy}/messages/{end}/fork"), Some(&json!({}))).json();
     let fork = fork["id"].as_str().unwrap();
     until(&host, &send(&host, fork, "and on"), &["done"]);
     assert_eq!(texts(&host, fork)[..whole.len()], whole[..]);
@@ -53,9 +58,19 @@ fn an_exported_chat_comes_back_to_be_read_and_goes_on_in_a_copy() {
     // What is broken is said in words and leaves nothing behind.
     let count = || host.ask("GET", "/api/v1/sessions", None).json()["items"].as_array().unwrap().len();
     let before = count();
-    for text in ["", "{", "[]", "{\"format\":\"chatos-chat/9\"}", "{\"format\":\"chatos-chat/1\",\"messages\":[{\"role\":\"x\"}]}"] {
+    for text in [
+        "",
+        "{",
+        "[]",
+        "{\"format\":\"chatos-chat/9\"}",
+        "{\"format\":\"chatos-chat/1\",\"messages\":[{\"role\":\"x\"}]}",
+    ] {
         let refused = host.ask("POST", "/api/v1/sessions/import", Some(&json!({ "text": text })));
-        assert_eq!((refused.status, &refused.json()["error"]["code"]), (422, &json!("chat_file_invalid")), "{text}");
+        assert_eq!(
+            (refused.status, &refused.json()["error"]["code"]),
+            (422, &json!("chat_file_invalid")),
+            "{text}"
+        );
     }
     let bad = stand.sandbox.root().join("bad.json");
     std::fs::write(&bad, "not json").unwrap();
@@ -101,7 +116,8 @@ fn a_version_is_deleted_with_what_hangs_on_it_after_a_question_and_never_under_a
     until(&host, &send(&host, &chat, "anew"), &["done"]);
     assert_eq!(texts(&host, &chat)[0], "anew");
     let logs = std::fs::read_dir(stand.sandbox.state().join("audit")).unwrap();
-    let audit: String = logs.filter_map(|entry| std::fs::read_to_string(entry.unwrap().path()).ok()).collect();
+    let audit: String =
+        logs.filter_map(|entry| std::fs::read_to_string(entry.unwrap().path()).ok()).collect();
     assert_eq!(audit.matches("messages_deleted").count(), 2, "{audit}");
     let doctor = stand.sandbox.run(&["doctor", "--deep", "--json"]);
     assert!(!doctor.stdout.contains("miscounted"), "{doctor:?}");

@@ -40,7 +40,7 @@ fn widen(host: &RunningHost) {
     let models = host.ask("GET", "/api/v1/models", None).json();
     let own = models["items"].as_array().unwrap().iter().find(|model| model["name"] == "scripted").unwrap();
     let path = format!("/api/v1/models/{}", own["id"].as_str().unwrap());
-    let changed = host.ask("PUT", &path, Some(&json!({ "contextWindow": 200_000 })));
+    let changed = host.ask("PUT", &path, Some(&json!({ "contextTokens": 200_000 })));
     assert!(changed.status < 300, "{}", changed.text());
 }
 
@@ -50,7 +50,15 @@ fn the_text_of_every_kind_reaches_the_model_and_stays_the_same() {
     let mut host = stand.sandbox.serve();
     widen(&host);
     let chat = session(&host, &stand.agent);
-    let names = ["report.pdf", "minutes.docx", "plan.pptx", "levels.xlsx", "letter.odt", "sums.ods", "unprintable.pdf"];
+    let names = [
+        "report.pdf",
+        "minutes.docx",
+        "plan.pptx",
+        "levels.xlsx",
+        "letter.odt",
+        "sums.ods",
+        "unprintable.pdf",
+    ];
     let files: Vec<Value> = names.iter().map(|name| file(name, &bytes(name))).collect();
     let (status, sent) = send(&host, &chat, "look at these", &files);
     assert_eq!(status, 202, "{sent}");
@@ -92,10 +100,14 @@ fn the_text_of_every_kind_reaches_the_model_and_stays_the_same() {
     let length = first.as_array().unwrap().len();
     assert_eq!(first.as_array().unwrap()[..], second.as_array().unwrap()[..length], "the prefix is the same");
     let end = messages(&host, &chat).last().unwrap()["id"].as_str().unwrap().to_owned();
-    let fork = host.ask("POST", &format!("/api/v1/sessions/{chat}/messages/{end}/fork"), Some(&json!({}))).json();
+    let fork =
+        host.ask("POST", &format!("/api/v1/sessions/{chat}/messages/{end}/fork"), Some(&json!({}))).json();
     let (_, sent) = send(&host, fork["id"].as_str().unwrap(), "in the copy", &[]);
     until(&host, sent["runId"].as_str().unwrap(), &["done"]);
-    assert_eq!(stand.model.requests()[2]["messages"].as_array().unwrap()[..length], first.as_array().unwrap()[..]);
+    assert_eq!(
+        stand.model.requests()[2]["messages"].as_array().unwrap()[..length],
+        first.as_array().unwrap()[..]
+    );
 }
 
 #[test]
@@ -107,7 +119,10 @@ fn a_long_text_is_cut_and_read_on_with_read_result() {
         };
         // The marker of what is left out names the file.
         let at = text.find("read_result").unwrap();
-        let id = text[at..].split(|c: char| !c.is_ascii_hexdigit() && c != '-').find(|word| word.len() == 36).unwrap();
+        let id = text[at..]
+            .split(|c: char| !c.is_ascii_hexdigit() && c != '-')
+            .find(|word| word.len() == 36)
+            .unwrap();
         Script::call("c1", name, &json!({ "id": id, "pattern": "canary-page-30" }))
     });
     let host = stand.sandbox.serve();
@@ -126,8 +141,10 @@ fn what_cannot_be_read_is_refused_in_words_and_may_go_by_its_name() {
     let stand = Stand::new(|_| Script::say("ok"));
     let host = stand.sandbox.serve();
     let chat = session(&host, &stand.agent);
-    let entries =
-        [zips::file("word/document.xml", &vec![b'a'; 64 * 1024 * 1024]), zips::file("[Content_Types].xml", b"<Types/>")];
+    let entries = [
+        zips::file("word/document.xml", &vec![b'a'; 64 * 1024 * 1024]),
+        zips::file("[Content_Types].xml", b"<Types/>"),
+    ];
     let bomb = zips::zip(&entries, b"");
     for (name, bytes, reason) in [
         ("locked.pdf", bytes("locked.pdf"), "encrypted"),
@@ -146,7 +163,10 @@ fn what_cannot_be_read_is_refused_in_words_and_may_go_by_its_name() {
     let (status, refused) = send(&host, &chat, "look", &[file("a.zip", &plain)]);
     assert_eq!((status, &refused["error"]["code"]), (422, &json!("unsupported_file")), "{refused}");
     assert!(refused["error"]["hint"].as_str().unwrap().contains("docx"), "{refused}");
-    assert!(messages(&host, &chat).is_empty() && stand.model.requests().is_empty(), "nothing was kept or sent");
+    assert!(
+        messages(&host, &chat).is_empty() && stand.model.requests().is_empty(),
+        "nothing was kept or sent"
+    );
 
     // A person decides to send the name; a scan goes with a warning.
     let mut named = file("locked.pdf", &bytes("locked.pdf"));
@@ -157,13 +177,19 @@ fn what_cannot_be_read_is_refused_in_words_and_may_go_by_its_name() {
     let heard = said(&stand.model.requests()[0]);
     assert!(heard.contains("[file locked.pdf: ") && heard.contains("its content is not here"), "{heard}");
     assert!(heard.contains("[scanned: hardly any text"), "{heard}");
-    let notes: Vec<Value> = messages(&host, &chat)[0]["attachments"].as_array().unwrap().iter().map(|one| one["note"].clone()).collect();
+    let notes: Vec<Value> = messages(&host, &chat)[0]["attachments"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["note"].clone())
+        .collect();
     assert_eq!(notes, [json!("name_only"), json!("scanned")]);
 }
 
 #[test]
 fn a_terminal_attaches_documents_and_says_why_not() {
-    let stand = Stand::new(|request| Script::say(format!("heard: {}", said(request).contains("canary-docx"))));
+    let stand =
+        Stand::new(|request| Script::say(format!("heard: {}", said(request).contains("canary-docx"))));
     let run = |args: &[&str]| stand.sandbox.run(args);
     let docx = path("minutes.docx");
     let heard = run(&["chat", "--agent", &stand.agent, "-p", "look", "--attach", docx.to_str().unwrap()]);
@@ -175,6 +201,7 @@ fn a_terminal_attaches_documents_and_says_why_not() {
     assert!(refused.stderr.contains("--names-only"), "{refused:?}");
     let named = run(&["chat", "--agent", &stand.agent, "-p", "look", "--attach", locked, "--names-only"]);
     assert!(named.status == 0 && named.stdout.contains("heard: false"), "{named:?}");
-    let program = run(&["chat", "--agent", &stand.agent, "-p", "look", "--attach", env!("CARGO_BIN_EXE_chatos")]);
+    let program =
+        run(&["chat", "--agent", &stand.agent, "-p", "look", "--attach", env!("CARGO_BIN_EXE_chatos")]);
     assert!(program.status == 1, "{program:?}");
 }

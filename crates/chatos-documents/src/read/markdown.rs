@@ -11,7 +11,7 @@ pub(super) struct Page {
     items: bool,
 }
 
-/// Rows of cells.
+/// A table while its rows are collected.
 #[derive(Debug, Default)]
 pub(super) struct Table {
     rows: Vec<Vec<String>>,
@@ -108,7 +108,8 @@ impl Table {
 
     /// The first row is the head; columns and rows without a word are left out at the end.
     pub(super) fn markdown(&self) -> String {
-        let filled = |row: &Vec<String>| row.iter().rposition(|cell| !cell.trim().is_empty()).map_or(0, |at| at + 1);
+        let filled =
+            |row: &Vec<String>| row.iter().rposition(|cell| !cell.trim().is_empty()).map_or(0, |at| at + 1);
         let columns = self.rows.iter().map(filled).max().unwrap_or_default();
         let rows: Vec<&Vec<String>> = self.rows.iter().filter(|row| filled(row) > 0).collect();
         if columns == 0 {

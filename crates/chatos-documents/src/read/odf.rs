@@ -80,7 +80,9 @@ fn text(bytes: &[u8]) -> Result<Read, Unread> {
             Step::Open("table", _) => page.open_table(),
             Step::Close("table") => page.close_table(),
             Step::Open("table-row", _) => page.table().into_iter().for_each(Table::row),
-            Step::Open("table-cell" | "covered-table-cell", _) => page.table().into_iter().for_each(Table::open_cell),
+            Step::Open("table-cell" | "covered-table-cell", _) => {
+                page.table().into_iter().for_each(Table::open_cell)
+            }
             _ => {}
         }
         Ok(())

@@ -16,7 +16,11 @@ pub(super) fn read(members: &mut dyn Members, most: usize) -> Result<Read, Unrea
         match step {
             Step::Open("sheet", given) => {
                 let hidden = given.get("state").is_some_and(|state| state != "visible");
-                sheets.push((given.exactly("name").unwrap_or_default(), given.exactly("r:id").unwrap_or_default(), hidden));
+                sheets.push((
+                    given.exactly("name").unwrap_or_default(),
+                    given.exactly("r:id").unwrap_or_default(),
+                    hidden,
+                ));
             }
             Step::Open("workbookPr", given) => {
                 since_1904 = matches!(given.get("date1904").as_deref(), Some("1" | "true"));
@@ -53,8 +57,11 @@ pub(super) fn sheet_text(name: &str, hidden: bool, table: &Table, total: usize, 
     let hidden = if hidden { " (hidden)" } else { "" };
     let rows = table.markdown();
     let rows = if rows.is_empty() { "[empty]" } else { &rows };
-    let left =
-        if total > most { format!("\n\n[{} more rows are not shown; {most} of {total} are]", total - most) } else { String::new() };
+    let left = if total > most {
+        format!("\n\n[{} more rows are not shown; {most} of {total} are]", total - most)
+    } else {
+        String::new()
+    };
     format!("## Sheet: {name}{hidden}\n\n{rows}{left}\n\n")
 }
 
@@ -192,13 +199,21 @@ impl Book<'_> {
 
     fn shown(&self, kind: &str, style: Option<usize>, value: &str) -> String {
         match kind {
-            "s" => value.trim().parse().ok().and_then(|at: usize| self.shared.get(at)).cloned().unwrap_or_default(),
+            "s" => value
+                .trim()
+                .parse()
+                .ok()
+                .and_then(|at: usize| self.shared.get(at))
+                .cloned()
+                .unwrap_or_default(),
             "b" => if value.trim() == "1" { "TRUE" } else { "FALSE" }.to_owned(),
             "str" | "inlineStr" | "e" | "d" => value.to_owned(),
             _ => {
                 let moment = style.and_then(|style| self.dates.get(style)).copied().flatten();
                 match (moment, value.trim().parse::<f64>()) {
-                    (Some(moment), Ok(serial)) => written(serial, moment, self.since_1904).unwrap_or_else(|| value.to_owned()),
+                    (Some(moment), Ok(serial)) => {
+                        written(serial, moment, self.since_1904).unwrap_or_else(|| value.to_owned())
+                    }
                     _ => value.trim().to_owned(),
                 }
             }

@@ -22,7 +22,10 @@ pub(super) fn read(members: &mut dyn Members) -> Result<Read, Unread> {
         let path = beneath("ppt", target);
         let Some(slide) = members.member(&path)? else { continue };
         let shown = texts(&slide)?;
-        page.heading(2, &format!("Slide {}: {}", number + 1, shown.title).trim_end_matches([':', ' ']).to_owned());
+        page.heading(
+            2,
+            &format!("Slide {}: {}", number + 1, shown.title).trim_end_matches([':', ' ']).to_owned(),
+        );
         shown.put(&mut page);
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", &path));
         let own = relations(members, &format!("{folder}/_rels/{name}.rels"))?;
@@ -30,13 +33,17 @@ pub(super) fn read(members: &mut dyn Members) -> Result<Read, Unread> {
         if let Some((_, target)) = notes
             && let Some(notes) = members.member(&beneath(folder, target))?
         {
-            let said: Vec<String> =
-                texts(&notes)?.blocks.into_iter().filter_map(|block| match block {
+            let said: Vec<String> = texts(&notes)?
+                .blocks
+                .into_iter()
+                .filter_map(|block| match block {
                     Block::Line(_, text) => Some(text),
                     Block::Table(_) => None,
-                }).collect();
+                })
+                .collect();
             // A number alone is the slide's.
-            let said = said.into_iter().filter(|line| line.trim().parse::<u32>().is_err()).collect::<Vec<_>>();
+            let said =
+                said.into_iter().filter(|line| line.trim().parse::<u32>().is_err()).collect::<Vec<_>>();
             if !said.is_empty() {
                 page.paragraph(&format!("Notes: {}", said.join("\n")));
             }
@@ -132,7 +139,9 @@ fn texts(bytes: &[u8]) -> Result<Shown, Unread> {
                         cell.push_str(&line);
                         cell.push(' ');
                     }
-                    None if is_title => shown.title = format!("{} {}", shown.title, line.trim()).trim().to_owned(),
+                    None if is_title => {
+                        shown.title = format!("{} {}", shown.title, line.trim()).trim().to_owned()
+                    }
                     None => shown.blocks.push(Block::Line(level, line)),
                 }
             }

@@ -33,7 +33,10 @@ impl Given<'_> {
 
     fn find(&self, wanted: impl Fn(&str) -> bool) -> Option<String> {
         let found = self.0.clone().flatten().find(|one| wanted(one.key.as_ref()))?;
-        Some(quick_xml::escape::unescape(&found.value).map_or_else(|_| found.value.to_string(), |text| text.into_owned()))
+        Some(
+            quick_xml::escape::unescape(&found.value)
+                .map_or_else(|_| found.value.to_string(), |text| text.into_owned()),
+        )
     }
 
     pub(super) fn number(&self, name: &str) -> Option<usize> {
@@ -42,10 +45,7 @@ impl Given<'_> {
 }
 
 /// Walks through a document to its end.
-pub(super) fn walk(
-    bytes: &[u8],
-    mut each: impl FnMut(Step<'_>) -> Result<(), Unread>,
-) -> Result<(), Unread> {
+pub(super) fn walk(bytes: &[u8], mut each: impl FnMut(Step<'_>) -> Result<(), Unread>) -> Result<(), Unread> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let text = std::str::from_utf8(bytes).map_err(|_| Unread::damaged("its text is not UTF-8"))?;
     let mut reader = Reader::from_str(text);
@@ -82,10 +82,7 @@ pub(super) fn walk(
     }
 }
 
-fn open(
-    start: &BytesStart<'_>,
-    each: &mut impl FnMut(Step<'_>) -> Result<(), Unread>,
-) -> Result<(), Unread> {
+fn open(start: &BytesStart<'_>, each: &mut impl FnMut(Step<'_>) -> Result<(), Unread>) -> Result<(), Unread> {
     let given = Given(start.attributes());
     each(Step::Open(start.local_name().as_ref(), &given))
 }

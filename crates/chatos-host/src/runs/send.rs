@@ -196,7 +196,11 @@ impl RunDesk {
         let (open, found) = self
             .work(move |store| {
                 let open = !store.open_runs(&id)?.is_empty();
-                let found = if dry || open { store.version_size(&id, &wanted) } else { store.delete_version(&id, &wanted) };
+                let found = if dry || open {
+                    store.version_size(&id, &wanted)
+                } else {
+                    store.delete_version(&id, &wanted)
+                };
                 Ok((open, found?))
             })
             .await?;

@@ -4,8 +4,9 @@ use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use chatos_host::Sender;
 use chatos_wire::session::{
-    ChatImport, CompactOrder, Compacted, DeleteQuery, EventBatch, EventQuery, MessagePage, MessageQuery, Scratch, SearchQuery,
-    SearchResults, SendOrder, Sent, SessionChange, SessionList, SessionOrder, SessionQuery, SessionView, VersionDeleted,
+    ChatImport, CompactOrder, Compacted, DeleteQuery, EventBatch, EventQuery, MessagePage, MessageQuery,
+    Scratch, SearchQuery, SearchResults, SendOrder, Sent, SessionChange, SessionList, SessionOrder,
+    SessionQuery, SessionView, VersionDeleted,
 };
 use chatos_wire::status::{Done, Empty};
 

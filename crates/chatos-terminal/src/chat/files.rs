@@ -36,7 +36,9 @@ fn kind(bytes: &[u8]) -> &'static str {
         [0xff, 0xd8, 0xff, ..] => "image/jpeg",
         [b'G', b'I', b'F', b'8', ..] => "image/gif",
         [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => "image/webp",
-        _ => chatos_documents::kind_of(bytes).map_or("application/octet-stream", chatos_documents::Kind::mime),
+        _ => {
+            chatos_documents::kind_of(bytes).map_or("application/octet-stream", chatos_documents::Kind::mime)
+        }
     }
 }
 
