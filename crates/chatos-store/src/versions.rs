@@ -325,7 +325,7 @@ mod tests {
             store.read(|connection| Ok(connection.query_row(sql, [], |row| row.get::<_, i64>(0))?)).unwrap()
         };
         // Not a message of the person, not of this chat, inside a version that is left.
-        for (session, id) in [("s", "a1c"), ("t", "q1c"), ("s", "q2"), ("s", "x")] {
+        for (session, id) in [("s", "a1c"), ("t", "q1c"), ("s", "q2b"), ("s", "x")] {
             assert_eq!(store.delete_version(session, id).unwrap(), None, "{id}");
         }
         // One that is left goes quietly.
