@@ -12,6 +12,7 @@ mod plugins;
 mod prompts;
 mod servers;
 mod start;
+mod tree;
 
 use std::process::ExitCode;
 
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
         ["servers", words @ ..] => servers::run(words),
         ["chat", path @ ..] => chat::run(path),
         ["lists", path @ ..] => lists::run(path),
+        ["tree", path @ ..] => tree::run(path),
         ["mcp"] => mcp::run(),
         // A second process for the measurements; see `prompts::latency`.
         ["prompts-writer", log, bare] => prompts::writer(log.as_ref(), bare.as_ref()),
@@ -42,6 +44,7 @@ fn main() -> ExitCode {
             println!("       chatos-bench start [PROGRAM]");
             println!("       chatos-bench chat [PROGRAM]");
             println!("       chatos-bench lists [PROGRAM]");
+            println!("       chatos-bench tree [PROGRAM]");
             return ExitCode::from(2);
         }
     };

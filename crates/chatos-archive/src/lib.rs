@@ -5,6 +5,7 @@
 //! nobody has open.
 
 mod backup;
+mod chat_file;
 mod fault;
 mod file;
 mod import;
@@ -16,6 +17,7 @@ mod take_over;
 mod work;
 
 pub use backup::BackupOrder;
+pub use chat_file::ChatOfFile;
 pub use file::{ArchiveError, ArchiveFile, Manifest, extract_archive, verify_archive, write_archive};
 pub use import::{
     ImportCount, ImportOrder, ImportOutcome, ImportReport, ImportState, Imported, import, import_state,

@@ -9,6 +9,7 @@ pub(crate) mod clients;
 pub(crate) mod completions;
 pub(crate) mod dev;
 pub(crate) mod doctor;
+pub(crate) mod extract;
 pub(crate) mod grant;
 pub(crate) mod hook;
 pub(crate) mod install;

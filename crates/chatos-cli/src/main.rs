@@ -94,6 +94,9 @@ fn inner_command() -> Option<ExitCode> {
         plain_error(&format!("chatos: {error}"));
         return Some(ExitCode::from(127));
     }
+    if word == chatos_documents::EXTRACT_COMMAND {
+        return Some(chatos_documents::serve(words, shell::seal, command::extract::members));
+    }
     if word == WARDEN_COMMAND {
         let watched = chatos_child::watch(std::io::stdin().lock());
         return Some(if watched.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE });

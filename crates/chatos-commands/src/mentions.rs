@@ -20,8 +20,8 @@ const OFFERED: usize = 50;
 const LOOKING: Duration = Duration::from_millis(400);
 const DEPTH: usize = 40;
 /// Files of one message, and the largest, as for every attachment.
-const FILES: usize = 16;
-const FILE_BYTES: u64 = 10 * 1024 * 1024;
+const FILES: usize = chatos_documents::FILES;
+const FILE_BYTES: u64 = chatos_documents::FILE_BYTES as u64;
 /// Names of a folder that go with a message.
 const NAMES: usize = 500;
 
@@ -84,7 +84,7 @@ impl Workspace {
         Ok(MentionList { items: items.collect(), partial: tree.stopped.is_some() || tree.cut })
     }
 
-    /// Reads what a message names: text and pictures whole, of a folder the names in it. What is not there is named
+    /// Reads what a message names: text, documents and pictures whole, of a folder the names in it. What is not there is named
     /// in the answer; what may not or cannot be read fails. Blocks.
     pub fn read(&self, paths: &[String]) -> Result<MentionedFiles, Fault> {
         let mut read = MentionedFiles { files: Vec::new(), missing: Vec::new() };
@@ -126,20 +126,7 @@ fn file(root: &Root, path: &str) -> Result<Attachment, Unread> {
     let opened = root.open_file(path).map_err(unread)?;
     let bytes = read::read_whole(&opened, FILE_BYTES).map_err(unread)?;
     let Some(mime) = kind(&bytes) else {
-        return Err(Unread::Refused(Box::new(
-            Fault::new(
-                ErrorCode::InvalidArgument,
-                Text::new(
-                    format!("`{path}` is neither text nor a picture"),
-                    format!("`{path}` 既不是文本也不是图片"),
-                ),
-            )
-            .code("unsupported_file")
-            .hint(Text::fixed(
-                "name text in UTF-8, or a PNG, JPEG, GIF or WebP image",
-                "可使用 UTF-8 文本，或 PNG、JPEG、GIF、WebP 图片",
-            )),
-        )));
+        return Err(Unread::Refused(Box::new(chatos_documents::unsupported(path, &bytes))));
     };
     Ok(attachment(&opened.rel, mime, &bytes))
 }
@@ -164,7 +151,7 @@ fn attachment(name: &str, mime: &str, bytes: &[u8]) -> Attachment {
         name: name.to_owned(),
         mime: mime.to_owned(),
         data: Some(STANDARD.encode(bytes)),
-        data_url: None,
+        ..Attachment::default()
     }
 }
 
@@ -175,7 +162,7 @@ fn kind(bytes: &[u8]) -> Option<&'static str> {
         [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
         [b'G', b'I', b'F', b'8', ..] => Some("image/gif"),
         [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
-        _ => std::str::from_utf8(bytes).is_ok_and(|text| !text.contains('\0')).then_some("text/plain"),
+        _ => chatos_documents::kind_of(bytes).map(chatos_documents::Kind::mime),
     }
 }
 
@@ -190,7 +177,7 @@ fn fault(error: &FileError, path: &str) -> Fault {
                 .code(rule.as_str())
         }
         FileError::Exhausted { .. } => {
-            said(ErrorCode::InvalidArgument, "is larger than 10 MiB", "超过 10 MiB")
+            said(ErrorCode::InvalidArgument, "is larger than 25 MiB", "超过 25 MiB")
                 .code("attachment_too_large")
         }
         other => said(ErrorCode::Unavailable, "cannot be read", "无法读取").caused_by(other),

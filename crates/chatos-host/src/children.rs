@@ -14,7 +14,7 @@ pub const LAUNCH_COMMAND: &str = "__child-launch";
 /// The program's word for "end what is left when the host is gone".
 pub const WARDEN_COMMAND: &str = "__child-warden";
 /// This very program, also when its file was replaced by a newer one meanwhile.
-const OWN_PROGRAM: &str = "/proc/self/exe";
+pub(crate) const OWN_PROGRAM: &str = "/proc/self/exe";
 
 impl Host {
     /// How children are started. The first call starts the warden.

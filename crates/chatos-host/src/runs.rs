@@ -19,11 +19,12 @@ mod subagents;
 mod tools;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
+use chatos_documents::Extractor;
 use chatos_records::EventLog;
 pub(crate) use chatos_records::no_run;
-use chatos_store::{RunRow, Store, StoreError, now_ms};
+use chatos_store::{AttachmentRow, RunRow, Store, StoreError, now_ms};
 use chatos_tool::{ErrorCode, Fault, Text};
 
 use crate::host::Host;
@@ -47,6 +48,16 @@ pub struct RunDesk {
     /// Runs that apps started, with the plugin; an app stops no others (host-api §6.4).
     app_runs: Mutex<HashMap<String, String>>,
     subs: subagents::SubShare,
+    documents: OnceLock<Extractor>,
+}
+
+/// The text of a file beside a message; nothing where it has none or goes by its name alone.
+pub(crate) fn text_of(store: &Store, file: &AttachmentRow) -> Option<String> {
+    if !file.text_blob.is_empty() {
+        return store.kept(&file.text_blob);
+    }
+    let bytes = store.blob(&file.blob).filter(|_| file.note != chatos_documents::NAME_ONLY);
+    bytes.and_then(|bytes| String::from_utf8(bytes).ok())
 }
 
 impl Host {
@@ -68,7 +79,14 @@ impl RunDesk {
             subs: subagents::SubShare::new(
                 usize::try_from(host.settings().int("subagentConcurrency")).unwrap_or(4),
             ),
+            documents: OnceLock::new(),
         }
+    }
+
+    /// Who reads the documents of messages.
+    fn documents(&self, host: &Host) -> &Extractor {
+        let own = || host.launches().then(|| crate::children::OWN_PROGRAM.into());
+        self.documents.get_or_init(|| Extractor::new(host.spawning(), own()))
     }
 
     fn app_runs(&self) -> std::sync::MutexGuard<'_, HashMap<String, String>> {

@@ -52,7 +52,7 @@ pub use load::{Icon, Loaded, LoadedApp, LoadedPlugin, load};
 pub use node_check::{check_modules, module_warnings};
 pub use operation::{InstallOrder, InstallProgress, install_report};
 pub use pack::{PackReport, PackageContent, content_of_directory, default_file_name, pack, plugin_dir};
-pub use package::{Limits, PackageCode, PackageError, PackedFile, read_archive};
+pub use package::{Limits, Members, PackageCode, PackageError, PackedFile, read_archive};
 pub use registry::{AppNames, ExternalNames, Plugin, Refresh, Registry, Snapshot, TrustError, Unverified};
 pub use trust::{
     Change, FileChange, MemoryTrust, Trust, TrustRecord, TrustState, TrustStore, TrustStoreError,

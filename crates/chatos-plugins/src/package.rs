@@ -108,6 +108,21 @@ pub fn read_archive(file: std::fs::File) -> Result<Vec<PackedFile>, PackageError
     Ok(names.0)
 }
 
+/// The files of any archive, read one by one under the rules of packages: names, sizes, ratio, checksums.
+pub struct Members(archive::Archive);
+
+impl Members {
+    /// Reads and checks all headers; no content yet.
+    pub fn open(file: std::fs::File, limits: Limits) -> Result<Self, PackageError> {
+        archive::Archive::open(file, limits).map(Self)
+    }
+
+    /// The whole content of one file; nothing when there is none of this name.
+    pub fn content(&self, name: &str) -> Result<Option<Vec<u8>>, PackageError> {
+        self.0.content(name)
+    }
+}
+
 /// A package opened for reading; names, types and limits of an archive have been checked.
 pub(crate) enum Package {
     Directory(directory::Directory),

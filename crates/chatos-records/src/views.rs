@@ -27,6 +27,7 @@ pub fn session_view(row: SessionRow, run: Option<RunBrief>, usage: Option<Vec<Us
         updated_at: iso_from_ms(row.updated_at),
         last_message_at: row.last_message_at.map(iso_from_ms),
         branched_from_run: some(&row.branched_from_run),
+        imported_at: row.imported_at.map(iso_from_ms),
         made_by: None,
         pending_root: None,
         usage,
@@ -92,6 +93,7 @@ fn attachment(session: &str, file: AttachmentRow) -> AttachmentView {
         name: file.name,
         mime: file.mime,
         size: file.size,
+        note: serde_json::from_value(Value::String(file.note)).ok(),
     }
 }
 

@@ -125,6 +125,8 @@ mod tests {
             ("POST", "/api/v1/state-key/rotate"),
             ("POST", "/api/v1/state-key/move"),
             ("DELETE", "/api/v1/sessions/x"),
+            ("DELETE", "/api/v1/sessions/x/messages/y"),
+            ("POST", "/api/v1/sessions/import"),
             ("PATCH", "/api/v1/sessions/x"),
             ("POST", "/api/v1/sessions/x/retry"),
             ("GET", "/api/v1/sessions/x/events"),

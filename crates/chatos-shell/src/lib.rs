@@ -28,6 +28,6 @@ mod output;
 mod prompting;
 
 pub use program::{Ended, Launcher, Program, ProgramOrder, Streams};
-pub use sandbox::{Kernel, Level, Pruned, prune_caches};
+pub use sandbox::{Kernel, Level, Pruned, prune_caches, seal};
 pub use server::{INFO, SUPERVISOR_COMMAND, ShellHome, server};
 pub use supervisor::supervise;

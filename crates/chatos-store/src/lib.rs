@@ -97,3 +97,4 @@ pub use tasks::{AddedTasks, NewTask, Task, TaskContext, TaskFilter, TaskNote, Ta
 pub use time::{iso_from_ms, now_iso, now_ms, parse_time};
 pub use tool_pins::{PinRow, PinState};
 pub use usage::{UsageBy, UsageRow, UsageSum};
+pub use versions::VersionSize;

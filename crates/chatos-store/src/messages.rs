@@ -1,5 +1,5 @@
 //! The transcript of a chat: messages are appended in order and never deleted one by one, but for those that wait
-//! for their turn and are taken back.
+//! for their turn and are taken back, and versions a person deletes (`versions`).
 
 use std::collections::HashMap;
 
@@ -70,6 +70,10 @@ pub struct AttachmentRow {
     pub mime: String,
     pub blob: String,
     pub size: i64,
+    /// The text of a document, as [`Store::keep`] keeps it.
+    pub text_blob: String,
+    /// What a person should know about that text: a word, or nothing.
+    pub note: String,
 }
 
 /// A message to append. Its place in the order is given by the store.
@@ -81,8 +85,8 @@ pub struct NewMessage {
     pub structured: Kept,
     /// Calls of an answer with their arguments.
     pub calls: Vec<(ToolCallRow, Kept)>,
-    /// Files with their content.
-    pub files: Vec<(AttachmentRow, Kept)>,
+    /// Files with their content, and the text of those that are documents.
+    pub files: Vec<(AttachmentRow, Kept, Kept)>,
 }
 
 /// A summary that stands for a range of messages in the model's context only.
@@ -193,7 +197,7 @@ impl Store {
     /// A file beside a message of a chat.
     pub fn attachment(&self, session: &str, id: &str) -> Result<Option<AttachmentRow>, StoreError> {
         self.read(|connection| {
-            let sql = "SELECT a.id, a.kind, a.name, a.mime, a.blob, a.size FROM message_attachments a
+            let sql = "SELECT a.id, a.kind, a.name, a.mime, a.blob, a.size, a.text_blob, a.note FROM message_attachments a
                        JOIN messages m ON m.id = a.message_id WHERE m.session_id = ?1 AND a.id = ?2";
             let mut statement = connection.prepare_cached(sql)?;
             Ok(statement.query_row((session, id), attachment_of).optional()?)
@@ -352,12 +356,13 @@ pub(crate) fn append(connection: &Connection, message: &NewMessage) -> Result<i6
     ])?;
     message.structured.hold(connection)?;
     put_calls(connection, &row.id, &message.calls)?;
-    for (position, (file, kept)) in message.files.iter().enumerate() {
+    for (position, (file, kept, text)) in message.files.iter().enumerate() {
         kept.hold(connection)?;
+        text.hold(connection)?;
         connection
             .prepare_cached(
-                "INSERT INTO message_attachments (id, message_id, position, kind, name, mime, blob, size)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                "INSERT INTO message_attachments (id, message_id, position, kind, name, mime, blob, size, text_blob, note)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
             )?
             .execute((
                 &file.id,
@@ -368,6 +373,8 @@ pub(crate) fn append(connection: &Connection, message: &NewMessage) -> Result<i6
                 &file.mime,
                 kept.as_str(),
                 file.size,
+                text.as_str(),
+                &file.note,
             ))?;
     }
     connection
@@ -421,7 +428,8 @@ fn fill_one(connection: &Connection, row: &mut MessageRow) -> Result<(), StoreEr
     )?;
     row.tool_calls = statement.query_map([&row.id], |row| call_of(row, 0))?.collect::<Result<_, _>>()?;
     let mut statement = connection.prepare_cached(
-        "SELECT id, kind, name, mime, blob, size FROM message_attachments WHERE message_id = ?1 ORDER BY position",
+        "SELECT id, kind, name, mime, blob, size, text_blob, note FROM message_attachments
+         WHERE message_id = ?1 ORDER BY position",
     )?;
     row.attachments = statement.query_map([&row.id], attachment_of)?.collect::<Result<_, _>>()?;
     Ok(())
@@ -448,12 +456,12 @@ fn fill(connection: &Connection, session: &str, rows: &mut [MessageRow]) -> Resu
         }
     }
     let mut statement = connection.prepare_cached(
-        "SELECT a.id, a.kind, a.name, a.mime, a.blob, a.size, a.message_id
+        "SELECT a.id, a.kind, a.name, a.mime, a.blob, a.size, a.text_blob, a.note, a.message_id
          FROM messages m JOIN message_attachments a ON a.message_id = m.id
          WHERE m.session_id = ?1 AND m.seq BETWEEN ?2 AND ?3 ORDER BY m.seq, a.position",
     )?;
     for pair in statement
-        .query_map((session, first, last), |row| Ok((row.get::<_, String>(6)?, attachment_of(row)?)))?
+        .query_map((session, first, last), |row| Ok((row.get::<_, String>(8)?, attachment_of(row)?)))?
     {
         let (message, file) = pair?;
         if let Some(index) = at.get(&message) {
@@ -482,6 +490,8 @@ fn attachment_of(row: &Row<'_>) -> rusqlite::Result<AttachmentRow> {
         mime: row.get(3)?,
         blob: row.get(4)?,
         size: row.get(5)?,
+        text_blob: row.get(6)?,
+        note: row.get(7)?,
     })
 }
 

@@ -24,10 +24,11 @@ pub struct Pruned {
 }
 
 /// Every column that names a blob.
-const REFERENCES: [(&str, &str); 10] = [
+const REFERENCES: [(&str, &str); 11] = [
     ("messages", "structured_blob"),
     ("message_tool_calls", "args_blob"),
     ("message_attachments", "blob"),
+    ("message_attachments", "text_blob"),
     ("runs", "grants_blob"),
     ("run_steps", "input_blob"),
     ("run_steps", "output_blob"),

@@ -24,6 +24,8 @@ pub struct SessionRow {
     pub created_at: i64,
     pub updated_at: i64,
     pub last_message_at: Option<i64>,
+    /// When it was read from a file; such a chat is only read.
+    pub imported_at: Option<i64>,
 }
 
 /// What may change in a chat.
@@ -53,7 +55,7 @@ pub struct MessageHit {
 
 pub(crate) const COLUMNS: &str =
     "id, title, agent_id, model_id, workspace_root, pinned, archived_at, branched_from_run,
-  branched_at_step, created_at, updated_at, last_message_at";
+  branched_at_step, created_at, updated_at, last_message_at, imported_at";
 
 /// The query of a list: archived or not, how many, after how many.
 pub(crate) fn list() -> String {
@@ -67,8 +69,20 @@ pub(crate) fn list() -> String {
 impl Store {
     /// Makes a chat; one of the same id is left as it is.
     pub fn create_session(&self, row: SessionRow) -> Result<SessionRow, StoreError> {
+        self.create_session_with(row, Vec::new())
+    }
+
+    /// Makes a chat with its messages, all or nothing.
+    pub fn create_session_with(
+        &self,
+        row: SessionRow,
+        messages: Vec<crate::messages::NewMessage>,
+    ) -> Result<SessionRow, StoreError> {
         self.write(move |connection| {
             insert_session(connection, &row)?;
+            for message in &messages {
+                crate::messages::append(connection, message)?;
+            }
             read_session(connection, &row.id)?.ok_or_else(StoreError::closed)
         })
     }
@@ -180,7 +194,7 @@ impl Store {
 
 pub(crate) fn insert_session(connection: &Connection, row: &SessionRow) -> Result<(), StoreError> {
     let sql = format!(
-        "INSERT INTO sessions ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+        "INSERT INTO sessions ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
          ON CONFLICT (id) DO NOTHING"
     );
     connection.prepare_cached(&sql)?.execute((
@@ -196,6 +210,7 @@ pub(crate) fn insert_session(connection: &Connection, row: &SessionRow) -> Resul
         row.created_at,
         row.updated_at,
         row.last_message_at,
+        row.imported_at,
     ))?;
     Ok(())
 }
@@ -219,5 +234,6 @@ pub(crate) fn session_of(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
         created_at: row.get(9)?,
         updated_at: row.get(10)?,
         last_message_at: row.get(11)?,
+        imported_at: row.get(12)?,
     })
 }

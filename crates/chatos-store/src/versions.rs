@@ -4,7 +4,8 @@
 //! of another has `version_of`, the first one in that place. Everything from the replaced message on is *left with* it:
 //! still there, not shown, not sent to models. Choosing a version leaves the present one the same way and brings back
 //! what was left with the chosen one. What is shown is therefore always in order: a version is younger than everything
-//! before its place. Summaries that reach into what is left are left as well.
+//! before its place. Summaries that reach into what is left are left as well. A version can be deleted with everything
+//! that hangs on it.
 
 use rusqlite::{Connection, OptionalExtension};
 
@@ -53,6 +54,129 @@ impl Store {
             bring_back(connection, &session, &id)
         })
     }
+}
+
+/// What goes with a version, and how much of it a person reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct VersionSize {
+    /// Messages of the person and replies with words.
+    pub messages: u64,
+    /// Other versions of its place, which stay.
+    pub others: u64,
+}
+
+impl Store {
+    /// What [`Store::delete_version`] would delete; nothing where there is no such message of a person.
+    pub fn version_size(&self, session: &str, id: &str) -> Result<Option<VersionSize>, StoreError> {
+        self.read(|connection| {
+            let Some(version) = version(connection, session, id)? else { return Ok(None) };
+            let others = members(connection, &version.first)?.len() - 1;
+            Ok(Some(size(&hanging(connection, session, &version)?, others)))
+        })
+    }
+
+    /// Deletes a version of a person's message and everything that hangs on it: what followed, other versions of
+    /// what followed, their runs. Where it was shown, the newest version that is left is shown.
+    pub fn delete_version(&self, session: &str, id: &str) -> Result<Option<VersionSize>, StoreError> {
+        let (session, id) = (session.to_owned(), id.to_owned());
+        self.write(move |connection| {
+            let Some(version) = version(connection, &session, &id)? else { return Ok(None) };
+            let gone = hanging(connection, &session, &version)?;
+            let others: Vec<String> =
+                members(connection, &version.first)?.into_iter().filter(|other| *other != id).collect();
+            delete(connection, &session, &version, &gone)?;
+            if let Some(oldest) = others.first()
+                && version.first == id
+            {
+                let sql = "UPDATE messages SET version_of = CASE WHEN id = ?2 THEN '' ELSE ?2 END
+                           WHERE session_id = ?3 AND version_of = ?1";
+                connection.prepare_cached(sql)?.execute((&id, oldest, &session))?;
+            }
+            if let Some(newest) = others.last()
+                && version.shown
+            {
+                bring_back(connection, &session, newest)?;
+            }
+            crate::prune::recount(connection)?;
+            Ok(Some(size(&gone, others.len())))
+        })
+    }
+}
+
+/// A message of a person as one of the versions of its place.
+struct Version {
+    id: String,
+    seq: i64,
+    first: String,
+    shown: bool,
+}
+
+fn version(connection: &Connection, session: &str, id: &str) -> Result<Option<Version>, StoreError> {
+    // One inside a version that is left belongs to that one.
+    let sql = "SELECT id, seq, coalesce(nullif(version_of, ''), id), left_with = '' FROM messages
+               WHERE id = ?1 AND session_id = ?2 AND role = 'user' AND kind = 'normal' AND left_with IN ('', id)";
+    let mut statement = connection.prepare_cached(sql)?;
+    let read = |row: &rusqlite::Row<'_>| {
+        Ok(Version { id: row.get(0)?, seq: row.get(1)?, first: row.get(2)?, shown: row.get(3)? })
+    };
+    Ok(statement.query_row((id, session), read).optional()?)
+}
+
+/// A message that goes, its run, and whether a person reads it.
+type Gone = (String, String, bool);
+
+/// Everything that hangs on a version: what is shown after it or was left with it, and, of every place among that, what
+/// was left with the place's other versions.
+fn hanging(connection: &Connection, session: &str, version: &Version) -> Result<Vec<Gone>, StoreError> {
+    let sql = "WITH RECURSIVE
+       gone (id, place) AS (
+         SELECT id, coalesce(nullif(version_of, ''), id) FROM messages WHERE session_id = ?1
+           AND CASE WHEN ?2 THEN left_with = '' AND seq >= ?3 ELSE left_with = ?4 END
+         UNION
+         SELECT m.id, coalesce(nullif(m.version_of, ''), m.id) FROM gone
+           JOIN aside ON aside.place = gone.place AND aside.place != ?5
+           JOIN messages m ON m.session_id = ?1 AND m.left_with = aside.id),
+       aside (id, place) AS MATERIALIZED (
+         SELECT id, coalesce(nullif(version_of, ''), id) FROM messages WHERE session_id = ?1 AND left_with = id)
+     SELECT m.id, m.run_id, m.role IN ('user', 'assistant') AND m.content != ''
+     FROM gone JOIN messages m ON m.id = gone.id";
+    let given = (session, version.shown, version.seq, &version.id, &version.first);
+    let mut statement = connection.prepare_cached(sql)?;
+    let rows = statement.query_map(given, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+fn size(gone: &[Gone], others: usize) -> VersionSize {
+    VersionSize { messages: gone.iter().filter(|(.., read)| *read).count() as u64, others: others as u64 }
+}
+
+fn delete(
+    connection: &Connection,
+    session: &str,
+    version: &Version,
+    gone: &[Gone],
+) -> Result<(), StoreError> {
+    // Of what is shown, summaries that reach into it; of what was left, those that were left with it.
+    let (marked, from) = if version.shown { ("", version.seq) } else { (version.id.as_str(), 0) };
+    let sql = "DELETE FROM summaries WHERE session_id = ?1 AND left_with = ?2 AND to_seq >= ?3";
+    connection.prepare_cached(sql)?.execute((session, marked, from))?;
+    for (id, run, _) in gone {
+        connection.prepare_cached("DELETE FROM messages WHERE id = ?1")?.execute([id])?;
+        connection.prepare_cached(sql)?.execute((session, id, 0))?;
+        // A run and its sub agents, whose messages are kept under the numbers of their runs.
+        if !run.is_empty() {
+            let family = "SELECT id FROM runs WHERE session_id = ?1 AND (id = ?2 OR root_run_id = ?2)";
+            for table in ["sessions", "runs"] {
+                let sql = format!("DELETE FROM {table} WHERE id != ?1 AND id IN ({family})");
+                connection.prepare_cached(&sql)?.execute((session, run))?;
+            }
+        }
+    }
+    // Places are given again from the end: what was found out about those that are gone says nothing about new ones.
+    let sql = "UPDATE context_marks SET to_seq = min(to_seq,
+                 (SELECT coalesce(max(seq), 0) FROM messages WHERE session_id = ?1)) WHERE session_id = ?1";
+    connection.prepare_cached(sql)?.execute([session])?;
+    Ok(())
 }
 
 /// All versions in one place, oldest first.
@@ -184,6 +308,48 @@ mod tests {
         assert_eq!(store.select_version("s", "x").unwrap_err().kind, StoreErrorKind::NotFound);
         assert_eq!(store.select_version("t", "q1").unwrap_err().kind, StoreErrorKind::NotFound);
         assert_eq!(shown(&store), "q1b");
+    }
+
+    #[test]
+    fn a_deleted_version_takes_what_hangs_on_it_and_nothing_else() {
+        let (_folder, store) = store();
+        chat(&store);
+        say(&store, "q2b", "q2");
+        say(&store, "a2b", "");
+        say(&store, "q1b", "q1");
+        say(&store, "a1b", "");
+        say(&store, "q1c", "q1");
+        say(&store, "a1c", "");
+        let left = || {
+            let sql = "SELECT count(*) FROM messages";
+            store.read(|connection| Ok(connection.query_row(sql, [], |row| row.get::<_, i64>(0))?)).unwrap()
+        };
+        // Not a message of the person, not of this chat, inside a version that is left.
+        for (session, id) in [("s", "a1c"), ("t", "q1c"), ("s", "q2b"), ("s", "x")] {
+            assert_eq!(store.delete_version(session, id).unwrap(), None, "{id}");
+        }
+        // One that is left goes quietly.
+        let size = VersionSize { messages: 2, others: 2 };
+        assert_eq!(store.version_size("s", "q1b").unwrap(), Some(size));
+        assert_eq!(store.delete_version("s", "q1b").unwrap(), Some(size));
+        assert_eq!((shown(&store).as_str(), left()), ("q1c a1c", 8));
+        assert_eq!(store.versions("q1c", "q1").unwrap(), ["q1", "q1c"]);
+        // The shown one gives its place to the newest that is left.
+        store.delete_version("s", "q1c").unwrap();
+        assert_eq!(shown(&store), "q1 a1 q2b a2b");
+        assert_eq!(store.versions("q1", "").unwrap(), [""; 0]);
+        // The first of a place goes, the others stay versions of one another.
+        say(&store, "q2c", "q2");
+        store.delete_version("s", "q2").unwrap();
+        assert_eq!(store.versions("q2c", "q2b").unwrap(), ["q2b", "q2c"]);
+        store.select_version("s", "q2b").unwrap();
+        assert_eq!(shown(&store), "q1 a1 q2b a2b");
+        // All versions of what followed hang on the first message.
+        let all = VersionSize { messages: 5, others: 0 };
+        assert_eq!(store.delete_version("s", "q1").unwrap(), Some(all));
+        assert_eq!((shown(&store).as_str(), left()), ("", 0));
+        say(&store, "q9", "");
+        assert_eq!(shown(&store), "q9");
     }
 
     #[test]

@@ -42,7 +42,8 @@ pub fn run(
             Err(fault) => return Ok(usage_fault(output, &fault)),
         },
     };
-    let files = files::read_all(&options.attach, &here)?;
+    let mut files = files::read_all(&options.attach, &here)?;
+    files.iter_mut().for_each(|file| file.name_only = options.names_only);
     let api = Api::connect(global, environment.clone())?;
     let desk = Desk::over(api, global, environment);
     block_on(async {

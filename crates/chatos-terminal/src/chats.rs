@@ -1,12 +1,12 @@
 //! `chatos chats`: the chats of a state, to be found, read, kept and cleared away.
 
-use std::io::{IsTerminal, Write as _};
+use std::io::{IsTerminal, Read as _, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
 
 use chatos_paths::Environment;
 use chatos_tool::{ErrorCode, Fault, Text};
-use chatos_wire::session::{ChatFile, MessageView, SearchResults};
+use chatos_wire::session::{ChatFile, MessageView, SearchResults, VersionDeleted};
 use chatos_wire::{MessageRole, status::Done};
 use hyper::Method;
 use serde_json::{Value, json};
@@ -49,6 +49,7 @@ pub fn run(
                 let id = names.chat(&wanted.chat).await?;
                 export(&api, output, &id, &wanted, &here).await?;
             }
+            Chats::Import { file } => import(&api, output, &here.join(&file)).await?,
             Chats::Rename { chat, title } => {
                 let id = names.chat(&chat).await?;
                 let done = change(&api, output, &id, &json!({ "title": title })).await?;
@@ -65,9 +66,12 @@ pub fn run(
                     Text::new(format!("Archived “{title}”"), format!("已归档“{title}”"))
                 });
             }
-            Chats::Remove { chat, yes } => {
+            Chats::Remove { chat, message, yes } => {
                 let id = names.chat(&chat).await?;
-                return remove(&api, output, &id, yes).await;
+                return match message {
+                    Some(message) => remove_version(&api, output, &id, &message, yes).await,
+                    None => remove(&api, output, &id, yes).await,
+                };
             }
         }
         Ok(ExitCode::SUCCESS)
@@ -319,30 +323,91 @@ async fn change(api: &Api, output: &Output, id: &str, body: &Value) -> Result<Va
     Ok(done)
 }
 
+/// Makes a chat of a file that was exported, to be read.
+async fn import(api: &Api, output: &Output, file: &Path) -> Result<(), Fault> {
+    const MOST: u64 = 50 * 1024 * 1024;
+    let unread = |error: &std::io::Error| {
+        let file = file.display();
+        Fault::new(ErrorCode::NotFound, Text::new(format!("cannot read {file}"), format!("无法读取 {file}")))
+            .caused_by(error)
+    };
+    let mut text = String::new();
+    let opened = std::fs::File::open(file).map_err(|error| unread(&error))?;
+    // One byte more than is taken, so that the host says what is wrong.
+    opened.take(MOST + 1).read_to_string(&mut text).map_err(|error| unread(&error))?;
+    let body = json!({ "text": text });
+    let made = api.call_patiently(Method::POST, "/api/v1/sessions/import", Some(&body), output.lang).await?;
+    if output.json {
+        output.json_line(&made);
+        return Ok(());
+    }
+    let title = named(&made, output);
+    output.say(&Text::new(
+        format!("Imported “{title}” to be read; fork it to go on"),
+        format!("已导入“{title}”，仅供阅读；创建副本后可继续对话"),
+    ));
+    output.line(&visible(made["id"].as_str().unwrap_or_default()));
+    Ok(())
+}
+
+/// Whether a person agrees to a deletion; without a terminal only `--yes` does.
+fn agreed(output: &Output, what: &str, question: &Text) -> Result<bool, Fault> {
+    if output.json || !std::io::stdin().is_terminal() {
+        return Err(Fault::new(
+            ErrorCode::NeedsInput,
+            Text::new(format!("deleting {what} needs your word"), format!("删除{what}需要你确认")),
+        )
+        .hint(Text::fixed("add --yes", "请加上 --yes")));
+    }
+    let said = input::line(question.get(output.lang)).map_err(|error| {
+        Fault::new(ErrorCode::Unavailable, Text::fixed("cannot read from the terminal", "无法从终端读取"))
+            .caused_by(&error)
+    })?;
+    let agreed = said.is_some_and(|said| matches!(said.trim(), "y" | "Y" | "yes" | "是"));
+    if !agreed {
+        output.say(&Text::fixed("Kept", "已保留"));
+    }
+    Ok(agreed)
+}
+
+async fn remove_version(
+    api: &Api,
+    output: &Output,
+    id: &str,
+    message: &str,
+    yes: bool,
+) -> Result<ExitCode, Fault> {
+    let path = format!("/api/v1/sessions/{}/messages/{}", encode(id), encode(message));
+    let dry = format!("{path}?dryRun=true");
+    let size = api.ask::<VersionDeleted>(Method::DELETE, &dry, None, output.lang).await?.body.messages;
+    let question = Text::new(
+        format!(
+            "This message and all that hangs on it ({size} messages) will be permanently deleted. Delete? [y/N] "
+        ),
+        format!("此消息及其后续内容（共 {size} 条消息）将被永久删除。是否删除？[y/N] "),
+    );
+    if !yes && !agreed(output, message, &question)? {
+        return Ok(ExitCode::from(1));
+    }
+    let done = api.ask::<VersionDeleted>(Method::DELETE, &path, None, output.lang).await?;
+    if output.json {
+        output.json_line(&done.raw);
+    }
+    let size = done.body.messages;
+    output.say(&Text::new(format!("Deleted {size} messages"), format!("已删除 {size} 条消息")));
+    Ok(ExitCode::SUCCESS)
+}
+
 async fn remove(api: &Api, output: &Output, id: &str, yes: bool) -> Result<ExitCode, Fault> {
     let path = format!("/api/v1/sessions/{}", encode(id));
     let chat = api.get_json(&path, output.lang).await?;
     let title = named(&chat, output);
-    if !yes {
-        if output.json || !std::io::stdin().is_terminal() {
-            return Err(Fault::new(
-                ErrorCode::NeedsInput,
-                Text::new(format!("deleting “{title}” needs your word"), format!("删除“{title}”需要你确认")),
-            )
-            .hint(Text::fixed("add --yes", "请加上 --yes")));
-        }
-        let question = Text::new(
-            format!("“{title}” will be permanently deleted. Delete it? [y/N] "),
-            format!("“{title}”将被永久删除。是否删除？[y/N] "),
-        );
-        let said = input::line(question.get(output.lang)).map_err(|error| {
-            Fault::new(ErrorCode::Unavailable, Text::fixed("cannot read from the terminal", "无法从终端读取"))
-                .caused_by(&error)
-        })?;
-        if !said.is_some_and(|said| matches!(said.trim(), "y" | "Y" | "yes" | "是")) {
-            output.say(&Text::fixed("Kept", "已保留"));
-            return Ok(ExitCode::from(1));
-        }
+    let question = Text::new(
+        format!("“{title}” will be permanently deleted. Delete it? [y/N] "),
+        format!("“{title}”将被永久删除。是否删除？[y/N] "),
+    );
+    if !yes && !agreed(output, &format!("“{title}”"), &question)? {
+        return Ok(ExitCode::from(1));
     }
     let done = api.ask::<Done>(Method::DELETE, &path, None, output.lang).await?;
     if output.json {

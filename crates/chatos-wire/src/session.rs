@@ -78,6 +78,8 @@ pub struct Attachment {
     pub data: Option<String>,
     /// `data:<mime>;base64,…`.
     pub data_url: Option<String>,
+    /// A document goes without its text: models get its name alone. For one that cannot be read (`extract_failed`).
+    pub name_only: bool,
 }
 
 /// A message to send.
@@ -172,6 +174,9 @@ pub struct SessionView {
     pub run: Option<RunBrief>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub branched_from_run: Option<String>,
+    /// When it was read from a file. Such a chat is only read; a fork of it goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub imported_at: Option<String>,
     /// The plugin whose app made it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub made_by: Option<String>,
@@ -254,6 +259,52 @@ pub struct AttachmentView {
     pub mime: String,
     pub size: i64,
     pub url: String,
+    /// What to know about the text of a document.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<AttachmentNote>,
+}
+
+/// What to know about the text of a document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AttachmentNote {
+    /// Pictures of pages: hardly any text could be read.
+    Scanned,
+    /// Some pages could not be read.
+    Pages,
+    /// Sheets have more rows than are read.
+    Rows,
+    /// Longer than the 2 MiB that are kept.
+    Cut,
+    /// Models get its name alone.
+    NameOnly,
+}
+
+/// Whether a version is to be deleted, or only looked at.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct DeleteQuery {
+    /// Say what would be deleted, and delete nothing.
+    pub dry_run: bool,
+}
+
+/// A version of a message that was deleted, or would be.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct VersionDeleted {
+    /// False where nothing was asked for but to look.
+    pub deleted: bool,
+    /// Messages and replies that go with it, itself included.
+    pub messages: u64,
+    /// Other versions of the message, which stay.
+    pub others: u64,
+}
+
+/// A chat in a file, as `chatos-chat/1`.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct ChatImport {
+    /// All of the file, as it was exported.
+    pub text: String,
 }
 
 /// A call an answer asked for.

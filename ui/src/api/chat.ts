@@ -1,7 +1,7 @@
 // The routes of sessions, runs and traces as functions.
 
 import type { WireAgentRef, WireModelRef } from '../protocol/chat';
-import type { ChatFile, CommandList, CompleteOrder, Completions, Filled, FillOrder, MentionedFiles, MentionList, MentionOrder, MessagePage, RunView, SearchHit, SendOrder, Sent, SessionView, TraceView } from '../protocol/wire';
+import type { ChatFile, CommandList, CompleteOrder, Completions, Filled, FillOrder, MentionedFiles, MentionList, MentionOrder, MessagePage, RunView, SearchHit, SendOrder, Sent, SessionView, TraceView, VersionDeleted } from '../protocol/wire';
 import type { Http } from './http';
 
 const V1 = '/api/v1';
@@ -108,6 +108,16 @@ export class ChatApi {
   /** A new chat that begins as this one does, up to a message. */
   fork(id: string, message: string): Promise<SessionView> {
     return this.http.post(`${messageAt(id, message)}/fork`, {});
+  }
+
+  /** Deletes a version of a message with all that hangs on it; a dry run says how much that is. */
+  deleteMessage(id: string, message: string, dryRun: boolean): Promise<VersionDeleted> {
+    return this.http.delete(messageAt(id, message), { query: { dryRun } });
+  }
+
+  /** A chat from a file that was exported; it is only read. */
+  importChat(text: string): Promise<SessionView> {
+    return this.http.post(`${V1}/sessions/import`, { text }, { timeoutMs: SEND_TIMEOUT_MS });
   }
 
   compact(id: string, instructions = ''): Promise<{ made?: boolean }> {

@@ -655,6 +655,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/sessions/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Makes a chat of an exported file; it is only read */
+        post: operations["postSessionsImport"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/sessions/search": {
         parameters: {
             query?: never;
@@ -788,6 +805,23 @@ export interface paths {
         /** Shows another version of a message, with what followed it */
         post: operations["postSessionsIdMessagesMessageSelect"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}/messages/{message}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Deletes a version of a person's message with all that hangs on it */
+        delete: operations["deleteSessionsIdMessagesMessage"];
         options?: never;
         head?: never;
         patch?: never;
@@ -3460,6 +3494,8 @@ export interface components {
             /** @description The run that is under way, or the one that was interrupted. */
             run?: components["schemas"]["RunBrief"] | null;
             branchedFromRun?: string | null;
+            /** @description When it was read from a file. Such a chat is only read; a fork of it goes on. */
+            importedAt?: string | null;
             /** @description The plugin whose app made it. */
             madeBy?: string | null;
             /** @description The question whether the app may work in the folder it wished for; only in the answer to making it. */
@@ -3533,6 +3569,14 @@ export interface components {
         /** @description A folder for trying things out. */
         Scratch: {
             path: string;
+        };
+        /** @description A chat in a file, as `chatos-chat/1`. */
+        ChatImport: {
+            /**
+             * @description The whole file.
+             * @default
+             */
+            text?: string;
         };
         /** @description Places where a text occurs. */
         SearchResults: {
@@ -3615,7 +3659,11 @@ export interface components {
             mime: string;
             size: number;
             url: string;
+            /** @description What to know about the text of a document. */
+            note?: components["schemas"]["AttachmentNote"] | null;
         };
+        /** @description What to know about the text of a document. */
+        AttachmentNote: "scanned" | "pages" | "rows" | "cut" | "name_only";
         /** @description A call an answer asked for. */
         ToolCallView: {
             callId: string;
@@ -3688,6 +3736,11 @@ export interface components {
              * @default null
              */
             dataUrl?: string | null;
+            /**
+             * @description A document goes without its text: models get its name alone. For one that cannot be read (`extract_failed`).
+             * @default false
+             */
+            nameOnly?: boolean;
         };
         /** @description What to do when a run is under way. */
         SendMode: "queue" | "steer" | "replace";
@@ -3699,6 +3752,15 @@ export interface components {
             assistantMessageId?: string | null;
             /** @description It waits for its turn. */
             queued: boolean;
+        };
+        /** @description A version of a message that was deleted, or would be. */
+        VersionDeleted: {
+            /** @description False where nothing was asked for but to look. */
+            deleted: boolean;
+            /** @description Messages and replies that go with it, itself included. */
+            messages: number;
+            /** @description Other versions of the message, which stay. */
+            others: number;
         };
         /** @description A summary that is to be made. */
         CompactOrder: {
@@ -6437,6 +6499,7 @@ export type UsageList = components['schemas']['UsageList'];
 export type SessionList = components['schemas']['SessionList'];
 export type SessionOrder = components['schemas']['SessionOrder'];
 export type Scratch = components['schemas']['Scratch'];
+export type ChatImport = components['schemas']['ChatImport'];
 export type SearchResults = components['schemas']['SearchResults'];
 export type SearchHit = components['schemas']['SearchHit'];
 export type MessageRole = components['schemas']['MessageRole'];
@@ -6445,6 +6508,7 @@ export type MessagePage = components['schemas']['MessagePage'];
 export type MessageView = components['schemas']['MessageView'];
 export type MessageKind = components['schemas']['MessageKind'];
 export type AttachmentView = components['schemas']['AttachmentView'];
+export type AttachmentNote = components['schemas']['AttachmentNote'];
 export type ToolCallView = components['schemas']['ToolCallView'];
 export type SummaryView = components['schemas']['SummaryView'];
 export type EventBatch = components['schemas']['EventBatch'];
@@ -6452,6 +6516,7 @@ export type SendOrder = components['schemas']['SendOrder'];
 export type Attachment = components['schemas']['Attachment'];
 export type SendMode = components['schemas']['SendMode'];
 export type Sent = components['schemas']['Sent'];
+export type VersionDeleted = components['schemas']['VersionDeleted'];
 export type CompactOrder = components['schemas']['CompactOrder'];
 export type Compacted = components['schemas']['Compacted'];
 export type ChatFile = components['schemas']['ChatFile'];
@@ -8273,6 +8338,39 @@ export interface operations {
             };
         };
     };
+    postSessionsImport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChatImport"];
+            };
+        };
+        responses: {
+            /** @description Makes a chat of an exported file; it is only read */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionView"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     getSessionsSearch: {
         parameters: {
             query?: {
@@ -8604,6 +8702,41 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteSessionsIdMessagesMessage: {
+        parameters: {
+            query?: {
+                /** @description Say what would be deleted, and delete nothing. */
+                dryRun?: boolean;
+            };
+            header?: never;
+            path: {
+                id: string;
+                message: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deletes a version of a person's message with all that hangs on it */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VersionDeleted"];
                 };
             };
             /** @description The error object */

@@ -1,6 +1,6 @@
 // A day of work, in both languages (issue 21, acceptance 1): a project is opened, an agent edits three files with
 // approvals, the host is restarted in between, a test fails, the person steers, undoes one change, forks, attaches a
-// file, switches the model and takes the chat away. With CHATOS_PICTURES=<folder> each stop is kept as a picture.
+// text and a PDF, switches the model and takes the chat away. With CHATOS_PICTURES=<folder> each stop is kept as a picture.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -32,6 +32,9 @@ const WORDS = {
 };
 type Words = (typeof WORDS)['en'];
 
+/** Thirty pages. */
+const REPORT = join(import.meta.dirname, '../../../crates/chatos-cli/tests/documents/report.pdf');
+
 /** What only a host that goes away provokes. */
 const LOST = /ERR_CONNECTION|WebSocket|Failed to load resource|net::/;
 
@@ -61,7 +64,7 @@ function work(w: Words, body: Body): ReturnType<ModelServer['decide']> {
     return steps[called] ?? { pieces: [w.failed], more: new Promise(() => undefined) };
   }
   if (question.includes(w.steer)) return [edit('prices.txt', 'cocoa 4.00', 'cocoa 3.20'), test][called] ?? { text: w.done };
-  if (question.includes(w.ask)) return { text: question.includes('cocoa') || question.includes('可可') ? w.read : 'nothing attached' };
+  if (question.includes(w.ask)) return { text: (question.includes('cocoa') || question.includes('可可')) && question.includes('[page 1 of 30]') ? w.read : 'nothing attached' };
   return { text: body.model === 'small' ? w.word : 'not this model' };
 }
 
@@ -164,13 +167,16 @@ describe.each(['en', 'zh'] as const)('a day of work (%s)', (language) => {
     await page.locator('li[data-undone]').waitFor();
     await picture('12-undone');
 
-    // A fork, with a file.
+    // A fork, with files.
     await page.goto(chat);
     await page.getByRole('button', { name: w.fork }).last().click();
     await expect.poll(() => page.url()).not.toBe(chat);
     await page.locator('[data-row="assistant"]').getByText(w.done.replaceAll('*', '')).waitFor();
-    await page.locator('[data-composer] input[type="file"]').setInputFiles({ name: 'feedback.txt', mimeType: 'text/plain', buffer: Buffer.from(w.feedback) });
-    await page.locator('[data-composer]').getByText('feedback.txt').waitFor();
+    await page.locator('[data-composer] input[type="file"]').setInputFiles([
+      { name: 'feedback.txt', mimeType: 'text/plain', buffer: Buffer.from(w.feedback) },
+      { name: 'report.pdf', mimeType: 'application/pdf', buffer: readFileSync(REPORT) },
+    ]);
+    await page.locator('[data-composer]').getByText('report.pdf').waitFor();
     await page.getByLabel(w.message, { exact: true }).fill(w.ask);
     await picture('13-fork-and-file');
     await page.keyboard.press('Enter');

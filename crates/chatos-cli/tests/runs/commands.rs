@@ -194,7 +194,7 @@ fn files_of_the_workspace_are_found_and_read_as_they_are_at_that_moment() {
     let sent = host.ask("POST", &format!("/api/v1/sessions/{chat}/send"), Some(&body)).json();
     until(&host, sent["runId"].as_str().unwrap(), &["done"]);
     let asked = last(stand.model.requests().last().unwrap()).1;
-    assert!(asked.contains("[file src/main.rs]\nfn main() {}\n"), "{asked}");
+    assert!(asked.contains("File `src/main.rs`:\n```\nfn main() {}\n```"), "{asked}");
     assert_eq!(messages(&host, &chat)[0]["attachments"][0]["name"], "src/main.rs");
     host.stop();
 }

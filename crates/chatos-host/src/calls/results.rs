@@ -53,10 +53,9 @@ fn whole(store: &Store, chat: &str, id: &str) -> Result<Option<String>, ToolErro
         return Ok(Some(text));
     }
     if let Some(file) = store.attachment(chat, id).map_err(unreadable)? {
-        let text = store.blob(&file.blob).map(String::from_utf8);
-        return match text {
-            Some(Ok(text)) => Ok(Some(text)),
-            _ => Err(ToolError::new(
+        return match crate::runs::text_of(store, &file) {
+            Some(text) => Ok(Some(text)),
+            None => Err(ToolError::new(
                 Reason::NotSupported { what: file.mime.clone() },
                 Text::new(
                     format!("`{}` is not text ({}, {} bytes)", file.name, file.mime, file.size),
@@ -65,8 +64,15 @@ fn whole(store: &Store, chat: &str, id: &str) -> Result<Option<String>, ToolErro
             )),
         };
     }
-    let message = store.message(id).map_err(unreadable)?;
-    Ok(message.filter(|message| message.session_id == chat).map(|message| message.content))
+    // A message that was too long was cut with its files.
+    let message = store.message(id).map_err(unreadable)?.filter(|message| message.session_id == chat);
+    Ok(message.map(|message| {
+        let files = message.attachments.iter().filter(|file| file.kind != "image").map(|file| {
+            let text = crate::runs::text_of(store, file);
+            chatos_documents::in_message(&file.name, &file.mime, file.size, text.as_deref())
+        });
+        files.fold(message.content, |text, file| text + &file)
+    }))
 }
 
 /// The lines that were asked for.

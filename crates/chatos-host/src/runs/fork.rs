@@ -129,9 +129,9 @@ fn copy(
     }
     let mut files = Vec::new();
     for file in &row.attachments {
-        let Some(bytes) = store.blob(&file.blob) else { continue };
+        let Some(kept) = store.kept_blob(&file.blob) else { continue };
         let copy = chatos_store::AttachmentRow { id: uuid::Uuid::now_v7().to_string(), ..file.clone() };
-        files.push((copy, store.keep_blob(&bytes)?));
+        files.push((copy, kept, again(&file.text_blob)?));
     }
     let row = chatos_store::MessageRow {
         id: uuid::Uuid::now_v7().to_string(),

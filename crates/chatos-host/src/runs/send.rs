@@ -1,7 +1,6 @@
 //! A message of a person: kept first, then answered, queued, or given to the run under way (agents §7).
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use chatos_documents::Attached;
 use chatos_policy::Role;
 use chatos_records::{message_view, trace_ids};
 use chatos_store::{AttachmentRow, Kept, MessageRow, NewMessage, RunRow, SessionPatch, SessionRow, now_ms};
@@ -9,7 +8,7 @@ use chatos_tool::{ErrorCode, Fault, Text};
 use chatos_wire::chat_event::{ChatBody, MessageBody};
 use chatos_wire::event::{ChatChange, Nothing};
 use chatos_wire::run_line::{RunLine, TextLine};
-use chatos_wire::session::{SendMode, SendOrder, Sent};
+use chatos_wire::session::{SendMode, SendOrder, Sent, VersionDeleted};
 use chatos_wire::{MessageKind, MessageRole, RunKind, RunState};
 use serde_json::json;
 
@@ -21,10 +20,6 @@ use crate::apps::AppCaller;
 const TEXT_BYTES: usize = 1024 * 1024;
 /// Longest wish for a summary.
 const WISH_BYTES: usize = 4 * 1024;
-/// Most images of one message, and the largest (agents §7).
-const IMAGES: usize = 4;
-const FILES: usize = 16;
-const FILE_BYTES: usize = 10 * 1024 * 1024;
 /// Messages that wait for their turn in one chat.
 const QUEUED: usize = 50;
 
@@ -39,13 +34,6 @@ pub struct Sender {
     pub cli: bool,
 }
 
-/// A file, decoded and checked.
-struct File {
-    name: String,
-    mime: String,
-    bytes: Vec<u8>,
-}
-
 impl RunDesk {
     /// Takes a message. When this returns the message is kept, whatever happens next.
     pub async fn send(&self, session: &str, mut order: SendOrder, sender: Sender) -> Result<Sent, Fault> {
@@ -56,11 +44,13 @@ impl RunDesk {
             let id = session.to_owned();
             self.work(move |store| store.session(&id)).await?.ok_or_else(|| no_session(session))?
         };
+        not_only_read(&row)?;
         if order.client_message_id.is_some()
             && let Some(sent) = self.sent_before(session, &message_id).await?
         {
             return Ok(sent);
         }
+        self.documents(&host).read_all(&mut files).await?;
         let under_way = self.under_way(session).await;
         if let Some(replaced) = &order.replaces {
             if under_way.is_some() && order.mode != Some(SendMode::Replace) {
@@ -118,7 +108,7 @@ impl RunDesk {
         let (agent, model) = {
             let (host, row, order) = (host.clone(), row.clone(), order.clone());
             let app = sender.by_app.clone();
-            let images = files.iter().any(|file| file.mime.starts_with("image/"));
+            let images = files.iter().any(Attached::is_picture);
             tokio::task::spawn_blocking(move || {
                 super::begin::check(&host, &row, &order, app.as_ref(), images)
             })
@@ -191,6 +181,52 @@ impl RunDesk {
         Ok(())
     }
 
+    /// Deletes a version of a person's message with all that hangs on it; `dry` only says how much that is.
+    pub async fn delete_version(
+        &self,
+        session: &str,
+        message: &str,
+        dry: bool,
+    ) -> Result<VersionDeleted, Fault> {
+        self.session(session).await?;
+        if self.under_way(session).await.is_some() {
+            return Err(answering());
+        }
+        let (id, wanted) = (session.to_owned(), message.to_owned());
+        let (open, found) = self
+            .work(move |store| {
+                let open = !store.open_runs(&id)?.is_empty();
+                let found = if dry || open {
+                    store.version_size(&id, &wanted)
+                } else {
+                    store.delete_version(&id, &wanted)
+                };
+                Ok((open, found?))
+            })
+            .await?;
+        let size = found.ok_or_else(|| {
+            Fault::new(
+                ErrorCode::NotFound,
+                Text::new(
+                    format!("this chat has no message `{message}` of the person"),
+                    format!("此会话中没有用户消息 `{message}`"),
+                ),
+            )
+        })?;
+        if open {
+            return Err(unfinished());
+        }
+        let said = VersionDeleted { deleted: !dry, messages: size.messages, others: size.others };
+        if !dry {
+            let host = self.host()?;
+            let fields = json!({ "session": session, "message": message, "messages": size.messages });
+            host.audit("messages_deleted", fields.as_object().cloned().unwrap_or_default());
+            self.emitter(&host, session, "").chat(ChatBody::MessagesRefresh(Nothing {}));
+            self.sessions_changed(session, ChatChange::Changed);
+        }
+        Ok(said)
+    }
+
     /// A message that may be said differently: one of the person that the chat shows.
     async fn replaceable(&self, session: &str, message: &str) -> Result<MessageRow, Fault> {
         let id = message.to_owned();
@@ -212,11 +248,17 @@ impl RunDesk {
         })
     }
 
-    async fn files_of(&self, row: &MessageRow) -> Result<Vec<File>, Fault> {
+    async fn files_of(&self, row: &MessageRow) -> Result<Vec<Attached>, Fault> {
         let files = row.attachments.clone();
         self.work(move |store| {
             let found = files.into_iter().filter_map(|file| {
-                Some(File { bytes: store.blob(&file.blob)?, name: file.name, mime: file.mime })
+                Some(Attached {
+                    bytes: store.blob(&file.blob)?,
+                    text: store.kept(&file.text_blob).unwrap_or_default(),
+                    name: file.name,
+                    mime: file.mime,
+                    note: file.note,
+                })
             });
             Ok(found.collect())
         })
@@ -238,6 +280,7 @@ impl RunDesk {
             let id = session.to_owned();
             self.work(move |store| store.session(&id)).await?.ok_or_else(|| no_session(session))?
         };
+        not_only_read(&row)?;
         if let Some(active) = self.under_way(session).await
             && active.steer.ask_compact(wish.to_owned())
         {
@@ -315,7 +358,7 @@ impl RunDesk {
         session: SessionRow,
         order: SendOrder,
         sender: &Sender,
-        files: Vec<File>,
+        files: Vec<Attached>,
         agent: String,
         model: String,
     ) -> Result<Sent, Fault> {
@@ -368,16 +411,17 @@ impl RunDesk {
             .work(move |store| {
                 let mut kept = Vec::with_capacity(files.len());
                 for file in files {
-                    let kind = if file.mime.starts_with("image/") { "image" } else { "file" };
+                    let kind = if file.is_picture() { "image" } else { "file" };
                     let row = AttachmentRow {
                         id: uuid::Uuid::now_v7().to_string(),
                         kind: kind.to_owned(),
                         name: file.name,
                         mime: file.mime,
                         size: file.bytes.len() as i64,
+                        note: file.note,
                         ..AttachmentRow::default()
                     };
-                    kept.push((row, store.keep_blob(&file.bytes)?));
+                    kept.push((row, store.keep_blob(&file.bytes)?, store.keep(&file.text)?));
                 }
                 let message_id = row.id.clone();
                 let message = NewMessage { row, structured: Kept::default(), calls: Vec::new(), files: kept };
@@ -403,8 +447,22 @@ fn nothing_said() -> Fault {
     Fault::new(ErrorCode::InvalidArgument, Text::fixed("/text: write something", "/text：请输入内容"))
 }
 
+/// A chat that came from a file has no next message.
+fn not_only_read(row: &SessionRow) -> Result<(), Fault> {
+    if row.imported_at.is_none() {
+        return Ok(());
+    }
+    Err(Fault::new(
+        ErrorCode::Conflict,
+        Text::fixed("this chat was imported and is only read", "此会话由文件导入，仅供阅读"),
+    )
+    .code("chat_read_only")
+    .hint(Text::fixed("continue in a copy: fork it at its last message", "请从最后一条消息创建副本并继续")))
+}
+
 fn answering() -> Fault {
     Fault::new(ErrorCode::Conflict, Text::fixed("this chat is answering already", "此会话正在回答中"))
+        .code("run_active")
         .hint(Text::fixed("wait for the end of the run, or stop it", "请等待运行结束，或将其停止"))
 }
 
@@ -431,89 +489,16 @@ fn message_id(order: &SendOrder) -> Result<String, Fault> {
 }
 
 /// The files of a message, checked.
-fn decode(order: &SendOrder) -> Result<Vec<File>, Fault> {
-    let wrong = |path: &str, en: String, zh: String| {
-        Fault::new(ErrorCode::InvalidArgument, Text::new(format!("{path}: {en}"), format!("{path}：{zh}")))
-    };
+fn decode(order: &SendOrder) -> Result<Vec<Attached>, Fault> {
     // A message said again may have had files alone.
     if order.text.trim().is_empty() && order.attachments.is_empty() && order.replaces.is_none() {
         return Err(nothing_said());
     }
     if order.text.len() > TEXT_BYTES {
-        return Err(wrong("/text", "at most 1 MiB".to_owned(), "最多 1 MiB".to_owned()));
+        return Err(Fault::new(
+            ErrorCode::InvalidArgument,
+            Text::fixed("/text: at most 1 MiB", "/text：最多 1 MiB"),
+        ));
     }
-    if order.attachments.len() > FILES {
-        let (en, zh) = (format!("at most {FILES} files"), format!("最多 {FILES} 个文件"));
-        return Err(wrong("/attachments", en, zh));
-    }
-    let mut files = Vec::new();
-    for (index, file) in order.attachments.iter().enumerate() {
-        let at = format!("/attachments/{index}");
-        let (mime, data) = match (&file.data, &file.data_url) {
-            (Some(data), _) => (file.mime.clone(), data.as_str()),
-            (None, Some(url)) => {
-                let parsed = url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,"));
-                let (mime, data) = parsed.ok_or_else(|| {
-                    wrong(
-                        &at,
-                        "dataUrl is not a base64 data URL".to_owned(),
-                        "dataUrl 不是 base64 数据".to_owned(),
-                    )
-                })?;
-                (mime.to_owned(), data)
-            }
-            (None, None) => {
-                return Err(wrong(&at, "data is missing".to_owned(), "缺少 data".to_owned()));
-            }
-        };
-        let bytes = STANDARD
-            .decode(data.trim())
-            .map_err(|_| wrong(&at, "data is not Base64".to_owned(), "data 不是 Base64".to_owned()))?;
-        if bytes.len() > FILE_BYTES {
-            return Err(wrong(&at, "at most 10 MiB".to_owned(), "最多 10 MiB".to_owned()));
-        }
-        let mime = mime.trim().to_ascii_lowercase();
-        let mime = if mime.is_empty() { "application/octet-stream".to_owned() } else { mime };
-        if mime.starts_with("image/") && !chatos_pictures::is_picture(&mime, &bytes) {
-            let (en, zh) = ("not a PNG, JPEG, GIF or WebP image", "不是 PNG、JPEG、GIF 或 WebP 图片");
-            return Err(wrong(&at, en.to_owned(), zh.to_owned()));
-        }
-        let name: String = file.name.chars().filter(|c| !c.is_control()).take(200).collect();
-        files.push(File { name, mime, bytes });
-    }
-    if files.iter().filter(|file| file.mime.starts_with("image/")).count() > IMAGES {
-        let (en, zh) = (format!("at most {IMAGES} images"), format!("最多 {IMAGES} 张图片"));
-        return Err(wrong("/attachments", en, zh));
-    }
-    Ok(files)
-}
-
-#[cfg(test)]
-mod tests {
-    use chatos_wire::session::Attachment;
-
-    use super::*;
-
-    fn with(file: Attachment) -> SendOrder {
-        SendOrder { attachments: vec![file], ..SendOrder::default() }
-    }
-
-    #[test]
-    fn files_are_what_they_say_or_refused() {
-        let png = STANDARD.encode(b"\x89PNG\r\n\x1a\nrest");
-        let good =
-            Attachment { mime: "image/png".to_owned(), data: Some(png.clone()), ..Attachment::default() };
-        assert_eq!(decode(&with(good.clone())).unwrap()[0].bytes.len(), 12);
-        let url =
-            Attachment { data_url: Some(format!("data:image/png;base64,{png}")), ..Attachment::default() };
-        assert_eq!(decode(&with(url)).unwrap()[0].mime, "image/png");
-        for (mime, data) in [("image/svg+xml", "PHN2Zz4="), ("image/png", "AAAA"), ("text/plain", "%%%")] {
-            let bad =
-                Attachment { mime: mime.to_owned(), data: Some(data.to_owned()), ..Attachment::default() };
-            assert!(decode(&with(bad)).is_err(), "{mime}");
-        }
-        let many = SendOrder { attachments: vec![good; 5], ..SendOrder::default() };
-        assert!(decode(&many).is_err());
-        assert!(decode(&SendOrder::default()).is_err());
-    }
+    chatos_documents::attached(&order.attachments)
 }

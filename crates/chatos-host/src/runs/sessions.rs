@@ -29,6 +29,18 @@ impl RunDesk {
         Ok(view)
     }
 
+    /// Makes a chat of a file; it is only read.
+    pub async fn import_chat(&self, text: String) -> Result<SessionView, Fault> {
+        let session = self.new_session(SessionOrder::default()).await?;
+        let redactor = self.host()?.redactor().clone();
+        let chat = tokio::task::spawn_blocking(move || chatos_archive::ChatOfFile::read(&text, &redactor));
+        let chat = chat.await.map_err(|error| super::broken(&error))??;
+        let row = self.work(move |store| chat.put(store, session)).await?;
+        let view = session_view(row, None, None);
+        self.sessions_changed(&view.id, ChatChange::Created);
+        Ok(view)
+    }
+
     /// Makes a chat for an app: it works where a person lets the app, whatever the order says.
     pub async fn create_app_session(
         &self,

@@ -115,6 +115,20 @@ impl Archive {
     }
 }
 
+impl Archive {
+    /// The whole content of one file.
+    pub(super) fn content(&self, name: &str) -> Result<Option<Vec<u8>>, PackageError> {
+        let found = self.entries.iter().find(|entry| !entry.is_dir && entry.path.as_str() == name);
+        let Some(entry) = found else { return Ok(None) };
+        let mut content = EntryContent::new(&self.file, entry);
+        let mut bytes = Vec::new();
+        while let Some(piece) = content.next()? {
+            bytes.extend_from_slice(piece);
+        }
+        Ok(Some(bytes))
+    }
+}
+
 pub(crate) fn too_large(limits: Limits) -> PackageError {
     let max = limits.bytes / (1024 * 1024);
     PackageError::new(

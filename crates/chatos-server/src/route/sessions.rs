@@ -4,8 +4,9 @@ use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use chatos_host::Sender;
 use chatos_wire::session::{
-    CompactOrder, Compacted, EventBatch, EventQuery, MessagePage, MessageQuery, Scratch, SearchQuery,
-    SearchResults, SendOrder, Sent, SessionChange, SessionList, SessionOrder, SessionQuery, SessionView,
+    ChatImport, CompactOrder, Compacted, DeleteQuery, EventBatch, EventQuery, MessagePage, MessageQuery,
+    Scratch, SearchQuery, SearchResults, SendOrder, Sent, SessionChange, SessionList, SessionOrder,
+    SessionQuery, SessionView, VersionDeleted,
 };
 use chatos_wire::status::{Done, Empty};
 
@@ -19,13 +20,16 @@ use crate::route::chat_file;
 use crate::route::plugins::blocking;
 use crate::table::Routes;
 
-/// A message with its files is larger than other bodies: 4 images of 10 MiB as Base64, and text.
-const SEND_BYTES: usize = 64 * 1024 * 1024;
+/// A message with its files is larger than other bodies: 50 MiB of files as Base64, and text.
+const SEND_BYTES: usize = 72 * 1024 * 1024;
+/// A chat in a file: 50 MiB, and what JSON adds to it as a string.
+const IMPORT_BYTES: usize = 64 * 1024 * 1024;
 
 pub(crate) fn add(routes: &mut Routes) {
     routes.get("/api/v1/sessions", "Chats, pinned ones first, then the most recent", list);
     routes.post("/api/v1/sessions", "Makes a chat", create);
     routes.post("/api/v1/scratch", "Makes the folder for trying things out, outside every project", scratch);
+    routes.post("/api/v1/sessions/import", "Makes a chat of an exported file; it is only read", import);
     routes.get("/api/v1/sessions/search", "Messages that contain a text", search);
     routes.get("/api/v1/sessions/{id}", "One chat with what it used", read);
     routes.patch("/api/v1/sessions/{id}", "Changes a chat", change);
@@ -43,6 +47,11 @@ pub(crate) fn add(routes: &mut Routes) {
         "/api/v1/sessions/{id}/messages/{message}/select",
         "Shows another version of a message, with what followed it",
         select,
+    );
+    routes.delete(
+        "/api/v1/sessions/{id}/messages/{message}",
+        "Deletes a version of a person's message with all that hangs on it",
+        delete_version,
     );
     routes.post(
         "/api/v1/sessions/{id}/messages/{message}/fork",
@@ -185,6 +194,22 @@ async fn select(
 ) -> Result<Done, ApiError> {
     app.host().runs().select_version(&id, &message).await?;
     Ok(Done { ok: true })
+}
+
+async fn delete_version(
+    app: App,
+    _: Caller,
+    (Path((id, message)), Query(wanted)): (Path<(String, String)>, Query<DeleteQuery>),
+) -> Result<VersionDeleted, ApiError> {
+    Ok(app.host().runs().delete_version(&id, &message, wanted.dry_run).await?)
+}
+
+async fn import(
+    app: App,
+    _: Caller,
+    Body(order): Body<ChatImport, IMPORT_BYTES>,
+) -> Result<Created<SessionView>, ApiError> {
+    Ok(Created(app.host().runs().import_chat(order.text).await?))
 }
 
 async fn fork(

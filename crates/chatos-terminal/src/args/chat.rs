@@ -27,6 +27,9 @@ pub struct Chat {
     /// File to send along with the first message; repeatable
     #[arg(long, value_name = "FILE")]
     pub attach: Vec<PathBuf>,
+    /// Send only the names of attached documents, not their text
+    #[arg(long, requires = "attach")]
+    pub names_only: bool,
     /// Without a terminal: wait until questions are answered elsewhere instead of leaving them open
     #[arg(long)]
     pub wait_prompts: bool,
@@ -70,6 +73,11 @@ pub enum Chats {
     },
     /// Export a chat as Markdown or JSON, without secrets
     Export(ChatsExport),
+    /// Import an exported chat (JSON) to read it; fork it to go on
+    Import {
+        /// File made by `chatos chats export --format json`
+        file: PathBuf,
+    },
     /// Rename a chat
     Rename {
         /// Chat ID, title or its beginning; `last` for the newest
@@ -86,10 +94,13 @@ pub enum Chats {
         #[arg(long)]
         undo: bool,
     },
-    /// Delete a chat with its messages
+    /// Delete a chat with its messages, or one version of a message with its replies
     Remove {
         /// Chat ID, title or its beginning; `last` for the newest
         chat: String,
+        /// Only this message of yours and all that hangs on it: its ID
+        #[arg(long, value_name = "ID")]
+        message: Option<String>,
         /// Don't ask
         #[arg(long)]
         yes: bool,

@@ -7,35 +7,38 @@ use chatos_tool::{ErrorCode, Fault, Text};
 use serde_json::{Value, json};
 
 /// The host takes no larger file; more than this is not read.
-const MOST: u64 = 10 * 1024 * 1024;
+const MOST: u64 = chatos_documents::FILE_BYTES as u64;
 
 /// A file as a message carries it.
 #[derive(Debug, Clone)]
 pub(super) struct File {
     pub(super) name: String,
     bytes: Vec<u8>,
+    /// It goes without its text.
+    pub(super) name_only: bool,
 }
 
 impl File {
     pub(super) fn new(name: &str, bytes: Vec<u8>) -> Self {
-        Self { name: name.to_owned(), bytes }
+        Self { name: name.to_owned(), bytes, name_only: false }
     }
 
     pub(super) fn to_json(&self) -> Value {
         let data = chatos_host::encode_base64(&self.bytes);
-        json!({ "name": self.name, "mime": kind(&self.bytes), "data": data })
+        json!({ "name": self.name, "mime": kind(&self.bytes), "data": data, "nameOnly": self.name_only })
     }
 }
 
-/// What a file is, by its first bytes: pictures, text, or something else.
+/// What a file is, by its bytes: a picture, something with a text, or something else.
 fn kind(bytes: &[u8]) -> &'static str {
     match bytes {
         [0x89, b'P', b'N', b'G', ..] => "image/png",
         [0xff, 0xd8, 0xff, ..] => "image/jpeg",
         [b'G', b'I', b'F', b'8', ..] => "image/gif",
         [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => "image/webp",
-        _ if std::str::from_utf8(bytes).is_ok() => "text/plain",
-        _ => "application/octet-stream",
+        _ => {
+            chatos_documents::kind_of(bytes).map_or("application/octet-stream", chatos_documents::Kind::mime)
+        }
     }
 }
 
@@ -58,28 +61,17 @@ pub(super) fn read(path: &Path, here: &Path) -> Result<File, Fault> {
         return Err(Fault::new(
             ErrorCode::InvalidArgument,
             Text::new(
-                format!("{} is larger than 10 MiB", path.display()),
-                format!("{} 超过 10 MiB", path.display()),
+                format!("{} is larger than 25 MiB", path.display()),
+                format!("{} 超过 25 MiB", path.display()),
             ),
         )
         .code("attachment_too_large"));
     }
     if kind(&bytes) == "application/octet-stream" {
-        return Err(Fault::new(
-            ErrorCode::InvalidArgument,
-            Text::new(
-                format!("{} is neither text nor a picture", path.display()),
-                format!("{} 既不是文本也不是图片", path.display()),
-            ),
-        )
-        .code("unsupported_file")
-        .hint(Text::fixed(
-            "attach text in UTF-8, or a PNG, JPEG, GIF or WebP image",
-            "可附加 UTF-8 文本，或 PNG、JPEG、GIF、WebP 图片",
-        )));
+        return Err(chatos_documents::unsupported(&path.display().to_string(), &bytes));
     }
     let name = path.file_name().map_or_else(|| "file".to_owned(), |name| name.to_string_lossy().into_owned());
-    Ok(File { name, bytes })
+    Ok(File { name, bytes, name_only: false })
 }
 
 #[cfg(test)]
@@ -94,6 +86,7 @@ mod tests {
             (b"RIFF0000WEBPVP8", "image/webp"),
             ("你好".as_bytes(), "text/plain"),
             (b"", "text/plain"),
+            (b"%PDF-1.7\n", "application/pdf"),
             (b"\xfe\x00", "application/octet-stream"),
         ] {
             assert_eq!(kind(bytes), expected, "{bytes:?}");

@@ -146,9 +146,26 @@ impl<'a> Talk<'a> {
     }
 
     async fn send_as(&mut self, body: Value) -> Result<Sent, Fault> {
-        let sent = self.api.ask::<Sent>(Method::POST, &self.path("/send"), Some(&body), self.lang()).await?;
+        // Reading a document may take its time.
+        let sent = self.api.call_patiently(Method::POST, &self.path("/send"), Some(&body), self.lang()).await;
+        let sent = match sent {
+            Err(fault) if fault.code == "extract_failed" => return Err(self.names_next(fault)),
+            sent => crate::client::typed::<Sent>(sent?)?,
+        };
         self.files.clear();
         Ok(sent.body)
+    }
+
+    /// A document cannot be read: a person who sends the message again sends its name alone.
+    fn names_next(&mut self, fault: Fault) -> Fault {
+        let unread = fault.details.as_ref().and_then(|details| details["file"].as_str()).unwrap_or_default();
+        for file in self.files.iter_mut().filter(|file| file.name == unread) {
+            file.name_only = true;
+        }
+        fault.hint(Text::fixed(
+            "send the message again to send only its name (without a conversation: --names-only)",
+            "再次发送消息即可只发送文件名（非对话模式请加 --names-only）",
+        ))
     }
 
     /// The text that a typed command becomes; what a person should know about it is said, and the files it names

@@ -97,6 +97,24 @@ export const dialogs = {
     failed: (name: string, why: string) => `${name} couldn’t be opened: ${why}`,
     open: (name: string) => `Open ${name}`,
   },
+  files: {
+    scanned: 'Scanned: hardly any text could be read',
+    pages: 'Some pages could not be read',
+    rows: 'Only the first 2,000 rows of a sheet are read',
+    cut: 'Only the first 2 MiB of text are read',
+    name_only: 'Only the name was sent',
+  },
+  deleteMessage: {
+    title: 'Delete this message?',
+    text: (n: number, others: number) =>
+      `${n === 1 ? 'This message' : `This message and everything after it, ${n} messages in all,`} will be permanently deleted.${others > 0 ? ' Its other versions stay.' : ''}`,
+  },
+  imported: {
+    text: 'This chat was imported. You can read it, not write in it.',
+    copy: 'Continue in a copy',
+    done: 'Chat imported',
+    tooLarge: 'The file is larger than 50 MiB.',
+  },
   export: {
     title: 'Export this chat',
     about: 'The file holds what the chat shows. Secrets ChatOS recognises are left out; check it before you share it.',

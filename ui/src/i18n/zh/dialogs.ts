@@ -97,6 +97,23 @@ export const dialogs: typeof en = {
     failed: (name, why) => `无法打开“${name}”：${why}`,
     open: (name) => `打开“${name}”`,
   },
+  files: {
+    scanned: '扫描件：几乎没有可读取的文字',
+    pages: '部分页面无法读取',
+    rows: '每个工作表只读取前 2,000 行',
+    cut: '只读取前 2 MiB 文本',
+    name_only: '只发送了文件名',
+  },
+  deleteMessage: {
+    title: '删除这条消息？',
+    text: (n: number, others: number) => `${n === 1 ? '此消息' : `此消息及其后续内容（共 ${n} 条消息）`}将被永久删除。${others > 0 ? '其他版本会保留。' : ''}`,
+  },
+  imported: {
+    text: '此对话由文件导入，只能阅读，不能继续输入。',
+    copy: '在副本中继续',
+    done: '已导入对话',
+    tooLarge: '文件超过 50 MiB。',
+  },
   export: {
     title: '导出对话',
     about: '文件包含对话中显示的内容。ChatOS 能识别的密钥已去除，分享前请再检查一遍。',

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { ChatApi } from '../../api/chat';
 import type { EventFrame } from '../../protocol';
 import { Chat } from '../chat.svelte';
-import { IMAGE_TYPES, MAX_FILE_BYTES, MAX_TEXTS, takeFiles } from './attachments';
+import { IMAGE_TYPES, MAX_FILE_BYTES, MAX_BYTES, MAX_FILES, takeFiles } from './attachments';
 import { inOrder } from './sessions.svelte';
 import { delta, event, FakeHost, message, session } from './testing';
 import { addUsage, readUsage } from './usage';
@@ -135,23 +135,29 @@ describe('files of a message', () => {
   test('go as base64; what cannot go is named with its reason', async () => {
     const huge = file('huge.png', 'image/png');
     Object.defineProperty(huge, 'size', { value: MAX_FILE_BYTES + 1 });
-    const { pictures, texts, refused } = await takeFiles([file('a.png', 'image/png'), file('b.pdf', 'application/pdf'), huge, text('c.rs'), ...[1, 2, 3, 4].map((n) => file(`${n}.png`, 'image/png')), file('latin.txt', 'text/plain', [0x68, 0xe9])], { pictures: 0, texts: 0 });
+    const { pictures, texts, refused } = await takeFiles([file('a.png', 'image/png'), file('b.pdf', 'application/pdf', [...'%PDF-1.7\0'].map((c) => c.charCodeAt(0))), file('c.bin', ''), huge, text('c.rs'), ...[1, 2, 3, 4].map((n) => file(`${n}.png`, 'image/png')), file('latin.txt', 'text/plain', [0x68, 0xe9])], { pictures: 0, texts: 0, bytes: 0 });
     expect(pictures.map((one) => one.name)).toEqual(['a.png', '1.png', '2.png', '3.png']);
     expect(pictures[0]?.wire).toMatchObject({ mime: 'image/png', data: btoa('\0\x01\x02') });
-    expect(texts.map((one) => one.wire)).toEqual([{ name: 'c.rs', mime: 'text/plain', data: btoa('h\xc3\xa9llo') }]);
+    expect(texts.map((one) => one.wire)).toEqual([
+      { name: 'b.pdf', mime: '', data: btoa('%PDF-1.7\0') },
+      { name: 'c.rs', mime: '', data: btoa('h\xc3\xa9llo') },
+    ]);
     expect(refused).toEqual([
-      { name: 'b.pdf', why: 'type' },
+      { name: 'c.bin', why: 'type' },
       { name: 'huge.png', why: 'size' },
       { name: '4.png', why: 'count' },
       { name: 'latin.txt', why: 'type' },
     ]);
     // A picture that is a text is shown to the model as one.
     expect(IMAGE_TYPES).not.toContain('image/svg+xml');
-    expect((await takeFiles([text('b.svg', '<svg/>')], { pictures: 4, texts: 0 })).texts).toHaveLength(1);
+    expect((await takeFiles([text('b.svg', '<svg/>')], { pictures: 4, texts: 0, bytes: 0 })).texts).toHaveLength(1);
   });
 
-  test('texts have a limit of their own', async () => {
-    const { texts, refused } = await takeFiles([text('1'), text('2')], { pictures: 0, texts: MAX_TEXTS - 1 });
+  test('are at most ten, and 50 MiB together', async () => {
+    const { texts, refused } = await takeFiles([text('1'), text('2')], { pictures: 4, texts: MAX_FILES - 5, bytes: 0 });
     expect([texts.map((one) => one.name), refused]).toEqual([['1'], [{ name: '2', why: 'texts' }]]);
+    expect((await takeFiles([text('1')], { pictures: 0, texts: 2, bytes: MAX_BYTES - 3 })).refused).toEqual([{ name: '1', why: 'total' }]);
+    const packed = file('a.docx', '', [0x50, 0x4b, 3, 4, 0]);
+    expect((await takeFiles([packed, file('a.zip', '', [0x50, 0x4b, 3, 4, 0])], { pictures: 0, texts: 0, bytes: 0 })).texts).toHaveLength(1);
   });
 });

@@ -63,6 +63,14 @@ export class Sending {
     return this.#deliver(id);
   }
 
+  /** Again, with the name alone of a file that cannot be read. */
+  async resendNamed(id: string, name: string): Promise<boolean> {
+    const item = this.outgoing.find((one) => one.id === id);
+    if (!item) return false;
+    this.#change(id, { attachments: item.attachments.map((file) => (file.name === name ? { ...file, nameOnly: true } : file)) });
+    return this.resend(id);
+  }
+
   withdraw(id: string): void {
     this.outgoing = this.outgoing.filter((one) => one.id !== id);
     // One that stays there is sent again, and the host knows it by its id.

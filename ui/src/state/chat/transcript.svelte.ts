@@ -208,6 +208,11 @@ export class Transcript {
     return this.#sending.resend(id, text);
   }
 
+  /** Sends a refused message again, of this file the name alone. */
+  resendNamed(id: string, file: string): Promise<boolean> {
+    return this.#sending.resendNamed(id, file);
+  }
+
   /** Takes back a message that is not on the host. */
   withdraw(id: string): void {
     if (this.#sending.isUnderWay(id)) this.#regretted.add(id);

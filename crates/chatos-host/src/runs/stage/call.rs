@@ -148,7 +148,10 @@ impl Inner {
     }
 
     /// Keeps the pictures of a result; a person is told once per run that this model sees none of them.
-    fn pictures(&self, pictures: Vec<chatos_pictures::Picture>) -> Result<Vec<(AttachmentRow, Kept)>, Fault> {
+    fn pictures(
+        &self,
+        pictures: Vec<chatos_pictures::Picture>,
+    ) -> Result<Vec<(AttachmentRow, Kept, Kept)>, Fault> {
         let mut files = Vec::with_capacity(pictures.len());
         for (number, picture) in (1..).zip(pictures) {
             let row = AttachmentRow {
@@ -159,7 +162,7 @@ impl Inner {
                 size: picture.bytes.len() as i64,
                 ..AttachmentRow::default()
             };
-            files.push((row, kept(self.store().keep_blob(&picture.bytes))?));
+            files.push((row, kept(self.store().keep_blob(&picture.bytes))?, Kept::default()));
         }
         if !files.is_empty() && !self.parts.vision {
             let before = kept(self.store().messages_of_run(&self.parts.run.id))?;

@@ -129,16 +129,11 @@ impl Inner {
         }
     }
 
-    /// A text file beside a message, as text.
+    /// A file beside a message, as text.
     fn file_text(&self, file: &chatos_store::AttachmentRow) -> String {
-        let text = self.store().blob(&file.blob).and_then(|bytes| String::from_utf8(bytes).ok());
-        match text {
-            Some(text) => {
-                let text = chatos_agent::cut_result(&text, self.parts.result_chars, Some(&file.id));
-                format!("\n\n[file {}]\n{text}\n[end of file]", file.name)
-            }
-            None => format!("\n\n[file {}: {} bytes of {}]", file.name, file.size, file.mime),
-        }
+        let text = crate::runs::text_of(self.store(), file);
+        let text = text.map(|text| chatos_agent::cut_result(&text, self.parts.result_chars, Some(&file.id)));
+        chatos_documents::in_message(&file.name, &file.mime, file.size, text.as_deref())
     }
 }
 
