@@ -16,6 +16,7 @@ use chatos_inbox::{Inbox, InboxParts};
 use chatos_model::{ModelParts, Models};
 use chatos_paths::{Environment, FileLock, Locations, StateDir, move_legacy, take_lock};
 use chatos_plugins::{Lending, PluginHome};
+use chatos_reach::{Reach, ReachParts};
 use chatos_servers::{Servers, ServersParts};
 use chatos_settings::{Settings, SettingsInput};
 use chatos_store::{Audit, OpenOptions, Secrets, StateKey, StateKeys, Store, now_iso, now_ms};
@@ -102,6 +103,7 @@ pub struct Host {
     operations: Operations,
     notices: Notices,
     inbox: Inbox,
+    reach: Reach,
     plugins: PluginHome,
     lending: Lending,
     // Made on first use.
@@ -197,6 +199,17 @@ impl Host {
             life: life.clone(),
             serving: config.serving,
         });
+        let reach = Reach::new(ReachParts {
+            store: store.clone(),
+            settings: settings.clone(),
+            secrets: secrets.clone(),
+            audit: audit.clone(),
+            events: events.clone(),
+            redactor: Arc::clone(&redactor),
+            inbox: inbox.clone(),
+            life: life.clone(),
+            now: Arc::new(now_ms),
+        });
         let lang = settings.languages().people;
         let plugins = crate::plugins::home(&config, &dir, &store, &notices, lang);
         let switched = settings.clone();
@@ -264,6 +277,7 @@ impl Host {
             notices,
             events,
             inbox,
+            reach,
             plugins,
             lending,
             tools: OnceLock::new(),
@@ -331,6 +345,7 @@ impl Host {
     pub fn background(self: &Arc<Self>) -> Result<(), Fault> {
         self.remember_runtime();
         self.inbox.tend()?;
+        self.reach.tend();
         self.tend_plugins()?;
         self.tend_tools();
         self.interrupt_waits();
@@ -453,6 +468,11 @@ impl Host {
     /// The questions to the person.
     pub fn inbox(&self) -> &Inbox {
         &self.inbox
+    }
+
+    /// Who is told of questions, and where.
+    pub fn reach(&self) -> &Reach {
+        &self.reach
     }
 
     /// Where the way of starting children is kept.

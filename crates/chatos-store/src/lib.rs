@@ -35,7 +35,9 @@ mod meta;
 mod migrate;
 mod models;
 mod named_secrets;
+mod notices;
 mod plugin_trust;
+mod prompt_marks;
 mod prompt_records;
 mod prune;
 mod reseal;
@@ -83,6 +85,7 @@ pub use messages::{AttachmentRow, MessageRow, NewMessage, SummaryRow, ToolCallRo
 pub use migrate::{SCHEMA_VERSION, schema_of};
 pub use models::{DEMO_MODEL, ModelFacts, ModelRecord, ModelTest, PriceTier};
 pub use named_secrets::Secrets;
+pub use notices::{ChannelRow, NoticeRow};
 pub use plugin_trust::{PluginTrustFile, PluginTrustRow};
 pub use prompt_records::{NewPrompt, NewPromptAnswer, PromptAnswered, PromptLine, PromptRow, SealedAnswer};
 pub use prune::{BlobState, Pruned};
