@@ -208,6 +208,7 @@ impl Host {
             redactor: Arc::clone(&redactor),
             inbox: inbox.clone(),
             life: life.clone(),
+            bus: session_bus(&config.environment),
             now: Arc::new(now_ms),
         });
         let lang = settings.languages().people;
@@ -685,6 +686,16 @@ fn session_root(environment: &Environment, project: &Path) -> PathBuf {
     let named = environment.get("MODEL_CLI_SESSION_ROOT").map(|path| environment.current_dir().join(path));
     let home = || environment.get("HOME").map(PathBuf::from);
     named.or_else(home).unwrap_or_else(|| project.to_owned())
+}
+
+/// Where the session bus of the person's desktop is, if they have one.
+fn session_bus(environment: &Environment) -> Option<String> {
+    let named = environment.get("DBUS_SESSION_BUS_ADDRESS").filter(|address| !address.is_empty());
+    let usual = || {
+        let bus = Path::new(environment.get("XDG_RUNTIME_DIR")?).join("bus");
+        bus.exists().then(|| format!("unix:path={}", bus.display()))
+    };
+    named.map(str::to_owned).or_else(usual)
 }
 
 fn stopping() -> Fault {

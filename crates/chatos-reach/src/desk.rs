@@ -33,6 +33,8 @@ pub struct ReachParts {
     pub redactor: Arc<Redactor>,
     pub inbox: Inbox,
     pub life: Lifetime,
+    /// Where the session bus of this desktop is.
+    pub bus: Option<String>,
     /// Milliseconds since 1970; tests have a clock of their own.
     pub now: Arc<dyn Fn() -> i64 + Send + Sync>,
 }
@@ -55,10 +57,11 @@ impl Reach {
     /// Nothing is connected or sent yet; see [`Reach::tend`].
     pub fn new(parts: ReachParts) -> Self {
         let (sender, pressed) = mpsc::channel(16);
+        let desktop = Desktop::new(parts.bus.clone(), sender);
         Self(Arc::new(Inner {
             parts,
             presence: Presence::default(),
-            desktop: Desktop::new(sender),
+            desktop,
             pressed: tokio::sync::Mutex::new(pressed),
             wake: Notify::new(),
             opener: OnceLock::new(),

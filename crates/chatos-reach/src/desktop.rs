@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use tokio::sync::{Mutex, mpsc};
-use zbus::{Connection, Proxy, Variant};
+use zbus::{Proxy, Variant};
 
 use crate::words::Said;
 
@@ -37,6 +37,8 @@ pub(crate) struct Buttons {
 pub(crate) struct Desktop {
     live: Mutex<Option<Live>>,
     pressed: mpsc::Sender<Pressed>,
+    /// Where the session bus is; none where there is no session.
+    bus: Option<String>,
 }
 
 struct Live {
@@ -54,8 +56,8 @@ impl Drop for Live {
 
 impl Desktop {
     /// Nothing is connected yet. What is pressed goes to `pressed`.
-    pub(crate) fn new(pressed: mpsc::Sender<Pressed>) -> Self {
-        Self { live: Mutex::new(None), pressed }
+    pub(crate) fn new(bus: Option<String>, pressed: mpsc::Sender<Pressed>) -> Self {
+        Self { live: Mutex::new(None), pressed, bus }
     }
 
     /// Why there is no desktop to tell; `Ok` when there is one.
@@ -117,7 +119,10 @@ impl Desktop {
         for again in [had, false] {
             let live = match kept.as_ref() {
                 Some(live) => live,
-                None => kept.insert(connect(self.pressed.clone()).await?),
+                None => {
+                    let bus = self.bus.as_deref().ok_or("there is no session bus")?;
+                    kept.insert(connect(bus, self.pressed.clone()).await?)
+                }
             };
             match tokio::time::timeout(PATIENCE, work(live)).await {
                 Ok(Ok(done)) => return Ok(done),
@@ -136,9 +141,9 @@ impl Desktop {
     }
 }
 
-async fn connect(pressed: mpsc::Sender<Pressed>) -> Result<Live, String> {
+async fn connect(address: &str, pressed: mpsc::Sender<Pressed>) -> Result<Live, String> {
     let made = async {
-        let bus = Connection::session().await?;
+        let bus = zbus::connection::Builder::address(address).build().await?;
         let proxy: Proxy<'static> = Proxy::new(&bus, NAME, PATH, NAME).await?;
         let can: Vec<String> = proxy.call("GetCapabilities", &()).await?;
         let mut signals = proxy.receive_signal("ActionInvoked").await?;
