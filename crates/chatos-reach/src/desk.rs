@@ -79,6 +79,11 @@ impl Reach {
         self.0.wake.notify_one();
     }
 
+    /// Something changed that may be due, or has to be taken back.
+    pub fn wake(&self) {
+        self.0.wake.notify_one();
+    }
+
     pub(crate) fn now(&self) -> i64 {
         (self.0.parts.now)()
     }

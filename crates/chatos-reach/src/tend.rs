@@ -29,6 +29,8 @@ const LONGEST_MS: i64 = 60_000;
 const SHORTEST: Duration = Duration::from_millis(50);
 /// Questions of other programs older than this are not told of after a start.
 const OLD_MS: i64 = 86_400_000;
+/// How often closed notices are looked through.
+const SWEEP_MS: i64 = 3_600_000;
 /// Snooze on the desktop.
 const SNOOZE_MS: i64 = 15 * 60_000;
 
@@ -50,7 +52,15 @@ impl Reach {
         let stop = self.0.parts.life.stop().clone();
         let mut pressed = self.0.pressed.lock().await;
         self.look_at_log().await;
+        let mut swept = i64::MIN;
         loop {
+            if swept < self.now() - SWEEP_MS {
+                swept = self.now();
+                let sweep = self.blocking(move |reach| Ok(reach.0.parts.store.sweep_notices(swept)?));
+                if let Err(fault) = sweep.await {
+                    tracing::warn!(%fault, "closed notices stay");
+                }
+            }
             let next = match self.step().await {
                 Ok(next) => next,
                 Err(fault) => {
@@ -95,7 +105,7 @@ impl Reach {
         }
     }
 
-    /// Finds questions of other programs that came while nobody listened.
+    /// Finds questions of other programs that came or were closed while nobody listened.
     async fn look_at_log(&self) {
         let looked = self.blocking(|reach| {
             let prompts = reach.0.parts.inbox.questions()?.prompts();
@@ -103,6 +113,12 @@ impl Reach {
             let mut cursor = None;
             if prompts.ready_within(Duration::from_secs(30)).is_err() {
                 return Ok(());
+            }
+            for id in reach.0.parts.store.open_notices()? {
+                let item = RequestId::parse(&id).ok().and_then(|id| prompts.get(&id));
+                if !item.is_some_and(|item| item.needs_you()) {
+                    reach.0.parts.store.close_notices(&id)?;
+                }
             }
             loop {
                 let query = Query { view: View::NeedsYou, since: Some(since), cursor, limit: 200, ..Query::default() };

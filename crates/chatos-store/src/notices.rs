@@ -275,6 +275,15 @@ impl Store {
         })
     }
 
+    /// Questions of which something is still to be told or taken back.
+    pub fn open_notices(&self) -> Result<Vec<String>, StoreError> {
+        self.read(|connection| {
+            let sql = "SELECT DISTINCT request_id FROM notices WHERE state IN ('due', 'sent')";
+            let mut statement = connection.prepare_cached(sql)?;
+            Ok(statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
+        })
+    }
+
     /// Drops what was closed long ago.
     pub fn sweep_notices(&self, now: i64) -> Result<(), StoreError> {
         self.write(move |connection| {

@@ -147,7 +147,10 @@ async fn snooze(
     (Path(path), Query(named), Body(body)): (Path<String>, Query<PromptName>, Body<SnoozeOrder>),
 ) -> Result<PromptView, ApiError> {
     let (id, lang) = (id_of(path, named.id), cx.lang);
-    typed(blocking(&app, move |host| host.inbox().snooze(&id, body.until.as_deref(), lang)).await?)
+    let put_off = blocking(&app, move |host| host.inbox().snooze(&id, body.until.as_deref(), lang)).await?;
+    // What is shown of it elsewhere is taken back.
+    app.host().reach().wake();
+    typed(put_off)
 }
 
 async fn wait(
