@@ -23,7 +23,17 @@ fn what_was_asked_without_a_host_is_told_once_and_a_killed_host_repeats_nothing(
     let (sandbox, receiver) = (place(), Receiver::start());
     let url = receiver.url("/hook");
     let added = sandbox.run(&[
-        "reach", "add", "webhook", &url, "--name", "room", "--privacy", "title", "--delay", "0", "--on-my-network",
+        "reach",
+        "add",
+        "webhook",
+        &url,
+        "--name",
+        "room",
+        "--privacy",
+        "title",
+        "--delay",
+        "0",
+        "--on-my-network",
         "--json",
     ]);
     assert_eq!(added.status, 0, "{added:?}");
@@ -52,7 +62,14 @@ fn channels_are_listed_paused_and_removed_and_bad_ones_are_refused() {
     let refused = sandbox.run(&["reach", "add", "webhook", &receiver.url("/"), "--json"]);
     assert_eq!((refused.status, refused.code().as_str()), (1, "channel_invalid"));
     assert_eq!(sandbox.run(&["reach", "add", "pigeon", "https://a.example"]).status, 2);
-    let mut add = sandbox.command(&["reach", "add", "slack", &receiver.url("/services/T/B/canary-key"), "--name", "team"]);
+    let mut add = sandbox.command(&[
+        "reach",
+        "add",
+        "slack",
+        &receiver.url("/services/T/B/canary-key"),
+        "--name",
+        "team",
+    ]);
     add.args(["--on-my-network", "--json"]);
     assert_eq!(sandbox.run_command(add).status, 0);
     assert!(!list().to_string().contains("canary-key"));

@@ -153,7 +153,8 @@ impl Questions {
             lines.into_iter().map(|line| json!({ "offset": line.offset, "line": line.line })).collect()
         };
         let mut shown = item.to_json(prompt_lang(lang));
-        shown["snoozedUntil"] = self.snoozed()?.get(id.as_str()).copied().map(chatos_prompts::format_ms).into();
+        shown["snoozedUntil"] =
+            self.snoozed()?.get(id.as_str()).copied().map(chatos_prompts::format_ms).into();
         shown["ignoredLines"] = lines(ignored).into();
         shown["foreignLines"] = lines(foreign).into();
         Ok(shown)

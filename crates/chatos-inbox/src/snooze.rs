@@ -117,7 +117,12 @@ pub(crate) fn listed(item: &Item, until: Option<i64>, lang: Lang) -> Value {
 fn checked(item: &Item, text: &str, now: i64) -> Result<i64, Fault> {
     let until = parse_iso(text).filter(|until| *until > now);
     let until = until.ok_or_else(|| {
-        wrong("until", text, "a moment to come, as in 2030-01-31T09:00:00Z", "将来的时间，例如 2030-01-31T09:00:00Z")
+        wrong(
+            "until",
+            text,
+            "a moment to come, as in 2030-01-31T09:00:00Z",
+            "将来的时间，例如 2030-01-31T09:00:00Z",
+        )
     })?;
     let too_far = |en: &'static str, zh: &'static str| {
         Err(Fault::new(ErrorCode::InvalidArgument, Text::fixed(en, zh))

@@ -61,7 +61,11 @@ impl Record {
         }
         let name = chatos_wire::card::plain(new.name.trim());
         if name.is_empty() || name.chars().count() > NAME_CHARS {
-            return Err(bad("name", "give it a name of at most 60 characters", "请填写不超过 60 个字符的名称"));
+            return Err(bad(
+                "name",
+                "give it a name of at most 60 characters",
+                "请填写不超过 60 个字符的名称",
+            ));
         }
         let mut record = Self {
             kind: new.kind,
@@ -173,7 +177,8 @@ mod tests {
 
     #[test]
     fn addresses_follow_the_rules_for_outgoing_requests() {
-        let made = |kind, url: &str, mine| Record::wanted(&new(kind, url, mine), "a").map(|(record, _)| record.url);
+        let made =
+            |kind, url: &str, mine| Record::wanted(&new(kind, url, mine), "a").map(|(record, _)| record.url);
         for refused in [
             "ftp://a.example/x",
             "a.example",
@@ -198,7 +203,8 @@ mod tests {
     #[test]
     fn an_address_that_is_a_key_is_kept_as_one() {
         let (record, secret) =
-            Record::wanted(&new(ChannelType::Slack, "https://hooks.slack.com/services/T/B/K", false), "x-1").unwrap();
+            Record::wanted(&new(ChannelType::Slack, "https://hooks.slack.com/services/T/B/K", false), "x-1")
+                .unwrap();
         assert_eq!(record.url, "hooks.slack.com:443");
         assert_eq!(record.secret_name.as_deref(), Some("CHANNEL_X_1"));
         assert_eq!(secret.as_deref(), Some("https://hooks.slack.com/services/T/B/K"));

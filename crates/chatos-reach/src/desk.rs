@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use chatos_events::{Events, Lifetime};
 use chatos_inbox::Inbox;
 use chatos_settings::Settings;
-use chatos_store::{Audit, ChannelRow, Secrets, Store, iso_from_ms, now_ms};
+use chatos_store::{Audit, Secrets, Store, iso_from_ms, now_ms};
 use chatos_tool::{ErrorCode, Fault, Lang, Redactor, Text};
 use chatos_wire::channel::{
     ChannelList, ChannelPatch, ChannelState, ChannelType, ChannelView, NewChannel, Privacy,
@@ -17,6 +17,7 @@ use tokio::sync::{Notify, mpsc};
 use crate::channel::{DESKTOP, Record};
 use crate::desktop::{Desktop, Pressed};
 use crate::presence::Presence;
+use crate::rows::{ChannelRow, Outbox};
 use crate::send::send;
 use crate::words::Said;
 
@@ -57,7 +58,7 @@ impl Reach {
     /// Nothing is connected or sent yet; see [`Reach::tend`].
     pub fn new(parts: ReachParts) -> Self {
         let (sender, pressed) = mpsc::channel(16);
-        let desktop = Desktop::new(parts.bus.clone(), sender);
+        let desktop = Desktop::new(parts.bus.clone(), parts.life.clone(), sender);
         Self(Arc::new(Inner {
             parts,
             presence: Presence::default(),
@@ -88,7 +89,7 @@ impl Reach {
         (self.0.parts.now)()
     }
 
-    /// `GET /channels`.
+    /// Every channel and how it fares, for `GET /channels`.
     pub async fn list(&self) -> Result<ChannelList, Fault> {
         let mut items = Vec::new();
         for row in self.0.parts.store.channels()? {
@@ -140,7 +141,7 @@ impl Reach {
         found.ok_or_else(|| unknown(id))
     }
 
-    /// `POST /channels`.
+    /// Adds a channel and keeps its key, for `POST /channels`.
     pub async fn add(&self, new: &NewChannel) -> Result<ChannelView, Fault> {
         let id = uuid::Uuid::now_v7().to_string();
         let (record, secret) = Record::wanted(new, &id)?;
@@ -154,7 +155,7 @@ impl Reach {
         self.one(&id).await
     }
 
-    /// `PATCH /channels/{id}`.
+    /// Changes or pauses a channel, for `PATCH /channels/{id}`.
     pub async fn change(&self, id: &str, patch: &ChannelPatch) -> Result<ChannelView, Fault> {
         let (row, mut record) = self.kept(id)?;
         let paused = patch.paused.unwrap_or(row.paused);
@@ -217,7 +218,10 @@ impl Reach {
             }
             Err(error) => Err(Fault::new(
                 ErrorCode::Unavailable,
-                Text::new(format!("the test did not get through: {error}"), format!("测试通知未能送达：{error}")),
+                Text::new(
+                    format!("the test did not get through: {error}"),
+                    format!("测试通知未能送达：{error}"),
+                ),
             )
             .code("channel_unreachable")
             .hint(Text::fixed("check the address and the key", "请检查地址与密钥"))),

@@ -5,8 +5,10 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use chatos_events::Lifetime;
 use futures_util::StreamExt;
 use tokio::sync::{Mutex, mpsc};
+use tokio_util::sync::DropGuard;
 use zbus::{Proxy, Variant};
 
 use crate::words::Said;
@@ -39,32 +41,31 @@ pub(crate) struct Desktop {
     pressed: mpsc::Sender<Pressed>,
     /// Where the session bus is; none where there is no session.
     bus: Option<String>,
+    /// Listening ends with the host.
+    life: Lifetime,
 }
 
 struct Live {
     proxy: Proxy<'static>,
     actions: bool,
     markup: bool,
-    listening: tokio::task::JoinHandle<()>,
-}
-
-impl Drop for Live {
-    fn drop(&mut self) {
-        self.listening.abort();
-    }
+    /// Listening ends with the connection.
+    _listening: DropGuard,
 }
 
 impl Desktop {
     /// Nothing is connected yet. What is pressed goes to `pressed`.
-    pub(crate) fn new(bus: Option<String>, pressed: mpsc::Sender<Pressed>) -> Self {
-        Self { live: Mutex::new(None), pressed, bus }
+    pub(crate) fn new(bus: Option<String>, life: Lifetime, pressed: mpsc::Sender<Pressed>) -> Self {
+        Self { live: Mutex::new(None), pressed, bus, life }
     }
 
     /// Why there is no desktop to tell; `Ok` when there is one.
     pub(crate) async fn look(&self) -> Result<(), String> {
-        self.with(|live| Box::pin(async move { live.proxy.call::<_, _, Vec<String>>("GetCapabilities", &()).await }))
-            .await
-            .map(drop)
+        self.with(|live| {
+            Box::pin(async move { live.proxy.call::<_, _, Vec<String>>("GetCapabilities", &()).await })
+        })
+        .await
+        .map(drop)
     }
 
     /// Shows a notification, in place of another one where `replaces` names it. Gives its name.
@@ -86,11 +87,14 @@ impl Desktop {
                     }
                 }
                 let body = if live.markup { escaped(&body) } else { body.clone() };
-                let hints: HashMap<&str, Variant<'_>> =
-                    HashMap::from([("urgency", Variant::from(1_u8)), ("suppress-sound", Variant::from(true))]);
+                let hints: HashMap<&str, Variant<'_>> = HashMap::from([
+                    ("urgency", Variant::from(1_u8)),
+                    ("suppress-sound", Variant::from(true)),
+                ]);
                 let title = title.clone();
                 Box::pin(async move {
-                    let message = ("ChatOS", replaces, "", title.as_str(), body.as_str(), actions, hints, -1_i32);
+                    let message =
+                        ("ChatOS", replaces, "", title.as_str(), body.as_str(), actions, hints, -1_i32);
                     live.proxy.call("Notify", &message).await
                 })
             })
@@ -101,8 +105,9 @@ impl Desktop {
     /// Takes a notification back; one that is gone already is fine.
     pub(crate) async fn close(&self, handle: &str) {
         let Ok(id) = handle.parse::<u32>() else { return };
-        let closed =
-            self.with(|live| Box::pin(async move { live.proxy.call::<_, _, ()>("CloseNotification", &id).await }));
+        let closed = self.with(|live| {
+            Box::pin(async move { live.proxy.call::<_, _, ()>("CloseNotification", &id).await })
+        });
         if let Err(error) = closed.await {
             tracing::debug!(%error, "a notification was not taken back");
         }
@@ -121,7 +126,7 @@ impl Desktop {
                 Some(live) => live,
                 None => {
                     let bus = self.bus.as_deref().ok_or("there is no session bus")?;
-                    kept.insert(connect(bus, self.pressed.clone()).await?)
+                    kept.insert(connect(bus, &self.life, self.pressed.clone()).await?)
                 }
             };
             match tokio::time::timeout(PATIENCE, work(live)).await {
@@ -141,23 +146,33 @@ impl Desktop {
     }
 }
 
-async fn connect(address: &str, pressed: mpsc::Sender<Pressed>) -> Result<Live, String> {
+async fn connect(address: &str, life: &Lifetime, pressed: mpsc::Sender<Pressed>) -> Result<Live, String> {
     let made = async {
         let bus = zbus::connection::Builder::address(address).build().await?;
         let proxy: Proxy<'static> = Proxy::new(&bus, NAME, PATH, NAME).await?;
         let can: Vec<String> = proxy.call("GetCapabilities", &()).await?;
         let mut signals = proxy.receive_signal("ActionInvoked").await?;
         let owners = zbus::fdo::DBusProxy::new(&bus).await?;
-        let listening = tokio::spawn(async move {
-            while let Some(message) = signals.next().await {
+        let over = life.stop().child_token();
+        let listening = over.clone();
+        life.spawn(Box::pin(async move {
+            loop {
+                let message = tokio::select! {
+                    () = listening.cancelled() => return,
+                    message = signals.next() => match message {
+                        Some(message) => message,
+                        None => return,
+                    },
+                };
                 let sender = message.header().sender().map(|name| name.as_str().to_owned());
-                let name = zbus::names::BusName::try_from(NAME);
-                let owner = match name {
+                let owner = match zbus::names::BusName::try_from(NAME) {
                     Ok(name) => owners.get_name_owner(name).await.ok().map(|owner| owner.to_string()),
                     Err(_) => None,
                 };
                 if sender.is_none() || sender != owner {
-                    tracing::warn!("a program other than the notification service said that a button was pressed");
+                    tracing::warn!(
+                        "a program other than the notification service said that a button was pressed"
+                    );
                     continue;
                 }
                 let Ok((id, action)) = message.body().deserialize::<(u32, String)>() else { continue };
@@ -165,9 +180,14 @@ async fn connect(address: &str, pressed: mpsc::Sender<Pressed>) -> Result<Live, 
                     return;
                 }
             }
-        });
+        }));
         let has = |wanted: &str| can.iter().any(|known| known == wanted);
-        zbus::Result::Ok(Live { proxy, actions: has("actions"), markup: has("body-markup"), listening })
+        zbus::Result::Ok(Live {
+            proxy,
+            actions: has("actions"),
+            markup: has("body-markup"),
+            _listening: over.drop_guard(),
+        })
     };
     match tokio::time::timeout(PATIENCE, made).await {
         Ok(made) => made.map_err(|error| error.to_string()),

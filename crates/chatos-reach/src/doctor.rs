@@ -13,7 +13,9 @@ impl Reach {
         let title = || Text::fixed("Notifications", "通知");
         let list = match self.list().await {
             Ok(list) => list.items,
-            Err(Fault { code, message, .. }) => return vec![Finding::new(code, Severity::Error, title(), message)],
+            Err(Fault { code, message, .. }) => {
+                return vec![Finding::new(code, Severity::Error, title(), message)];
+            }
         };
         let mut findings = Vec::new();
         for channel in list {

@@ -36,8 +36,9 @@ async fn ask(
     let uri: Uri = url.parse().map_err(|_| "the address cannot be read".to_owned())?;
     let origin = Origin::of(&uri).ok_or("the address has no host")?;
     let stream = connect(&origin, addresses).await.map_err(|error| error.to_string())?;
-    let (mut sender, connection) =
-        hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.map_err(|error| error.to_string())?;
+    let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
+        .await
+        .map_err(|error| error.to_string())?;
     let talk = async {
         let mut request = Request::post(uri.path_and_query().map_or("/", |path| path.as_str()))
             .header("host", origin.host_header())

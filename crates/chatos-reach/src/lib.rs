@@ -12,9 +12,11 @@ mod http;
 mod plan;
 mod presence;
 mod quiet;
+mod rows;
 mod send;
 mod tend;
 mod words;
 
 pub use desk::{Reach, ReachParts};
 pub use quiet::Quiet;
+pub use rows::{ChannelRow, NoticeRow, Outbox};

@@ -22,7 +22,9 @@ pub(crate) enum Step {
 
 /// Decides over one channel. `due` are the moments at which its notices were due, `last` when it was told last.
 pub(crate) fn step(now: i64, due: &[i64], last: Option<i64>) -> Step {
-    let (Some(first), Some(newest)) = (due.iter().min(), due.iter().max()) else { return Step::Wait(i64::MAX) };
+    let (Some(first), Some(newest)) = (due.iter().min(), due.iter().max()) else {
+        return Step::Wait(i64::MAX);
+    };
     // A clock that was set back must not silence a channel.
     let free = last.filter(|last| *last <= now).map_or(i64::MIN, |last| last + BETWEEN_MS);
     let gathered = (newest + GATHER_MS).min(first + MOST_GATHER_MS);

@@ -104,7 +104,10 @@ mod tests {
         assert_eq!(until("22:00-07:00", "2026-11-20T22:00:00Z").as_deref(), Some("2026-11-21T07:00:00Z"));
         assert_eq!(until("22:00-07:00", "2026-11-21T06:59:00Z").as_deref(), Some("2026-11-21T07:00:00Z"));
         assert_eq!(until("22:00-07:00", "2026-11-21T07:00:00Z"), None);
-        assert_eq!(until("12:00-13:00 mon-fri", "2026-11-20T12:30:00Z").as_deref(), Some("2026-11-20T13:00:00Z"));
+        assert_eq!(
+            until("12:00-13:00 mon-fri", "2026-11-20T12:30:00Z").as_deref(),
+            Some("2026-11-20T13:00:00Z")
+        );
         assert_eq!(until("12:00-13:00 sat,sun", "2026-11-20T12:30:00Z"), None);
         assert_eq!(until("22:00-07:00 fri", "2026-11-21T06:00:00Z").as_deref(), Some("2026-11-21T07:00:00Z"));
         assert_eq!(until("22:00-07:00 sat-mon", "2026-11-21T06:00:00Z"), None);

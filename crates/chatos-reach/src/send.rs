@@ -28,9 +28,7 @@ pub(crate) async fn send(
             let message = if said.body.is_empty() { &said.title } else { &said.body };
             (base.to_owned(), json!({ "topic": topic, "title": said.title, "message": message }))
         }
-        ChannelType::Slack => {
-            (sealed_url(secret)?, json!({ "text": slack(&cut(&said.text())) }))
-        }
+        ChannelType::Slack => (sealed_url(secret)?, json!({ "text": slack(&cut(&said.text())) })),
         ChannelType::Discord => {
             let text = cut(&said.text());
             // Nobody is called by a name that stands in a question.

@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use chatos_inbox::PromptReply;
 use chatos_prompts::{Class, Event, Item, Query, RequestId, Surface, View};
-use chatos_store::{ChannelRow, NoticeRow};
 use chatos_tool::{Fault, Lang};
 use chatos_wire::channel::ChannelType;
 use chatos_wire::event::{ChangedId, HostEvent};
@@ -20,6 +19,7 @@ use crate::desk::{FAILING, Reach};
 use crate::desktop::{Buttons, Pressed};
 use crate::plan::{BETWEEN_MS, Step, reminder, retry, step};
 use crate::quiet::Quiet;
+use crate::rows::{ChannelRow, NoticeRow, Outbox};
 use crate::send::send;
 use crate::words::{risk, said};
 
@@ -121,7 +121,13 @@ impl Reach {
                 }
             }
             loop {
-                let query = Query { view: View::NeedsYou, since: Some(since), cursor, limit: 200, ..Query::default() };
+                let query = Query {
+                    view: View::NeedsYou,
+                    since: Some(since),
+                    cursor,
+                    limit: 200,
+                    ..Query::default()
+                };
                 let Ok(page) = prompts.list(&query) else { return Ok(()) };
                 for item in page.items.iter().filter(|item| item.class == Class::Foreign) {
                     reach.0.parts.store.add_notices(item.request_id.as_str(), item.ts)?;
@@ -235,7 +241,8 @@ impl Reach {
         let (id, at) = (channel.id.clone(), self.now());
         match sent {
             Ok(handle) => {
-                self.blocking(move |reach| Ok(reach.0.parts.store.notices_sent(&id, &bundle, &handle, at)?)).await
+                self.blocking(move |reach| Ok(reach.0.parts.store.notices_sent(&id, &bundle, &handle, at)?))
+                    .await
             }
             Err(error) => {
                 let attempts = notices.iter().map(|notice| notice.attempts).max().unwrap_or_default() + 1;

@@ -29,7 +29,11 @@ impl Said {
 pub(crate) fn said(items: &[Item], privacy: Privacy, lang: Lang, redactor: &Redactor) -> Said {
     let count = items.len();
     let zh = lang == Lang::Zh;
-    let needs = if zh { format!("ChatOS 需要你处理（{count}）") } else { format!("ChatOS needs you ({count})") };
+    let needs = if zh {
+        format!("ChatOS 需要你处理（{count}）")
+    } else {
+        format!("ChatOS needs you ({count})")
+    };
     let plainly = |title: String, body: String| Said {
         title: redactor.text(&title).into_owned(),
         body: redactor.text(&body).into_owned(),

@@ -193,7 +193,9 @@ fn is_hours(text: &str) -> bool {
         below(hour, 24) && below(minute, 60)
     };
     let day = |text: &str| matches!(text, "mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun");
-    let days = |text: &str| text.split(',').all(|part| part.split_once('-').map_or(day(part), |(a, b)| day(a) && day(b)));
+    let days = |text: &str| {
+        text.split(',').all(|part| part.split_once('-').map_or(day(part), |(a, b)| day(a) && day(b)))
+    };
     let mut parts = text.split_whitespace();
     let times = parts.next().and_then(|part| part.split_once('-'));
     times.is_some_and(|(from, to)| time(from) && time(to) && from != to)

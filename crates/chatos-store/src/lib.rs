@@ -85,7 +85,6 @@ pub use messages::{AttachmentRow, MessageRow, NewMessage, SummaryRow, ToolCallRo
 pub use migrate::{SCHEMA_VERSION, schema_of};
 pub use models::{DEMO_MODEL, ModelFacts, ModelRecord, ModelTest, PriceTier};
 pub use named_secrets::Secrets;
-pub use notices::{ChannelRow, NoticeRow};
 pub use plugin_trust::{PluginTrustFile, PluginTrustRow};
 pub use prompt_records::{NewPrompt, NewPromptAnswer, PromptAnswered, PromptLine, PromptRow, SealedAnswer};
 pub use prune::{BlobState, Pruned};

@@ -11,11 +11,11 @@ use serde_json::Value;
 /// Something that was posted.
 #[derive(Debug, Clone)]
 pub struct Received {
-    /// With the query.
+    /// The path that was posted to, with its query.
     pub path: String,
     /// Names in lower case.
     pub headers: Vec<(String, String)>,
-    /// As it came.
+    /// The body, byte for byte as it came.
     pub body: String,
 }
 

@@ -46,13 +46,13 @@ words! {
     }
 }
 
-/// Channels, oldest first.
+/// All channels, the oldest one first.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct ChannelList {
     pub items: Vec<ChannelView>,
 }
 
-/// A channel.
+/// A channel and how it fares.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ChannelView {
@@ -91,7 +91,7 @@ pub struct NewChannel {
     /// The access token of ntfy, or the key that signs a webhook; kept as a secret.
     #[serde(default)]
     pub secret: Option<String>,
-    /// `tool` when absent.
+    /// How much it is told; `tool` when absent.
     #[serde(default)]
     pub privacy: Option<Privacy>,
     /// Seconds, 0 to 3600; 60 when absent.

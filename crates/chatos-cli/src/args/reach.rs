@@ -32,7 +32,7 @@ pub(crate) enum Reach {
     },
 }
 
-/// `chatos reach add`.
+/// What `chatos reach add` is told.
 #[derive(Debug, Args)]
 pub(crate) struct ReachAdd {
     /// ntfy, webhook, slack or discord

@@ -35,7 +35,12 @@ pub(crate) fn run(
                 let body = new(&wanted)?;
                 let made = api.call(Method::POST, CHANNELS, Some(&body), output.lang).await?;
                 let name = visible(made["name"].as_str().unwrap_or_default());
-                done(output, &made, format!("{name} is added; try `chatos reach test`"), format!("已添加 {name}；可运行 `chatos reach test` 测试"));
+                done(
+                    output,
+                    &made,
+                    format!("{name} is added; try `chatos reach test`"),
+                    format!("已添加 {name}；可运行 `chatos reach test` 测试"),
+                );
             }
             Reach::Test { channel } => {
                 let id = find(&api, output, &channel).await?;
@@ -111,7 +116,10 @@ async fn find(api: &Api, output: &Output, wanted: &str) -> Result<String, Fault>
         .hint(Text::fixed("`chatos reach list` names them", "`chatos reach list` 会列出全部渠道"))),
         _ => Err(Fault::new(
             ErrorCode::InvalidArgument,
-            Text::new(format!("several channels are called `{wanted}`"), format!("有多个渠道名为 `{wanted}`")),
+            Text::new(
+                format!("several channels are called `{wanted}`"),
+                format!("有多个渠道名为 `{wanted}`"),
+            ),
         )
         .hint(Text::fixed("use its id", "请使用其 ID"))),
     }
@@ -145,7 +153,12 @@ fn print(output: &Output, list: &Value) {
             (_, false) => "this desktop".to_owned(),
         };
         let privacy = text("privacy");
-        output.line(&format!("{name}  {}  {}  {privacy}  {}", text("type"), output.paint(paint, word), text("id")));
+        output.line(&format!(
+            "{name}  {}  {}  {privacy}  {}",
+            text("type"),
+            output.paint(paint, word),
+            text("id")
+        ));
         if !text("url").is_empty() {
             output.line(&format!("    {}", output.paint(Paint::Dim, &text("url"))));
         }

@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
 use std::sync::{Arc, Mutex};
 
+use chatos_reach::Outbox;
 use chatos_testkit::{child, skip};
 use chatos_tool::Lang;
 use futures_util::StreamExt;
@@ -60,7 +61,16 @@ impl Service {
         let mut calls = MessageStream::from(&bus);
         bus.request_name(NAME).await.unwrap();
         tokio::spawn(async move {
-            type Notify = (String, u32, String, String, String, Vec<String>, std::collections::HashMap<String, zbus::OwnedVariant>, i32);
+            type Notify = (
+                String,
+                u32,
+                String,
+                String,
+                String,
+                Vec<String>,
+                std::collections::HashMap<String, zbus::OwnedVariant>,
+                i32,
+            );
             while let Some(Ok(message)) = calls.next().await {
                 let header = message.header();
                 let member = header.member().map(|member| member.to_string()).unwrap_or_default();
@@ -159,10 +169,8 @@ async fn buttons_work_and_a_forged_press_does_nothing() {
     let no = place.ask("No?");
     place.after(31).await;
     until("the second one is shown", || service.seen().shown.len() == 2).await;
-    until("its name is kept", || {
-        place.store.notices_of(&no).unwrap().iter().any(|row| row.handle == "2")
-    })
-    .await;
+    until("its name is kept", || place.store.notices_of(&no).unwrap().iter().any(|row| row.handle == "2"))
+        .await;
     service.press(2, "reject").await;
     until("the question is refused", || waits(&no)["state"] == "closed").await;
     assert_eq!(waits(&no)["answer"]["by"], json!("person:link:desktop"));

@@ -1,5 +1,6 @@
 //! Webhooks and ntfy: when they are told, how often, and how much.
 
+use chatos_reach::Outbox;
 use chatos_testkit::Receiver;
 use chatos_wire::channel::{ChannelPatch, ChannelState, ChannelType, Privacy};
 use serde_json::json;
@@ -18,7 +19,9 @@ async fn a_question_that_waits_is_told_once_and_reminded_of_three_times() {
     let first = receiver.received()[0].clone();
     assert_eq!((first.path.as_str(), &first.json()["count"]), ("/hook", &json!(1)));
     assert!(first.json()["text"].as_str().unwrap().contains("Blue or green?"), "{}", first.body);
-    for (seconds, told) in [(500, 1), (101, 2), (40 * 60, 2), (11 * 60, 3), (7 * 3600, 3), (60, 4), (90 * 3600, 4)] {
+    for (seconds, told) in
+        [(500, 1), (101, 2), (40 * 60, 2), (11 * 60, 3), (7 * 3600, 3), (60, 4), (90 * 3600, 4)]
+    {
         place.after(seconds).await;
         assert_eq!(receiver.received().len(), told, "{seconds} s later");
     }
@@ -172,7 +175,8 @@ async fn each_kind_of_receiver_gets_what_it_reads() {
     place.ask("Is <this> it?");
     place.after(62).await;
     let all = receiver.received();
-    let one = |path: &str| all.iter().find(|got| got.path == path).unwrap_or_else(|| panic!("{path}: {all:?}"));
+    let one =
+        |path: &str| all.iter().find(|got| got.path == path).unwrap_or_else(|| panic!("{path}: {all:?}"));
     let ntfy = one("/");
     assert_eq!(ntfy.header("authorization"), Some("Bearer a-long-enough-key"));
     assert_eq!((&ntfy.json()["topic"], &ntfy.json()["title"]), (&json!("my-topic"), &json!("Is <this> it?")));

@@ -60,7 +60,8 @@ impl Place {
         let redactor = Arc::new(Redactor::new());
         let secrets = Secrets::new(store.clone(), &key, audit.clone(), events.clone());
         let parts = {
-            let (store, settings, inbox, life) = (store.clone(), settings.clone(), inbox.clone(), life.clone());
+            let (store, settings, inbox, life) =
+                (store.clone(), settings.clone(), inbox.clone(), life.clone());
             let (clock, redactor) = (Arc::clone(&clock), Arc::clone(&redactor));
             move |bus| {
                 let clock = Arc::clone(&clock);
@@ -131,14 +132,16 @@ impl Place {
     }
 
     pub(crate) fn ask_this(&self, prompt: &Value) -> String {
-        let asked = self.inbox.questions().unwrap().request(&json!({ "prompt": prompt }), "api", Lang::En).unwrap();
+        let asked =
+            self.inbox.questions().unwrap().request(&json!({ "prompt": prompt }), "api", Lang::En).unwrap();
         // The question has its own clock; the test's goes on from there.
         self.clock.fetch_max(now_ms(), Ordering::SeqCst);
         asked["requestId"].as_str().unwrap().to_owned()
     }
 
     pub(crate) fn cancel(&self, id: &str) {
-        let reply = chatos_inbox::PromptReply { response: json!({ "status": "canceled" }), ..Default::default() };
+        let reply =
+            chatos_inbox::PromptReply { response: json!({ "status": "canceled" }), ..Default::default() };
         self.inbox.answer(id, &reply, chatos_prompts::Surface::Api, Lang::En).unwrap();
     }
 }

@@ -18,7 +18,8 @@ pub(super) async fn run(desk: &Desk, output: &Output, id: &str, until: &str) -> 
     } else {
         output.say(&match until {
             Some(until) => {
-                let here = until.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string();
+                let here =
+                    until.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string();
                 Text::new(format!("put off until {here}"), format!("已推迟到 {here}"))
             }
             None => Text::fixed("it is back", "已恢复"),

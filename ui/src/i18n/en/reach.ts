@@ -17,6 +17,7 @@ export const reach = {
     title: 'Also the title and the folder',
     full: 'Also the command or the path',
   } as Record<string, string>,
+  says: { count: 'says how many', tool: 'says agent, tool, risk', title: 'says title and folder', full: 'says command or path' } as Record<string, string>,
   test: 'Send a test',
   tested: (name: string) => `Test sent to ${name}`,
   pause: 'Pause',

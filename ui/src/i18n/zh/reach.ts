@@ -19,6 +19,7 @@ export const reach: typeof en = {
     title: '以及标题与文件夹',
     full: '以及命令或路径',
   },
+  says: { count: '仅数量', tool: '智能体、工具、风险', title: '含标题与文件夹', full: '含命令或路径' },
   test: '发送测试',
   tested: (name: string) => `已向 ${name} 发送测试通知`,
   pause: '暂停',
