@@ -100,7 +100,7 @@ fn a_question_is_put_off_and_back_with_and_without_a_host() {
     };
     for serving in [false, true] {
         let host = serving.then(|| sandbox.serve());
-        assert_eq!(ids(&[]), [id.clone()]);
+        assert_eq!(ids(&[]), std::slice::from_ref(&id));
         let put_off = sandbox.run(&["prompts", "snooze", &id, "2h", "--json"]);
         assert_eq!(put_off.status, 0, "{put_off:?}");
         assert!(put_off.json()["snoozedUntil"].is_string());

@@ -3422,11 +3422,11 @@ export interface components {
             name: string;
             failed?: string | null;
         };
-        /** @description Channels, oldest first. */
+        /** @description All channels, the oldest one first. */
         ChannelList: {
             items: components["schemas"]["ChannelView"][];
         };
-        /** @description A channel. */
+        /** @description A channel and how it fares. */
         ChannelView: {
             id: string;
             type: components["schemas"]["ChannelType"];
@@ -3467,7 +3467,7 @@ export interface components {
              */
             secret?: string | null;
             /**
-             * @description `tool` when absent.
+             * @description How much it is told; `tool` when absent.
              * @default null
              */
             privacy?: components["schemas"]["Privacy"] | null;
