@@ -16,6 +16,7 @@ mod hook;
 mod install;
 mod mcp;
 mod plugins;
+mod reach;
 mod records;
 mod rules;
 mod runs;
@@ -32,6 +33,7 @@ pub(crate) use hook::{Hook, HookProgram, HookScope, OnFailure};
 pub(crate) use install::{ServiceAction, Upgrade};
 pub(crate) use mcp::{ConfigClient, Gateway, Known, Mcp};
 pub(crate) use plugins::{InitArgs, Plugin, PluginData, PluginSource};
+pub(crate) use reach::{Reach, ReachAdd};
 pub(crate) use records::{Journal, Tasks};
 pub(crate) use rules::Rules;
 pub(crate) use runs::{Runs, TraceCommand, Usage};
@@ -169,6 +171,9 @@ pub(crate) enum Command {
     /// Manage rules that answer questions for you
     #[command(subcommand)]
     Rules(Rules),
+    /// Manage where you are told that a question waits
+    #[command(subcommand)]
+    Reach(Reach),
     /// Manage secrets such as API keys; values are never shown
     #[command(subcommand)]
     Secrets(Secrets),

@@ -19,6 +19,7 @@ pub(crate) mod models;
 pub(crate) mod open;
 pub(crate) mod operation;
 pub(crate) mod plugin;
+pub(crate) mod reach;
 pub(crate) mod recover;
 pub(crate) mod rules;
 pub(crate) mod runs;

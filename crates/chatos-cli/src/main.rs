@@ -52,6 +52,7 @@ fn main() -> ExitCode {
         Command::Models(action) => command::models::run(&cli.global, environment, &output, action),
         Command::Backup(options) => command::backup::backup(&cli.global, environment, &output, &options),
         Command::Restore(options) => command::backup::bring_back(&cli.global, &environment, &output, options),
+        Command::Reach(action) => command::reach::run(&cli.global, environment, &output, action),
         Command::Rules(action) => command::rules::run(&cli.global, environment, &output, action),
         Command::Clients(action) => command::clients::run(&cli.global, environment, &output, action),
         Command::Secrets(action) => command::secrets::run(&cli.global, environment, &output, action),

@@ -108,6 +108,7 @@ impl Host {
         }];
         let host = std::sync::Arc::clone(self);
         findings.push(shell_sandbox());
+        findings.extend(self.reach().examine().await);
         let looked = tokio::task::spawn_blocking(move || host.examine(deep)).await;
         match looked {
             Ok(more) => findings.extend(more),

@@ -17,6 +17,7 @@ use chatos_model::{ModelParts, Models};
 use chatos_paths::{Environment, FileLock, Locations, StateDir, move_legacy, take_lock};
 use chatos_plugins::{Lending, PluginHome};
 use chatos_records::RunRecords;
+use chatos_reach::{Reach, ReachParts};
 use chatos_servers::{Servers, ServersParts};
 use chatos_settings::{Settings, SettingsInput};
 use chatos_store::{Audit, OpenOptions, Secrets, StateKey, StateKeys, Store, now_iso, now_ms};
@@ -104,6 +105,7 @@ pub struct Host {
     operations: Operations,
     notices: Notices,
     inbox: Inbox,
+    reach: Reach,
     plugins: PluginHome,
     lending: Lending,
     // Made on first use.
@@ -200,6 +202,18 @@ impl Host {
             life: life.clone(),
             serving: config.serving,
         });
+        let reach = Reach::new(ReachParts {
+            store: store.clone(),
+            settings: settings.clone(),
+            secrets: secrets.clone(),
+            audit: audit.clone(),
+            events: events.clone(),
+            redactor: Arc::clone(&redactor),
+            inbox: inbox.clone(),
+            life: life.clone(),
+            bus: session_bus(&config.environment),
+            now: Arc::new(now_ms),
+        });
         let lang = settings.languages().people;
         let plugins = crate::plugins::home(&config, &dir, &store, &notices, lang);
         let switched = settings.clone();
@@ -268,6 +282,7 @@ impl Host {
             notices,
             events,
             inbox,
+            reach,
             plugins,
             lending,
             tools: OnceLock::new(),
@@ -335,6 +350,7 @@ impl Host {
     pub fn background(self: &Arc<Self>) -> Result<(), Fault> {
         self.remember_runtime();
         self.inbox.tend()?;
+        self.reach.tend();
         self.tend_plugins()?;
         self.tend_tools();
         self.interrupt_waits();
@@ -457,6 +473,11 @@ impl Host {
     /// The questions to the person.
     pub fn inbox(&self) -> &Inbox {
         &self.inbox
+    }
+
+    /// Who is told of questions, and where.
+    pub fn reach(&self) -> &Reach {
+        &self.reach
     }
 
     /// Where the way of starting children is kept.
@@ -674,6 +695,16 @@ fn session_root(environment: &Environment, project: &Path) -> PathBuf {
     let named = environment.get("MODEL_CLI_SESSION_ROOT").map(|path| environment.current_dir().join(path));
     let home = || environment.get("HOME").map(PathBuf::from);
     named.or_else(home).unwrap_or_else(|| project.to_owned())
+}
+
+/// Where the session bus of the person's desktop is, if they have one.
+fn session_bus(environment: &Environment) -> Option<String> {
+    let named = environment.get("DBUS_SESSION_BUS_ADDRESS").filter(|address| !address.is_empty());
+    let usual = || {
+        let bus = Path::new(environment.get("XDG_RUNTIME_DIR")?).join("bus");
+        bus.exists().then(|| format!("unix:path={}", bus.display()))
+    };
+    named.map(str::to_owned).or_else(usual)
 }
 
 fn stopping() -> Fault {

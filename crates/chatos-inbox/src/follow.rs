@@ -6,7 +6,6 @@ use std::time::Duration;
 use chatos_prompts::{Event, Item, LineRef, Policy, SystemAskers};
 use chatos_store::now_ms;
 use chatos_wire::event::{ForgedLine, HostEvent, LogPlace, Nothing, PromptItem, PromptLogHealth};
-use chatos_wire::prompt::PromptCounts;
 use serde_json::{Map, json};
 use sha2::{Digest, Sha256};
 use tokio::sync::broadcast::error::RecvError;
@@ -33,13 +32,13 @@ pub(crate) async fn follow(inbox: Inbox) {
     let mut step = tokio::time::interval(Duration::from_secs(1));
     step.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut sweep = tokio::time::interval(Duration::from_secs(3600));
-    let mut counts: Option<PromptCounts> = None;
+    let mut counted = false;
     let mut told = Instant::now() - COUNTS_EVERY;
     loop {
         tokio::select! {
             () = inbox.parts().life.stop().cancelled() => return,
             event = events.recv() => match event {
-                Ok(Event::Counts(now)) => counts = Some(PromptCounts { needs_you: now.needs_you, results: now.results }),
+                Ok(Event::Counts(_)) => counted = true,
                 Ok(event) => handle(&inbox, event).await,
                 Err(RecvError::Lagged(_)) => publish(&inbox, HostEvent::PromptResync(Nothing {})),
                 Err(RecvError::Closed) => return,
@@ -51,17 +50,23 @@ pub(crate) async fn follow(inbox: Inbox) {
                 let days = |key: &str| u32::try_from(settings.int(key)).unwrap_or(0);
                 let policy = Policy { orphan_days: days("promptOrphanDays"), foreign_days: days("promptForeignDays") };
                 questions.prompts().tick(policy, &SystemAskers);
+                if let Err(fault) = inbox.bring_back() {
+                    tracing::warn!(%fault, "questions that were put off stay so");
+                }
             }).await,
             _ = sweep.tick() => blocking(&inbox, |inbox| {
                 if let Err(error) = inbox.parts().store.sweep_prompt_drafts(now_ms() - DRAFT_MS) {
                     tracing::warn!(%error, "cannot delete old drafts");
                 }
             }).await,
-            () = tokio::time::sleep_until(told + COUNTS_EVERY), if counts.is_some() => {
-                if let Some(now) = counts.take() {
-                    publish(&inbox, HostEvent::PromptCounts(now));
-                    told = Instant::now();
-                }
+            () = tokio::time::sleep_until(told + COUNTS_EVERY), if counted => {
+                counted = false;
+                blocking(&inbox, |inbox| {
+                    if let Ok(questions) = inbox.questions() {
+                        publish(inbox, HostEvent::PromptCounts(questions.told_counts()));
+                    }
+                }).await;
+                told = Instant::now();
             }
         }
     }

@@ -17,6 +17,7 @@ mod questions;
 mod records;
 mod rules;
 mod seen;
+mod snooze;
 mod visit;
 
 pub use inbox::{Inbox, InboxParts};

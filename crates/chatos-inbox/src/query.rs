@@ -12,7 +12,12 @@ pub(crate) fn query(wanted: &PromptQuery) -> Result<Query, Fault> {
     let view = match wanted.view.as_deref() {
         None | Some("") => View::NeedsYou,
         Some(text) => View::parse(text).ok_or_else(|| {
-            wrong("view", text, "needs_you, results, history or all", " needs_you、results、history 或 all")
+            wrong(
+                "view",
+                text,
+                "needs_you, snoozed, results, history or all",
+                " needs_you、snoozed、results、history 或 all",
+            )
         })?,
     };
     let status = match wanted.status.as_deref() {

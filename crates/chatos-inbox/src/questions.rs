@@ -24,6 +24,7 @@ use crate::fault::{
 use crate::query::{before_ms, query};
 use crate::rules::WantedRule;
 use crate::seen::Seen;
+use crate::snooze;
 
 /// An answer as a surface sends it.
 #[derive(Debug, Clone, Default)]
@@ -120,18 +121,25 @@ impl Questions {
     }
 
     // state §9: asking, and answering a served prompt, takes `host.lock` for that moment.
-    fn moment(&self) -> Result<Option<FileLock>, Fault> {
+    pub(crate) fn moment(&self) -> Result<Option<FileLock>, Fault> {
         self.lock.as_ref().map(|dir| take_lock(dir, Duration::from_secs(3))).transpose()
     }
 
     /// `GET /prompts`.
     pub fn list(&self, wanted: &PromptQuery, lang: Lang) -> Result<Value, Fault> {
+        if wanted.view.as_deref() == Some("snoozed") {
+            return self.list_snoozed(lang);
+        }
         let page = self.prompts.list(&query(wanted)?).map_err(|error| query_fault(&error))?;
-        let items: Vec<Value> = page.items.iter().map(|item| item.to_list_json(prompt_lang(lang))).collect();
+        let snoozed = self.snoozed()?;
+        let waits = matches!(wanted.view.as_deref(), None | Some("" | "needs_you"));
+        let until = |item: &Item| snoozed.get(item.request_id.as_str()).copied();
+        let items = page.items.iter().filter(|item| !waits || until(item).is_none());
+        let items: Vec<Value> = items.map(|item| snooze::listed(item, until(item), lang)).collect();
         Ok(json!({
             "items": items,
             "nextCursor": page.next_cursor,
-            "counts": page.counts.to_json(),
+            "counts": self.told_counts(),
             "problems": self.prompts.health().to_json(),
         }))
     }
@@ -145,6 +153,8 @@ impl Questions {
             lines.into_iter().map(|line| json!({ "offset": line.offset, "line": line.line })).collect()
         };
         let mut shown = item.to_json(prompt_lang(lang));
+        shown["snoozedUntil"] =
+            self.snoozed()?.get(id.as_str()).copied().map(chatos_prompts::format_ms).into();
         shown["ignoredLines"] = lines(ignored).into();
         shown["foreignLines"] = lines(foreign).into();
         Ok(shown)
@@ -507,7 +517,7 @@ impl Questions {
         let mut report = health.to_json();
         report["path"] = path.display().to_string().into();
         report["bytes"] = bytes.into();
-        report["counts"] = self.prompts.counts().to_json();
+        report["counts"] = json!(self.told_counts());
         report["ok"] = health.is_fine().into();
         Ok(report)
     }

@@ -104,8 +104,10 @@ fn new_prompt(new: &NewRecord, line: Option<String>, diff: Option<Kept>) -> NewP
         shown: new.shown.clone(),
         expires_at: new.expires_at,
         created_at: new.created_at,
-        line,
         diff,
+        // A result waits for nobody, and what is restored was told of before.
+        tell: line.is_some() && new.entry.pointer("/prompt/kind").and_then(Value::as_str) != Some("result"),
+        line,
     }
 }
 

@@ -219,6 +219,8 @@ pub enum Surface {
     Api,
     /// An elicitation answered inside the connected MCP client.
     Client,
+    /// A button of a desktop notification.
+    Desktop,
 }
 
 /// Why the host closed a prompt on its own.
@@ -237,6 +239,7 @@ impl fmt::Display for Answerer {
             Self::Person(Surface::Cli) => "person:cli",
             Self::Person(Surface::Api) => "person:api",
             Self::Person(Surface::Client) => "person:client",
+            Self::Person(Surface::Desktop) => "person:link:desktop",
             Self::App(owner) => owner.as_str(),
             Self::Host(HostReason::Timeout) => "host:timeout",
             Self::Host(HostReason::Orphan) => "host:orphan",

@@ -117,6 +117,15 @@ impl App {
         format!("{}#code={}", self.page_url(), self.inner.auth.new_code())
     }
 
+    /// Makes fresh one-time links to the inbox, for whoever must not keep the application alive.
+    pub fn link_maker(&self) -> impl Fn() -> Option<String> + Send + Sync + use<> {
+        let app = Arc::downgrade(&self.inner);
+        move || {
+            let app = Self { inner: app.upgrade()? };
+            Some(format!("{}#code={}&to=queue", app.page_url(), app.inner.auth.new_code()))
+        }
+    }
+
     /// The address of the page a person works with.
     pub fn page_url(&self) -> String {
         let page = if self.inner.options.dev.is_some() { DEV_PAGE } else { "" };
@@ -277,6 +286,7 @@ pub(crate) fn routes() -> Routes {
     route::audit::add(&mut routes);
     route::prompts::add(&mut routes);
     route::rules::add(&mut routes);
+    route::channels::add(&mut routes);
     route::runs::add(&mut routes);
     route::sessions::add(&mut routes);
     route::commands::add(&mut routes);

@@ -7,6 +7,7 @@ pub(crate) mod audit;
 pub(crate) mod auth;
 pub(crate) mod callback;
 pub(crate) mod changes;
+pub(crate) mod channels;
 pub(crate) mod chat_file;
 pub(crate) mod clients;
 pub(crate) mod commands;

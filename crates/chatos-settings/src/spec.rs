@@ -33,6 +33,8 @@ pub enum SettingKind {
     },
     /// The address of a proxy, `off`, or nothing.
     Proxy,
+    /// A part of the day, `22:00-07:00`, with days or without; or nothing.
+    Hours,
     /// A list of texts.
     List {
         /// Most items.

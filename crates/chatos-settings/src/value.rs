@@ -25,7 +25,7 @@ impl SettingSpec {
         let value = match self.kind {
             SettingKind::Bool => parse_bool(trimmed).map(Value::Bool),
             SettingKind::Int { .. } => parse_int(trimmed).map(Value::from),
-            SettingKind::Enum { .. } | SettingKind::Text { .. } | SettingKind::Proxy => {
+            SettingKind::Enum { .. } | SettingKind::Text { .. } | SettingKind::Proxy | SettingKind::Hours => {
                 Some(serde_json::from_str::<String>(trimmed).map_or_else(|_| Value::from(text), Value::from))
             }
             SettingKind::List { .. } if trimmed.starts_with('[') => serde_json::from_str(trimmed).ok(),
@@ -62,6 +62,10 @@ impl SettingSpec {
                 "use http://host:port or https://host:port without a name and a password, `off`, or nothing",
                 "请使用 http://主机:端口 或 https://主机:端口（不含用户名与密码）、off，或留空",
             ),
+            SettingKind::Hours => Text::fixed(
+                "use two times as in 22:00-07:00, with days as in 22:00-07:00 mon-fri, or nothing",
+                "请使用两个时间，例如 22:00-07:00，可加星期，例如 22:00-07:00 mon-fri，或留空",
+            ),
             SettingKind::List { max_items, absolute_paths: true } => Text::new(
                 format!("use a list of at most {max_items} absolute paths"),
                 format!("请使用不超过 {max_items} 个绝对路径的列表"),
@@ -90,6 +94,10 @@ impl SettingSpec {
             "format" if matches!(self.kind, SettingKind::Proxy) => Text::new(
                 format!("`{}` is not the address of a proxy", self.key),
                 format!("`{}` 不是代理地址", self.key),
+            ),
+            "format" if matches!(self.kind, SettingKind::Hours) => Text::new(
+                format!("`{}` is not a part of the day", self.key),
+                format!("`{}` 不是有效的时段", self.key),
             ),
             "format" => Text::new(
                 format!("`{}` holds something that is not an absolute path", self.key),
@@ -132,6 +140,11 @@ pub(crate) fn check(spec: &SettingSpec, value: &Value) -> Result<Value, Vec<Sett
             Some(_) => one("", "format"),
             None => one("", "type"),
         },
+        SettingKind::Hours => match value.as_str().map(str::trim) {
+            Some(text) if text.is_empty() || is_hours(text) => Ok(Value::from(text)),
+            Some(_) => one("", "format"),
+            None => one("", "type"),
+        },
         SettingKind::List { max_items, absolute_paths } => {
             let Some(items) = value.as_array() else { return one("", "type") };
             let mut issues = Vec::new();
@@ -166,6 +179,28 @@ pub(crate) fn check(spec: &SettingSpec, value: &Value) -> Result<Value, Vec<Sett
         }
         SettingKind::Bool => one("", "type"),
     }
+}
+
+/// `HH:MM-HH:MM`, then perhaps days: `mon-fri`, `sat,sun`.
+fn is_hours(text: &str) -> bool {
+    let time = |text: &str| {
+        let Some((hour, minute)) = text.split_once(':') else { return false };
+        let below = |text: &str, end: u8| {
+            text.len() == 2
+                && text.bytes().all(|b| b.is_ascii_digit())
+                && text.parse::<u8>().is_ok_and(|number| number < end)
+        };
+        below(hour, 24) && below(minute, 60)
+    };
+    let day = |text: &str| matches!(text, "mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun");
+    let days = |text: &str| {
+        text.split(',').all(|part| part.split_once('-').map_or(day(part), |(a, b)| day(a) && day(b)))
+    };
+    let mut parts = text.split_whitespace();
+    let times = parts.next().and_then(|part| part.split_once('-'));
+    times.is_some_and(|(from, to)| time(from) && time(to) && from != to)
+        && parts.next().is_none_or(days)
+        && parts.next().is_none()
 }
 
 /// `http(s)://host[:port][/]`. A name and a password have no place in a setting that anybody may read.

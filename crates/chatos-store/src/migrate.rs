@@ -44,6 +44,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { version: 19, name: "context", sql: include_str!("migrations/0019_context.sql") },
     Migration { version: 20, name: "model_facts", sql: include_str!("migrations/0020_model_facts.sql") },
     Migration { version: 23, name: "documents", sql: include_str!("migrations/0023_documents.sql") },
+    Migration { version: 24, name: "reach", sql: include_str!("migrations/0024_reach.sql") },
 ];
 
 /// The schema this binary reads and writes.

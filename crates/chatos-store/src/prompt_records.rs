@@ -6,6 +6,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use crate::db::Store;
 use crate::error::StoreError;
 use crate::kept::Kept;
+use crate::notices;
 use crate::reseal::refuse_outdated;
 use crate::time::now_ms;
 
@@ -43,6 +44,8 @@ pub struct NewPrompt {
     pub line: Option<String>,
     /// The text it shows only in part, kept already.
     pub diff: Option<Kept>,
+    /// A person is to be told that it waits.
+    pub tell: bool,
 }
 
 /// An answer to be recorded.
@@ -153,6 +156,9 @@ impl Store {
             if let Some(diff) = &new.diff {
                 diff.hold(connection)?;
             }
+            if new.tell {
+                notices::fill(connection, &new.request_id, new.created_at)?;
+            }
             let line = new.line.as_deref();
             let row = line.map(|line| outbox(connection, &new.request_id, "request", line, new.created_at));
             Ok(Ok(row.transpose()?))
@@ -182,6 +188,7 @@ impl Store {
                     )?
                     .execute(params![id, owner, sealed, new.at, expires_at])?;
             }
+            notices::close(connection, &id)?;
             let row = new.line.as_deref().map(|line| outbox(connection, &id, "response", line, new.at));
             Ok(PromptAnswered::Won(row.transpose()?))
         })

@@ -6,6 +6,7 @@ mod desk;
 mod form;
 pub mod input;
 pub mod show;
+mod snooze;
 mod task_editor;
 mod watch;
 
@@ -78,6 +79,7 @@ pub fn run(
                 Ok(ExitCode::SUCCESS)
             }
             Prompts::Answer(flags) => answer::run(&desk, output, &flags).await,
+            Prompts::Snooze { id, until } => snooze::run(&desk, output, &id, &until).await,
             Prompts::Request { file, wait, timeout } => ask::run(&desk, output, &file, wait, timeout).await,
             Prompts::Watch { answer } => watch::run(&desk, output, answer).await,
             Prompts::Archive { before } => {
@@ -107,6 +109,7 @@ async fn list(desk: &Desk, output: &Output, wanted: &PromptsList) -> Result<Exit
         PromptsList { all: true, .. } => "all",
         PromptsList { results: true, .. } => "results",
         PromptsList { history: true, .. } => "history",
+        PromptsList { snoozed: true, .. } => "snoozed",
         _ => "needs_you",
     };
     let filters =

@@ -97,6 +97,8 @@ events! {
     StateKeyChanged(ChangedKey) = "admin" / "state_key_changed",
     /// The state of an older program was taken over.
     StateImported(ImportedState) = "admin" / "state_imported",
+    /// The channels a person is told through are others.
+    ChannelsChanged(ChangedId) = "admin" / "channels_changed",
     /// Long work began, went on or ended.
     OperationChanged(OperationView) = "admin" / "operation_changed",
     /// Something about this start a person should know.
@@ -107,10 +109,14 @@ events! {
     PromptAnswered(PromptItem) = "prompts" / "prompt_answered",
     /// A question closed because its time was over.
     PromptExpired(PromptItem) = "prompts" / "prompt_expired",
+    /// A question was put off, or is back (`snoozedUntil` is null).
+    PromptSnoozed(PromptItem) = "prompts" / "prompt_snoozed",
     /// Somebody wrote an answer into the log that nobody gave.
     PromptForged(ForgedLine) = "prompts" / "prompt_forged",
     /// How many questions wait.
     PromptCounts(PromptCounts) = "prompts" / "prompt_counts",
+    /// A channel failed three times in a row.
+    NoticeFailed(ChangedId) = "prompts" / "notice_failed",
     /// Something is wrong with the log of questions.
     PromptLogProblem(PromptLogHealth) = "prompts" / "prompt_log_problem",
     /// Events of questions were lost: read them again.

@@ -8,6 +8,7 @@ pub mod app;
 pub mod auth;
 pub mod card;
 pub mod change;
+pub mod channel;
 pub mod chat_event;
 pub mod client;
 pub mod command;

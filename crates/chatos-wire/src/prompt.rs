@@ -27,6 +27,17 @@ pub struct PromptList {
 pub struct PromptCounts {
     pub needs_you: usize,
     pub results: usize,
+    /// Put off for a while; not among `needsYou`.
+    #[serde(default)]
+    pub snoozed: usize,
+}
+
+/// Until when a question is put off.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SnoozeOrder {
+    /// A moment to come, written as ISO 8601, at most 30 days away; absent: it is back at once.
+    pub until: Option<String>,
 }
 
 /// A question.
@@ -178,7 +189,7 @@ pub struct PromptsArchived {
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PromptQuery {
-    /// Needs_you, results, history or all.
+    /// Needs_you, snoozed, results, history or all.
     pub view: Option<String>,
     /// Only those of this run.
     pub run_id: Option<String>,
@@ -294,6 +305,9 @@ pub struct PromptView {
     /// What the host itself knows: what would be done, who asks, how much it can cost.
     pub card: Option<PromptCard>,
     pub expires_at: Option<String>,
+    /// Put off until then; null when it is not.
+    #[serde(default)]
+    pub snoozed_until: Option<String>,
     /// What was approved was begun.
     pub used: bool,
     pub plain_secrets: bool,

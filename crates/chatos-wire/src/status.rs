@@ -54,6 +54,9 @@ pub struct NodeView {
 pub struct StatusCounts {
     pub needs_you: u64,
     pub results: u64,
+    /// Questions put off for a while.
+    #[serde(default)]
+    pub snoozed: u64,
     pub plugins: u64,
     pub plugin_problems: u64,
     pub running_chats: u64,

@@ -4,7 +4,7 @@ import type { WireObject } from '../protocol';
 import type { PromptList, PromptRecorded, PromptView, PromptsArchived, RuleKept, RuleList } from '../protocol/wire';
 import type { Http, Query } from './http';
 
-export type PromptsShown = 'needs_you' | 'results' | 'history' | 'all';
+export type PromptsShown = 'needs_you' | 'snoozed' | 'results' | 'history' | 'all';
 
 export interface PromptQuery {
   view: PromptsShown;
@@ -42,6 +42,12 @@ export class PromptsApi {
   respond(id: string, response: WireObject, shown: string | null, rule: RuleScope | null = null): Promise<PromptRecorded> {
     const [path, options] = at(id, '/response');
     return this.http.post(path, { response, ...(shown === null ? {} : { shown }), ...(rule === null ? {} : { rule: { scope: rule } }) }, options);
+  }
+
+  /** Without a moment it is back at once. */
+  snooze(id: string, until: Date | null): Promise<PromptView> {
+    const [path, options] = at(id, '/snooze');
+    return this.http.post(path, { until: until?.toISOString() ?? null }, options);
   }
 
   /** Lines of the text a question is about; what was given here may be approved here. */

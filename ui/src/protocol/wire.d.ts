@@ -242,6 +242,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/prompts/{id}/snooze": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Put a question off for a while, or back */
+        post: operations["postPromptsIdSnooze"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/prompts/{id}/wait": {
         parameters: {
             query?: never;
@@ -461,6 +478,76 @@ export interface paths {
         put?: never;
         /** The rule that would have answered a question */
         post: operations["postPromptsIdRule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/channels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Where you are told of questions */
+        get: operations["getChannels"];
+        put?: never;
+        /** Add a channel */
+        post: operations["postChannels"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/channels/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Remove a channel with its key */
+        delete: operations["deleteChannelsId"];
+        options?: never;
+        head?: never;
+        /** Pause or change a channel */
+        patch: operations["patchChannelsId"];
+        trace?: never;
+    };
+    "/api/v1/channels/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Send a test */
+        post: operations["postChannelsIdTest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/presence": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A page is in use, or went out of sight */
+        post: operations["postPresence"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2815,6 +2902,11 @@ export interface components {
         StatusCounts: {
             needsYou: number;
             results: number;
+            /**
+             * @description Questions put off for a while.
+             * @default 0
+             */
+            snoozed?: number;
             plugins: number;
             pluginProblems: number;
             runningChats: number;
@@ -2970,6 +3062,11 @@ export interface components {
             /** @description What the host itself knows: what would be done, who asks, how much it can cost. */
             card?: components["schemas"]["PromptCard"] | null;
             expiresAt?: string | null;
+            /**
+             * @description Put off until then; null when it is not.
+             * @default null
+             */
+            snoozedUntil?: string | null;
             /** @description What was approved was begun. */
             used: boolean;
             plainSecrets: boolean;
@@ -3092,6 +3189,11 @@ export interface components {
         PromptCounts: {
             needsYou: number;
             results: number;
+            /**
+             * @description Put off for a while; not among `needsYou`.
+             * @default 0
+             */
+            snoozed?: number;
         };
         /** @description What is wrong with the log. */
         PromptHealth: {
@@ -3196,6 +3298,11 @@ export interface components {
             rule?: string | null;
             /** @description Why the rule was not kept; the answer is recorded all the same. */
             ruleFault?: string | null;
+        };
+        /** @description Until when a question is put off. */
+        SnoozeOrder: {
+            /** @description A moment to come, written as ISO 8601, at most 30 days away; absent: it is back at once. */
+            until?: string | null;
         };
         /** @description What waiting gave. */
         PromptWait: {
@@ -3348,6 +3455,86 @@ export interface components {
             rule: string;
             name: string;
             failed?: string | null;
+        };
+        /** @description All channels, the oldest one first. */
+        ChannelList: {
+            items: components["schemas"]["ChannelView"][];
+        };
+        /** @description A channel and how it fares. */
+        ChannelView: {
+            id: string;
+            type: components["schemas"]["ChannelType"];
+            name: string;
+            /** @description Where to; of an address that is a key only the host. */
+            url: string;
+            /** @description A key is kept for it. */
+            hasSecret: boolean;
+            privacy: components["schemas"]["Privacy"];
+            /** @description Seconds a question may take before this channel is told of it. */
+            delay: number;
+            /** @description Questions below this risk are not told. */
+            minRisk: components["schemas"]["CardRisk"];
+            /** @description Addresses of this computer and its network are meant. */
+            onMyNetwork: boolean;
+            paused: boolean;
+            state: components["schemas"]["ChannelState"];
+            /** @description What went wrong last. */
+            problem?: string | null;
+            /** @description When it was told last. */
+            lastSentAt?: string | null;
+        };
+        /** @description How a channel is reached. */
+        ChannelType: ("slack" | "discord") | "desktop" | "ntfy" | "webhook";
+        /** @description How much a channel is told. */
+        Privacy: "count" | "tool" | "title" | "full";
+        /** @description How a channel fares. */
+        ChannelState: ("ok" | "paused") | "failing" | "unavailable";
+        /** @description A channel to be. */
+        NewChannel: {
+            type: components["schemas"]["ChannelType"];
+            name: string;
+            /** @description `https://…`; an ntfy address ends with the topic. */
+            url: string;
+            /**
+             * @description The access token of ntfy, or the key that signs a webhook; kept as a secret.
+             * @default null
+             */
+            secret?: string | null;
+            /**
+             * @description How much it is told; `tool` when absent.
+             * @default null
+             */
+            privacy?: components["schemas"]["Privacy"] | null;
+            /**
+             * @description Seconds, 0 to 3600; 60 when absent.
+             * @default null
+             */
+            delay?: number | null;
+            /**
+             * @description `low` when absent: every question is told.
+             * @default null
+             */
+            minRisk?: components["schemas"]["CardRisk"] | null;
+            /** @default false */
+            onMyNetwork?: boolean;
+        };
+        /** @description What is changed about a channel; what is absent stays. */
+        ChannelPatch: {
+            /** @default null */
+            paused?: boolean | null;
+            /** @default null */
+            privacy?: components["schemas"]["Privacy"] | null;
+            /** @default null */
+            delay?: number | null;
+            /** @default null */
+            minRisk?: components["schemas"]["CardRisk"] | null;
+        };
+        /** @description Whether a person is at a page; then other channels keep silent. */
+        PresenceOrder: {
+            /** @description A name the page gave itself. */
+            page: string;
+            /** @description In view and used just now; false when it went out of sight. */
+            visible: boolean;
         };
         /** @description A page of runs, newest first. */
         RunPage: {
@@ -6458,6 +6645,7 @@ export type PromptText = components['schemas']['PromptText'];
 export type PromptAnswer = components['schemas']['PromptAnswer'];
 export type RuleOfPrompt = components['schemas']['RuleOfPrompt'];
 export type PromptRecorded = components['schemas']['PromptRecorded'];
+export type SnoozeOrder = components['schemas']['SnoozeOrder'];
 export type PromptWait = components['schemas']['PromptWait'];
 export type PromptAsker = components['schemas']['PromptAsker'];
 export type PromptTaken = components['schemas']['PromptTaken'];
@@ -6476,6 +6664,14 @@ export type PauseRule = components['schemas']['PauseRule'];
 export type TryRules = components['schemas']['TryRules'];
 export type RulesTried = components['schemas']['RulesTried'];
 export type RuleLooked = components['schemas']['RuleLooked'];
+export type ChannelList = components['schemas']['ChannelList'];
+export type ChannelView = components['schemas']['ChannelView'];
+export type ChannelType = components['schemas']['ChannelType'];
+export type Privacy = components['schemas']['Privacy'];
+export type ChannelState = components['schemas']['ChannelState'];
+export type NewChannel = components['schemas']['NewChannel'];
+export type ChannelPatch = components['schemas']['ChannelPatch'];
+export type PresenceOrder = components['schemas']['PresenceOrder'];
 export type RunPage = components['schemas']['RunPage'];
 export type RunView = components['schemas']['RunView'];
 export type RunKind = components['schemas']['RunKind'];
@@ -7144,7 +7340,7 @@ export interface operations {
     getPrompts: {
         parameters: {
             query?: {
-                /** @description Needs_you, results, history or all. */
+                /** @description Needs_you, snoozed, results, history or all. */
                 view?: string;
                 /** @description Only those of this run. */
                 runId?: string;
@@ -7323,6 +7519,44 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PromptRecorded"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postPromptsIdSnooze: {
+        parameters: {
+            query?: {
+                /** @description The id, where it cannot travel in the path. */
+                id?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SnoozeOrder"];
+            };
+        };
+        responses: {
+            /** @description Put a question off for a while, or back */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PromptView"];
                 };
             };
             /** @description The error object */
@@ -7912,6 +8146,202 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RuleKept"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getChannels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Where you are told of questions */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChannelList"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postChannels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewChannel"];
+            };
+        };
+        responses: {
+            /** @description Add a channel */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChannelView"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteChannelsId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Remove a channel with its key */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    patchChannelsId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChannelPatch"];
+            };
+        };
+        responses: {
+            /** @description Pause or change a channel */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChannelView"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postChannelsIdTest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Empty"];
+            };
+        };
+        responses: {
+            /** @description Send a test */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChannelView"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postPresence: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PresenceOrder"];
+            };
+        };
+        responses: {
+            /** @description A page is in use, or went out of sight */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
                 };
             };
             /** @description The error object */

@@ -145,6 +145,8 @@ export function startSession(): void {
   void runs.loadInterrupted();
   // A browser that keeps nothing has nothing to take up.
   void chat.restore().catch(() => undefined);
+  // Who is told elsewhere; a page that cannot say it is only told twice.
+  void import('./presence').then(({ watchPresence }) => watchPresence(), () => undefined);
   events.start();
 }
 

@@ -23,6 +23,7 @@ const HIDDEN_FLUSH_MS = 200;
 interface Counts {
   needsYou?: unknown;
   results?: unknown;
+  snoozed?: unknown;
 }
 
 export interface PromptsOptions {
@@ -36,6 +37,8 @@ export interface PromptsOptions {
 export class Prompts {
   needsYou = $state(0);
   results = $state(0);
+  /** Put off for a while; not among `needsYou`. */
+  snoozed = $state(0);
   /** What the list of questions is narrowed to; empty: all of them. */
   query = $state('');
   health: PromptHealth | null = $state.raw(null);
@@ -90,6 +93,7 @@ export class Prompts {
   #setCounts(counts: Counts | null): void {
     if (typeof counts?.needsYou === 'number') this.needsYou = counts.needsYou;
     if (typeof counts?.results === 'number') this.results = counts.results;
+    if (typeof counts?.snoozed === 'number') this.snoozed = counts.snoozed;
   }
 
   onEvent(frame: EventFrame): void {
@@ -163,6 +167,16 @@ export class Prompts {
     this.pending.drop(id);
     this.found.drop(id);
     this.unread.drop(id);
+  }
+
+  /** Puts a question off, or back at once without a moment. */
+  async snooze(id: string, until: Date | null): Promise<void> {
+    await this.#api.snooze(id, until);
+  }
+
+  async readSnoozed(): Promise<PromptItem[]> {
+    const page = await this.#api.list({ view: 'snoozed' });
+    return page.items.map(readItem).filter((item) => item !== null);
   }
 
   isClosed(id: string): boolean {
@@ -245,6 +259,7 @@ export class Prompts {
   clear(): void {
     this.needsYou = 0;
     this.results = 0;
+    this.snoozed = 0;
     this.health = null;
     this.hub = { open: false, entered: false, id: null };
     this.arrivals = [];
@@ -305,9 +320,15 @@ export class Prompts {
     if (!item) return;
     this.#forms.get(item.id)?.take(item);
     if (item.state === 'pending') {
+      if (item.snoozedUntil !== null) {
+        this.pending.drop(item.id);
+        this.found.drop(item.id);
+        return;
+      }
       const list = item.kind === 'result' ? this.unread : this.pending;
       list.put(item);
-      if (type === 'prompt_requested') arrived.set(item.id, item);
+      // One that was put off is back.
+      if (type === 'prompt_requested' || type === 'prompt_snoozed') arrived.set(item.id, item);
       return;
     }
     arrived.delete(item.id);

@@ -93,7 +93,9 @@ export class Session {
     const match = CODE_HASH.exec(location.hash);
     if (!match?.[1]) return;
     const oldURL = location.href;
-    history.replaceState(null, '', CODE_HASH.test(returnTo) ? '#/' : returnTo);
+    // A notification of the desktop leads to the inbox.
+    const to = location.hash.endsWith('&to=queue') ? '#/queue' : returnTo;
+    history.replaceState(null, '', CODE_HASH.test(to) ? '#/' : to);
     // The page may have been drawn for the address with the code in it.
     dispatchEvent(new HashChangeEvent('hashchange', { oldURL, newURL: location.href }));
     void this.signIn(match[1]);

@@ -71,6 +71,12 @@ async fn serve(output: &Output, options: Serve, host: std::sync::Arc<Host>) -> R
             dev: None,
         },
     );
+    let (opened, link) = (host.dir().clone(), app.link_maker());
+    host.reach().opened_by(move || {
+        if let Some(link) = link() {
+            open_browser(&opened, &link);
+        }
+    });
     let signals = begin(&app).await?;
     tell(output, &options, &app, &host);
     if !options.no_open && !options.ready_json && host.environment().has_display() {

@@ -10,7 +10,7 @@ use chatos_wire::prompt::{
     ArchiveOrder, PromptAnswer, PromptAsked, PromptAsker, PromptCheck, PromptClosed, PromptDraft,
     PromptDraftQuery, PromptEntries, PromptFindQuery, PromptIds, PromptList, PromptLogQuery, PromptName,
     PromptQuery, PromptRecorded, PromptRequest, PromptTaken, PromptText, PromptTextQuery, PromptView,
-    PromptWait, PromptWaitQuery, PromptsArchived,
+    PromptWait, PromptWaitQuery, PromptsArchived, SnoozeOrder,
 };
 use chatos_wire::status::Done;
 use serde_json::{Value, json};
@@ -40,6 +40,7 @@ pub(crate) fn add(routes: &mut Routes) {
         text,
     );
     routes.post("/api/v1/prompts/{id}/response", "Answer a question; the first answer wins", answer);
+    routes.post("/api/v1/prompts/{id}/snooze", "Put a question off for a while, or back", snooze);
     routes.get("/api/v1/prompts/{id}/wait", "Wait for the verified answer", wait);
     routes.post("/api/v1/prompts/{id}/take", "Take the private values, exactly once", take);
     routes.post("/api/v1/prompts/{id}/close", "Withdraw a question", close);
@@ -138,6 +139,18 @@ async fn answer(
         host.inbox().answer(&id, &reply, surface, lang)
     });
     typed(answered.await?)
+}
+
+async fn snooze(
+    app: App,
+    cx: Caller,
+    (Path(path), Query(named), Body(body)): (Path<String>, Query<PromptName>, Body<SnoozeOrder>),
+) -> Result<PromptView, ApiError> {
+    let (id, lang) = (id_of(path, named.id), cx.lang);
+    let put_off = blocking(&app, move |host| host.inbox().snooze(&id, body.until.as_deref(), lang)).await?;
+    // What is shown of it elsewhere is taken back.
+    app.host().reach().wake();
+    typed(put_off)
 }
 
 async fn wait(

@@ -115,7 +115,7 @@ fn kind(spec: &SettingSpec) -> SettingType {
         SettingKind::Enum { options, .. } => {
             SettingType::Enum { options: options.iter().map(|option| (*option).to_owned()).collect() }
         }
-        SettingKind::Text { .. } | SettingKind::Proxy => SettingType::String,
+        SettingKind::Text { .. } | SettingKind::Proxy | SettingKind::Hours => SettingType::String,
         SettingKind::List { max_items, .. } => SettingType::List { max_items },
         SettingKind::IntMap { min, max } => SettingType::Map { min, max },
     }

@@ -44,13 +44,14 @@ async fn status(app: App, cx: Caller, (): ()) -> Result<Status, ApiError> {
 
 fn counts(app: &App) -> StatusCounts {
     // A queue that cannot be opened has its own finding; the status stays readable.
-    let prompts = app.host().inbox().questions().map(|desk| desk.counts()).ok();
+    let prompts = app.host().inbox().questions().map(|desk| desk.told_counts()).ok();
     let plugins = app.host().plugins().ok();
     StatusCounts {
         plugins: plugins.map_or(0, |desk| desk.snapshot().plugins.len() as u64),
         plugin_problems: plugins.map_or(0, |desk| desk.error_count() as u64),
-        needs_you: prompts.map_or(0, |counts| counts.needs_you as u64),
-        results: prompts.map_or(0, |counts| counts.results as u64),
+        needs_you: prompts.as_ref().map_or(0, |counts| counts.needs_you as u64),
+        results: prompts.as_ref().map_or(0, |counts| counts.results as u64),
+        snoozed: prompts.as_ref().map_or(0, |counts| counts.snoozed as u64),
         running_chats: app.host().runs().running() as u64,
     }
 }

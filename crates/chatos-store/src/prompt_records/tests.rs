@@ -24,6 +24,7 @@ fn new(id: &str) -> NewPrompt {
         created_at: 5,
         line: Some("line\n".into()),
         diff: None,
+        tell: true,
     }
 }
 

@@ -19,6 +19,14 @@ pub enum Prompts {
     },
     /// Answer a question; without flags, it is asked in this terminal
     Answer(Box<PromptsAnswer>),
+    /// Put a question off: it leaves the inbox, whoever asked keeps waiting, and you are told when it is back
+    Snooze {
+        /// Question ID, or at least its first 4 characters
+        id: String,
+        /// How long, such as 15m, 1h or 2d; `tomorrow` (9:00), a time as in 2030-01-31T09:00:00Z, or `off`
+        #[arg(value_name = "WHEN", default_value = "1h")]
+        until: String,
+    },
     /// Ask a question
     Request {
         /// JSON file with {"prompt":{…}} or the prompt itself; - reads stdin
@@ -56,6 +64,9 @@ pub struct PromptsList {
     /// Unread results
     #[arg(long, conflicts_with = "all")]
     pub results: bool,
+    /// Questions that are put off
+    #[arg(long, conflicts_with_all = ["all", "results", "history"])]
+    pub snoozed: bool,
     /// Answered questions, newest first
     #[arg(long, conflicts_with_all = ["all", "results"])]
     pub history: bool,

@@ -184,6 +184,17 @@ impl Desk {
         }
     }
 
+    /// Puts a question off, or back without a moment. Gives it.
+    pub(super) async fn snooze(&self, id: &str, until: Option<String>, lang: Lang) -> Result<Value, Fault> {
+        match &self.who {
+            Who::Host(api) => {
+                let body = serde_json::json!({ "until": until });
+                api.call(Method::POST, &path(id, "/snooze"), Some(&body), lang).await
+            }
+            Who::Here(desk) => desk.snooze(id, until.as_deref(), lang),
+        }
+    }
+
     pub(super) async fn request(&self, payload: &Value, lang: Lang) -> Result<Value, Fault> {
         match &self.who {
             Who::Host(api) => api.call(Method::POST, "/api/v1/prompts", Some(payload), lang).await,

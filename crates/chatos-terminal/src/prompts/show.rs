@@ -27,6 +27,7 @@ pub(super) fn list(output: &Output, page: &Value, view: &str) {
     if items.is_empty() {
         output.say(&match view {
             "results" => Text::fixed("No unread results.", "没有未读的结果。"),
+            "snoozed" => Text::fixed("Nothing is put off.", "没有推迟的问题。"),
             "history" => Text::fixed("Nothing was answered yet.", "还没有已回答的问题。"),
             _ => Text::fixed("Nothing needs you.", "没有需要你处理的问题。"),
         });

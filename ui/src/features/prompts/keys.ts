@@ -3,11 +3,11 @@
 
 /** Buttons of the open card, by the letter that presses them. */
 export type CardAct = 'approve' | 'reject' | 'near' | 'always';
-export type Act = CardAct | 'down' | 'up' | 'open' | 'tick' | 'range' | 'all' | 'clear' | 'note' | 'whole' | 'search' | 'filter' | 'group' | 'fold' | 'unfold';
+export type Act = CardAct | 'down' | 'up' | 'open' | 'tick' | 'range' | 'all' | 'clear' | 'note' | 'whole' | 'search' | 'filter' | 'group' | 'snooze' | 'fold' | 'unfold';
 
 const ACTS: Record<string, Act> = {
   j: 'down', k: 'up', o: 'open', x: 'tick', X: 'range', '*': 'all', Escape: 'clear',
-  a: 'approve', r: 'reject', c: 'near', A: 'always', n: 'note', d: 'whole', '/': 'search',
+  a: 'approve', r: 'reject', c: 'near', A: 'always', n: 'note', d: 'whole', s: 'snooze', '/': 'search',
   // `g` alone begins a jump to another page everywhere.
   f: 'filter', G: 'group', ArrowLeft: 'fold', ArrowRight: 'unfold',
 };

@@ -301,6 +301,7 @@ export const prompts = {
       'person:cli': 'in the terminal',
       'person:api': 'through the API',
       'person:client': 'in the connected client',
+      'person:link:desktop': 'on the desktop',
       'host:timeout': 'because it timed out',
       'host:orphan': 'because nobody was waiting for it anymore',
       'host:abort': 'because whoever asked has stopped',

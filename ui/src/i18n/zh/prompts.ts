@@ -301,6 +301,7 @@ export const prompts: typeof source = {
       'person:cli': '在终端中',
       'person:api': '通过 API',
       'person:client': '在所连接的客户端中',
+      'person:link:desktop': '在桌面通知中',
       'host:timeout': '因为超时',
       'host:orphan': '因为已没有人在等待',
       'host:abort': '因为提问方已停止',

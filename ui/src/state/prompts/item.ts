@@ -109,6 +109,8 @@ export interface PromptItem {
   at: number;
   position: number | null;
   expiresAt: number | null;
+  /** Put off until then. */
+  snoozedUntil: number | null;
   state: 'pending' | 'closed' | 'lost';
   needsYou: boolean;
   body: Body;
@@ -164,6 +166,7 @@ export function readItem(wire: PromptView | null | undefined): PromptItem | null
     at: time(wire.ts) ?? Date.now(),
     position: number(wire.positions?.request),
     expiresAt: time(wire.expiresAt),
+    snoozedUntil: time(wire.snoozedUntil),
     state: wire.state === 'closed' || wire.state === 'lost' ? wire.state : 'pending',
     needsYou: wire.state === 'pending' && kind !== 'result',
     body: drawn ? readBody(kind, prompt) : { kind: 'none' },

@@ -1,0 +1,118 @@
+//! Being told elsewhere and putting off, with the real program: a question asked while no host runs is told once by the
+//! next one, a killed host repeats nothing, and the commands do what they say (inbox §3.4, §5).
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by failing")]
+
+use chatos_testkit::{Receiver, Sandbox, eventually};
+use serde_json::{Value, json};
+
+fn place() -> Sandbox {
+    Sandbox::new(env!("CARGO_BIN_EXE_chatos"))
+}
+
+/// Asks without waiting; gives the id.
+fn ask(sandbox: &Sandbox, title: &str) -> String {
+    let prompt = json!({ "kind": "choice", "title": title, "options": [{ "value": "a" }, { "value": "b" }] });
+    let file = sandbox.root().join("question.json");
+    std::fs::write(&file, prompt.to_string()).unwrap();
+    let asked = sandbox.run(&["prompts", "request", "--file", file.to_str().unwrap(), "--json"]).json();
+    asked["requestId"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn what_was_asked_without_a_host_is_told_once_and_a_killed_host_repeats_nothing() {
+    let (sandbox, receiver) = (place(), Receiver::start());
+    let url = receiver.url("/hook");
+    let added = sandbox.run(&[
+        "reach",
+        "add",
+        "webhook",
+        &url,
+        "--name",
+        "room",
+        "--privacy",
+        "title",
+        "--delay",
+        "0",
+        "--on-my-network",
+        "--json",
+    ]);
+    assert_eq!(added.status, 0, "{added:?}");
+    ask(&sandbox, "Told by the next host?");
+    assert_eq!(receiver.received().len(), 0);
+    let host = sandbox.serve();
+    let told = eventually("the question is told", || receiver.received().first().cloned());
+    assert!(told.body.contains("Told by the next host?"), "{}", told.body);
+    host.kill();
+    let host = sandbox.serve();
+    let test = sandbox.run(&["reach", "test", "room", "--json"]);
+    assert_eq!(test.status, 0, "{test:?}");
+    let counts: Vec<Value> = receiver.received().iter().map(|got| got.json()["count"].clone()).collect();
+    assert_eq!(counts, [json!(1), json!(0)], "one notice and one test");
+    assert!(host.stop().success());
+}
+
+#[test]
+fn channels_are_listed_paused_and_removed_and_bad_ones_are_refused() {
+    let (sandbox, receiver) = (place(), Receiver::start());
+    let list = || sandbox.run(&["reach", "list", "--json"]).json()["items"].clone();
+    assert_eq!(list()[0]["id"], "desktop");
+    assert_eq!(list()[0]["state"], "unavailable");
+    let doctor = sandbox.run(&["doctor", "--json"]).json().to_string();
+    assert!(doctor.contains("desktop_unavailable"), "{doctor}");
+    let refused = sandbox.run(&["reach", "add", "webhook", &receiver.url("/"), "--json"]);
+    assert_eq!((refused.status, refused.code().as_str()), (1, "channel_invalid"));
+    assert_eq!(sandbox.run(&["reach", "add", "pigeon", "https://a.example"]).status, 2);
+    let mut add = sandbox.command(&[
+        "reach",
+        "add",
+        "slack",
+        &receiver.url("/services/T/B/canary-key"),
+        "--name",
+        "team",
+    ]);
+    add.args(["--on-my-network", "--json"]);
+    assert_eq!(sandbox.run_command(add).status, 0);
+    assert!(!list().to_string().contains("canary-key"));
+    assert_eq!(sandbox.run(&["reach", "test", "team"]).status, 0);
+    assert_eq!(receiver.received()[0].path, "/services/T/B/canary-key");
+    assert_eq!(sandbox.run(&["reach", "pause", "team"]).status, 0);
+    assert_eq!(list()[1]["state"], "paused");
+    assert_eq!(sandbox.run(&["reach", "resume", "team"]).status, 0);
+    assert_eq!(list()[1]["state"], "ok");
+    // Neither the address nor its key is written anywhere in plain text.
+    let stored = std::fs::read(sandbox.state().join("state.db")).unwrap();
+    assert!(!stored.windows(10).any(|part| part == b"canary-key"));
+    assert_eq!(sandbox.run(&["reach", "remove", "team"]).status, 0);
+    assert_eq!(list().as_array().unwrap().len(), 1);
+    assert_eq!(sandbox.run(&["reach", "remove", "desktop"]).status, 1);
+    assert_eq!(sandbox.run(&["reach", "test", "nobody"]).status, 4);
+    assert_eq!(sandbox.run(&["secrets", "list", "--json"]).json()["items"], json!([]));
+}
+
+#[test]
+fn a_question_is_put_off_and_back_with_and_without_a_host() {
+    let sandbox = place();
+    let id = ask(&sandbox, "Later?");
+    let ids = |flags: &[&str]| -> Vec<String> {
+        let args = [&["prompts", "list", "--json"], flags].concat();
+        let items = sandbox.run(&args).json()["items"].as_array().cloned().unwrap();
+        items.iter().map(|item| item["requestId"].as_str().unwrap().to_owned()).collect()
+    };
+    for serving in [false, true] {
+        let host = serving.then(|| sandbox.serve());
+        assert_eq!(ids(&[]), std::slice::from_ref(&id));
+        let put_off = sandbox.run(&["prompts", "snooze", &id, "2h", "--json"]);
+        assert_eq!(put_off.status, 0, "{put_off:?}");
+        assert!(put_off.json()["snoozedUntil"].is_string());
+        assert_eq!((ids(&[]), ids(&["--snoozed"])), (vec![], vec![id.clone()]));
+        assert_eq!(sandbox.run(&["prompts", "snooze", &id, "off"]).status, 0);
+        assert_eq!((ids(&[]), ids(&["--snoozed"])), (vec![id.clone()], vec![]));
+        let far = sandbox.run(&["prompts", "snooze", &id, "31d", "--json"]);
+        assert_eq!((far.status, far.code().as_str()), (1, "until_too_far"));
+        assert_eq!(sandbox.run(&["prompts", "snooze", &id, "soon"]).status, 1);
+        drop(host);
+    }
+    assert_eq!(sandbox.run(&["prompts", "answer", &id, "--cancel"]).status, 0);
+    let late = sandbox.run(&["prompts", "snooze", &id, "1h", "--json"]);
+    assert_eq!((late.status, late.code().as_str()), (1, "already_answered"));
+}

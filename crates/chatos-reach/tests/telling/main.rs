@@ -1,0 +1,7 @@
+//! Telling with real parts: a state on the disk, its inbox, a receiver on loopback, a session bus; only the clock is the
+//! test's own.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by failing")]
+
+mod desktop;
+mod http;
+mod place;
