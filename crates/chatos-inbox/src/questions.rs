@@ -182,6 +182,7 @@ impl Questions {
         ask.card = self.card(&ask);
         let _moment = self.moment()?;
         let asked = self.prompts.request(&ask).map_err(|error| ask_fault(&error, lang))?;
+        crate::rules::remember(self.store.as_ref(), asked.request_id.as_str(), &ask);
         let warnings: Vec<Value> = asked.warnings.iter().map(|w| w.to_json(prompt_lang(lang))).collect();
         Ok(json!({
             "ok": true,
@@ -201,6 +202,7 @@ impl Questions {
         ask.card = self.card(&ask);
         let _moment = self.moment()?;
         let asked = self.prompts.request(&ask).map_err(|error| ask_fault(&error, Lang::En))?;
+        crate::rules::remember(self.store.as_ref(), asked.request_id.as_str(), &ask);
         Ok(asked.request_id.to_string())
     }
 

@@ -217,7 +217,8 @@ impl Store {
                 .prepare_cached(
                     "DELETE FROM prompt_outbox WHERE request_id = ?1 AND mirrored_at IS NOT NULL",
                 )?
-                .execute([id])?;
+                .execute([&id])?;
+            connection.prepare_cached("DELETE FROM question_facts WHERE request_id = ?1")?.execute([id])?;
             Ok(())
         })
     }

@@ -1,7 +1,7 @@
 // The prompt routes as functions (ui-prompts §12.2).
 
 import type { WireObject } from '../protocol';
-import type { PromptList, PromptRecorded, PromptView, PromptsArchived, RuleKept, RuleList } from '../protocol/wire';
+import type { PromptList, PromptRecorded, PromptView, PromptsArchived, RuleBacktest, RuleKept, RuleList, RuleProposals, RulesTried, TryRules } from '../protocol/wire';
 import type { Http, Query } from './http';
 
 export type PromptsShown = 'needs_you' | 'results' | 'history' | 'all';
@@ -23,6 +23,13 @@ export interface PromptQuery {
 /** Where a rule holds. */
 export type RuleScope = 'run' | 'chat' | 'project';
 
+/** The rule that is to be made with an answer. */
+export interface WantedRule {
+  scope: RuleScope;
+  /** The person saw which earlier answers it differs from. */
+  alsoDifferent?: boolean;
+}
+
 const BASE = '/api/v1/prompts';
 const RULES = '/api/v1/rules';
 const CLIENT_KEY = 'chatos.client';
@@ -39,9 +46,9 @@ export class PromptsApi {
   }
 
   /** `rule`: keeps, once the answer is recorded, the rule that would have given it. */
-  respond(id: string, response: WireObject, shown: string | null, rule: RuleScope | null = null): Promise<PromptRecorded> {
+  respond(id: string, response: WireObject, shown: string | null, rule: WantedRule | null = null): Promise<PromptRecorded> {
     const [path, options] = at(id, '/response');
-    return this.http.post(path, { response, ...(shown === null ? {} : { shown }), ...(rule === null ? {} : { rule: { scope: rule } }) }, options);
+    return this.http.post(path, { response, ...(shown === null ? {} : { shown }), ...(rule === null ? {} : { rule }) }, options);
   }
 
   /** Lines of the text a question is about; what was given here may be approved here. */
@@ -71,6 +78,24 @@ export class PromptsApi {
 
   rules(): Promise<RuleList> {
     return this.http.get(RULES);
+  }
+
+  addRule(rule: WireObject): Promise<RuleKept> {
+    return this.http.post(RULES, { rule });
+  }
+
+  /** How a rule compares with earlier answers. */
+  backtest(rule: WireObject): Promise<RuleBacktest> {
+    return this.http.post(`${RULES}/backtest`, { rule });
+  }
+
+  /** Rules that earlier answers suggest. */
+  proposals(): Promise<RuleProposals> {
+    return this.http.get(`${RULES}/proposals`);
+  }
+
+  tryRules(call: Partial<TryRules> & { project: string }): Promise<RulesTried> {
+    return this.http.post(`${RULES}/decide`, call);
   }
 
   pauseRule(id: string, paused: boolean): Promise<RuleKept> {

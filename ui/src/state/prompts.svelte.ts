@@ -215,6 +215,16 @@ export class Prompts {
     return this.#api.rules();
   }
 
+  /** What dialogs about rules ask the host. */
+  get ruleApi(): Pick<PromptsApi, 'addRule' | 'backtest' | 'proposals' | 'tryRules'> {
+    return this.#api;
+  }
+
+  /** A question as it stands, or stood; null where it cannot be read. */
+  async look(id: string): Promise<PromptItem | null> {
+    return readItem(await this.#api.get(id).catch(() => null));
+  }
+
   pauseRule(id: string, paused: boolean): Promise<RuleKept> {
     return this.#api.pauseRule(id, paused);
   }
