@@ -17,6 +17,7 @@ mod questions;
 mod records;
 mod rules;
 mod seen;
+mod together;
 mod visit;
 
 pub use inbox::{Inbox, InboxParts};
@@ -24,4 +25,5 @@ pub use page::{ServerVoice, page_effect, page_question};
 pub use question::{Question, Verdict};
 pub use questions::{PromptReply, Questions};
 pub use rules::WantedRule;
+pub use together::TogetherReply;
 pub use visit::{beside, recorded, unrecorded};

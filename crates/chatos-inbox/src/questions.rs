@@ -111,7 +111,13 @@ impl Questions {
 
     /// Numbers for badges.
     pub fn counts(&self) -> Counts {
-        self.prompts.counts()
+        self.counted(self.prompts.counts())
+    }
+
+    /// Questions that are asked together are one.
+    pub(crate) fn counted(&self, counts: Counts) -> Counts {
+        let hidden = self.together_hidden().len();
+        Counts { needs_you: counts.needs_you.saturating_sub(hidden), ..counts }
     }
 
     /// Stops reading; for a clean stop before the database closes.
@@ -127,11 +133,13 @@ impl Questions {
     /// `GET /prompts`.
     pub fn list(&self, wanted: &PromptQuery, lang: Lang) -> Result<Value, Fault> {
         let page = self.prompts.list(&query(wanted)?).map_err(|error| query_fault(&error))?;
-        let items: Vec<Value> = page.items.iter().map(|item| item.to_list_json(prompt_lang(lang))).collect();
+        let hidden = self.together_hidden();
+        let shown = page.items.iter().filter(|item| !hidden.contains(item.request_id.as_str()));
+        let items: Vec<Value> = shown.map(|item| item.to_list_json(prompt_lang(lang))).collect();
         Ok(json!({
             "items": items,
             "nextCursor": page.next_cursor,
-            "counts": page.counts.to_json(),
+            "counts": self.counted(page.counts).to_json(),
             "problems": self.prompts.health().to_json(),
         }))
     }
@@ -180,7 +188,12 @@ impl Questions {
             })?),
         };
         ask.card = self.card(&ask);
+        crate::together::mark(&mut ask, &payload["group"]);
         let _moment = self.moment()?;
+        // Known before the question is told, so that those asked together are never shown as several.
+        if let Some(id) = ask.request_id.as_str() {
+            crate::rules::remember(self.store.as_ref(), id, &ask);
+        }
         let asked = self.prompts.request(&ask).map_err(|error| ask_fault(&error, lang))?;
         crate::rules::remember(self.store.as_ref(), asked.request_id.as_str(), &ask);
         let warnings: Vec<Value> = asked.warnings.iter().map(|w| w.to_json(prompt_lang(lang))).collect();
@@ -509,7 +522,7 @@ impl Questions {
         let mut report = health.to_json();
         report["path"] = path.display().to_string().into();
         report["bytes"] = bytes.into();
-        report["counts"] = self.prompts.counts().to_json();
+        report["counts"] = self.counts().to_json();
         report["ok"] = health.is_fine().into();
         Ok(report)
     }

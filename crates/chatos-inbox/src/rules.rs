@@ -17,7 +17,7 @@ use crate::inbox::Inbox;
 use crate::questions::PromptReply;
 use world::Computer;
 
-pub(crate) use past::keep as remember;
+pub(crate) use past::{is_kept, keep as remember};
 
 const DAY_MS: i64 = 86_400_000;
 
@@ -78,6 +78,12 @@ impl Inbox {
         };
         self.note_use(&ruling, effect, trace);
         ruling
+    }
+
+    /// Whether a rule answers a call, one way or the other; no use is counted. Blocks on the database.
+    pub fn is_ruled(&self, effect: &Effect, trace: &Trace) -> bool {
+        let outcome = self.outcome(effect, trace);
+        outcome.is_ok_and(|outcome| !matches!(outcome.decision, Decision::Ask { .. }))
     }
 
     fn note_use(&self, ruling: &Ruling, effect: &Effect, trace: &Trace) {

@@ -27,23 +27,32 @@ pub struct AnsweredFacts {
 }
 
 impl Store {
-    /// Keeps the facts of a question; those that are too old, or too many, go.
+    /// Keeps the facts of a question, and with which others it is asked as which of them; those that are too old, or too many, go.
     pub fn put_question_facts(
         &self,
         id: &str,
         kind: &str,
         facts: String,
         place: String,
+        with: Option<(String, i64)>,
         at: i64,
     ) -> Result<(), StoreError> {
         let (id, kind) = (id.to_owned(), kind.to_owned());
         self.write(move |connection| {
             connection
                 .prepare_cached(
-                    "INSERT OR IGNORE INTO question_facts (request_id, kind, facts, place, asked_at)
-                     VALUES (?1, ?2, ?3, ?4, ?5)",
+                    "INSERT OR IGNORE INTO question_facts (request_id, kind, facts, place, asked_with, asked_as, asked_at)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
                 )?
-                .execute(params![id, kind, facts, place, at])?;
+                .execute(params![
+                    id,
+                    kind,
+                    facts,
+                    place,
+                    with.as_ref().map(|(name, _)| name),
+                    with.as_ref().map(|(_, place)| place),
+                    at
+                ])?;
             connection
                 .prepare_cached(
                     "DELETE FROM question_facts WHERE asked_at < max(?1, coalesce(
@@ -51,6 +60,19 @@ impl Store {
                 )?
                 .execute(params![at.saturating_sub(KEEP_MS), MAX_QUESTION_FACTS - 1])?;
             Ok(())
+        })
+    }
+
+    /// Open questions that are asked together, by the name of each group, in the order of their calls.
+    pub fn open_groups(&self) -> Result<Vec<(String, String)>, StoreError> {
+        self.read(|connection| {
+            let sql = "SELECT f.asked_with, f.request_id
+                       FROM question_facts f JOIN prompt_records p ON p.request_id = f.request_id
+                       WHERE f.asked_with IS NOT NULL AND p.answered_at IS NULL
+                       ORDER BY f.asked_with, f.asked_as, f.request_id";
+            let mut statement = connection.prepare_cached(sql)?;
+            let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            Ok(rows.collect::<Result<_, _>>()?)
         })
     }
 

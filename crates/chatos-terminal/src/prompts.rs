@@ -7,6 +7,7 @@ mod form;
 pub mod input;
 pub mod show;
 mod task_editor;
+mod together;
 mod watch;
 
 use std::process::ExitCode;

@@ -1,7 +1,7 @@
 // The prompt routes as functions (ui-prompts §12.2).
 
 import type { WireObject } from '../protocol';
-import type { PromptList, PromptRecorded, PromptView, PromptsArchived, RuleBacktest, RuleKept, RuleList, RuleProposals, RulesTried, TryRules } from '../protocol/wire';
+import type { AgentExplanation, AnsweredTogether, PromptsTogether, PromptList, PromptRecorded, PromptView, PromptsArchived, RuleBacktest, RuleKept, RuleList, RuleProposals, RulesTried, TryRules } from '../protocol/wire';
 import type { Http, Query } from './http';
 
 export type PromptsShown = 'needs_you' | 'results' | 'history' | 'all';
@@ -76,6 +76,17 @@ export class PromptsApi {
     return this.http.post(path, { scope }, options);
   }
 
+  /** The open questions that are asked with this one. */
+  together(id: string): Promise<PromptsTogether> {
+    return this.http.get(...at(id, '/together'));
+  }
+
+  /** Approves some of them and rejects the others. */
+  answerTogether(id: string, shown: string, accepted: string[], remark: string): Promise<AnsweredTogether> {
+    const [path, options] = at(id, '/together');
+    return this.http.post(path, { shown, accepted, ...(remark.trim() === '' ? {} : { remark }) }, options);
+  }
+
   rules(): Promise<RuleList> {
     return this.http.get(RULES);
   }
@@ -96,6 +107,11 @@ export class PromptsApi {
 
   tryRules(call: Partial<TryRules> & { project: string }): Promise<RulesTried> {
     return this.http.post(`${RULES}/decide`, call);
+  }
+
+  /** Why an agent may use a tool, or not. */
+  explain(agentId: string, tool: string, sub: boolean): Promise<AgentExplanation> {
+    return this.http.get(`/api/v1/agents/${encodeURIComponent(agentId)}/explain`, { query: { tool, role: sub ? 'sub' : 'main' } });
   }
 
   pauseRule(id: string, paused: boolean): Promise<RuleKept> {

@@ -242,6 +242,24 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/prompts/{id}/together": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Open questions that are asked with this one */
+        get: operations["getPromptsIdTogether"];
+        put?: never;
+        /** Approve some of the questions asked together, and refuse the others */
+        post: operations["postPromptsIdTogether"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/prompts/{id}/wait": {
         parameters: {
             query?: never;
@@ -442,8 +460,42 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** What the rules would say about a command */
+        /** What the rules would say about a call */
         post: operations["postRulesDecide"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/rules/backtest": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** How a rule compares with past answers */
+        post: operations["postRulesBacktest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/rules/proposals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Rules that past answers suggest */
+        get: operations["getRulesProposals"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -3005,6 +3057,8 @@ export interface components {
             /** @description The permissions profile in force. */
             profile?: string | null;
             sandbox?: components["schemas"]["CardSandbox"] | null;
+            /** @description The questions it is asked together with. */
+            group?: components["schemas"]["CardGroup"] | null;
         };
         /** @description What would be done. */
         CardVerb: ("run_command" | "send_input" | "create_file" | "edit_file" | "delete_file" | "move_file" | "change_files" | "use_tool" | "add_tasks" | "ask_model" | "open_page" | "go_over_budget" | "uncertain" | "use_folder") | "answer";
@@ -3030,6 +3084,14 @@ export interface components {
             /** @description `full`, `fs` or `none`. */
             level: string;
             network: boolean;
+        };
+        /** @description Where a question stands among those of the same model answer. */
+        CardGroup: {
+            /** @description Names them. */
+            id: string;
+            /** @description From 0, in the order of the calls. */
+            at: number;
+            of: number;
         };
         /** @description The answer that counts. */
         PromptAnswered: {
@@ -3153,6 +3215,8 @@ export interface components {
             scope: string;
             /** @description How many days it holds; 30 when absent. */
             days?: number | null;
+            /** @description The person saw which of their earlier answers it differs from. */
+            alsoDifferent?: boolean;
         };
         /** @description What answering gives. */
         PromptRecorded: {
@@ -3162,6 +3226,39 @@ export interface components {
             rule?: string | null;
             /** @description Why the rule was not kept; the answer is recorded all the same. */
             ruleFault?: string | null;
+        };
+        /** @description Questions that are asked together. */
+        PromptsTogether: {
+            /** @description In the order of the calls; those that are answered are not among them. */
+            items: components["schemas"]["PromptView"][];
+            /** @description The digest over all that is shown. */
+            shown: string;
+        };
+        /** @description One answer to questions that are asked together. */
+        AnswerTogether: {
+            /** @description As it was given with the questions. */
+            shown: string;
+            /** @description Those that are approved; the others are refused. */
+            accepted: string[];
+            /** @description A note to the agent. */
+            remark?: string | null;
+            /** @description `cli` for a terminal. */
+            by?: string | null;
+            /** @description The process that answers. */
+            pid?: number | null;
+        };
+        /** @description What became of each question. */
+        AnsweredTogether: {
+            /** @description Recorded. */
+            done: string[];
+            /** @description Not recorded, with why. */
+            skipped: components["schemas"]["SkippedQuestion"][];
+        };
+        /** @description A question whose answer was not recorded. */
+        SkippedQuestion: {
+            id: string;
+            code: string;
+            message: string;
         };
         /** @description What waiting gave. */
         PromptWait: {
@@ -3276,6 +3373,11 @@ export interface components {
              * @default false
              */
             imported?: boolean;
+            /**
+             * @description The person saw which of their earlier answers it differs from.
+             * @default false
+             */
+            alsoDifferent?: boolean;
         };
         /** @description A rule that was kept, or would be. */
         RuleKept: {
@@ -3288,13 +3390,31 @@ export interface components {
         /** @description Whether a rule rests. */
         PauseRule: {
             paused: boolean;
+            /**
+             * @description The person saw which of their earlier answers it differs from.
+             * @default false
+             */
+            alsoDifferent?: boolean;
         };
-        /** @description What to try the rules on. */
+        /** @description What to try the rules on: a command, or a tool with its arguments. */
         TryRules: {
             /** @description A command as an agent would run it, sandboxed and without network. */
-            command: string;
+            command?: string | null;
+            /** @description The server of the tool: its identity, or the name of a built-in one. */
+            server?: string | null;
+            /** @description The server's own name of the tool. */
+            tool?: string | null;
+            arguments?: {
+                [key: string]: unknown;
+            } | null;
             /** @description The real path of the project. */
             project: string;
+            /** @description The agent that would call. */
+            agent?: string | null;
+            /** @description The chat it would call in. */
+            chat?: string | null;
+            /** @description `main` or `sub`. */
+            role?: string | null;
         };
         /** @description What the rules would say. */
         RulesTried: {
@@ -3302,8 +3422,14 @@ export interface components {
             decision: string;
             /** @description Why somebody would be asked. */
             why: string;
+            /** @description The rule that decides. */
+            by?: string | null;
             /** @description The commands as they were read. */
             words: string[][];
+            /** @description What stands between them. */
+            joins: string[];
+            /** @description Which file each program is; nothing where it is none that counts. */
+            programs: (string | null)[];
             /** @description Why it is not made of literal words. */
             notLiteral?: string | null;
             /** @description Each rule with the first thing that did not fit. */
@@ -3314,6 +3440,48 @@ export interface components {
             rule: string;
             name: string;
             failed?: string | null;
+            /** @description The same in words. */
+            why?: string | null;
+        };
+        /** @description A record to compare with past answers; nothing is kept. */
+        BacktestRule: {
+            rule: {
+                [key: string]: unknown;
+            };
+        };
+        /** @description How a rule compares with what the person said before. */
+        RuleBacktest: {
+            /** @description Past answers about the same tool. */
+            considered: number;
+            /** @description The rule would have said the same. */
+            same: number;
+            /** @description It would have said something else, or the person refused the same thing elsewhere. */
+            different: number;
+            /** @description The person would have been asked all the same. */
+            stillAsked: number;
+            /** @description Which questions those that differ are, newest first. */
+            differentIds: string[];
+            /** @description Those of them that were refused where the rule would hold: such a rule is not kept. */
+            refusedIds: string[];
+            /** @description All of it in one sentence. */
+            sentence: string;
+        };
+        /** @description Rules that past answers suggest. */
+        RuleProposals: {
+            proposals: components["schemas"]["RuleProposal"][];
+        };
+        /** @description A rule that past answers suggest; it is not kept. */
+        RuleProposal: {
+            rule: {
+                [key: string]: unknown;
+            };
+            /** @description How many approvals suggest it. */
+            count: number;
+            firstAt: string;
+            lastAt: string;
+            /** @description Some of the calls, newest first. */
+            examples: string[];
+            backtest: components["schemas"]["RuleBacktest"];
         };
         /** @description A page of runs, newest first. */
         RunPage: {
@@ -6382,6 +6550,7 @@ export type CardReason = components['schemas']['CardReason'];
 export type CardProject = components['schemas']['CardProject'];
 export type CardSession = components['schemas']['CardSession'];
 export type CardSandbox = components['schemas']['CardSandbox'];
+export type CardGroup = components['schemas']['CardGroup'];
 export type PromptAnswered = components['schemas']['PromptAnswered'];
 export type PromptPositions = components['schemas']['PromptPositions'];
 export type PromptLine = components['schemas']['PromptLine'];
@@ -6396,6 +6565,10 @@ export type PromptText = components['schemas']['PromptText'];
 export type PromptAnswer = components['schemas']['PromptAnswer'];
 export type RuleOfPrompt = components['schemas']['RuleOfPrompt'];
 export type PromptRecorded = components['schemas']['PromptRecorded'];
+export type PromptsTogether = components['schemas']['PromptsTogether'];
+export type AnswerTogether = components['schemas']['AnswerTogether'];
+export type AnsweredTogether = components['schemas']['AnsweredTogether'];
+export type SkippedQuestion = components['schemas']['SkippedQuestion'];
 export type PromptWait = components['schemas']['PromptWait'];
 export type PromptAsker = components['schemas']['PromptAsker'];
 export type PromptTaken = components['schemas']['PromptTaken'];
@@ -6414,6 +6587,10 @@ export type PauseRule = components['schemas']['PauseRule'];
 export type TryRules = components['schemas']['TryRules'];
 export type RulesTried = components['schemas']['RulesTried'];
 export type RuleLooked = components['schemas']['RuleLooked'];
+export type BacktestRule = components['schemas']['BacktestRule'];
+export type RuleBacktest = components['schemas']['RuleBacktest'];
+export type RuleProposals = components['schemas']['RuleProposals'];
+export type RuleProposal = components['schemas']['RuleProposal'];
 export type RunPage = components['schemas']['RunPage'];
 export type RunView = components['schemas']['RunView'];
 export type RunKind = components['schemas']['RunKind'];
@@ -7271,6 +7448,78 @@ export interface operations {
             };
         };
     };
+    getPromptsIdTogether: {
+        parameters: {
+            query?: {
+                /** @description The id, where it cannot travel in the path. */
+                id?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Open questions that are asked with this one */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PromptsTogether"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postPromptsIdTogether: {
+        parameters: {
+            query?: {
+                /** @description The id, where it cannot travel in the path. */
+                id?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AnswerTogether"];
+            };
+        };
+        responses: {
+            /** @description Approve some of the questions asked together, and refuse the others */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnsweredTogether"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     getPromptsIdWait: {
         parameters: {
             query?: {
@@ -7802,13 +8051,75 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What the rules would say about a command */
+            /** @description What the rules would say about a call */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["RulesTried"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postRulesBacktest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BacktestRule"];
+            };
+        };
+        responses: {
+            /** @description How a rule compares with past answers */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleBacktest"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getRulesProposals: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Rules that past answers suggest */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleProposals"];
                 };
             };
             /** @description The error object */

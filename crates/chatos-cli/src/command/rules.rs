@@ -141,7 +141,7 @@ async fn pause(api: &Api, output: &Output, id: &str, paused: bool) -> Result<(),
 }
 
 /// The arguments of a tool as a person types them.
-pub(super) fn arguments(text: Option<&str>) -> Result<Value, Fault> {
+pub(crate) fn arguments(text: Option<&str>) -> Result<Value, Fault> {
     let read = serde_json::from_str::<Value>(text.unwrap_or("{}"));
     read.ok().filter(Value::is_object).ok_or_else(|| {
         Fault::new(
@@ -297,7 +297,7 @@ fn tell(output: &Output, tried: &Answer<RulesTried>) -> ExitCode {
 }
 
 /// How a command was read, and what became of each rule.
-pub(super) fn tell_steps(output: &Output, tried: &RulesTried) {
+pub(crate) fn tell_steps(output: &Output, tried: &RulesTried) {
     for (i, words) in tried.words.iter().enumerate() {
         let join = i.checked_sub(1).and_then(|i| tried.joins.get(i)).map_or("", String::as_str);
         let program = tried.programs.get(i).and_then(Option::as_deref);

@@ -28,8 +28,11 @@ pub(crate) fn keep(store: Option<&Store>, id: &str, ask: &Ask) {
     else {
         return;
     };
-    let kept = place(store, ask, effect)
-        .and_then(|place| store.put_question_facts(id, &effect.name, facts, place.to_string(), now_ms()));
+    let group = ask.card.as_ref().map_or(&Value::Null, |card| &card["group"]);
+    let with = group["id"].as_str().map(str::to_owned).zip(group["at"].as_i64());
+    let kept = place(store, ask, effect).and_then(|place| {
+        store.put_question_facts(id, &effect.name, facts, place.to_string(), with, now_ms())
+    });
     if let Err(error) = kept {
         tracing::warn!(%error, "a question is not remembered for rules");
     }
@@ -50,6 +53,11 @@ fn place(store: &Store, ask: &Ask, effect: &Effect) -> Result<Value, chatos_stor
         "app": through.is_some(),
         "high": risk == CardRisk::High,
     }))
+}
+
+/// Whether a question is remembered.
+pub(crate) fn is_kept(effect: &Effect) -> bool {
+    kept(effect).is_some_and(|facts| facts.to_string().len() <= MAX_FACTS)
 }
 
 /// The part of the material that rules look at: no content of files, no environment.

@@ -106,6 +106,22 @@ export const dialogs = {
     fits: 'fits',
     notOurs: 'This rule was changed outside ChatOS and doesn’t count.',
   },
+  together: {
+    approveAll: 'Approve all',
+    approveSome: (n: number, of: number) => `Approve ${n} of ${of}`,
+    rejectAll: 'Reject all',
+  },
+  why: {
+    asked: 'Why was I asked?',
+    notAsked: 'Why wasn’t I asked?',
+    profile: (name: string) => `Permissions profile “${name}”:`,
+    rule: (name: string) => `Your rule “${name}” approved it.`,
+    noRule: 'No rule of yours answered it.',
+    profileAsks: 'The profile asks before this tool is used.',
+    settingAsks: 'Settings, or the risk of it, ask before it is done.',
+    nothingAsks: 'Neither the profile nor Settings ask before it.',
+    question: 'Show the question',
+  },
   neededApp: {
     opening: (name: string) => `Opening ${name}…`,
     waiting: (name: string) => `Waiting for ${name}, which is open in the background.`,

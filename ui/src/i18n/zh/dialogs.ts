@@ -106,6 +106,22 @@ export const dialogs: typeof en = {
     fits: '符合',
     notOurs: '该规则在 ChatOS 之外被更改，不再生效。',
   },
+  together: {
+    approveAll: '全部同意',
+    approveSome: (n, of) => `同意 ${of} 项中的 ${n} 项`,
+    rejectAll: '全部拒绝',
+  },
+  why: {
+    asked: '为什么询问我？',
+    notAsked: '为什么没有询问我？',
+    profile: (name) => `授权配置“${name}”：`,
+    rule: (name) => `你的规则“${name}”同意了它。`,
+    noRule: '没有你的规则适用。',
+    profileAsks: '授权配置要求使用此工具前询问。',
+    settingAsks: '设置或其风险要求先询问。',
+    nothingAsks: '授权配置和设置都不要求询问。',
+    question: '查看该问题',
+  },
   neededApp: {
     opening: (name) => `正在打开“${name}”…`,
     waiting: (name) => `正在等待“${name}”，它已在后台打开。`,
