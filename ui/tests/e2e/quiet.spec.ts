@@ -8,6 +8,7 @@ import { violations } from './axe';
 import { test } from './fixtures';
 import type { Host } from './host';
 import { lastOf, ModelServer } from './model-server';
+import { keep } from './pictures';
 import { openPrompt } from './questions';
 
 interface Waiting {
@@ -59,6 +60,7 @@ test('a day of two hundred questions ends with at most forty asked, and no rule 
         await proposal.first().waitFor();
         await dialog.getByText(/Would have answered \d+ of your last \d+ the same way, 0 differently/).first().waitFor();
         expect(await violations(page)).toEqual([]);
+        await keep(page, 'rules-proposed');
       }
       await dialog.locator('ul').first().waitFor({ state: 'attached' });
       while ((await proposal.count()) > 0) {
@@ -100,6 +102,10 @@ test('five files of one answer are one question; what is left out is told', asyn
   expect(await violations(page)).toEqual([]);
   await page.getByRole('checkbox', { name: 'Create c.txt?' }).uncheck();
   await page.getByRole('button', { name: 'Approve 4 of 5' }).waitFor();
+  await keep(page, 'five-files');
+  await page.setViewportSize({ width: 400, height: 850 });
+  await keep(page, 'five-files-narrow');
+  await page.setViewportSize({ width: 1280, height: 800 });
   await page.locator('article h2').focus();
   await page.keyboard.press('a');
   await expect.poll(() => files.map((path) => existsSync(join(host.home, path)))).toEqual([true, true, false, true, true]);
@@ -113,4 +119,5 @@ test('five files of one answer are one question; what is left out is told', asyn
   await card.locator('button.line').click();
   await card.getByText('Why was I asked?').click();
   await card.getByRole('link', { name: 'Show the question' }).waitFor();
+  await keep(page, 'why-asked');
 });

@@ -187,7 +187,7 @@ fn a_killed_host_loses_no_question_and_does_nothing_twice() {
         assert_eq!(open(&host)["counts"]["needsYou"], 0, "{answered}");
         // Each file was made once.
         let changes = host.ask("GET", &format!("/api/v1/changes?runId={run}"), None).json();
-        let made = changes["items"].as_array().map_or(0, Vec::len);
+        let made = changes["changes"].as_array().map_or(0, Vec::len);
         assert_eq!(made, 5, "{answered}: {changes}");
         host.stop();
     }
