@@ -114,8 +114,8 @@ export class PromptsApi {
     return this.http.get(`/api/v1/agents/${encodeURIComponent(agentId)}/explain`, { query: { tool, role: sub ? 'sub' : 'main' } });
   }
 
-  pauseRule(id: string, paused: boolean): Promise<RuleKept> {
-    return this.http.patch(`${RULES}/${encodeURIComponent(id)}`, { paused });
+  pauseRule(id: string, paused: boolean, alsoDifferent: boolean): Promise<RuleKept> {
+    return this.http.patch(`${RULES}/${encodeURIComponent(id)}`, { paused, ...(alsoDifferent ? { alsoDifferent } : {}) });
   }
 
   removeRule(id: string): Promise<void> {

@@ -235,8 +235,8 @@ export class Prompts {
     return readItem(await this.#api.get(id).catch(() => null));
   }
 
-  pauseRule(id: string, paused: boolean): Promise<RuleKept> {
-    return this.#api.pauseRule(id, paused);
+  pauseRule(id: string, paused: boolean, alsoDifferent = false): Promise<RuleKept> {
+    return this.#api.pauseRule(id, paused, alsoDifferent);
   }
 
   removeRule(id: string): Promise<void> {

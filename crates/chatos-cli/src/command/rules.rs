@@ -122,13 +122,18 @@ async fn pause(api: &Api, output: &Output, id: &str, paused: bool) -> Result<(),
     let list = list(api, output).await?;
     let rule = named(&list.rules, id)?;
     let name = visible(&name_of(rule));
+    let mut also = false;
+    if !paused {
+        needs_person(output)?;
+        also = propose::compare(api, output, rule).await?;
+    }
     if !paused && !is_meant(output, rule)? {
         output.say(&Text::new(format!("{name} stays paused"), format!("{name} 仍为暂停")));
         return Ok(());
     }
     let path = format!("/api/v1/rules/{}", encode(&rule.id));
     let done: Answer<RuleKept> =
-        api.ask(Method::PATCH, &path, Some(&json!({ "paused": paused })), output.lang).await?;
+        api.ask(Method::PATCH, &path, Some(&json!({ "paused": paused, "alsoDifferent": also })), output.lang).await?;
     if output.json {
         output.json_line(&done.raw);
     }

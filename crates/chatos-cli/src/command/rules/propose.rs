@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use chatos_terminal::client::{Answer, Api};
 use chatos_terminal::output::{Output, Paint, visible};
 use chatos_tool::{ErrorCode, Fault, Text};
-use chatos_wire::rule::{RuleBacktest, RuleKept, RuleProposal, RuleProposals};
+use chatos_wire::rule::{RuleBacktest, RuleKept, RuleProposal, RuleProposals, RuleView};
 use hyper::Method;
 use serde_json::{Map, Value, json};
 
@@ -83,20 +83,30 @@ pub(super) async fn backtest(
         output.json_line(&found.raw);
         return Ok(code);
     }
+    differing(output, &found);
+    Ok(code)
+}
+
+/// Says how a kept rule compares with earlier answers; whether some differ.
+pub(super) async fn compare(api: &Api, output: &Output, rule: &RuleView) -> Result<bool, Fault> {
+    let Some(record) = &rule.rule else { return Ok(false) };
+    let body = json!({ "rule": record });
+    let found: Answer<RuleBacktest> =
+        api.ask(Method::POST, "/api/v1/rules/backtest", Some(&body), output.lang).await?;
+    differing(output, &found);
+    Ok(found.different > 0)
+}
+
+fn differing(output: &Output, found: &RuleBacktest) {
     output.line(&visible(&found.sentence));
     for id in &found.different_ids {
-        let refused = found.refused_ids.contains(id);
-        let said = if refused {
-            Text::fixed(
-                "refused in the same place: the rule cannot be kept",
-                "曾在同一范围内拒绝：不能保存该规则",
-            )
+        let said = if found.refused_ids.contains(id) {
+            Text::fixed("refused in the same place", "曾在同一范围内拒绝")
         } else {
             Text::fixed("answered differently", "回答不同")
         };
         output.line(&format!("    {}  {}", visible(id), said.get(output.lang)));
     }
-    Ok(code)
 }
 
 /// Keeps a rule of a file, after the person saw how it compares.
@@ -107,11 +117,7 @@ pub(super) async fn add(api: &Api, output: &Output, file: &Path) -> Result<(), F
     let found: Answer<RuleBacktest> =
         api.ask(Method::POST, "/api/v1/rules/backtest", Some(&body), output.lang).await?;
     output.line(&visible(&serde_json::to_string_pretty(&record).unwrap_or_default()));
-    output.line(&visible(&found.sentence));
-    for id in &found.different_ids {
-        let said = Text::fixed("answered differently", "回答不同");
-        output.line(&format!("    {}  {}", visible(id), said.get(output.lang)));
-    }
+    differing(output, &found);
     if !agreed(output) {
         output.say(&Text::fixed("nothing was kept", "未保存"));
         return Ok(());
