@@ -26,6 +26,7 @@ use std::time::Instant;
 use chatos_contribution::ServerIdentity;
 use chatos_mcp::{Block, Later, Progress};
 use chatos_policy::Role;
+use chatos_together::Member;
 use chatos_tool::{CanceledBy, DenyRule, Envelope, Fault, Lang, Reason, Text, ToolError, Trace, Transport};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
@@ -89,6 +90,8 @@ pub struct CallOrder {
     pub resume: Option<Resumed>,
     /// Nobody waits for it any more: its result goes into the queue.
     pub to_queue: bool,
+    /// The calls of the same answer that it asks together with.
+    pub together: Option<Arc<Member>>,
 }
 
 /// Where an interrupted call goes on, from the journal.

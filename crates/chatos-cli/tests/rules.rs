@@ -250,3 +250,85 @@ fn no_rule_stands_without_its_answer() {
     assert_eq!(again.join().unwrap()["data"]["by_rule"], "a.txt");
     host.stop();
 }
+
+#[test]
+fn rules_come_from_what_was_approved_and_never_over_what_was_refused() {
+    let place = Place::new();
+    let host = place.serve();
+    let write = |path: &str, text: &str| {
+        place.call(&host, "write_file", &json!({ "path": path, "contents": format!("{text}\n") }))
+    };
+    let answer = |status: &str| {
+        let asked = question(&host);
+        assert_eq!(respond(&host, &asked, &json!({ "response": { "status": status } })).status, 200);
+    };
+    let proposals = || {
+        let found = host.ask("GET", "/api/v1/rules/proposals", None);
+        assert_eq!(found.status, 200, "{}", found.text());
+        found.json()["proposals"].as_array().unwrap().clone()
+    };
+
+    // Refused once: no rule over it, however often it is approved later.
+    let call = write("no.txt", "0");
+    answer("canceled");
+    assert_eq!(call.join().unwrap()["status"], "canceled");
+    let call = write("no.txt", "1");
+    let asked = question(&host);
+    let refused = respond(&host, &asked, &approve("project"));
+    assert_eq!((refused.status, refused.json()["error"]["code"].as_str()), (409, Some("refused_before")));
+    let id = asked["requestId"].as_str().unwrap();
+    let seen = host.ask("POST", &format!("/api/v1/prompts/{id}/rule"), Some(&json!({ "scope": "project" })));
+    let rule = seen.json()["rule"].clone();
+    let compared = host.ask("POST", "/api/v1/rules/backtest", Some(&json!({ "rule": rule }))).json();
+    assert_eq!(
+        (&compared["considered"], &compared["same"], &compared["different"], &compared["stillAsked"]),
+        (&json!(1), &json!(0), &json!(1), &json!(0)),
+        "{compared}"
+    );
+    assert_eq!(compared["refusedIds"], compared["differentIds"]);
+    for also in [false, true] {
+        let body = json!({ "rule": rule, "alsoDifferent": also });
+        assert_eq!(host.ask("POST", "/api/v1/rules", Some(&body)).status, 409);
+    }
+    answer("ok");
+    assert_eq!(call.join().unwrap()["status"], "ok");
+
+    // Approved five times: proposed, compared, kept, and it answers.
+    for i in 0..5 {
+        assert_eq!(proposals(), Vec::<Value>::new(), "{i}");
+        let call = write("yes.txt", &i.to_string());
+        answer("ok");
+        assert_eq!(call.join().unwrap()["status"], "ok");
+    }
+    let found = proposals();
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!((&found[0]["rule"]["name"], &found[0]["count"]), (&json!("yes.txt"), &json!(5)));
+    assert_eq!(
+        found[0]["backtest"]["sentence"],
+        "Would have answered 5 of your last 7 the same way, 0 differently; 2 would still ask."
+    );
+    let zh = place.sandbox.run(&["rules", "propose", "--lang", "zh"]);
+    assert!(zh.stdout.contains("可替你回答最近 7 次中的 5 次，结果一致；0 次不同；2 次仍会询问。"), "{zh:?}");
+    let kept = host.ask("POST", "/api/v1/rules", Some(&json!({ "rule": found[0]["rule"] })));
+    assert_eq!(kept.status, 200, "{}", kept.text());
+    assert_eq!(write("yes.txt", "9").join().unwrap()["data"]["by_rule"], "yes.txt");
+    assert_eq!(proposals(), Vec::<Value>::new());
+
+    // In the terminal: what would happen, and how it compares.
+    let tool = ["rules", "test", "--tool", "code_writer", "write_file", "--args"];
+    let project = place.project.to_str().unwrap();
+    let test = |path: &str| {
+        let arguments = json!({ "path": path }).to_string();
+        let more = [arguments.as_str(), "--project", project];
+        place.sandbox.run(&[&tool[..], &more[..]].concat()).status
+    };
+    assert_eq!((test("yes.txt"), test("no.txt")), (0, 1));
+    let id = kept.json()["id"].as_str().unwrap().to_owned();
+    assert_eq!(place.sandbox.run(&["rules", "backtest", &id]).status, 0);
+    let arguments = json!({ "path": "yes.txt" }).to_string();
+    let explained = place.sandbox.run(&[
+        "agent", "explain", "default", "write_file", "--args", &arguments, "--project", project,
+    ]);
+    assert_eq!(explained.status, 0, "{explained:?}");
+    host.stop();
+}

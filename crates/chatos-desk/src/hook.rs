@@ -57,6 +57,7 @@ pub async fn ask(
         id: Some(RequestId::mint()),
         effect: Some(question.effect.clone()),
         whole: question.whole.clone(),
+        group: None,
     });
     let id = asking.await.map_err(|error| Text::same(error.to_string()))?;
     let verdict = tokio::select! {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chatos_inbox::{Inbox, PromptReply, Questions};
-use chatos_layer::{AskRequest, BoxFuture, PromptQueue, QueueError, Reach, Verdict, Withdraw};
+use chatos_layer::{AskRequest, BoxFuture, Place, PromptQueue, QueueError, Reach, Verdict, Withdraw};
 use chatos_prompts::{Approval, Effect, Object, Origin, Owner, RequestId, Ruling, Status, Surface};
 use chatos_tool::{ErrorCode, Fault, Issue, IssueCode, Lang, Text, Trace};
 use serde_json::{Value, json};
@@ -24,6 +24,10 @@ pub trait DeskOwner: Send + Sync + 'static {
     fn reach(&self) -> Reach;
     /// Who waits for the answer to a question of this run, so that it closes when nobody does. May block.
     fn asked_by(&self, run: Option<&str>) -> AskedBy;
+    /// Whether a rule answers a call; nothing is counted. May block.
+    fn is_ruled(&self, _effect: &Effect, _trace: &Trace) -> bool {
+        false
+    }
     /// What the person's rules say about a call; a process beside the host asks. May block.
     fn rule_on(&self, _effect: &Effect, _trace: &Trace) -> Ruling {
         Ruling::Ask
@@ -71,6 +75,10 @@ impl DeskOwner for Inbox {
 
     fn rule_on(&self, effect: &Effect, trace: &Trace) -> Ruling {
         Inbox::rule_on(self, effect, trace)
+    }
+
+    fn is_ruled(&self, effect: &Effect, trace: &Trace) -> bool {
+        Inbox::is_ruled(self, effect, trace)
     }
 }
 
@@ -149,6 +157,13 @@ impl<D: DeskOwner> PromptQueue for DeskQueue<D> {
                 tracing::error!(%error, "the rules could not be asked; the person is");
                 Ruling::Ask
             })
+        })
+    }
+
+    fn is_ruled<'a>(&'a self, effect: &'a Effect, trace: &'a Trace) -> BoxFuture<'a, bool> {
+        let (owner, effect, trace) = (Arc::clone(&self.0), effect.clone(), trace.clone());
+        Box::pin(async move {
+            tokio::task::spawn_blocking(move || owner.is_ruled(&effect, &trace)).await.unwrap_or(false)
         })
     }
 
@@ -271,6 +286,9 @@ pub fn payload(request: &AskRequest, by: AskedBy, id: Option<&RequestId>) -> Val
         if let Some(starter) = by.starter {
             payload["origin"]["starter"] = process(starter);
         }
+    }
+    if let Some(Place { name, at, of }) = &request.group {
+        payload["group"] = json!({ "id": name, "at": at, "of": of });
     }
     if by.call {
         payload["call"] = json!(request.trace.span_id.as_deref().unwrap_or_default());

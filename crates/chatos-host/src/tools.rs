@@ -242,6 +242,7 @@ impl ToolDesk {
             elicitor: None,
             resume: None,
             asked: call.asked.as_deref().and_then(|id| RequestId::parse(id).ok()),
+            together: call.together,
             client: None,
             batch: None,
         };

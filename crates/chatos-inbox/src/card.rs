@@ -31,6 +31,7 @@ pub(crate) fn of(ask: &Ask, store: Option<&Store>) -> PromptCard {
         app: app(&ask.owner).or(known.app),
         profile: known.profile,
         sandbox: sandbox(facts),
+        group: None,
     }
 }
 

@@ -74,13 +74,23 @@ pub(crate) async fn follow(inbox: Inbox) {
 
 async fn handle(inbox: &Inbox, event: Event) {
     match event {
-        Event::Requested(item) => publish(inbox, HostEvent::PromptRequested(listed(inbox, &item))),
+        Event::Requested(item) => {
+            let hidden = inbox
+                .questions()
+                .is_ok_and(|questions| questions.together_hidden().contains(item.request_id.as_str()));
+            // One of several that are asked together: the first stands for them.
+            if !hidden {
+                publish(inbox, HostEvent::PromptRequested(listed(inbox, &item)));
+            }
+        }
         Event::Answered(item) => {
             publish(inbox, HostEvent::PromptAnswered(listed(inbox, &item)));
+            publish_next(inbox, &item);
             forget_drafts(inbox, &item).await;
         }
         Event::Expired(item) => {
             publish(inbox, HostEvent::PromptExpired(listed(inbox, &item)));
+            publish_next(inbox, &item);
             forget_drafts(inbox, &item).await;
         }
         Event::Forged { item, line } => {
@@ -94,6 +104,14 @@ async fn handle(inbox: &Inbox, event: Event) {
         }
         Event::Resync => publish(inbox, HostEvent::PromptResync(Nothing {})),
         Event::Counts(_) => {}
+    }
+}
+
+/// The next of those asked together stands for the rest.
+fn publish_next(inbox: &Inbox, item: &Item) {
+    let next = inbox.questions().ok().and_then(|questions| questions.together_next(item));
+    if let Some(next) = next {
+        publish(inbox, HostEvent::PromptRequested(listed(inbox, &next)));
     }
 }
 

@@ -18,6 +18,7 @@ mod records;
 mod rules;
 mod seen;
 mod snooze;
+mod together;
 mod visit;
 
 pub use inbox::{Inbox, InboxParts};
@@ -25,4 +26,5 @@ pub use page::{ServerVoice, page_effect, page_question};
 pub use question::{Question, Verdict};
 pub use questions::{PromptReply, Questions};
 pub use rules::WantedRule;
+pub use together::TogetherReply;
 pub use visit::{beside, recorded, unrecorded};

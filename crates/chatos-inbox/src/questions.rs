@@ -112,7 +112,13 @@ impl Questions {
 
     /// Numbers for badges.
     pub fn counts(&self) -> Counts {
-        self.prompts.counts()
+        self.counted(self.prompts.counts())
+    }
+
+    /// Questions that are asked together are one.
+    pub(crate) fn counted(&self, counts: Counts) -> Counts {
+        let hidden = self.together_hidden().len();
+        Counts { needs_you: counts.needs_you.saturating_sub(hidden), ..counts }
     }
 
     /// Stops reading; for a clean stop before the database closes.
@@ -131,10 +137,11 @@ impl Questions {
             return self.list_snoozed(lang);
         }
         let page = self.prompts.list(&query(wanted)?).map_err(|error| query_fault(&error))?;
-        let snoozed = self.snoozed()?;
+        let (snoozed, hidden) = (self.snoozed()?, self.together_hidden());
         let waits = matches!(wanted.view.as_deref(), None | Some("" | "needs_you"));
         let until = |item: &Item| snoozed.get(item.request_id.as_str()).copied();
-        let items = page.items.iter().filter(|item| !waits || until(item).is_none());
+        let shown = |item: &&Item| !hidden.contains(item.request_id.as_str());
+        let items = page.items.iter().filter(shown).filter(|item| !waits || until(item).is_none());
         let items: Vec<Value> = items.map(|item| snooze::listed(item, until(item), lang)).collect();
         Ok(json!({
             "items": items,
@@ -190,8 +197,14 @@ impl Questions {
             })?),
         };
         ask.card = self.card(&ask);
+        crate::together::mark(&mut ask, &payload["group"]);
         let _moment = self.moment()?;
+        // Known before the question is told, so that those asked together are never shown as several.
+        if let Some(id) = ask.request_id.as_str() {
+            crate::rules::remember(self.store.as_ref(), id, &ask);
+        }
         let asked = self.prompts.request(&ask).map_err(|error| ask_fault(&error, lang))?;
+        crate::rules::remember(self.store.as_ref(), asked.request_id.as_str(), &ask);
         let warnings: Vec<Value> = asked.warnings.iter().map(|w| w.to_json(prompt_lang(lang))).collect();
         Ok(json!({
             "ok": true,
@@ -211,6 +224,7 @@ impl Questions {
         ask.card = self.card(&ask);
         let _moment = self.moment()?;
         let asked = self.prompts.request(&ask).map_err(|error| ask_fault(&error, Lang::En))?;
+        crate::rules::remember(self.store.as_ref(), asked.request_id.as_str(), &ask);
         Ok(asked.request_id.to_string())
     }
 

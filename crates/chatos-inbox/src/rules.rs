@@ -1,6 +1,8 @@
 //! Approval rules of this state (inbox §4): kept as signed rows, asked before every question that decides an effect,
 //! made and changed by a person only. What a rule is and which calls it answers is `chatos-rules`.
 
+mod past;
+mod tried;
 mod world;
 
 use chatos_prompts::{Effect, Ruling, Surface};
@@ -8,11 +10,14 @@ use chatos_rules::{Call, Decision, Outcome, Rule, Scope, ScopeKind};
 use chatos_store::{RuleRow, SubKey, now_ms};
 use chatos_tool::{ErrorCode, Fault, Lang, Text, Trace};
 use chatos_wire::card::{self, CardRisk};
+use chatos_wire::rule::TryRules;
 use serde_json::{Map, Value, json};
 
 use crate::inbox::Inbox;
 use crate::questions::PromptReply;
 use world::Computer;
+
+pub(crate) use past::{is_kept, keep as remember};
 
 const DAY_MS: i64 = 86_400_000;
 
@@ -23,6 +28,8 @@ pub struct WantedRule {
     pub scope: String,
     /// How many days it holds; 30 when absent.
     pub days: Option<i64>,
+    /// The person saw which of their answers the rule differs from.
+    pub also_different: bool,
 }
 
 impl WantedRule {
@@ -34,7 +41,7 @@ impl WantedRule {
             Value::Null => None,
             days => Some(days.as_i64().ok_or_else(wrong)?),
         };
-        Ok(Self { scope, days })
+        Ok(Self { scope, days, also_different: body["alsoDifferent"] == true })
     }
 }
 
@@ -71,6 +78,12 @@ impl Inbox {
         };
         self.note_use(&ruling, effect, trace);
         ruling
+    }
+
+    /// Whether a rule answers a call, one way or the other; no use is counted. Blocks on the database.
+    pub fn is_ruled(&self, effect: &Effect, trace: &Trace) -> bool {
+        let outcome = self.outcome(effect, trace);
+        outcome.is_ok_and(|outcome| !matches!(outcome.decision, Decision::Ask { .. }))
     }
 
     fn note_use(&self, ruling: &Ruling, effect: &Effect, trace: &Trace) {
@@ -135,28 +148,29 @@ impl Inbox {
     }
 
     /// `POST /rules`: keeps a rule that a person made. An import comes in paused.
-    pub fn add_rule(&self, record: &Value, imported: bool) -> Result<Value, Fault> {
-        let mut rule: Rule = serde_json::from_value(record.clone()).map_err(|error| {
-            Fault::new(
-                ErrorCode::InvalidArgument,
-                Text::new(format!("this is no rule: {error}"), format!("这不是有效的规则：{error}")),
-            )
-            .code("rule_invalid")
-        })?;
+    pub fn add_rule(&self, record: &Value, imported: bool, also_different: bool) -> Result<Value, Fault> {
+        let mut rule = parse(record)?;
         rule.id = uuid::Uuid::now_v7().to_string();
         rule.created_at = now_ms();
         rule.paused |= imported;
         refuse(&rule)?;
+        // What rests is compared when it begins to answer.
+        if !rule.paused {
+            self.compare_before_keeping(&rule, also_different, i64::MAX)?;
+        }
         self.keep_rule(&rule)?;
         self.audit_rule("rule_added", &rule);
         Ok(json!({ "id": rule.id, "rule": rule }))
     }
 
     /// `PATCH /rules/{id}`: pauses or resumes; takes effect with the next call.
-    pub fn pause_rule(&self, id: &str, paused: bool) -> Result<Value, Fault> {
+    pub fn pause_rule(&self, id: &str, paused: bool, also_different: bool) -> Result<Value, Fault> {
         let kept =
             self.kept_rules()?.into_iter().find(|kept| kept.row.id == id).ok_or_else(|| unknown(id))?;
         let mut rule = kept.rule.ok_or_else(not_ours)?;
+        if !paused {
+            self.compare_before_keeping(&rule, also_different, rule.created_at)?;
+        }
         rule.paused = paused;
         self.keep_rule(&rule)?;
         self.audit_rule(if paused { "rule_paused" } else { "rule_resumed" }, &rule);
@@ -204,7 +218,9 @@ impl Inbox {
         if !shown || !by_person || reply.response["status"] != "ok" {
             return Err(no_rule());
         }
-        self.rule_of(id, wanted)
+        let rule = self.rule_of(id, wanted)?;
+        self.compare_before_keeping(&rule, wanted.also_different, i64::MAX)?;
+        Ok(rule)
     }
 
     /// `POST /prompts/{id}/rule`: the narrowest rule that would have answered this question, in a scope; nothing is kept.
@@ -254,36 +270,56 @@ impl Inbox {
         Ok(rule)
     }
 
-    /// `POST /rules/decide`: what the rules say about a command in a project, and why, without doing anything.
+    /// `POST /rules/decide`: what the rules say about a call in a project, and why, without doing anything.
     /// `path` is where commands look for programs.
-    pub fn try_rules(&self, command: &str, project: &str, path: &str) -> Result<Value, Fault> {
-        let facts = json!({
-            "identity": "builtin:shell_tasks", "tool": "run_shell_command", "root": { "path": project },
-            "command": {
-                "text": command, "cwd": { "path": project }, "shell": "/bin/sh", "env": [], "network": false,
-                "sandbox": { "level": "full" }, "findings": [], "writable": [project],
-                "path": path,
-            },
-        });
-        let effect = Effect { name: "command".to_owned(), material: facts };
-        let outcome = self.outcome(&effect, &Trace::default())?;
-        let (decision, why) = match &outcome.decision {
-            Decision::Allow { .. } => ("allow", String::new()),
-            Decision::Deny { .. } => ("deny", String::new()),
-            Decision::Ask { why, .. } => ("ask", format!("{why:?}")),
+    pub fn try_rules(&self, wanted: &TryRules, path: &str, lang: Lang) -> Result<Value, Fault> {
+        let said = |(en, zh): (&'static str, &'static str)| Text::fixed(en, zh).get(lang).to_owned();
+        let (kind, facts) = tried::facts(wanted, path)?;
+        let rules: Vec<Rule> = self.kept_rules()?.into_iter().filter_map(|kept| kept.rule).collect();
+        let call = Call {
+            kind,
+            facts: &facts,
+            high_risk: card::risk(kind, &facts).0 == CardRisk::High,
+            through_app: false,
+            run: None,
+            chat: wanted.chat.as_deref(),
+            agent: wanted.agent.as_deref(),
+            sub: wanted.role.as_deref() == Some("sub"),
         };
-        let (words, literal) = match chatos_rules::read(command) {
-            Ok(line) => (line.commands.iter().map(|simple| simple.words.clone()).collect(), Value::Null),
-            Err(why) => (Vec::new(), json!(why.text().0)),
+        let outcome = chatos_rules::decide(&call, &rules, now_ms(), &Computer);
+        let (decision, why, by) = match &outcome.decision {
+            Decision::Allow { rule, .. } => ("allow", String::new(), Some(rule)),
+            Decision::Deny { rule } => ("deny", String::new(), Some(rule)),
+            Decision::Ask { why, rule } => ("ask", said(why.text()), rule.as_ref()),
         };
+        let (words, literal) = match wanted.command.as_deref().map(chatos_rules::read) {
+            None => (Vec::new(), Value::Null),
+            Some(Ok(line)) => (line.commands, Value::Null),
+            Some(Err(why)) => {
+                let (en, zh) = why.text();
+                (Vec::new(), json!(Text::new(en, zh).get(lang)))
+            }
+        };
+        let found = |simple: &chatos_rules::Simple| {
+            let found = chatos_rules::World::program(&Computer, simple.program(), path);
+            found.map(|found| found.real.to_string_lossy().into_owned())
+        };
+        let programs: Vec<Option<String>> = words.iter().map(found).collect();
+        let joins: Vec<&str> =
+            words.iter().filter_map(|simple| simple.join).map(chatos_rules::Join::text).collect();
+        let words: Vec<&Vec<String>> = words.iter().map(|simple| &simple.words).collect();
         let looked: Vec<Value> = outcome
             .looked
             .iter()
-            .map(|looked| json!({ "rule": looked.rule, "name": looked.name, "failed": looked.failed }))
+            .map(|looked| {
+                let why = looked.failed.map(|code| said(chatos_rules::misfit(code)));
+                json!({ "rule": looked.rule, "name": looked.name, "failed": looked.failed, "why": why })
+            })
             .collect();
-        Ok(
-            json!({ "decision": decision, "why": why, "words": words, "notLiteral": literal, "rules": looked }),
-        )
+        Ok(json!({
+            "decision": decision, "why": why, "by": by, "words": words, "joins": joins, "programs": programs,
+            "notLiteral": literal, "rules": looked,
+        }))
     }
 
     fn keep_rule(&self, rule: &Rule) -> Result<(), Fault> {
@@ -343,6 +379,16 @@ fn facts(prompt: &Map<String, Value>, card: &Value, effect: Option<&str>) -> Opt
         _ => return None,
     }
     Some(facts)
+}
+
+fn parse(record: &Value) -> Result<Rule, Fault> {
+    serde_json::from_value(record.clone()).map_err(|error| {
+        Fault::new(
+            ErrorCode::InvalidArgument,
+            Text::new(format!("this is no rule: {error}"), format!("这不是有效的规则：{error}")),
+        )
+        .code("rule_invalid")
+    })
 }
 
 fn refuse(rule: &Rule) -> Result<(), Fault> {

@@ -6,8 +6,9 @@
 use chatos_files::plan::Hidden;
 use chatos_prompts::whole::{self, Whole};
 use chatos_prompts::{Approval, Effect, Object, Ruling, Unasked, effect};
+use chatos_together::Place;
 use chatos_tool::{ConflictKind, DenyRule, Lang, Reason, Resource, Text, ToolError};
-use chatos_wire::card::Deed;
+use chatos_wire::card::{self, CardRisk, Deed};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -85,6 +86,21 @@ impl Matter {
         what.insert("command".into(), command.into());
         what.insert("cwd".into(), cwd.into());
         Self { what, message, effect: cx.effect("command").with("command", facts), whole: None }
+    }
+}
+
+impl Matter {
+    /// Everything of it is shown, and its risk is not high.
+    fn is_plain(&self) -> bool {
+        let (risk, _) = card::risk(&self.effect.name, &self.effect.material);
+        risk != CardRisk::High && self.whole.is_none() && !whole::is_partial(&self.what)
+    }
+
+    /// The files it would change.
+    fn touches(&self) -> Vec<String> {
+        let files = self.effect.material["files"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let paths = files.iter().flat_map(|file| [&file["path"], &file["from"]]);
+        paths.filter_map(Value::as_str).map(str::to_owned).collect()
     }
 }
 
@@ -180,20 +196,28 @@ where
     F: Future<Output = Result<(Option<Matter>, T), ToolError>>,
 {
     let mut changed = None;
+    let mut group = gathered(cx, &look).await?;
+    if group.is_none() {
+        // It asks by itself, or nobody: about the world as the calls before it left it.
+        cx.in_turn().await?;
+    }
     for attempt in 0..ATTEMPTS {
         let (matter, ready) = look().await?;
         let Some(matter) = matter else {
+            cx.in_turn().await?;
             return Ok((Consent::default(), Approval::unasked(Unasked::NotWanted), ready));
         };
         match cx.unless_stopped(cx.queue.rule_on(&matter.effect, &cx.trace)).await? {
             Ruling::Ask => {}
             Ruling::Allow { name, run_as, .. } => {
+                cx.in_turn().await?;
                 let consent = Consent { by_rule: Some(name), run_as, ..Consent::default() };
                 return Ok((consent, Approval::unasked(Unasked::ByRule), ready));
             }
             Ruling::Deny { name, .. } => return Err(denied_by(&name)),
         }
-        let agreed = ask(cx, &matter, changed.take(), attempt > 0).await?;
+        let agreed = ask(cx, &matter, changed.take(), attempt > 0, group.take()).await?;
+        cx.in_turn().await?;
         // The world as it is now decides, not as it was when the question was put.
         let (now, ready) = look().await?;
         let Some(now) = now else { continue };
@@ -212,11 +236,30 @@ where
     .hint(Text::fixed("call again when it is at rest", "请在内容稳定后重新调用")))
 }
 
+/// Plans a call that is made together with others of the same answer, and waits until all of them have. Gives its place
+/// among those that ask now; nothing where it is asked by itself, or cannot be planned before the others are done.
+async fn gathered<T, F>(cx: &CallCx, look: impl Fn() -> F) -> Result<Option<Place>, ToolError>
+where
+    F: Future<Output = Result<(Option<Matter>, T), ToolError>>,
+{
+    let Some(member) = &cx.together else { return Ok(None) };
+    let (asks, touches) = match look().await {
+        // What is of high risk, or cannot be shown as a whole, is looked at alone.
+        Ok((Some(matter), _)) => {
+            let ruled = cx.unless_stopped(cx.queue.is_ruled(&matter.effect, &cx.trace)).await?;
+            (matter.is_plain() && !ruled, matter.touches())
+        }
+        _ => (false, Vec::new()),
+    };
+    cx.unless_stopped(cx.while_person(member.gather(asks, touches))).await
+}
+
 async fn ask(
     cx: &CallCx,
     matter: &Matter,
     changed: Option<effect::Difference>,
     again: bool,
+    group: Option<Place>,
 ) -> Result<person::Agreed, ToolError> {
     let deed = Deed::of(&matter.effect.name, &matter.effect.material);
     let title =
@@ -244,5 +287,6 @@ async fn ask(
     question.effect = Some(matter.effect.clone());
     question.whole = matter.whole.clone();
     question.again = again;
+    question.group = group;
     person::ask(cx, question).await
 }

@@ -4,7 +4,8 @@ use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use chatos_prompts::RequestId;
-use chatos_tool::{CanceledBy, Lang, Phase, Redactor, Text, ToolError, Trace, Transport};
+use chatos_together::Member;
+use chatos_tool::{CanceledBy, Lang, Needed, Phase, Redactor, Text, ToolError, Trace, Transport};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -84,6 +85,8 @@ pub struct CallCx {
     pub(crate) resume: Option<Resume>,
     // Where an interrupted call stopped; its first question is that one.
     pub(crate) asked: Mutex<Option<RequestId>>,
+    // The calls of the same answer that it asks together with.
+    pub(crate) together: Option<Arc<Member>>,
     pub(crate) client: Option<ClientLink>,
     pub(crate) suspended: Mutex<Option<Suspension>>,
     pub(crate) clock: CallClock,
@@ -160,6 +163,13 @@ impl CallCx {
         }
         drop(pause);
         value
+    }
+
+    /// Waits until the calls of the same answer that come before it are over, where it is one of several.
+    pub(crate) async fn in_turn(&self) -> Result<(), ToolError> {
+        let Some(member) = &self.together else { return Ok(()) };
+        let begun = self.unless_stopped(self.while_person(member.turn())).await?;
+        begun.map_err(|why| ToolError::unavailable(Needed::Host, Text::same(why)))
     }
 
     pub(crate) fn waiting_for(&self, request_id: &str) {

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use chatos_prompts::RequestId;
+use chatos_together::Member;
 use chatos_tool::{
     Answer, CallRecord, CanceledBy, Confirm, DenyRule, Envelope, Finish, Lang, LogLevel, Reason, Redactor,
     Stamp, Text, ToolError, Transport, limits,
@@ -83,6 +84,8 @@ pub struct CallRequest {
     pub resume: Option<Resume>,
     /// The question the same call was waiting for when an earlier process ended (agents §8).
     pub asked: Option<RequestId>,
+    /// The calls of the same answer that it asks together with.
+    pub together: Option<Arc<Member>>,
     /// The connected client, for tools that ask it something themselves.
     pub client: Option<ClientLink>,
     /// The call was read together with others.
@@ -332,6 +335,7 @@ impl Call<'_> {
             elicitor: request.elicitor,
             resume: request.resume,
             asked: Mutex::new(request.asked),
+            together: request.together,
             client: request.client,
             suspended: Mutex::new(None),
             clock: CallClock::start(),

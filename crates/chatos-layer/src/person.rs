@@ -15,6 +15,7 @@ use chatos_prompts::response::{self, Status};
 use chatos_prompts::{
     Answerer, Approval, Effect, Object, Owner, Problem, RequestId, Ruling, Surface, Unasked, shown,
 };
+use chatos_together::Place;
 use chatos_tool::{
     CanceledBy, DenyRule, Issue, IssueCode, Needed, Phase, Reason, Text, ToolError, Trace, persons_note,
 };
@@ -42,6 +43,8 @@ pub struct Question {
     pub effect: Option<Effect>,
     /// The text of which the prompt shows a part.
     pub whole: Option<String>,
+    /// Where it stands among the questions of the same answer.
+    pub group: Option<Place>,
     /// Another question of the same call came before: what an earlier call brought is not its answer.
     pub again: bool,
 }
@@ -53,7 +56,7 @@ impl Question {
         let checked = kind::check_strict(prompt, &RequestId::mint(), &source);
         match checked.prompt {
             Some(prompt) if checked.problems.is_empty() => {
-                Ok(Self { source, prompt, effect: None, whole: None, again: false })
+                Ok(Self { source, prompt, effect: None, whole: None, group: None, again: false })
             }
             _ => Err(checked.problems),
         }
@@ -105,6 +108,8 @@ pub struct AskRequest {
     pub effect: Option<Effect>,
     /// The text of which the prompt shows a part; kept before the question is written.
     pub whole: Option<String>,
+    /// Where it stands among the questions of the same answer.
+    pub group: Option<Place>,
 }
 
 /// Who would see a question in the queue right now.
@@ -213,6 +218,10 @@ pub trait PromptQueue: Send + Sync {
     /// What the person's rules say about this effect. Where there are none, the person is asked.
     fn rule_on<'a>(&'a self, _effect: &'a Effect, _trace: &'a Trace) -> BoxFuture<'a, Ruling> {
         Box::pin(std::future::ready(Ruling::Ask))
+    }
+    /// Whether a rule of the person answers this effect, so that nobody would be asked. Counts as no use of it.
+    fn is_ruled<'a>(&'a self, _effect: &'a Effect, _trace: &'a Trace) -> BoxFuture<'a, bool> {
+        Box::pin(std::future::ready(false))
     }
     /// Whether a person said that the connected client, by the name it gives itself, may decide about its
     /// own calls under this root (inbox §1.5). Nobody said so where nothing is known of clients.

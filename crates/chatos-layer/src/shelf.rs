@@ -246,6 +246,7 @@ impl Shelf {
             ));
         };
         if !cx.settings.confirm_file_changes && !cx.ask {
+            cx.in_turn().await?;
             let committing = committing.clone();
             let first = Arc::clone(&work);
             let done = self.job(cx, move |job| {

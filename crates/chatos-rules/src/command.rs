@@ -20,6 +20,16 @@ pub enum Join {
     And,
 }
 
+impl Join {
+    /// As it is written.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Pipe => "|",
+            Self::And => "&&",
+        }
+    }
+}
+
 /// A program and its arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Simple {

@@ -175,6 +175,15 @@ fn matches(rule: &Rule, call: &Call<'_>, now: i64, world: &dyn World) -> Fit {
         return Err("record");
     }
     scope(rule, call)?;
+    content(rule, call, world)
+}
+
+/// Whether a call is one that a rule is about, wherever and whenever it was made; what no rule can allow is not.
+pub(crate) fn is_about(rule: &Rule, call: &Call<'_>, world: &dyn World) -> bool {
+    floor(call).is_none() && content(rule, call, world).is_ok()
+}
+
+fn content(rule: &Rule, call: &Call<'_>, world: &dyn World) -> Fit {
     if rule.server != call.text("/identity") {
         return Err("server");
     }
@@ -416,7 +425,7 @@ fn words(rule: &CommandRule, words: &[String], call: &Call<'_>, world: &dyn Worl
 }
 
 /// A path below the project, links followed.
-fn inside(word: &str, call: &Call<'_>, world: &dyn World) -> bool {
+pub(crate) fn inside(word: &str, call: &Call<'_>, world: &dyn World) -> bool {
     let plain = !word.is_empty()
         && !word.starts_with(['/', '-', '+', '@'])
         && !word.split('/').any(|part| part == "..");

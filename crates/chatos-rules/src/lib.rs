@@ -8,13 +8,19 @@ mod carriers;
 mod command;
 mod decide;
 mod glob;
+mod past;
+mod proposals;
 mod propose;
 mod rule;
+mod words;
 
 pub use command::{Join, Line, NotLiteral, Simple, read};
 pub use decide::{Call, Decision, Found, Looked, Outcome, Why, World, decide};
+pub use past::{Backtest, Past, backtest};
+pub use proposals::{Proposal, proposals};
 pub use propose::propose;
 pub use rule::{
     ArgMatch, ArgOp, CommandRule, Effect, Fault, FileOp, HostRule, More, OtherArgs, PathRule, Rule, RuleJoin,
     Scope, ScopeKind, ShellRule, check,
 };
+pub use words::misfit;

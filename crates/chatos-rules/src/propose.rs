@@ -77,7 +77,7 @@ fn shell(text: &str) -> Option<(ShellRule, String)> {
     Some((ShellRule { commands: commands.collect(), join }, text.trim().to_owned()))
 }
 
-fn paths(files: &[Value]) -> Option<(PathRule, String)> {
+pub(crate) fn paths(files: &[Value]) -> Option<(PathRule, String)> {
     let mut rule = PathRule { globs: Vec::new(), ops: Vec::new() };
     let mut add = |path: &str, op: FileOp| {
         if path.is_empty() || path.contains(['*', '?']) {

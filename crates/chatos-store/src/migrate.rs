@@ -45,6 +45,11 @@ const MIGRATIONS: &[Migration] = &[
     Migration { version: 20, name: "model_facts", sql: include_str!("migrations/0020_model_facts.sql") },
     Migration { version: 23, name: "documents", sql: include_str!("migrations/0023_documents.sql") },
     Migration { version: 24, name: "reach", sql: include_str!("migrations/0024_reach.sql") },
+    Migration {
+        version: 25,
+        name: "question_facts",
+        sql: include_str!("migrations/0025_question_facts.sql"),
+    },
 ];
 
 /// The schema this binary reads and writes.

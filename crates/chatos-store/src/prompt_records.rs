@@ -179,6 +179,12 @@ impl Store {
                 let row = prompt(connection, &id)?;
                 return Ok(row.map_or(PromptAnswered::Unknown, |row| PromptAnswered::Lost(Box::new(row))));
             }
+            connection
+                .prepare_cached(
+                    "UPDATE question_facts SET asked_with = NULL, asked_as = NULL
+                     WHERE request_id = ?1 AND asked_with IS NOT NULL",
+                )?
+                .execute([&id])?;
             if let Some((owner, sealed, expires_at)) = &new.private {
                 refuse_outdated(connection, Some(sealed), None)?;
                 connection
@@ -224,7 +230,8 @@ impl Store {
                 .prepare_cached(
                     "DELETE FROM prompt_outbox WHERE request_id = ?1 AND mirrored_at IS NOT NULL",
                 )?
-                .execute([id])?;
+                .execute([&id])?;
+            connection.prepare_cached("DELETE FROM question_facts WHERE request_id = ?1")?.execute([id])?;
             Ok(())
         })
     }

@@ -8,6 +8,7 @@ pub mod input;
 pub mod show;
 mod snooze;
 mod task_editor;
+mod together;
 mod watch;
 
 use std::process::ExitCode;

@@ -90,6 +90,19 @@ pub struct PromptCard {
     /// The permissions profile in force.
     pub profile: Option<String>,
     pub sandbox: Option<CardSandbox>,
+    /// The questions it is asked together with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<CardGroup>,
+}
+
+/// Where a question stands among those of the same model answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CardGroup {
+    /// Names them.
+    pub id: String,
+    /// From 0, in the order of the calls.
+    pub at: u64,
+    pub of: u64,
 }
 
 /// What would be done, to what.

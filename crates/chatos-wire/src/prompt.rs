@@ -461,3 +461,45 @@ pub struct PromptClosed {
     /// It was closed before.
     pub already: bool,
 }
+
+/// Questions that are asked together.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct PromptsTogether {
+    /// In the order of the calls; those that are answered are not among them.
+    pub items: Vec<PromptView>,
+    /// The digest over all that is shown.
+    pub shown: String,
+}
+
+/// One answer to questions that are asked together.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AnswerTogether {
+    /// As it was given with the questions.
+    pub shown: String,
+    /// Those that are approved; the others are refused.
+    pub accepted: Vec<String>,
+    /// A note to the agent.
+    pub remark: Option<String>,
+    /// `cli` for a terminal.
+    pub by: Option<String>,
+    /// The process that answers.
+    pub pid: Option<u32>,
+}
+
+/// What became of each question.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct AnsweredTogether {
+    /// Recorded.
+    pub done: Vec<String>,
+    /// Not recorded, with why.
+    pub skipped: Vec<SkippedQuestion>,
+}
+
+/// A question whose answer was not recorded.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct SkippedQuestion {
+    pub id: String,
+    pub code: String,
+    pub message: String,
+}

@@ -35,6 +35,9 @@ pub struct NewRule {
     /// It comes from elsewhere: it is kept paused.
     #[serde(default)]
     pub imported: bool,
+    /// The person saw which of their earlier answers it differs from.
+    #[serde(default, rename = "alsoDifferent")]
+    pub also_different: bool,
 }
 
 /// Whether a rule rests.
@@ -42,6 +45,9 @@ pub struct NewRule {
 #[serde(deny_unknown_fields)]
 pub struct PauseRule {
     pub paused: bool,
+    /// The person saw which of their earlier answers it differs from.
+    #[serde(default, rename = "alsoDifferent")]
+    pub also_different: bool,
 }
 
 /// A rule that was kept, or would be.
@@ -60,16 +66,77 @@ pub struct RuleOfPrompt {
     pub scope: String,
     /// How many days it holds; 30 when absent.
     pub days: Option<i64>,
+    /// The person saw which of their earlier answers it differs from.
+    #[serde(default, rename = "alsoDifferent", skip_serializing_if = "std::ops::Not::not")]
+    pub also_different: bool,
 }
 
-/// What to try the rules on.
+/// A record to compare with past answers; nothing is kept.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BacktestRule {
+    pub rule: Map<String, Value>,
+}
+
+/// How a rule compares with what the person said before.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RuleBacktest {
+    /// Past answers about the same tool.
+    pub considered: i64,
+    /// The rule would have said the same.
+    pub same: i64,
+    /// It would have said something else, or the person refused the same thing elsewhere.
+    pub different: i64,
+    /// The person would have been asked all the same.
+    pub still_asked: i64,
+    /// Which questions those that differ are, newest first.
+    pub different_ids: Vec<String>,
+    /// Those of them that were refused where the rule would hold: such a rule is not kept.
+    pub refused_ids: Vec<String>,
+    /// All of it in one sentence.
+    pub sentence: String,
+}
+
+/// Rules that past answers suggest.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct RuleProposals {
+    pub proposals: Vec<RuleProposal>,
+}
+
+/// A rule that past answers suggest; it is not kept.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RuleProposal {
+    pub rule: Map<String, Value>,
+    /// How many approvals suggest it.
+    pub count: i64,
+    pub first_at: String,
+    pub last_at: String,
+    /// Some of the calls, newest first.
+    pub examples: Vec<String>,
+    pub backtest: RuleBacktest,
+}
+
+/// What to try the rules on: a command, or a tool with its arguments.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TryRules {
     /// A command as an agent would run it, sandboxed and without network.
-    pub command: String,
+    pub command: Option<String>,
+    /// The server of the tool: its identity, or the name of a built-in one.
+    pub server: Option<String>,
+    /// The server's own name of the tool.
+    pub tool: Option<String>,
+    pub arguments: Option<Map<String, Value>>,
     /// The real path of the project.
     pub project: String,
+    /// The agent that would call.
+    pub agent: Option<String>,
+    /// The chat it would call in.
+    pub chat: Option<String>,
+    /// `main` or `sub`.
+    pub role: Option<String>,
 }
 
 /// What the rules would say.
@@ -80,8 +147,14 @@ pub struct RulesTried {
     pub decision: String,
     /// Why somebody would be asked.
     pub why: String,
+    /// The rule that decides.
+    pub by: Option<String>,
     /// The commands as they were read.
     pub words: Vec<Vec<String>>,
+    /// What stands between them.
+    pub joins: Vec<String>,
+    /// Which file each program is; nothing where it is none that counts.
+    pub programs: Vec<Option<String>>,
     /// Why it is not made of literal words.
     pub not_literal: Option<String>,
     /// Each rule with the first thing that did not fit.
@@ -94,4 +167,6 @@ pub struct RuleLooked {
     pub rule: String,
     pub name: String,
     pub failed: Option<String>,
+    /// The same in words.
+    pub why: Option<String>,
 }

@@ -1,7 +1,7 @@
 // The prompt routes as functions (ui-prompts §12.2).
 
 import type { WireObject } from '../protocol';
-import type { PromptList, PromptRecorded, PromptView, PromptsArchived, RuleKept, RuleList } from '../protocol/wire';
+import type { AgentExplanation, AnsweredTogether, PromptsTogether, PromptList, PromptRecorded, PromptView, PromptsArchived, RuleBacktest, RuleKept, RuleList, RuleProposals, RulesTried, TryRules } from '../protocol/wire';
 import type { Http, Query } from './http';
 
 export type PromptsShown = 'needs_you' | 'snoozed' | 'results' | 'history' | 'all';
@@ -23,6 +23,13 @@ export interface PromptQuery {
 /** Where a rule holds. */
 export type RuleScope = 'run' | 'chat' | 'project';
 
+/** The rule that is to be made with an answer. */
+export interface WantedRule {
+  scope: RuleScope;
+  /** The person saw which earlier answers it differs from. */
+  alsoDifferent?: boolean;
+}
+
 const BASE = '/api/v1/prompts';
 const RULES = '/api/v1/rules';
 const CLIENT_KEY = 'chatos.client';
@@ -39,9 +46,9 @@ export class PromptsApi {
   }
 
   /** `rule`: keeps, once the answer is recorded, the rule that would have given it. */
-  respond(id: string, response: WireObject, shown: string | null, rule: RuleScope | null = null): Promise<PromptRecorded> {
+  respond(id: string, response: WireObject, shown: string | null, rule: WantedRule | null = null): Promise<PromptRecorded> {
     const [path, options] = at(id, '/response');
-    return this.http.post(path, { response, ...(shown === null ? {} : { shown }), ...(rule === null ? {} : { rule: { scope: rule } }) }, options);
+    return this.http.post(path, { response, ...(shown === null ? {} : { shown }), ...(rule === null ? {} : { rule }) }, options);
   }
 
   /** Without a moment it is back at once. */
@@ -75,12 +82,46 @@ export class PromptsApi {
     return this.http.post(path, { scope }, options);
   }
 
+  /** The open questions that are asked with this one. */
+  together(id: string): Promise<PromptsTogether> {
+    return this.http.get(...at(id, '/together'));
+  }
+
+  /** Approves some of them and rejects the others. */
+  answerTogether(id: string, shown: string, accepted: string[], remark: string): Promise<AnsweredTogether> {
+    const [path, options] = at(id, '/together');
+    return this.http.post(path, { shown, accepted, ...(remark.trim() === '' ? {} : { remark }) }, options);
+  }
+
   rules(): Promise<RuleList> {
     return this.http.get(RULES);
   }
 
-  pauseRule(id: string, paused: boolean): Promise<RuleKept> {
-    return this.http.patch(`${RULES}/${encodeURIComponent(id)}`, { paused });
+  addRule(rule: WireObject): Promise<RuleKept> {
+    return this.http.post(RULES, { rule });
+  }
+
+  /** How a rule compares with earlier answers. */
+  backtest(rule: WireObject): Promise<RuleBacktest> {
+    return this.http.post(`${RULES}/backtest`, { rule });
+  }
+
+  /** Rules that earlier answers suggest. */
+  proposals(): Promise<RuleProposals> {
+    return this.http.get(`${RULES}/proposals`);
+  }
+
+  tryRules(call: Partial<TryRules> & { project: string }): Promise<RulesTried> {
+    return this.http.post(`${RULES}/decide`, call);
+  }
+
+  /** Why an agent may use a tool, or not. */
+  explain(agentId: string, tool: string, sub: boolean): Promise<AgentExplanation> {
+    return this.http.get(`/api/v1/agents/${encodeURIComponent(agentId)}/explain`, { query: { tool, role: sub ? 'sub' : 'main' } });
+  }
+
+  pauseRule(id: string, paused: boolean, alsoDifferent: boolean): Promise<RuleKept> {
+    return this.http.patch(`${RULES}/${encodeURIComponent(id)}`, { paused, ...(alsoDifferent ? { alsoDifferent } : {}) });
   }
 
   removeRule(id: string): Promise<void> {

@@ -5,7 +5,7 @@ import { type ApiError, toApiError } from '../api/error';
 import type { PromptsApi } from '../api/prompts';
 import type { EventFrame } from '../protocol';
 import type { PromptsShown } from '../api/prompts';
-import type { PromptHealth, PromptList, PromptView, PromptsArchived, RuleKept, RuleList } from '../protocol/wire';
+import type { AnsweredTogether, PromptHealth, PromptList, PromptView, PromptsArchived, RuleKept, RuleList } from '../protocol/wire';
 import { PromptForm } from './prompts/form.svelte';
 import { History } from './prompts/history.svelte';
 import { type PromptItem, readItem } from './prompts/item';
@@ -229,8 +229,28 @@ export class Prompts {
     return this.#api.rules();
   }
 
-  pauseRule(id: string, paused: boolean): Promise<RuleKept> {
-    return this.#api.pauseRule(id, paused);
+  /** What dialogs about rules ask the host. */
+  get ruleApi(): Pick<PromptsApi, 'addRule' | 'backtest' | 'explain' | 'proposals' | 'tryRules'> {
+    return this.#api;
+  }
+
+  /** The questions that are asked with one, and the digest over all of them. */
+  async together(id: string): Promise<{ items: PromptItem[]; shown: string }> {
+    const { items, shown } = await this.#api.together(id);
+    return { items: items.map(readItem).filter((item) => item !== null), shown };
+  }
+
+  answerTogether(id: string, shown: string, accepted: string[], remark: string): Promise<AnsweredTogether> {
+    return this.#api.answerTogether(id, shown, accepted, remark);
+  }
+
+  /** A question as it stands, or stood; null where it cannot be read. */
+  async look(id: string): Promise<PromptItem | null> {
+    return readItem(await this.#api.get(id).catch(() => null));
+  }
+
+  pauseRule(id: string, paused: boolean, alsoDifferent = false): Promise<RuleKept> {
+    return this.#api.pauseRule(id, paused, alsoDifferent);
   }
 
   removeRule(id: string): Promise<void> {

@@ -19,6 +19,8 @@ export interface Script {
   pieces?: string[];
   more?: Promise<void>;
   call?: { tool: string; args: unknown };
+  /** Several calls in one answer. */
+  calls?: { tool: string; args: unknown }[];
   /** Waits until this resolves before it says anything. */
   after?: Promise<void>;
 }
@@ -83,6 +85,12 @@ export class ModelServer {
   async #answer(body: Body, send: (delta: object, finish?: string | null) => void, response: ServerResponse): Promise<void> {
     const script = this.decide(body);
     await script.after;
+    if (script.calls) {
+      const calls = script.calls.map(({ tool, args }, index) => ({ index, id: `call-${this.requests.length}-${index}`, type: 'function', function: { name: offered(body, tool) ?? tool, arguments: JSON.stringify(args) } }));
+      send({ role: 'assistant', tool_calls: calls });
+      send({}, 'tool_calls');
+      return;
+    }
     const name = script.call && offered(body, script.call.tool);
     if (script.call && name !== undefined) {
       const call = { index: 0, id: `call-${this.requests.length}`, type: 'function', function: { name, arguments: JSON.stringify(script.call.args) } };

@@ -1,6 +1,8 @@
 //! Calls of the built-in servers: in this process, through their layer, which validates, logs and
 //! envelopes them (tools §16.1).
 
+use std::sync::Arc;
+
 use chatos_tool::{Fault, Needed, ToolError, Transport};
 use tokio::sync::mpsc;
 
@@ -28,7 +30,15 @@ impl Call<'_> {
             task: None,
             attempt: 1,
         };
-        if let Err(fault) = self.observer.sending(sending).await {
+        if let Some(member) = &self.order.together {
+            // It may wait for a person and for others before it does anything: until then it is planned, no more.
+            let observer = Arc::clone(&self.observer);
+            member.before_acting(Box::new(move || {
+                Box::pin(async move {
+                    observer.sending(sending).await.map_err(|fault| fault.message.en.into_owned())
+                })
+            }));
+        } else if let Err(fault) = self.observer.sending(sending).await {
             return self.refuse(not_sent(&fault));
         }
         let (progress, mut reports) = mpsc::channel(16);
@@ -41,8 +51,11 @@ impl Call<'_> {
             ask: self.tool.ask && self.tool.asks_itself,
             asked: match &self.order.resume {
                 Some(Resumed::Asked { request_id }) => Some(request_id.clone()),
+                // It asked together with others and had not begun.
+                Some(Resumed::Prompt { request_id }) if self.tool.asks_itself => Some(request_id.clone()),
                 _ => None,
             },
+            together: self.order.together.clone(),
             workdir: self.order.workdir.clone(),
             session: self.order.trace.session_id.clone().unwrap_or_default(),
             lang: self.order.lang,

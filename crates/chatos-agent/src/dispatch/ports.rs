@@ -54,6 +54,8 @@ pub struct BuiltInCall {
     pub ask: bool,
     /// The question it was waiting for when an earlier process ended.
     pub asked: Option<String>,
+    /// The calls of the same answer that it asks together with.
+    pub together: Option<Arc<chatos_together::Member>>,
     /// The chat's workspace root.
     pub workdir: PathBuf,
     /// Names the chat for fair queueing.

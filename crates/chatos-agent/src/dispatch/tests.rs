@@ -250,6 +250,7 @@ fn order(tool: &str) -> CallOrder {
         extra_meta: Map::new(),
         resume: None,
         to_queue: false,
+        together: None,
     }
 }
 

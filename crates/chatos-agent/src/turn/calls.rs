@@ -16,9 +16,13 @@ use crate::resume::{Decision, decide};
 use crate::stage::{CallStep, PlannedCall, Word};
 use crate::transcript::{Pending, Transcript};
 use chatos_servers::Toolset;
+use chatos_together::Member;
 
 /// Calls at once.
 const PARALLEL: usize = 8;
+/// Most changes of files, and most commands, that are asked about together.
+const FILES_TOGETHER: usize = 32;
+const COMMANDS_TOGETHER: usize = 20;
 /// How often a model is asked to send broken arguments again.
 const RESENDS: usize = 3;
 /// Calls of one answer that are made.
@@ -41,6 +45,13 @@ impl Turn {
         let mut rest = run;
         while let Some(first) = rest.first() {
             let together = rest.iter().take_while(|pending| self.may_share(&set, pending)).count();
+            let asking = self.ask_together(&set, rest);
+            if asking > 1 {
+                let (group, left) = rest.split_at(asking);
+                rest = left;
+                self.together(chat, &set, group, &cancel).await?;
+                continue;
+            }
             if together < 2 {
                 self.alone(chat, &set, first.clone(), &cancel).await?;
                 rest = &rest[1..];
@@ -50,7 +61,7 @@ impl Turn {
             rest = left;
             // Results come back in the order of the calls, whichever ends first.
             let mut ended = stream::iter(group.to_vec())
-                .map(|pending| self.make(chat, &set, pending, &cancel, None))
+                .map(|pending| self.make(chat, &set, pending, &cancel, None, None))
                 .buffered(PARALLEL);
             while let Some(done) = ended.next().await {
                 let (step, pending, end) = done?;
@@ -71,6 +82,52 @@ impl Turn {
         reads && matches!(decide(pending.step.as_ref()), Decision::Execute | Decision::Again)
     }
 
+    /// How many of the next calls are planned first and asked about together: changes of files, or commands, that stand
+    /// next to one another and were never begun (inbox §3.1).
+    fn ask_together(&self, set: &Toolset, rest: &[Pending]) -> usize {
+        let kind = |pending: &Pending| {
+            let tool = set.get(&pending.call.name)?;
+            let fresh = matches!(decide(pending.step.as_ref()), Decision::Execute);
+            if !fresh || !tool.asks_itself || self.arguments(set, pending).is_err() {
+                return None;
+            }
+            match tool.tool.as_str() {
+                "apply_patch" | "delete_path" | "edit_file" | "write_file" => Some("files"),
+                "run_shell_command" => Some("commands"),
+                _ => None,
+            }
+        };
+        let first = rest.first().and_then(kind);
+        let most = if first == Some("commands") { COMMANDS_TOGETHER } else { FILES_TOGETHER };
+        if first.is_none() {
+            return 0;
+        }
+        rest.iter().take(most).take_while(|pending| kind(pending) == first).count()
+    }
+
+    /// Makes calls that ask together: each plans, all are asked about, and they act one after the other.
+    async fn together(
+        &self,
+        chat: &Transcript,
+        set: &Arc<Toolset>,
+        group: &[Pending],
+        cancel: &CancellationToken,
+    ) -> Result<(), Fault> {
+        let name = uuid::Uuid::now_v7().to_string();
+        let members = chatos_together::members(&name, group.len());
+        let make = |(pending, member): (Pending, Member)| {
+            self.make(chat, set, pending, cancel, None, Some(Arc::new(member)))
+        };
+        // All of them at once: whoever has not planned yet holds up the question.
+        let mut ended =
+            stream::iter(group.iter().cloned().zip(members)).map(make).buffered(group.len().max(1));
+        while let Some(done) = ended.next().await {
+            let (step, pending, end) = done?;
+            self.stage.finish_call(step, pending, end).await?;
+        }
+        Ok(())
+    }
+
     async fn alone(
         &self,
         chat: &Transcript,
@@ -86,7 +143,7 @@ impl Turn {
                 word => return self.stage.settle_call(pending, word == Word::Worked).await,
             },
         };
-        let (step, pending, end) = self.make(chat, set, pending, cancel, goes_on).await?;
+        let (step, pending, end) = self.make(chat, set, pending, cancel, goes_on, None).await?;
         self.stage.finish_call(step, pending, end).await
     }
 
@@ -97,6 +154,7 @@ impl Turn {
         pending: Pending,
         cancel: &CancellationToken,
         resume: Option<crate::dispatch::Resumed>,
+        together: Option<Arc<Member>>,
     ) -> Result<(CallStep, Pending, CallEnd), Fault> {
         let known = pending.step.as_ref().filter(|_| resume.is_some());
         let goes_on = known.map(|step| CallStep {
@@ -130,6 +188,7 @@ impl Turn {
             extra_meta: Map::new(),
             resume,
             to_queue: false,
+            together,
         };
         let observer = self.stage.observer(&step);
         let end = self.stage.call(Arc::clone(set), order, observer).await;

@@ -181,6 +181,7 @@ impl Bench {
             elicitor: None,
             resume: None,
             asked: None,
+            together: None,
             client: None,
             batch: None,
         };

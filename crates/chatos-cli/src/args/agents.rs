@@ -34,6 +34,9 @@ pub(crate) enum Agent {
         agent: String,
         /// Only tools with this name; `*` and `?` are wildcards
         tool: Option<String>,
+        /// Say also what the rules would do about a call with these arguments, as JSON, in a folder (--project)
+        #[arg(long, value_name = "JSON", requires = "tool")]
+        args: Option<String>,
         /// In chats (main) or as a subagent (sub)
         #[arg(long, value_enum, default_value = "main")]
         role: RoleArg,

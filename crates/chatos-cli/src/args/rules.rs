@@ -14,10 +14,33 @@ pub(crate) enum Rules {
         /// Rule ID, or its beginning
         id: String,
     },
-    /// Say what the rules would do about a command in a folder (--project), and why; exit status 0 allow, 1 ask, 3 deny
+    /// Say what the rules would do about a command or a tool in a folder (--project), and why; exit status 0 allow, 1 ask, 3 deny
     Test {
         /// The command, as an agent would run it
-        command: String,
+        #[arg(required_unless_present = "tool")]
+        command: Option<String>,
+        /// Instead of a command: a server and one of its tools
+        #[arg(long, num_args = 2, value_names = ["SERVER", "TOOL"], conflicts_with = "command")]
+        tool: Option<Vec<String>>,
+        /// The arguments of the tool, as JSON
+        #[arg(long, value_name = "JSON", requires = "tool")]
+        args: Option<String>,
+        /// As this agent: ID, name or its beginning
+        #[arg(long, value_name = "AGENT")]
+        agent: Option<String>,
+    },
+    /// Propose rules from what you approved again and again, each with how it compares with your earlier answers; asks which to keep
+    Propose,
+    /// Compare a rule with your earlier answers: how many it would have answered the same way; exit status 0 where none differs, 1 otherwise
+    Backtest {
+        /// Rule ID, or its beginning; or a file with one rule as `show` and `export` write it
+        rule: String,
+    },
+    /// Keep a rule from a file with one rule as JSON; asks you first
+    Add {
+        /// The file
+        #[arg(long)]
+        file: PathBuf,
     },
     /// Pause a rule: it answers nothing until it is resumed
     Pause {

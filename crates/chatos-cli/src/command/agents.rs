@@ -6,12 +6,13 @@ use std::process::ExitCode;
 
 use chatos_paths::Environment;
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
+use chatos_wire::rule::RulesTried;
 use hyper::Method;
 use serde_json::{Map, Value, json};
 
 use crate::args::{Agent, AgentFields, Global, Land, RoleArg};
 use chatos_desk::encode;
-use chatos_terminal::client::{Api, block_on};
+use chatos_terminal::client::{Answer, Api, block_on};
 use chatos_terminal::names::Names;
 use chatos_terminal::output::{Output, Paint, pad, visible, width};
 
@@ -25,6 +26,8 @@ pub(crate) fn run_agent(
     action: Agent,
 ) -> Result<ExitCode, Fault> {
     let current = environment.current_dir().to_owned();
+    let project = global.project.as_ref().map_or(current.clone(), |path| current.join(path));
+    let project = std::fs::canonicalize(&project).unwrap_or(project);
     let api = Api::connect(global, environment)?;
     block_on(async {
         let names = Names::new(&api, output.lang);
@@ -56,7 +59,7 @@ pub(crate) fn run_agent(
                 }
                 output.say(&Text::new(format!("`{agent}` is removed"), format!("已删除 `{agent}`")));
             }
-            Agent::Explain { agent, tool, role } => {
+            Agent::Explain { agent, tool, args, role } => {
                 let id = names.agent(&agent).await?;
                 let role = match role {
                     RoleArg::Main => "main",
@@ -66,7 +69,14 @@ pub(crate) fn run_agent(
                 if let Some(tool) = &tool {
                     path.push_str(&format!("&tool={}", encode(tool)));
                 }
-                let explained = api.get_json(&path, output.lang).await?;
+                let mut explained = api.get_json(&path, output.lang).await?;
+                if let Some(tool) = &tool {
+                    let arguments = super::rules::arguments(args.as_deref())?;
+                    let call = json!({
+                        "tool": tool, "arguments": arguments, "agent": id, "role": role, "project": project,
+                    });
+                    decide(&api, output, &mut explained, &call).await?;
+                }
                 if output.json { output.json_line(&explained) } else { explain(output, &explained) }
             }
         }
@@ -314,6 +324,51 @@ fn print_lands(output: &Output, list: &Value) {
     }
 }
 
+/// What the rules would say about this very call, for each server that may be used for it.
+async fn decide(api: &Api, output: &Output, explained: &mut Value, call: &Value) -> Result<(), Fault> {
+    for server in explained["servers"].as_array_mut().into_iter().flatten() {
+        let name = server["name"].as_str().unwrap_or_default().to_owned();
+        // The built-in ones are known by their names.
+        let own = chatos_builtin::server_info(&name).is_some();
+        let identity = if own { json!(name) } else { server["identity"].clone() };
+        for tool in server["tools"].as_array_mut().into_iter().flatten() {
+            if tool["granted"] != true || tool["tool"] != call["tool"] {
+                continue;
+            }
+            let mut body = call.clone();
+            body["server"] = identity.clone();
+            let tried: Answer<RulesTried> =
+                api.ask(Method::POST, "/api/v1/rules/decide", Some(&body), output.lang).await?;
+            tool["rules"] = tried.raw.clone();
+        }
+    }
+    Ok(())
+}
+
+/// Rules and floor of one call, with the line that decides.
+fn explain_rules(output: &Output, tool: &Value) {
+    let Ok(tried) = serde_json::from_value::<RulesTried>(tool["rules"].clone()) else { return };
+    let name = |id: &String| {
+        tried.rules.iter().find(|rule| rule.rule == *id).map_or(id.clone(), |rule| rule.name.clone())
+    };
+    let by = tried.by.as_ref().map(name).unwrap_or_default();
+    let asks = tool["ask"] == true;
+    let line = match tried.decision.as_str() {
+        "allow" => Text::new(format!("→ not asked: your rule “{by}”"), format!("→ 不询问：你的规则“{by}”")),
+        "deny" => Text::new(format!("→ refused: your rule “{by}”"), format!("→ 拒绝：你的规则“{by}”")),
+        _ if asks => Text::new(
+            format!("→ asked: the profile says so; {}", tried.why),
+            format!("→ 询问：授权配置要求；{}", tried.why),
+        ),
+        _ => Text::new(
+            format!("→ asked where Settings say so; {}", tried.why),
+            format!("→ 若设置要求则询问；{}", tried.why),
+        ),
+    };
+    output.line(&format!("      {}", output.paint(Paint::Bold, &visible(line.get(output.lang)))));
+    super::rules::tell_steps(output, &tried);
+}
+
 fn explain(output: &Output, explained: &Value) {
     if let Some(stop) = explained.get("stop") {
         output.line(&output.paint(Paint::Bad, &text(stop, "message")));
@@ -349,6 +404,7 @@ fn explain(output: &Output, explained: &Value) {
                 pad(&text(tool, "tool"), 24),
                 output.paint(Paint::Dim, &text(tool, "rule"))
             ));
+            explain_rules(output, tool);
         }
     }
     for prompt in explained["prompts"].as_array().map(Vec::as_slice).unwrap_or_default() {

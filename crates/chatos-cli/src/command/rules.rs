@@ -1,6 +1,8 @@
 //! `chatos rules`: what answers questions for the person. Pausing and removing is for everybody; that a rule begins to
 //! answer is said by a person in a terminal.
 
+mod propose;
+
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
@@ -13,6 +15,7 @@ use serde_json::{Value, json};
 use crate::args::{Global, Rules};
 use chatos_desk::encode;
 use chatos_terminal::client::{Answer, Api, block_on};
+use chatos_terminal::names::Names;
 use chatos_terminal::output::{Output, Paint, visible};
 use chatos_terminal::prompts::input;
 
@@ -40,13 +43,24 @@ pub(crate) fn run(
                 let list = list(&api, output).await?;
                 return output.json_pretty(&json!(named(&list.rules, &id)?));
             }
-            Rules::Test { command } => {
+            Rules::Test { command, tool, args, agent } => {
                 let project = global.project.as_ref().map_or(current.clone(), |path| current.join(path));
                 let project = std::fs::canonicalize(&project).unwrap_or(project);
-                let body = json!({ "command": command, "project": project });
+                let mut body = json!({ "command": command, "project": project });
+                if let Some([server, tool]) = tool.as_deref() {
+                    body["server"] = json!(server);
+                    body["tool"] = json!(tool);
+                    body["arguments"] = arguments(args.as_deref())?;
+                }
+                if let Some(agent) = &agent {
+                    body["agent"] = json!(Names::new(&api, output.lang).agent(agent).await?);
+                }
                 let tried = api.ask(Method::POST, "/api/v1/rules/decide", Some(&body), output.lang).await?;
                 return Ok(tell(output, &tried));
             }
+            Rules::Propose => propose::run(&api, output).await?,
+            Rules::Backtest { rule } => return propose::backtest(&api, output, &current, &rule).await,
+            Rules::Add { file } => propose::add(&api, output, &current.join(file)).await?,
             Rules::Pause { id } => pause(&api, output, &id, true).await?,
             Rules::Resume { id } => pause(&api, output, &id, false).await?,
             Rules::Remove { id } => {
@@ -108,13 +122,18 @@ async fn pause(api: &Api, output: &Output, id: &str, paused: bool) -> Result<(),
     let list = list(api, output).await?;
     let rule = named(&list.rules, id)?;
     let name = visible(&name_of(rule));
+    let mut also = false;
+    if !paused {
+        needs_person(output)?;
+        also = propose::compare(api, output, rule).await?;
+    }
     if !paused && !is_meant(output, rule)? {
         output.say(&Text::new(format!("{name} stays paused"), format!("{name} 仍为暂停")));
         return Ok(());
     }
     let path = format!("/api/v1/rules/{}", encode(&rule.id));
     let done: Answer<RuleKept> =
-        api.ask(Method::PATCH, &path, Some(&json!({ "paused": paused })), output.lang).await?;
+        api.ask(Method::PATCH, &path, Some(&json!({ "paused": paused, "alsoDifferent": also })), output.lang).await?;
     if output.json {
         output.json_line(&done.raw);
     }
@@ -126,8 +145,31 @@ async fn pause(api: &Api, output: &Output, id: &str, paused: bool) -> Result<(),
     Ok(())
 }
 
+/// The arguments of a tool as a person types them.
+pub(crate) fn arguments(text: Option<&str>) -> Result<Value, Fault> {
+    let read = serde_json::from_str::<Value>(text.unwrap_or("{}"));
+    read.ok().filter(Value::is_object).ok_or_else(|| {
+        Fault::new(
+            ErrorCode::InvalidArgument,
+            Text::fixed("`--args` is no JSON object", "`--args` 不是 JSON 对象"),
+        )
+        .code("args_invalid")
+        .hint(Text::fixed(
+            "for example --args '{\"path\": \"a.txt\"}'",
+            "例如 --args '{\"path\": \"a.txt\"}'",
+        ))
+    })
+}
+
 /// A person says so after reading what the rule answers.
 fn is_meant(output: &Output, rule: &RuleView) -> Result<bool, Fault> {
+    needs_person(output)?;
+    print(output, std::slice::from_ref(rule));
+    Ok(agreed(output))
+}
+
+/// Only somebody at a terminal lets a rule answer.
+fn needs_person(output: &Output) -> Result<(), Fault> {
     if output.json || !std::io::stdin().is_terminal() {
         return Err(Fault::new(
             ErrorCode::PermissionDenied,
@@ -139,10 +181,13 @@ fn is_meant(output: &Output, rule: &RuleView) -> Result<bool, Fault> {
             "请在终端中运行，或在待办页面恢复该规则",
         )));
     }
-    print(output, std::slice::from_ref(rule));
+    Ok(())
+}
+
+fn agreed(output: &Output) -> bool {
     let question = Text::fixed("Let it answer from now on? [y/N] ", "让它从现在起生效？[y/N] ");
     let typed = input::line(question.get(output.lang)).ok().flatten().unwrap_or_default();
-    Ok(matches!(typed.trim(), "y" | "Y" | "yes"))
+    matches!(typed.trim(), "y" | "Y" | "yes")
 }
 
 async fn import(api: &Api, output: &Output, file: &std::path::Path) -> Result<(), Fault> {
@@ -249,13 +294,25 @@ fn tell(output: &Output, tried: &Answer<RulesTried>) -> ExitCode {
     if let Some(why) = &tried.not_literal {
         output.line(&format!("    {}", visible(why)));
     }
-    for words in &tried.words {
-        output.line(&format!("    {}", visible(&words.join(" · "))));
+    if !tried.why.is_empty() {
+        output.line(&format!("    {}", visible(&tried.why)));
+    }
+    tell_steps(output, tried);
+    code
+}
+
+/// How a command was read, and what became of each rule.
+pub(crate) fn tell_steps(output: &Output, tried: &RulesTried) {
+    for (i, words) in tried.words.iter().enumerate() {
+        let join = i.checked_sub(1).and_then(|i| tried.joins.get(i)).map_or("", String::as_str);
+        let program = tried.programs.get(i).and_then(Option::as_deref);
+        let program = program.map_or(String::new(), |path| format!("  ({path})"));
+        output.line(&visible(&format!("    {join:>2} {}{program}", words.join(" · "))));
     }
     for rule in &tried.rules {
         let fits = Text::fixed("fits", "符合");
-        let line = format!("    {}: {}", rule.name, rule.failed.as_deref().unwrap_or(fits.get(output.lang)));
-        output.line(&visible(&line));
+        let why = rule.why.as_deref().or(rule.failed.as_deref());
+        let mark = if rule.failed.is_none() { "✓" } else { "✗" };
+        output.line(&visible(&format!("    {mark} {}: {}", rule.name, why.unwrap_or(fits.get(output.lang)))));
     }
-    code
 }

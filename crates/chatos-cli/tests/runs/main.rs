@@ -30,5 +30,6 @@ mod proxy;
 mod socket;
 mod support;
 mod terminal;
+mod together;
 mod trace;
 mod versions;

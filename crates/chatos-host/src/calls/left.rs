@@ -147,6 +147,7 @@ async fn go_on(host: &Arc<Host>, ask: OpenAsk) -> Result<(), Fault> {
         extra_meta: meta,
         resume: Some(Resumed::Prompt { request_id }),
         to_queue: true,
+        together: None,
     };
     let set = host.servers().toolset_of(&ask.identity, host.languages().models).await?;
     host.calls().dispatcher().call(&set, order, Arc::new(NoObserver)).await;

@@ -200,6 +200,7 @@ fn order(
         extra_meta: meta,
         resume: None,
         to_queue: false,
+        together: None,
     })
 }
 

@@ -183,6 +183,7 @@ impl Connection {
                 elicitor: elicit::elicitor(&context).map(|client| Arc::new(client) as Arc<dyn Elicitor>),
                 resume,
                 asked: None,
+                together: None,
                 client: Some(client),
                 batch: None,
             },

@@ -163,6 +163,7 @@ async fn put(cx: &CallCx, owner: &Owner, question: &Question, tell: bool) -> Res
         id: Some(id.clone()),
         effect: question.effect.clone(),
         whole: question.whole.clone(),
+        group: question.group.clone(),
     };
     // Not dropped on cancel: a question that is on its way arrives, and is then withdrawn.
     let (queue, own) = (cx.queue.clone(), owner.clone());
@@ -184,6 +185,9 @@ async fn put(cx: &CallCx, owner: &Owner, question: &Question, tell: bool) -> Res
     match asked {
         Ok(asked) => {
             let asked = asked.map_err(refused)?;
+            if let Some(member) = &cx.together {
+                member.asked();
+            }
             if tell && asked != id {
                 cx.waiting_for(asked.as_str());
             }

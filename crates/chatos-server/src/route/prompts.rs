@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use axum::http::header;
-use chatos_inbox::{PromptReply, Questions};
+use chatos_inbox::{PromptReply, Questions, TogetherReply};
 use chatos_prompts::Surface;
 use chatos_tool::{Fault, Lang};
 use chatos_wire::prompt::{
-    ArchiveOrder, PromptAnswer, PromptAsked, PromptAsker, PromptCheck, PromptClosed, PromptDraft,
-    PromptDraftQuery, PromptEntries, PromptFindQuery, PromptIds, PromptList, PromptLogQuery, PromptName,
-    PromptQuery, PromptRecorded, PromptRequest, PromptTaken, PromptText, PromptTextQuery, PromptView,
-    PromptWait, PromptWaitQuery, PromptsArchived, SnoozeOrder,
+    AnswerTogether, AnsweredTogether, ArchiveOrder, PromptAnswer, PromptAsked, PromptAsker, PromptCheck,
+    PromptClosed, PromptDraft, PromptDraftQuery, PromptEntries, PromptFindQuery, PromptIds, PromptList,
+    PromptLogQuery, PromptName, PromptQuery, PromptRecorded, PromptRequest, PromptTaken, PromptText,
+    PromptTextQuery, PromptView, PromptWait, PromptWaitQuery, PromptsArchived, PromptsTogether, SnoozeOrder,
 };
 use chatos_wire::status::Done;
 use serde_json::{Value, json};
@@ -41,6 +41,12 @@ pub(crate) fn add(routes: &mut Routes) {
     );
     routes.post("/api/v1/prompts/{id}/response", "Answer a question; the first answer wins", answer);
     routes.post("/api/v1/prompts/{id}/snooze", "Put a question off for a while, or back", snooze);
+    routes.get("/api/v1/prompts/{id}/together", "Open questions that are asked with this one", together);
+    routes.post(
+        "/api/v1/prompts/{id}/together",
+        "Approve some of the questions asked together, and refuse the others",
+        answer_together,
+    );
     routes.get("/api/v1/prompts/{id}/wait", "Wait for the verified answer", wait);
     routes.post("/api/v1/prompts/{id}/take", "Take the private values, exactly once", take);
     routes.post("/api/v1/prompts/{id}/close", "Withdraw a question", close);
@@ -151,6 +157,34 @@ async fn snooze(
     // What is shown of it elsewhere is taken back.
     app.host().reach().wake();
     typed(put_off)
+}
+
+async fn together(
+    app: App,
+    cx: Caller,
+    (Path(path), Query(named)): (Path<String>, Query<PromptName>),
+) -> Result<PromptsTogether, ApiError> {
+    let id = id_of(path, named.id);
+    typed(at_desk(&app, cx.lang, move |desk, lang| desk.together(&id, lang)).await?)
+}
+
+async fn answer_together(
+    app: App,
+    cx: Caller,
+    (Path(path), Query(named), Body(body)): (Path<String>, Query<PromptName>, Body<AnswerTogether>),
+) -> Result<AnsweredTogether, ApiError> {
+    let session = cx.session()?;
+    let id = id_of(path, named.id);
+    let surface = if from_page(&cx) { Surface::Ui } else { Surface::Api };
+    let reply = TogetherReply {
+        shown: body.shown,
+        accepted: body.accepted,
+        remark: body.remark,
+        by: body.by,
+        viewer: viewer(session),
+        pid: body.pid,
+    };
+    typed(at_desk(&app, cx.lang, move |desk, lang| desk.answer_together(&id, &reply, surface, lang)).await?)
 }
 
 async fn wait(

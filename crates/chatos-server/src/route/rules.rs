@@ -2,7 +2,10 @@
 
 use chatos_inbox::WantedRule;
 use chatos_wire::prompt::PromptName;
-use chatos_wire::rule::{NewRule, PauseRule, RuleKept, RuleList, RuleOfPrompt, RulesTried, TryRules};
+use chatos_wire::rule::{
+    BacktestRule, NewRule, PauseRule, RuleBacktest, RuleKept, RuleList, RuleOfPrompt, RuleProposals,
+    RulesTried, TryRules,
+};
 use chatos_wire::status::Done;
 use serde_json::Value;
 
@@ -20,7 +23,9 @@ pub(crate) fn add(routes: &mut Routes) {
     routes.post("/api/v1/rules", "Keep a rule", keep);
     routes.patch("/api/v1/rules/{id}", "Pause or resume a rule", pause);
     routes.delete("/api/v1/rules/{id}", "Remove a rule", remove);
-    routes.post("/api/v1/rules/decide", "What the rules would say about a command", decide);
+    routes.post("/api/v1/rules/decide", "What the rules would say about a call", decide);
+    routes.post("/api/v1/rules/backtest", "How a rule compares with past answers", backtest);
+    routes.get("/api/v1/rules/proposals", "Rules that past answers suggest", proposals);
     routes.post("/api/v1/prompts/{id}/rule", "The rule that would have answered a question", of_prompt);
 }
 
@@ -29,7 +34,10 @@ async fn list(app: App, _: Caller, (): ()) -> Result<RuleList, ApiError> {
 }
 
 async fn keep(app: App, _: Caller, Body(body): Body<NewRule>) -> Result<RuleKept, ApiError> {
-    typed(blocking(&app, move |host| host.inbox().add_rule(&Value::Object(body.rule), body.imported)).await?)
+    let kept = blocking(&app, move |host| {
+        host.inbox().add_rule(&Value::Object(body.rule), body.imported, body.also_different)
+    });
+    typed(kept.await?)
 }
 
 async fn pause(
@@ -37,7 +45,8 @@ async fn pause(
     _: Caller,
     (Path(id), Body(body)): (Path<String>, Body<PauseRule>),
 ) -> Result<RuleKept, ApiError> {
-    typed(blocking(&app, move |host| host.inbox().pause_rule(&id, body.paused)).await?)
+    let kept = blocking(&app, move |host| host.inbox().pause_rule(&id, body.paused, body.also_different));
+    typed(kept.await?)
 }
 
 async fn remove(app: App, _: Caller, Path(id): Path<String>) -> Result<Done, ApiError> {
@@ -45,10 +54,21 @@ async fn remove(app: App, _: Caller, Path(id): Path<String>) -> Result<Done, Api
     Ok(Done { ok: true })
 }
 
-async fn decide(app: App, _: Caller, Body(body): Body<TryRules>) -> Result<RulesTried, ApiError> {
+async fn backtest(app: App, cx: Caller, Body(body): Body<BacktestRule>) -> Result<RuleBacktest, ApiError> {
+    let lang = cx.lang;
+    typed(blocking(&app, move |host| host.inbox().backtest_rule(&Value::Object(body.rule), lang)).await?)
+}
+
+async fn proposals(app: App, cx: Caller, (): ()) -> Result<RuleProposals, ApiError> {
+    let lang = cx.lang;
+    typed(blocking(&app, move |host| host.inbox().proposed_rules(lang)).await?)
+}
+
+async fn decide(app: App, cx: Caller, Body(body): Body<TryRules>) -> Result<RulesTried, ApiError> {
+    let lang = cx.lang;
     let tried = blocking(&app, move |host| {
         let path = host.environment().variables().get("PATH").map_or("", String::as_str);
-        host.inbox().try_rules(&body.command, &body.project, path)
+        host.inbox().try_rules(&body, path, lang)
     });
     typed(tried.await?)
 }
@@ -59,6 +79,6 @@ async fn of_prompt(
     (Path(path), Query(named), Body(body)): (Path<String>, Query<PromptName>, Body<RuleOfPrompt>),
 ) -> Result<RuleKept, ApiError> {
     let id = id_of(path, named.id);
-    let wanted = WantedRule { scope: body.scope, days: body.days };
+    let wanted = WantedRule { scope: body.scope, days: body.days, also_different: body.also_different };
     typed(blocking(&app, move |host| host.inbox().propose_rule(&id, &wanted)).await?)
 }

@@ -101,6 +101,12 @@ pub struct PromptsAnswer {
     /// Decline an MCP server's question
     #[arg(long)]
     pub decline: bool,
+    /// Answer everything that is asked together with it
+    #[arg(long)]
+    pub together: bool,
+    /// Of what is asked together, approve only this number, path or command, and reject the rest; repeatable
+    #[arg(long, value_name = "ITEM", requires = "ok", allow_hyphen_values = true)]
+    pub only: Vec<String>,
     /// Field value, as key=value; repeatable
     #[arg(long, value_name = "K=V", requires = "ok", allow_hyphen_values = true)]
     pub value: Vec<String>,

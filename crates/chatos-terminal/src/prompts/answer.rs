@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::ask::{read_json, read_text};
 use super::desk::Desk;
 use super::form::{self, Outcome};
-use super::{finish, input, show, usage};
+use super::{finish, input, show, together, usage};
 use crate::args::PromptsAnswer;
 use crate::output::Output;
 
@@ -21,6 +21,17 @@ pub(super) async fn run(desk: &Desk, output: &Output, flags: &PromptsAnswer) -> 
     let item = desk.show(&id, output.lang).await?;
     if !(flags.ok || flags.cancel || flags.decline) {
         return interactive(desk, output, &id, item, flags).await;
+    }
+    if flags.together || !flags.only.is_empty() {
+        let remark = flags.remark.as_deref();
+        let done = together::by_flags(desk, output, &id, &item, flags.ok, &flags.only, remark).await?;
+        if output.json {
+            output.json_line(&done);
+        } else {
+            let n = done["done"].as_array().map_or(0, Vec::len);
+            output.say(&Text::new(format!("Answered {n} questions."), format!("已回答 {n} 个问题。")));
+        }
+        return Ok(ExitCode::SUCCESS);
     }
     let response = match response(flags, &item) {
         Ok(response) => response,

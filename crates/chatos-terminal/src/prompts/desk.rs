@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use chatos_host::{Visit, visit_inbox};
-use chatos_inbox::{PromptReply, Questions};
+use chatos_inbox::{PromptReply, Questions, TogetherReply};
 use chatos_paths::{Announcement, Environment};
 use chatos_prompts::Surface;
 use chatos_tool::{Fault, Lang};
@@ -192,6 +192,34 @@ impl Desk {
                 api.call(Method::POST, &path(id, "/snooze"), Some(&body), lang).await
             }
             Who::Here(desk) => desk.snooze(id, until.as_deref(), lang),
+        }
+    }
+
+    /// The open questions that are asked with one.
+    pub(super) async fn together(&self, id: &str, lang: Lang) -> Result<Value, Fault> {
+        match &self.who {
+            Who::Host(api) => api.get_json(&path(id, "/together"), lang).await,
+            Who::Here(desk) => desk.together(id, lang),
+        }
+    }
+
+    /// One answer to all of them.
+    pub(super) async fn answer_together(&self, id: &str, body: &Value, lang: Lang) -> Result<Value, Fault> {
+        match &self.who {
+            Who::Host(api) => api.call(Method::POST, &path(id, "/together"), Some(body), lang).await,
+            Who::Here(desk) => {
+                let text = |key: &str| body[key].as_str().map(str::to_owned);
+                let accepted = body["accepted"].as_array().into_iter().flatten();
+                let reply = TogetherReply {
+                    shown: text("shown").unwrap_or_default(),
+                    accepted: accepted.filter_map(Value::as_str).map(str::to_owned).collect(),
+                    remark: text("remark"),
+                    by: text("by"),
+                    viewer: String::new(),
+                    pid: Some(std::process::id()),
+                };
+                desk.answer_together(id, &reply, Surface::Cli, lang)
+            }
         }
     }
 

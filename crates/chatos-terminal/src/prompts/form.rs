@@ -4,7 +4,7 @@ use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use serde_json::{Map, Value, json};
 
 use super::desk::Desk;
-use super::{input, show, task_editor};
+use super::{input, show, task_editor, together};
 use crate::output::{Output, Paint};
 
 /// How the form ended.
@@ -33,6 +33,15 @@ pub(super) async fn ask(
     remark: Option<&str>,
 ) -> Result<Outcome, Fault> {
     let mut errors = Value::Null;
+    if together::is_one_of_several(&item) {
+        // Answered with the others.
+        if item["state"] != "pending" {
+            return Ok(Outcome::Closed);
+        }
+        if let Some(outcome) = together::ask(desk, output, id, &item).await? {
+            return Ok(outcome);
+        }
+    }
     loop {
         if item["state"] != "pending" {
             show::item(output, &item, show::Diff::Whole);

@@ -17,3 +17,9 @@ test('a rule is offered for what rules can be about, never at high risk or for a
   }
   expect(readCard({ ...card, risk: 'none' })).toBeNull();
 });
+
+test('a question that stands for several says how many', () => {
+  const card = { verb: 'create_file', object: 'a.txt', count: 1, risk: 'medium', reasons: [], group: { id: 'g', at: 0, of: 5 } };
+  expect(readCard(card)?.group).toEqual({ of: 5 });
+  for (const group of [undefined, null, 5, { id: 'g', at: 0, of: 1 }, { id: 'g', at: 0, of: 'many' }]) expect(readCard({ ...card, group })?.group).toBeNull();
+});

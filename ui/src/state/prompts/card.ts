@@ -42,6 +42,8 @@ export interface Card {
   app: string | null;
   profile: string | null;
   sandbox: { level: string; network: boolean } | null;
+  /** How many questions of one answer are asked together; each is one of them. */
+  group: { of: number } | null;
 }
 
 /** Where a rule could answer questions like this one from now on; the host has the last word. */
@@ -61,6 +63,7 @@ export function readCard(value: unknown): Card | null {
   const project = part(card['project']);
   const session = part(card['session']);
   const sandbox = part(card['sandbox']);
+  const of = part(card['group'])?.['of'];
   return {
     verb,
     object: text(card['object']) ?? '',
@@ -77,6 +80,7 @@ export function readCard(value: unknown): Card | null {
     session: session && { id: text(session['id']) ?? '', title: text(session['title']) ?? '' },
     app: text(card['app']),
     profile: text(card['profile']),
+    group: typeof of === 'number' && of > 1 ? { of } : null,
     sandbox: sandbox && { level: text(sandbox['level']) ?? 'none', network: sandbox['network'] !== false },
   };
 }

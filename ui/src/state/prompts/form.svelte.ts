@@ -3,7 +3,7 @@
 
 import type { ApiError } from '../../api/error';
 import { toApiError } from '../../api/error';
-import type { PromptsApi, RuleScope } from '../../api/prompts';
+import type { PromptsApi, RuleScope, WantedRule } from '../../api/prompts';
 import type { WireObject } from '../../protocol';
 import type { PromptRecorded, RuleKept } from '../../protocol/wire';
 import { type Draft, type DraftTask, cancelResponse, checkDraft, hostIssues, initialDraft, isPristine, keptTasks, mergeDraft, okResponse, storedDraft } from './draft';
@@ -219,7 +219,7 @@ export class PromptForm {
 
   /** Checks and sends, with the rule that is to be kept for questions like this one. While one answer is on its way
       there is no second (ui-prompts §13). */
-  async send(verdict: Verdict, rule: RuleScope | null = null): Promise<Outcome> {
+  async send(verdict: Verdict, rule: WantedRule | null = null): Promise<Outcome> {
     const item = this.item;
     if (!item || this.sending || this.done || !this.ready || this.closed) return { kind: 'refused' };
     const draft = $state.snapshot(this.draft) as Draft;

@@ -9,6 +9,8 @@ import type { Issue } from './schema';
 export function titleOf(item: PromptItem): string {
   const { titles } = i18n.t.prompts;
   // Another program, and an app that asks by itself, say themselves what it is about.
+  const together = item.state === 'pending' ? item.card?.group : null;
+  if (together) return item.card?.verb === 'run_command' ? i18n.t.prompts.card.titles.commands(together.of) : i18n.t.prompts.card.titles.files(together.of);
   const known = item.card && !item.client && item.card.app === null && cardTitle(item.card);
   if (known) return known;
   if (item.title !== null) return item.title;

@@ -165,6 +165,15 @@ pub(super) fn asked(host: &Arc<Host>, rows: Vec<StepRow>) -> Vec<StepFacts> {
     let run_id = rows.first().map(|row| row.run_id.clone()).unwrap_or_default();
     let mut steps = facts(rows);
     mark_open_asks(host.store(), &run_id, &mut steps);
+    // Asked together with others and not begun: what the host withdrew when it stopped is asked anew.
+    for step in steps.iter_mut().filter(|step| !step.sent && own.contains_key(&step.seq)) {
+        let id = step.request_id.as_deref().and_then(|id| RequestId::parse(id).ok());
+        let item = id.and_then(|id| host.inbox().questions().ok()?.prompts().get(&id));
+        let by = item.and_then(|item| item.answer?.by);
+        if by.is_some_and(|by| by.starts_with("host:")) {
+            step.request_id = None;
+        }
+    }
     for step in steps.iter_mut().filter(|step| step.sent) {
         let Some(server) = own.get(&step.seq) else { continue };
         // Tools that only ask have no other effect.

@@ -205,6 +205,7 @@ async fn a_secret_of_the_person_is_used_by_reference_and_shown_to_nobody() {
         id: None,
         effect: None,
         whole: None,
+        group: None,
     };
     let id = bench.queue.ask(request).await.unwrap();
     let masked = json!({ "status": "ok", "values": { "pw": "******" } });
