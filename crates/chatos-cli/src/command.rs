@@ -12,6 +12,7 @@ pub(crate) mod doctor;
 pub(crate) mod grant;
 pub(crate) mod hook;
 pub(crate) mod install;
+pub(crate) mod instructions;
 pub(crate) mod journal;
 pub(crate) mod mcp;
 pub(crate) mod models;

@@ -26,12 +26,25 @@ const NEAREST: usize = 3;
 pub struct Desk<'a> {
     /// Where the person's own commands are.
     pub folder: PathBuf,
+    /// Folders of a project whose texts a person lets be used, nearest first, and its root; else nothing.
+    pub project: Option<ProjectCommands>,
+    /// What the list says about the project's commands.
+    pub problem: Option<Text>,
     /// Where prompts come from.
     pub servers: &'a Servers,
     /// What the agent was granted: which servers count.
     pub outcome: &'a Outcome,
     /// The language of texts.
     pub lang: Lang,
+}
+
+/// Where a project has commands.
+#[derive(Debug, Clone)]
+pub struct ProjectCommands {
+    /// Nothing outside of it is read.
+    pub root: PathBuf,
+    /// The folders, nearest first.
+    pub folders: Vec<PathBuf>,
 }
 
 /// Everything there is, with what a name needs to be filled.
@@ -61,12 +74,22 @@ impl Desk<'_> {
     }
 
     async fn all(&self, wait: Duration) -> Result<All, Fault> {
-        let folder = self.folder.clone();
-        let shelf = tokio::task::spawn_blocking(move || own::read(&folder)).await.map_err(|error| {
+        let (folder, project) = (self.folder.clone(), self.project.clone());
+        let shelves = tokio::task::spawn_blocking(move || {
+            let mut shelves = vec![("user", own::read(&folder))];
+            for project in project.iter() {
+                let read = |folder: &PathBuf| ("project", own::read_within(folder, Some(&project.root)));
+                shelves.extend(project.folders.iter().map(read));
+            }
+            shelves
+        });
+        let shelves = shelves.await.map_err(|error| {
             Fault::new(ErrorCode::Internal, Text::same("reading the commands failed")).caused_by(&error)
         })?;
         let (found, late) = self.servers.prompts(self.outcome, wait).await?;
-        Ok(arranged(shelf, found, late, self.lang))
+        let mut all = arranged(shelves, found, late, self.lang);
+        all.problems.extend(self.problem.clone());
+        Ok(all)
     }
 
     /// The text of what was typed, from its `/` on. Nothing is sent.
@@ -145,22 +168,31 @@ fn object(values: BTreeMap<String, String>) -> Map<String, Value> {
     values.into_iter().map(|(name, value)| (name, Value::String(value))).collect()
 }
 
-/// Built-in ones, then the person's own, then prompts by server; a name that is taken leaves only the key.
-fn arranged(shelf: Shelf, found: Vec<ServerPrompts>, late: Vec<String>, lang: Lang) -> All {
+/// Built-in ones, then the person's own, the project's, then prompts by server; a name that is taken leaves only the key.
+fn arranged(
+    shelves: Vec<(&str, Shelf)>,
+    found: Vec<ServerPrompts>,
+    late: Vec<String>,
+    lang: Lang,
+) -> All {
     let mut items: Vec<(CommandView, Origin)> =
         built_in::ALL.iter().map(|command| (built_in::view(command, lang), Origin::BuiltIn)).collect();
-    for own in shelf.commands {
-        let view = CommandView {
-            key: format!("cmd:user:{}", own.name),
-            name: own.name.clone(),
-            kind: CommandKind::Text,
-            title: String::new(),
-            description: own.description.clone(),
-            argument_hint: own.hint.clone(),
-            arguments: Vec::new(),
-            source: "user".to_owned(),
-        };
-        items.push((view, Origin::Own(own)));
+    let mut problems = Vec::new();
+    for (source, shelf) in shelves {
+        for own in shelf.commands {
+            let view = CommandView {
+                key: format!("cmd:{source}:{}", own.name),
+                name: own.name.clone(),
+                kind: CommandKind::Text,
+                title: String::new(),
+                description: own.description.clone(),
+                argument_hint: own.hint.clone(),
+                arguments: Vec::new(),
+                source: source.to_owned(),
+            };
+            items.push((view, Origin::Own(own)));
+        }
+        problems.extend(shelf.problems);
     }
     for ServerPrompts { server, prompts } in found {
         for prompt in prompts.iter() {
@@ -178,7 +210,7 @@ fn arranged(shelf: Shelf, found: Vec<ServerPrompts>, late: Vec<String>, lang: La
         // Names of strangers may be the same once they are typed; the first one is reachable.
         keys.insert(view.key.clone())
     });
-    All { items, late, problems: shelf.problems }
+    All { items, late, problems }
 }
 
 impl All {
@@ -265,7 +297,8 @@ mod tests {
     fn all() -> All {
         let shelf = Shelf { commands: vec![own("review"), own("help")], problems: Vec::new() };
         let found = vec![prompts("a", &["review", "tools", "plan"]), prompts("b", &["plan"])];
-        arranged(shelf, found, Vec::new(), Lang::En)
+        let theirs = Shelf { commands: vec![own("review"), own("deploy")], problems: Vec::new() };
+        arranged(vec![("user", shelf), ("project", theirs)], found, Vec::new(), Lang::En)
     }
 
     #[test]
@@ -273,12 +306,23 @@ mod tests {
         let all = all();
         let names: Vec<&str> =
             all.items.iter().skip(built_in::ALL.len()).map(|(view, _)| view.name.as_str()).collect();
-        assert_eq!(names, ["review", "cmd:user:help", "a:review", "a:tools", "plan", "b:plan"]);
+        assert_eq!(names, [
+                "review",
+                "cmd:user:help",
+                "cmd:project:review",
+                "deploy",
+                "a:review",
+                "a:tools",
+                "plan",
+                "b:plan"
+            ]);
         for (name, key) in [
             ("help", "help"),
             ("review", "cmd:user:review"),
             ("cmd:user:review", "cmd:user:review"),
             ("cmd:user:help", "cmd:user:help"),
+            ("cmd:project:review", "cmd:project:review"),
+            ("deploy", "cmd:project:deploy"),
             ("a:review", "a:review"),
             ("plan", "a:plan"),
             ("a:plan", "a:plan"),

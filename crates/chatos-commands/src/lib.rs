@@ -15,5 +15,5 @@ mod desk;
 
 pub mod mentions;
 
-pub use desk::{Desk, PATIENCE};
+pub use desk::{Desk, PATIENCE, ProjectCommands};
 pub use fill::{mentioned, words};

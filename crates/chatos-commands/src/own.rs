@@ -42,16 +42,27 @@ pub(crate) struct Shelf {
 
 /// Reads a folder and the folders in it. One that is not there is empty. Blocks.
 pub(crate) fn read(folder: &Path) -> Shelf {
+    read_within(folder, None)
+}
+
+/// The same of a folder of a project: what a link leads to outside of the project's root is left out.
+pub(crate) fn read_within(folder: &Path, root: Option<&Path>) -> Shelf {
     let mut shelf = Shelf::default();
     let mut left = MOST_FILES;
+    let outside = |path: &Path| {
+        root.is_some_and(|root| !path.canonicalize().is_ok_and(|real| real.starts_with(root)))
+    };
     for path in entries(folder) {
+        if outside(&path) {
+            continue;
+        }
         let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
         if name.starts_with('.') {
             continue;
         }
         if path.is_dir() {
             let prefix = format!("{name}:");
-            for inner in entries(&path) {
+            for inner in entries(&path).into_iter().filter(|inner| !outside(inner)) {
                 shelf.take(&inner, &prefix, &mut left);
             }
         } else {
@@ -192,5 +203,21 @@ mod tests {
         assert_eq!((message.description.as_str(), message.has_command()), ("Write a message", true));
         assert_eq!(shelf.problems.len(), 4, "{:?}", shelf.problems);
         assert!(read(&dir.path().join("nowhere")).commands.is_empty());
+    }
+
+    #[test]
+    fn a_link_out_of_a_project_is_no_command_of_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().canonicalize().unwrap();
+        let folder = base.join("project/.claude/commands");
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::create_dir_all(base.join("outside")).unwrap();
+        std::fs::write(base.join("outside/secret.md"), "SECRET").unwrap();
+        std::fs::write(folder.join("plan.md"), "Plan $1").unwrap();
+        std::os::unix::fs::symlink(base.join("outside/secret.md"), folder.join("file.md")).unwrap();
+        std::os::unix::fs::symlink(base.join("outside"), folder.join("dir")).unwrap();
+        let shelf = read_within(&folder, Some(&base.join("project")));
+        assert_eq!(shelf.commands.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["plan"]);
+        assert_eq!(read(&folder).commands.len(), 3);
     }
 }

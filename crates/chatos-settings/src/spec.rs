@@ -60,6 +60,8 @@ pub enum Fallback {
     Text(&'static str),
     /// `[]`.
     EmptyList,
+    /// These items.
+    List(&'static [&'static str]),
     /// `{}`.
     EmptyMap,
 }
@@ -155,6 +157,7 @@ impl SettingSpec {
             Fallback::Int(value) => Value::from(value),
             Fallback::Text(value) => Value::from(value),
             Fallback::EmptyList => Value::Array(Vec::new()),
+            Fallback::List(items) => items.iter().copied().map(Value::from).collect(),
             Fallback::EmptyMap => Value::Object(serde_json::Map::new()),
         }
     }

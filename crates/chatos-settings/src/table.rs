@@ -722,6 +722,21 @@ pub const SETTINGS: &[SettingSpec] = &[
         description: ("Empty: the model of the chat", "留空则使用会话的模型"),
     },
     SettingSpec {
+        key: "instructionFiles",
+        kind: SettingKind::List { max_items: 16, absolute_paths: false },
+        fallback: Fallback::List(&["AGENTS.md", "CLAUDE.md", ".claude/CLAUDE.md"]),
+        section: Section::Agents,
+        env: &[],
+        flag: None,
+        restart: false,
+        weakens: Weakens::Never,
+        label: ("Instruction files of projects", "项目的说明文件"),
+        description: (
+            "Names in the order in which they count, one file per folder; empty: none is used, not even your own",
+            "按优先顺序排列的文件名，每个文件夹采用一个；留空则一个也不用，包括你自己的",
+        ),
+    },
+    SettingSpec {
         key: "toolSearch",
         kind: SettingKind::Enum { options: &["auto", "on", "off"], aliases: &[] },
         fallback: Fallback::Text("auto"),

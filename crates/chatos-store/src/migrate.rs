@@ -43,6 +43,7 @@ const MIGRATIONS: &[Migration] = &[
     },
     Migration { version: 19, name: "context", sql: include_str!("migrations/0019_context.sql") },
     Migration { version: 20, name: "model_facts", sql: include_str!("migrations/0020_model_facts.sql") },
+    Migration { version: 21, name: "instructions", sql: include_str!("migrations/0021_instructions.sql") },
 ];
 
 /// The schema this binary reads and writes.

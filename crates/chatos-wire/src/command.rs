@@ -35,7 +35,8 @@ pub struct CommandList {
 pub struct CommandView {
     /// What is typed behind `/`: the bare name, or the key where another command has that name.
     pub name: String,
-    /// The name that no other command has: the word of a built-in one, `cmd:user:<name>`, `<server>:<prompt>`.
+    /// The name that no other command has: the word of a built-in one, `cmd:user:<name>`, `cmd:project:<name>`,
+    /// `<server>:<prompt>`.
     pub key: String,
     pub kind: CommandKind,
     /// For people; empty when there is none.
@@ -45,7 +46,7 @@ pub struct CommandView {
     pub argument_hint: String,
     /// What a prompt is filled with; empty for the other kinds.
     pub arguments: Vec<CommandArgument>,
-    /// Where it comes from: `chatos`, `user`, or the server's name.
+    /// Where it comes from: `chatos`, `user`, `project`, or the server's name.
     pub source: String,
 }
 

@@ -25,6 +25,7 @@ pub(crate) fn run_agent(
     action: Agent,
 ) -> Result<ExitCode, Fault> {
     let current = environment.current_dir().to_owned();
+    let project = global.project.as_ref().map(|project| current.join(project));
     let api = Api::connect(global, environment)?;
     block_on(async {
         let names = Names::new(&api, output.lang);
@@ -66,8 +67,22 @@ pub(crate) fn run_agent(
                 if let Some(tool) = &tool {
                     path.push_str(&format!("&tool={}", encode(tool)));
                 }
-                let explained = api.get_json(&path, output.lang).await?;
-                if output.json { output.json_line(&explained) } else { explain(output, &explained) }
+                let mut explained = api.get_json(&path, output.lang).await?;
+                let texts = match &project {
+                    Some(project) => Some(super::instructions::of(&api, output, project).await?),
+                    None => None,
+                };
+                if output.json {
+                    if let Some(texts) = &texts {
+                        explained["instructions"] = json!(texts);
+                    }
+                    output.json_line(&explained);
+                } else {
+                    explain(output, &explained);
+                    if let Some(texts) = &texts {
+                        super::instructions::print(output, texts);
+                    }
+                }
             }
         }
         Ok(ExitCode::SUCCESS)

@@ -10,6 +10,7 @@ mod commands;
 mod faults;
 mod golden;
 mod hanging;
+mod instructions;
 mod kill;
 mod language;
 mod late;

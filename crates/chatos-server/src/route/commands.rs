@@ -1,11 +1,12 @@
 //! What a person types behind `/` and `@`: the list of commands, the text one becomes, and files of the workspace.
 //! No app and no model reaches these routes.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use chatos_commands::mentions::Workspace;
-use chatos_commands::{Desk, PATIENCE};
+use chatos_commands::{Desk, PATIENCE, ProjectCommands};
+use chatos_host::Host;
 use chatos_policy::{Outcome, Role};
 use chatos_store::SessionRow;
 use chatos_tool::{ErrorCode, Fault, Text};
@@ -13,6 +14,7 @@ use chatos_wire::command::{
     CommandList, CommandQuery, CompleteOrder, Completions, FillOrder, Filled, MentionList, MentionOrder,
     MentionQuery, MentionedFiles,
 };
+use chatos_wire::instructions::InstructionConsent;
 
 use crate::api::ApiError;
 use crate::app::App;
@@ -44,6 +46,24 @@ pub(crate) fn add(routes: &mut Routes) {
 struct Place {
     outcome: Outcome,
     root: PathBuf,
+    project: Option<ProjectCommands>,
+    /// The project has commands, and nobody decided about it yet.
+    undecided: bool,
+}
+
+/// Where a project may have commands, in each of its folders.
+const OF_PROJECT: [&str; 2] = [".chatos/commands", ".claude/commands"];
+
+/// The folders with commands of a project, nearest first, where a person lets its texts be used; and whether there are
+/// some that nobody decided about.
+fn of_project(host: &Host, root: &Path) -> Result<(Option<ProjectCommands>, bool), Fault> {
+    let Some((project, word)) = host.instructions().word(root)? else { return Ok((None, false)) };
+    let inside = project.folders();
+    let places = inside.iter().rev().flat_map(|rel| OF_PROJECT.map(|name| project.root.join(rel).join(name)));
+    let folders: Vec<PathBuf> = places.filter(|folder| folder.is_dir()).collect();
+    let undecided = word.is_none() && !folders.is_empty();
+    let used = word == Some(InstructionConsent::Use) && !folders.is_empty();
+    Ok((used.then_some(ProjectCommands { root: project.root, folders }), undecided))
 }
 
 async fn place(app: &App, session: Option<String>, agent: Option<String>) -> Result<Place, ApiError> {
@@ -65,7 +85,9 @@ async fn place(app: &App, session: Option<String>, agent: Option<String>) -> Res
             None => host.agents().first_agent()?,
         };
         let outcome = host.agents().outcome(&agent, Role::Main)?;
-        Ok(Place { outcome, root: host.run_place(&row, &agent)?.dir })
+        let root = host.run_place(&row, &agent)?.dir;
+        let (project, undecided) = of_project(host, &root)?;
+        Ok(Place { outcome, root, project, undecided })
     })
     .await
 }
@@ -73,6 +95,13 @@ async fn place(app: &App, session: Option<String>, agent: Option<String>) -> Res
 fn desk<'a>(app: &'a App, cx: &Caller, place: &'a Place) -> Desk<'a> {
     Desk {
         folder: app.host().dir().path().join(FOLDER),
+        project: place.project.clone(),
+        problem: place.undecided.then(|| {
+            Text::fixed(
+                "this project has commands of its own; `chatos instructions --set use` in its folder allows them",
+                "此项目有自己的命令；在其文件夹中运行 `chatos instructions --set use` 即可使用",
+            )
+        }),
         servers: app.host().servers(),
         outcome: &place.outcome,
         lang: cx.lang,

@@ -10,7 +10,7 @@ use hyper::Method;
 use serde_json::{Value, json};
 
 use super::files::File;
-use crate::args::Chat;
+use crate::args::{Chat, Instructions};
 use crate::client::Api;
 use crate::names::Names;
 use crate::output::{Output, Paint, visible};
@@ -39,6 +39,8 @@ pub(super) struct Talk<'a> {
     pub(super) files: Vec<File>,
     /// How full the model's window is, in hundredths, since the last answer.
     pub(super) context: Option<u64>,
+    /// What every message says about texts of the project; nothing where nobody can be asked.
+    pub(super) instructions: Option<&'static str>,
     api: &'a Api,
     since: u64,
 }
@@ -61,8 +63,17 @@ impl<'a> Talk<'a> {
         if let Some(written) = &options.model {
             order["modelId"] = json!(names.model(written).await?);
         }
-        let mut talk =
-            Self { desk, output, here, id: String::new(), files: Vec::new(), context: None, api, since: 0 };
+        let mut talk = Self {
+            desk,
+            output,
+            here,
+            id: String::new(),
+            files: Vec::new(),
+            context: None,
+            instructions: options.instructions.map(Instructions::as_str),
+            api,
+            since: 0,
+        };
         match &options.session {
             Some(written) => {
                 let id = names.chat(written).await?;
@@ -119,7 +130,10 @@ impl<'a> Talk<'a> {
     pub(super) async fn send(&mut self, text: &str, how: How) -> Result<Sent, Fault> {
         let files: Vec<Value> = self.files.iter().map(File::to_json).collect();
         let mode = if how == How::Steer { "steer" } else { "queue" };
-        let body = json!({ "text": text, "attachments": files, "mode": mode });
+        let mut body = json!({ "text": text, "attachments": files, "mode": mode });
+        if let Some(word) = self.instructions {
+            body["instructions"] = json!(word);
+        }
         let sent = self.api.ask::<Sent>(Method::POST, &self.path("/send"), Some(&body), self.lang()).await?;
         self.files.clear();
         Ok(sent.body)
