@@ -13,6 +13,7 @@ use chatos_wire::command::{CommandKind, CommandList, CommandView, Completions, F
 use serde_json::{Map, Value};
 
 use crate::own::{self, Own, Shelf};
+use crate::skills::{self, Skill, SkillPlace};
 use crate::{built_in, fill, prompts};
 
 /// How long a menu waits for servers; late ones appear when it asks again (packages §5.1).
@@ -28,7 +29,9 @@ pub struct Desk<'a> {
     pub folder: PathBuf,
     /// Folders of a project whose texts a person lets be used, nearest first, and its root; else nothing.
     pub project: Option<ProjectCommands>,
-    /// What the list says about the project's commands.
+    /// Where skills are looked for, in the order in which names are decided.
+    pub skills: Vec<SkillPlace>,
+    /// What the list says about the project's commands and skills.
     pub problem: Option<Text>,
     /// Where prompts come from.
     pub servers: &'a Servers,
@@ -59,6 +62,7 @@ struct All {
 enum Origin {
     BuiltIn,
     Own(Own),
+    Skill(Skill),
     Prompt { server: String, prompt: Prompt },
 }
 
@@ -75,19 +79,26 @@ impl Desk<'_> {
 
     async fn all(&self, wait: Duration) -> Result<All, Fault> {
         let (folder, project) = (self.folder.clone(), self.project.clone());
-        let shelves = tokio::task::spawn_blocking(move || {
+        let places = self.skills.clone();
+        let read = tokio::task::spawn_blocking(move || {
             let mut shelves = vec![("user", own::read(&folder))];
-            for project in project.iter() {
+            if let Some(project) = &project {
                 let read = |folder: &PathBuf| ("project", own::read_within(folder, Some(&project.root)));
                 shelves.extend(project.folders.iter().map(read));
             }
-            shelves
+            let mut found = (Vec::new(), Vec::new());
+            for (skills, problems) in places.iter().map(skills::read) {
+                found.0.extend(skills);
+                found.1.extend(problems);
+            }
+            (shelves, found)
         });
-        let shelves = shelves.await.map_err(|error| {
+        let (shelves, (skills, odd)) = read.await.map_err(|error| {
             Fault::new(ErrorCode::Internal, Text::same("reading the commands failed")).caused_by(&error)
         })?;
         let (found, late) = self.servers.prompts(self.outcome, wait).await?;
-        let mut all = arranged(shelves, found, late, self.lang);
+        let mut all = arranged(shelves, skills, found, late, self.lang);
+        all.problems.extend(odd);
         all.problems.extend(self.problem.clone());
         Ok(all)
     }
@@ -125,6 +136,8 @@ impl Desk<'_> {
                 });
                 (text.clone(), fill::mentioned(&text), notice.into_iter().collect())
             }
+            // Files that a skill names are read by the model with its tools; only what was typed names some.
+            Origin::Skill(skill) => (skill.message(rest), fill::mentioned(rest), Vec::new()),
             Origin::Prompt { server, prompt } => {
                 let given = match form {
                     Some(form) => form.into_iter().filter(|(_, value)| !value.is_empty()).collect(),
@@ -168,9 +181,10 @@ fn object(values: BTreeMap<String, String>) -> Map<String, Value> {
     values.into_iter().map(|(name, value)| (name, Value::String(value))).collect()
 }
 
-/// Built-in ones, then the person's own, the project's, then prompts by server; a name that is taken leaves only the key.
+/// Built-in ones, then the person's own, the project's, skills, then prompts by server; a name that is taken leaves only the key.
 fn arranged(
     shelves: Vec<(&str, Shelf)>,
+    skills: Vec<Skill>,
     found: Vec<ServerPrompts>,
     late: Vec<String>,
     lang: Lang,
@@ -193,6 +207,19 @@ fn arranged(
             items.push((view, Origin::Own(own)));
         }
         problems.extend(shelf.problems);
+    }
+    for skill in skills {
+        let view = CommandView {
+            key: format!("{}:{}", skill.source, skill.name),
+            name: skill.name.clone(),
+            kind: CommandKind::Skill,
+            title: String::new(),
+            description: skill.description.clone(),
+            argument_hint: skill.hint.clone(),
+            arguments: Vec::new(),
+            source: skill.source.to_owned(),
+        };
+        items.push((view, Origin::Skill(skill)));
     }
     for ServerPrompts { server, prompts } in found {
         for prompt in prompts.iter() {
@@ -298,7 +325,16 @@ mod tests {
         let shelf = Shelf { commands: vec![own("review"), own("help")], problems: Vec::new() };
         let found = vec![prompts("a", &["review", "tools", "plan"]), prompts("b", &["plan"])];
         let theirs = Shelf { commands: vec![own("review"), own("deploy")], problems: Vec::new() };
-        arranged(vec![("user", shelf), ("project", theirs)], found, Vec::new(), Lang::En)
+        let skill = |source: &'static str, name: &str| Skill {
+            source,
+            name: name.to_owned(),
+            description: String::new(),
+            hint: String::new(),
+            body: "text".to_owned(),
+            folder: PathBuf::new(),
+        };
+        let skills = vec![skill("project", "plan"), skill("user", "plan"), skill("user", "deploy")];
+        arranged(vec![("user", shelf), ("project", theirs)], skills, found, Vec::new(), Lang::En)
     }
 
     #[test]
@@ -306,16 +342,22 @@ mod tests {
         let all = all();
         let names: Vec<&str> =
             all.items.iter().skip(built_in::ALL.len()).map(|(view, _)| view.name.as_str()).collect();
-        assert_eq!(names, [
+        assert_eq!(
+            names,
+            [
                 "review",
                 "cmd:user:help",
                 "cmd:project:review",
                 "deploy",
+                "plan",
+                "user:plan",
+                "user:deploy",
                 "a:review",
                 "a:tools",
-                "plan",
+                "a:plan",
                 "b:plan"
-            ]);
+            ]
+        );
         for (name, key) in [
             ("help", "help"),
             ("review", "cmd:user:review"),
@@ -324,7 +366,8 @@ mod tests {
             ("cmd:project:review", "cmd:project:review"),
             ("deploy", "cmd:project:deploy"),
             ("a:review", "a:review"),
-            ("plan", "a:plan"),
+            ("plan", "project:plan"),
+            ("user:plan", "user:plan"),
             ("a:plan", "a:plan"),
             ("b:plan", "b:plan"),
         ] {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use chatos_tool::Text;
 
 /// The largest file that is a command.
-const MOST_BYTES: u64 = 64 * 1024;
+pub(crate) const MOST_BYTES: u64 = 64 * 1024;
 /// Files that are read of one folder with its folders.
 const MOST_FILES: usize = 500;
 const NAME_CHARS: usize = 64;
@@ -49,9 +49,8 @@ pub(crate) fn read(folder: &Path) -> Shelf {
 pub(crate) fn read_within(folder: &Path, root: Option<&Path>) -> Shelf {
     let mut shelf = Shelf::default();
     let mut left = MOST_FILES;
-    let outside = |path: &Path| {
-        root.is_some_and(|root| !path.canonicalize().is_ok_and(|real| real.starts_with(root)))
-    };
+    let outside =
+        |path: &Path| root.is_some_and(|root| !path.canonicalize().is_ok_and(|real| real.starts_with(root)));
     for path in entries(folder) {
         if outside(&path) {
             continue;
@@ -93,8 +92,7 @@ impl Shelf {
         let mut refuse = |en: String, zh: String| {
             self.problems.push(Text::new(format!("`{name}.md`: {en}"), format!("`{name}.md`：{zh}")));
         };
-        let odd = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '/' | '\\' | '`');
-        if stem.contains(odd) || name.contains(odd) || name.chars().count() > NAME_CHARS {
+        if !is_name(&name) {
             return refuse(
                 format!("a command's name has no spaces and at most {NAME_CHARS} characters"),
                 format!("命令名不能含空格，且最多 {NAME_CHARS} 个字符"),
@@ -128,6 +126,12 @@ impl Shelf {
     }
 }
 
+/// Whether a person can type this name.
+pub(crate) fn is_name(name: &str) -> bool {
+    let odd = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '/' | '\\' | '`');
+    !name.contains(odd) && name.chars().count() <= NAME_CHARS
+}
+
 /// Text for one line of a list.
 fn clean(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -135,7 +139,7 @@ fn clean(text: &str) -> String {
 }
 
 /// Front matter and body; a file without front matter is all body.
-fn split(text: &str) -> (String, String) {
+pub(crate) fn split(text: &str) -> (String, String) {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n");
     let parts = text.strip_prefix("---\n").and_then(|rest| {
         if let Some(body) = rest.strip_prefix("---\n") {
@@ -153,7 +157,7 @@ fn split(text: &str) -> (String, String) {
 
 /// One value of the front matter. Lines are read as they stand: other programs write hints such as `[a] [b]`, which is
 /// no YAML. A value that goes on in indented lines is taken with them.
-fn value(front: &str, key: &str) -> Option<String> {
+pub(crate) fn value(front: &str, key: &str) -> Option<String> {
     let mut lines = front.lines();
     let first = lines.find_map(|line| line.strip_prefix(key)?.strip_prefix(':').map(str::trim))?;
     let text = if matches!(first, "" | ">" | "|" | ">-" | "|-") {

@@ -93,7 +93,7 @@ impl Desk<'_> {
         let reading = self.read(&wanted.workspace);
         let before = self.store.newest_block(&wanted.transcript)?.map(|block| block.text);
         let before = before.filter(|text| text != WITHDRAWN);
-        if reading.candidates.is_empty() && before.is_none() {
+        if reading.candidates.is_empty() && !reading.has_project() && before.is_none() {
             return Ok(Plan::Go { block: None, notices: Vec::new() });
         }
         let most = most(wanted.window);
@@ -103,7 +103,7 @@ impl Desk<'_> {
             (Some(InstructionOrder::Use), _) => true,
             (Some(InstructionOrder::Skip), _) => false,
             (_, Some(word)) => word == InstructionConsent::Use,
-            (_, None) if !reading.has_project_text() => false,
+            (_, None) if !reading.has_project() => false,
             (Some(InstructionOrder::Ask), None) => {
                 return Ok(Plan::Ask {
                     ask: question::prompt(&reading, most, false, lang),
@@ -111,7 +111,7 @@ impl Desk<'_> {
                 });
             }
             (None, None) => {
-                notices.push(not_used(&reading));
+                notices.extend(reading.has_project_text().then(|| not_used(&reading)));
                 false
             }
         };
@@ -208,6 +208,8 @@ impl Desk<'_> {
             consent,
             files: block.list(&reading, lang),
             text: block.text(false),
+            skills: reading.skills as u32,
+            commands: reading.commands as u32,
             nested: reading.nested,
             sent,
         })

@@ -144,10 +144,7 @@ mod tests {
 
     #[test]
     fn words_behind_an_at_sign_are_found_outside_code() {
-        assert_eq!(
-            named("see @docs/a.md, `@not/this` and @b.md. me@x.org @"),
-            ["docs/a.md", "b.md"]
-        );
+        assert_eq!(named("see @docs/a.md, `@not/this` and @b.md. me@x.org @"), ["docs/a.md", "b.md"]);
         assert_eq!(named("@x"), ["x"]);
     }
 

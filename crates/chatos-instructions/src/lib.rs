@@ -14,4 +14,4 @@ mod text;
 pub use block::{Block, MOST_BYTES, Used, WITHDRAWN};
 pub use desk::{Desk, Notice, Plan, Wanted, set_consent};
 pub use project::Project;
-pub use reading::{Candidate, Content, Reading, read};
+pub use reading::{COMMANDS, Candidate, Content, Reading, SKILLS, read};

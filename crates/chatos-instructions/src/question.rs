@@ -21,10 +21,22 @@ pub(crate) fn size(bytes: u64, lang: Lang) -> String {
 /// The question; with `whole` the text itself is in it.
 pub(crate) fn prompt(reading: &Reading, most: usize, whole: bool, lang: Lang) -> Value {
     let of_project = reading.candidates.iter().filter(|one| !one.own);
-    let names: Vec<String> = of_project
+    let mut names: Vec<String> = of_project
         .filter(|one| matches!(one.content, Content::Text { .. }))
         .map(|one| format!("`{}` ({})", one.path.replace('`', " "), size(one.bytes, lang)))
         .collect();
+    let one = |n: usize, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
+    for (count, words, zh) in [
+        (reading.skills, ["skill", "skills"], "个技能"),
+        (reading.commands, ["command", "commands"], "个命令"),
+    ] {
+        if count > 0 {
+            names.push(match lang {
+                Lang::En => one(count, words[0], words[1]),
+                Lang::Zh => format!("{count} {zh}"),
+            });
+        }
+    }
     let root = reading.project.as_ref().map(|project| project.root.display().to_string());
     let root = root.unwrap_or_default().replace('`', " ");
     let (title, mut message, labels) = match lang {
@@ -54,10 +66,8 @@ pub(crate) fn prompt(reading: &Reading, most: usize, whole: bool, lang: Lang) ->
         let more = if cut < text.len() { "\n…" } else { "" };
         message.push_str(&format!("\n\n{fence}text\n{}{more}\n{fence}", &text[..cut]));
     }
-    let mut options = vec![
-        json!({ "value": "use", "label": labels[0] }),
-        json!({ "value": "skip", "label": labels[1] }),
-    ];
+    let mut options =
+        vec![json!({ "value": "use", "label": labels[0] }), json!({ "value": "skip", "label": labels[1] })];
     if !whole {
         options.push(json!({ "value": "show", "label": labels[2] }));
     }

@@ -23,6 +23,13 @@ const NESTED: usize = 20;
 const NESTED_DEPTH: usize = 6;
 const NESTED_TIME: Duration = Duration::from_millis(150);
 
+/// Where each folder of a project may have skills and commands; what they hold is read elsewhere.
+pub const SKILLS: [&str; 3] = [".agents/skills", ".chatos/skills", ".claude/skills"];
+/// As above.
+pub const COMMANDS: [&str; 2] = [".chatos/commands", ".claude/commands"];
+/// Entries of a folder that are counted.
+const COUNTED: usize = 500;
+
 /// What was found of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
@@ -61,9 +68,18 @@ pub struct Reading {
     pub candidates: Vec<Candidate>,
     /// Such files below the workspace, relative to the root.
     pub nested: Vec<String>,
+    /// Skills and commands of the project, which the same word allows.
+    pub skills: usize,
+    /// As above.
+    pub commands: usize,
 }
 
 impl Reading {
+    /// Whether there is anything a person has to decide about.
+    pub fn has_project(&self) -> bool {
+        self.has_project_text() || self.skills + self.commands > 0
+    }
+
     /// Whether the project has a text of its own.
     pub fn has_project_text(&self) -> bool {
         self.candidates.iter().any(|one| !one.own && matches!(one.content, Content::Text { .. }))
@@ -80,18 +96,28 @@ pub fn read(workspace: &Path, home: Option<&Path>, state: &Path, names: &[String
     let mut candidates: Vec<Candidate> = own(state).into_iter().collect();
     let project = Project::around(workspace, home);
     let mut nested = Vec::new();
+    let (mut skills, mut commands) = (0, 0);
     if let Some(project) = &project
         && let Ok(root) = Root::open(&project.root, SymlinkPolicy::Deny, Protected::default())
     {
         let before = candidates.len();
         for folder in project.folders() {
             of_folder(&root, &folder, &names, &mut candidates);
+            let place = project.root.join(&folder);
+            skills += count(&place, &SKILLS, |entry| entry.join("SKILL.md").is_file());
+            commands += count(&place, &COMMANDS, |entry| entry.extension().is_some_and(|end| end == "md"));
         }
         if candidates.len() > before {
             nested = below(&root, project, &names);
         }
     }
-    Reading { project, candidates, nested }
+    Reading { project, candidates, nested, skills, commands }
+}
+
+/// How many entries of these folders fit.
+fn count(place: &Path, names: &[&str], fits: fn(&Path) -> bool) -> usize {
+    let entries = names.iter().filter_map(|name| std::fs::read_dir(place.join(name)).ok());
+    entries.flat_map(|folder| folder.flatten().take(COUNTED)).filter(|entry| fits(&entry.path())).count()
 }
 
 /// A name that stays in its folder.
@@ -143,9 +169,7 @@ fn own(state: &Path) -> Option<Candidate> {
     }
     let read = File::open(&path).map_err(|error| cannot(&error.to_string())).and_then(|file| take(&file));
     match read {
-        Ok(text) => {
-            candidate(meta.len(), Content::Text { text: clean(&text), left: Vec::new() })
-        }
+        Ok(text) => candidate(meta.len(), Content::Text { text: clean(&text), left: Vec::new() }),
         Err(why) => candidate(meta.len(), Content::Unreadable(why)),
     }
 }
@@ -195,9 +219,7 @@ fn cannot(why: &str) -> Text {
 
 fn refused(error: &FileError) -> Text {
     match error {
-        FileError::Denied { .. } => {
-            Text::fixed("lies outside of the project", "位于项目之外")
-        }
+        FileError::Denied { .. } => Text::fixed("lies outside of the project", "位于项目之外"),
         other => cannot(&other.to_string()),
     }
 }

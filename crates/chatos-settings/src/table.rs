@@ -737,6 +737,21 @@ pub const SETTINGS: &[SettingSpec] = &[
         ),
     },
     SettingSpec {
+        key: "skillDirs",
+        kind: SettingKind::List { max_items: 16, absolute_paths: false },
+        fallback: Fallback::List(&["~/.claude/skills"]),
+        section: Section::Agents,
+        env: &[],
+        flag: None,
+        restart: false,
+        weakens: Weakens::Never,
+        label: ("More folders with skills", "其他技能文件夹"),
+        description: (
+            "Whole paths, or below your home directory with ~/; besides `skills` of the state directory and ~/.agents/skills",
+            "完整路径，或以 ~/ 表示主目录之下；状态目录的 `skills` 与 ~/.agents/skills 始终在内",
+        ),
+    },
+    SettingSpec {
         key: "toolSearch",
         kind: SettingKind::Enum { options: &["auto", "on", "off"], aliases: &[] },
         fallback: Fallback::Text("auto"),

@@ -12,10 +12,10 @@ use chatos_wire::{RunEnd, RunKind, RunState, StepKind, StepState};
 use rusqlite::{Connection, OptionalExtension};
 
 use crate::context_marks::{self, ContextMark};
-use crate::message_blocks::{self, MessageBlock};
 use crate::db::Store;
 use crate::error::{StoreError, StoreErrorKind};
 use crate::kept::Kept;
+use crate::message_blocks::{self, MessageBlock};
 use crate::messages::{self, NewMessage, SummaryRow, ToolCallRow};
 use crate::sessions::{SessionRow, insert_session};
 use crate::time::now_ms;

@@ -90,6 +90,10 @@ pub struct InstructionsView {
     pub files: Vec<InstructionFile>,
     /// Such files below the workspace: named to the model, not read.
     pub nested: Vec<String>,
+    /// Skills of the project, which the same word allows.
+    pub skills: u32,
+    /// Commands of the project, as above.
+    pub commands: u32,
     /// What goes with the next message; empty when nothing does.
     pub text: String,
     /// Of a chat: what went with a message last, byte for byte; empty when nothing did.

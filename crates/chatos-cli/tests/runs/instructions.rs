@@ -33,8 +33,7 @@ fn say(host: &RunningHost, chat: &str, text: &str, word: Option<&str>) -> String
 }
 
 fn decide(host: &RunningHost, project: &Path, word: Option<&str>) -> Value {
-    let done =
-        host.ask("PUT", "/api/v1/instructions", Some(&json!({ "root": project, "consent": word })));
+    let done = host.ask("PUT", "/api/v1/instructions", Some(&json!({ "root": project, "consent": word })));
     assert_eq!(done.status, 200, "{}", done.text());
     done.json()
 }
@@ -50,7 +49,11 @@ fn summarises(request: &Value) -> bool {
 
 /// The notices of a state by their code.
 fn notices(stand: &Stand, code: &str) -> usize {
-    stand.lines("events.jsonl").iter().filter(|line| line.to_string().contains(&format!("\"{code}\""))).count()
+    stand
+        .lines("events.jsonl")
+        .iter()
+        .filter(|line| line.to_string().contains(&format!("\"{code}\"")))
+        .count()
 }
 
 /// The open question, with what was shown of it.
@@ -141,7 +144,8 @@ fn reaches(provider: &'static str) {
         assert!(first.to_string().contains(MARK) && first.to_string().contains("[instructions]"));
         assert!(!request.to_string().contains("unseen"));
         if let Some(before) = before {
-            let plain = |value: &Value| value.to_string().replace(",\"cache_control\":{\"type\":\"ephemeral\"}", "");
+            let plain =
+                |value: &Value| value.to_string().replace(",\"cache_control\":{\"type\":\"ephemeral\"}", "");
             let earlier: Vec<String> = said(before).iter().map(plain).collect();
             let now: Vec<String> = messages.iter().map(plain).collect();
             if provider != "anthropic" {
@@ -230,12 +234,32 @@ fn without_a_person_nothing_of_a_project_is_used_and_one_notice_says_so() {
     let stand = Stand::new(|_| Script::say("done"));
     let project = project(&stand);
     let folder = project.to_str().unwrap();
-    let plain = stand.sandbox.run(&["--project", folder, "--lang", "en", "chat", "--agent", &stand.agent, "-p", "hello"]);
+    let plain = stand.sandbox.run(&[
+        "--project",
+        folder,
+        "--lang",
+        "en",
+        "chat",
+        "--agent",
+        &stand.agent,
+        "-p",
+        "hello",
+    ]);
     assert_eq!(plain.status, 0, "{}", plain.stderr);
     assert!(plain.stderr.contains("instructions were not used"), "{}", plain.stderr);
     assert_eq!(stand.model.requests().iter().map(marks).sum::<usize>(), 0);
     let used = stand.sandbox.run(&[
-        "--project", folder, "--lang", "en", "chat", "--agent", &stand.agent, "--instructions", "use", "-p", "hello",
+        "--project",
+        folder,
+        "--lang",
+        "en",
+        "chat",
+        "--agent",
+        &stand.agent,
+        "--instructions",
+        "use",
+        "-p",
+        "hello",
     ]);
     assert_eq!(used.status, 0, "{}", used.stderr);
     assert!(!used.stderr.contains("instructions"), "{}", used.stderr);
@@ -249,4 +273,58 @@ fn without_a_person_nothing_of_a_project_is_used_and_one_notice_says_so() {
     let again = stand.sandbox.run(&["--project", folder, "chat", "--agent", &stand.agent, "-p", "hello"]);
     assert_eq!(again.status, 0, "{}", again.stderr);
     assert_eq!(marks(stand.model.requests().last().unwrap()), 1);
+}
+
+#[test]
+fn commands_and_skills_of_a_project_come_with_the_same_word() {
+    let stand = Stand::new(|_| Script::say("done"));
+    let project = stand.sandbox.root().join("project");
+    let put = |path: PathBuf, text: &str| {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    std::fs::create_dir_all(project.join(".git")).unwrap();
+    put(project.join(".claude/commands/ship.md"), "Ship $1 to $2.");
+    put(
+        project.join(".claude/skills/deploy/SKILL.md"),
+        "---\ndescription: How we deploy\n---\nFirst the tests.",
+    );
+    put(stand.sandbox.state().join("skills/mine/SKILL.md"), "---\ndescription: Mine\n---\nMy way.");
+    let host = stand.sandbox.serve();
+    let chat = chat(&host, &stand.agent, &project);
+    let list = || host.ask("GET", &format!("/api/v1/commands?session={chat}&waitMs=0"), None).json();
+    let has =
+        |list: &Value, key: &str| list["items"].as_array().unwrap().iter().any(|item| item["key"] == key);
+    let before = list();
+    assert!(
+        has(&before, "user:mine") && !has(&before, "cmd:project:ship") && !has(&before, "project:deploy")
+    );
+    assert!(before["problems"].to_string().contains("chatos instructions --set use"), "{before:#}");
+    // A project with nothing but these asks, too.
+    let run = say(&host, &chat, "hello", Some("ask"));
+    let asked = question(&host);
+    assert!(asked.to_string().contains("1 skill, 1 command"), "{asked:#}");
+    answer(&host, &asked, "use");
+    until(&host, &run, &["done"]);
+    let after = list();
+    assert!(has(&after, "cmd:project:ship") && has(&after, "project:deploy"), "{after:#}");
+    let fill = |text: &str| {
+        let filled =
+            host.ask("POST", "/api/v1/commands/fill", Some(&json!({ "session": chat, "text": text })));
+        assert_eq!(filled.status, 200, "{}", filled.text());
+        filled.json()
+    };
+    assert_eq!(fill("/ship it home")["text"], "Ship it to home.");
+    let deploy = fill("/deploy staging");
+    assert_eq!(deploy["kind"], "skill");
+    let text = deploy["text"].as_str().unwrap();
+    assert!(
+        text.starts_with("[skill deploy, ") && text.contains("```\nFirst the tests.\n```\n\nstaging"),
+        "{text}"
+    );
+    decide(&host, &project, Some("skip"));
+    assert!(
+        !has(&list(), "cmd:project:ship") && !has(&list(), "project:deploy") && has(&list(), "user:mine")
+    );
+    host.stop();
 }

@@ -55,6 +55,9 @@ fn every_folder_gives_one_file_from_the_root_to_the_workspace() {
     disk.put("a/b/node_modules/x/AGENTS.md", "ignored");
     disk.put(".gitignore", "node_modules/\n");
     disk.put("z/AGENTS.md", "beside");
+    disk.put(".claude/commands/plan.md", "x");
+    disk.put("a/.agents/skills/deploy/SKILL.md", "x");
+    disk.put("a/.agents/skills/none/README.md", "x");
     std::fs::write(disk.base.join("state/AGENTS.md"), "mine").unwrap();
     std::fs::write(disk.base.join("home/AGENTS.md"), "above").unwrap();
     let reading = disk.read("a/b");
@@ -70,6 +73,7 @@ fn every_folder_gives_one_file_from_the_root_to_the_workspace() {
     );
     assert_eq!(reading.nested, ["a/b/c/AGENTS.md"]);
     assert!(reading.has_project_text());
+    assert_eq!((reading.skills, reading.commands), (1, 1));
     let home = disk.base.join("home");
     assert_eq!(read(&home.join("repo"), Some(&home), &disk.base.join("state"), &[]), Reading::default());
 }

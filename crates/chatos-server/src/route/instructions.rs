@@ -15,7 +15,11 @@ use crate::route::plugins::blocking;
 use crate::table::Routes;
 
 pub(crate) fn add(routes: &mut Routes) {
-    routes.get("/api/v1/instructions", "Texts of a project that go with messages, and what becomes of each", show);
+    routes.get(
+        "/api/v1/instructions",
+        "Texts of a project that go with messages, and what becomes of each",
+        show,
+    );
     routes.put("/api/v1/instructions", "Whether a project's texts are used; what is there now", decide);
 }
 

@@ -75,7 +75,12 @@ impl HostStage {
     }
 
     /// Puts a question of the run itself into the queue; the journal knows its id before.
-    pub(super) async fn ask(&self, prompt: Value, source: String, detail: Value) -> Result<(CallStep, String), Fault> {
+    pub(super) async fn ask(
+        &self,
+        prompt: Value,
+        source: String,
+        detail: Value,
+    ) -> Result<(CallStep, String), Fault> {
         self.work(move |stage| {
             let request_id = RequestId::mint().to_string();
             let row = StepRow {
