@@ -25,6 +25,8 @@ pub(crate) struct Said {
     pub id: String,
     /// The message.
     pub message: Message,
+    /// What is sent before it; no summary is made of it.
+    pub block: String,
 }
 
 /// The conversation for a model, oldest first, without the summary.
@@ -44,13 +46,15 @@ pub(crate) fn conversation(chat: &Transcript, run_id: &str, to: &Origin) -> Vec<
             match entry.speaker {
                 Speaker::Notice | Speaker::Tool => {}
                 Speaker::User => {
-                    said.push(Said { seq: entry.seq, id: entry.id.clone(), message: user(entry) });
+                    let (id, block) = (entry.id.clone(), entry.block.clone());
+                    said.push(Said { seq: entry.seq, id, message: user(entry), block });
                 }
                 Speaker::Assistant => {
                     if entry.text.is_empty() && entry.calls.is_empty() {
                         continue;
                     }
-                    said.push(Said { seq: entry.seq, id: entry.id.clone(), message: answer(entry, to) });
+                    let (id, message) = (entry.id.clone(), answer(entry, to));
+                    said.push(Said { seq: entry.seq, id, message, block: String::new() });
                     for call in &entry.calls {
                         let result = results.get(call.id.as_str());
                         let message = Message::Tool {
@@ -61,7 +65,7 @@ pub(crate) fn conversation(chat: &Transcript, run_id: &str, to: &Origin) -> Vec<
                             images: result.map(|entry| entry.images.clone()).unwrap_or_default(),
                         };
                         let seq = result.map_or(entry.seq, |entry| entry.seq);
-                        said.push(Said { seq, id: call.id.clone(), message });
+                        said.push(Said { seq, id: call.id.clone(), message, block: String::new() });
                     }
                 }
             }

@@ -282,6 +282,10 @@ pub struct Compacted {
 
 /// The host, as one run sees it.
 pub trait Stage: Send + Sync + 'static {
+    /// Before the first request of a run: decides what is sent before the person's message, and writes it down.
+    fn prepare(&self) -> Later<Result<(), Fault>>;
+    /// The newest texts of the project this chat was sent; empty when there are none.
+    fn instructions(&self) -> Later<Result<String, Fault>>;
     /// The chat as it is written now.
     fn chat(&self) -> Later<Result<Transcript, Fault>>;
     /// The tools of the next pass.

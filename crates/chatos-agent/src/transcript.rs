@@ -48,6 +48,8 @@ pub struct Entry {
     pub speaker: Speaker,
     /// The text.
     pub text: String,
+    /// Of a person's message: what ChatOS put before it, such as texts of the project. Nobody's words.
+    pub block: String,
     /// Pictures beside it.
     pub images: Vec<Image>,
     /// Thinking, with the vendor's own parts.

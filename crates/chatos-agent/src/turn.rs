@@ -80,6 +80,7 @@ impl Turn {
 
     async fn work(&self) -> Result<End, Fault> {
         let mut stop = RunEnd::End;
+        self.stage.prepare().await?;
         loop {
             let seen = self.steer.seen();
             let chat = self.stage.chat().await?;

@@ -14,6 +14,7 @@ mod clients;
 mod grant;
 mod hook;
 mod install;
+mod instructions;
 mod mcp;
 mod plugins;
 mod reach;
@@ -31,6 +32,7 @@ pub(crate) use clients::Clients;
 pub(crate) use grant::{AskArg, Grant, GrantFlags};
 pub(crate) use hook::{Hook, HookProgram, HookScope, OnFailure};
 pub(crate) use install::{ServiceAction, Upgrade};
+pub(crate) use instructions::{ConsentArg, Instructions};
 pub(crate) use mcp::{ConfigClient, Gateway, Known, Mcp};
 pub(crate) use plugins::{InitArgs, Plugin, PluginData, PluginSource};
 pub(crate) use reach::{Reach, ReachAdd};
@@ -151,6 +153,8 @@ pub(crate) enum Command {
     Trace(TraceCommand),
     /// Show token usage and cost
     Usage(Usage),
+    /// List this project's instruction files (AGENTS.md, CLAUDE.md), and decide whether they are used
+    Instructions(Instructions),
     /// Manage agents and their permissions
     #[command(subcommand)]
     Agent(Box<Agent>),

@@ -13,6 +13,7 @@ pub(crate) mod extract;
 pub(crate) mod grant;
 pub(crate) mod hook;
 pub(crate) mod install;
+pub(crate) mod instructions;
 pub(crate) mod journal;
 pub(crate) mod mcp;
 pub(crate) mod models;

@@ -47,6 +47,7 @@ fn main() -> ExitCode {
         Command::Trace(action) => command::runs::trace(&cli.global, environment, &output, &action),
         Command::Usage(options) => command::runs::usage(&cli.global, environment, &output, &options),
         Command::Agent(action) => command::agents::run_agent(&cli.global, environment, &output, *action),
+        Command::Instructions(wish) => command::instructions::run(&cli.global, environment, &output, &wish),
         Command::Grant(wish) => command::grant::run(&cli.global, environment, &output, wish),
         Command::Land(action) => command::agents::run_land(&cli.global, environment, &output, action),
         Command::Models(action) => command::models::run(&cli.global, environment, &output, action),

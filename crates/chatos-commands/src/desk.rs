@@ -13,6 +13,7 @@ use chatos_wire::command::{CommandKind, CommandList, CommandView, Completions, F
 use serde_json::{Map, Value};
 
 use crate::own::{self, Own, Shelf};
+use crate::skills::{self, Skill, SkillPlace};
 use crate::{built_in, fill, prompts};
 
 /// How long a menu waits for servers; late ones appear when it asks again (packages §5.1).
@@ -26,12 +27,27 @@ const NEAREST: usize = 3;
 pub struct Desk<'a> {
     /// Where the person's own commands are.
     pub folder: PathBuf,
+    /// Folders of a project whose texts a person lets be used, nearest first, and its root; else nothing.
+    pub project: Option<ProjectCommands>,
+    /// Where skills are looked for, in the order in which names are decided.
+    pub skills: Vec<SkillPlace>,
+    /// What the list says about the project's commands and skills.
+    pub problem: Option<Text>,
     /// Where prompts come from.
     pub servers: &'a Servers,
     /// What the agent was granted: which servers count.
     pub outcome: &'a Outcome,
     /// The language of texts.
     pub lang: Lang,
+}
+
+/// Where a project has commands.
+#[derive(Debug, Clone)]
+pub struct ProjectCommands {
+    /// Nothing outside of it is read.
+    pub root: PathBuf,
+    /// The folders, nearest first.
+    pub folders: Vec<PathBuf>,
 }
 
 /// Everything there is, with what a name needs to be filled.
@@ -46,6 +62,7 @@ struct All {
 enum Origin {
     BuiltIn,
     Own(Own),
+    Skill(Skill),
     Prompt { server: String, prompt: Prompt },
 }
 
@@ -61,12 +78,29 @@ impl Desk<'_> {
     }
 
     async fn all(&self, wait: Duration) -> Result<All, Fault> {
-        let folder = self.folder.clone();
-        let shelf = tokio::task::spawn_blocking(move || own::read(&folder)).await.map_err(|error| {
+        let (folder, project) = (self.folder.clone(), self.project.clone());
+        let places = self.skills.clone();
+        let read = tokio::task::spawn_blocking(move || {
+            let mut shelves = vec![("user", own::read(&folder))];
+            if let Some(project) = &project {
+                let read = |folder: &PathBuf| ("project", own::read_within(folder, Some(&project.root)));
+                shelves.extend(project.folders.iter().map(read));
+            }
+            let mut found = (Vec::new(), Vec::new());
+            for (skills, problems) in places.iter().map(skills::read) {
+                found.0.extend(skills);
+                found.1.extend(problems);
+            }
+            (shelves, found)
+        });
+        let (shelves, (skills, odd)) = read.await.map_err(|error| {
             Fault::new(ErrorCode::Internal, Text::same("reading the commands failed")).caused_by(&error)
         })?;
         let (found, late) = self.servers.prompts(self.outcome, wait).await?;
-        Ok(arranged(shelf, found, late, self.lang))
+        let mut all = arranged(shelves, skills, found, late, self.lang);
+        all.problems.extend(odd);
+        all.problems.extend(self.problem.clone());
+        Ok(all)
     }
 
     /// The text of what was typed, from its `/` on. Nothing is sent.
@@ -108,6 +142,8 @@ impl Desk<'_> {
                 });
                 (text.clone(), fill::mentioned(&text), notice.into_iter().collect())
             }
+            // Files that a skill names are read by the model with its tools; only what was typed names some.
+            Origin::Skill(skill) => (skill.message(rest), fill::mentioned(rest), Vec::new()),
             Origin::Prompt { server, prompt } => {
                 let given = match form {
                     Some(form) => form.into_iter().filter(|(_, value)| !value.is_empty()).collect(),
@@ -151,22 +187,45 @@ fn object(values: BTreeMap<String, String>) -> Map<String, Value> {
     values.into_iter().map(|(name, value)| (name, Value::String(value))).collect()
 }
 
-/// Built-in ones, then the person's own, then prompts by server; a name that is taken leaves only the key.
-fn arranged(shelf: Shelf, found: Vec<ServerPrompts>, late: Vec<String>, lang: Lang) -> All {
+/// Built-in ones, then the person's own, the project's, skills, then prompts by server; a name that is taken leaves only the key.
+fn arranged(
+    shelves: Vec<(&str, Shelf)>,
+    skills: Vec<Skill>,
+    found: Vec<ServerPrompts>,
+    late: Vec<String>,
+    lang: Lang,
+) -> All {
     let mut items: Vec<(CommandView, Origin)> =
         built_in::ALL.iter().map(|command| (built_in::view(command, lang), Origin::BuiltIn)).collect();
-    for own in shelf.commands {
+    let mut problems = Vec::new();
+    for (source, shelf) in shelves {
+        for own in shelf.commands {
+            let view = CommandView {
+                key: format!("cmd:{source}:{}", own.name),
+                name: own.name.clone(),
+                kind: CommandKind::Text,
+                title: String::new(),
+                description: own.description.clone(),
+                argument_hint: own.hint.clone(),
+                arguments: Vec::new(),
+                source: source.to_owned(),
+            };
+            items.push((view, Origin::Own(own)));
+        }
+        problems.extend(shelf.problems);
+    }
+    for skill in skills {
         let view = CommandView {
-            key: format!("cmd:user:{}", own.name),
-            name: own.name.clone(),
-            kind: CommandKind::Text,
+            key: format!("{}:{}", skill.source, skill.name),
+            name: skill.name.clone(),
+            kind: CommandKind::Skill,
             title: String::new(),
-            description: own.description.clone(),
-            argument_hint: own.hint.clone(),
+            description: skill.description.clone(),
+            argument_hint: skill.hint.clone(),
             arguments: Vec::new(),
-            source: "user".to_owned(),
+            source: skill.source.to_owned(),
         };
-        items.push((view, Origin::Own(own)));
+        items.push((view, Origin::Skill(skill)));
     }
     for ServerPrompts { server, prompts } in found {
         for prompt in prompts.iter() {
@@ -184,7 +243,7 @@ fn arranged(shelf: Shelf, found: Vec<ServerPrompts>, late: Vec<String>, lang: La
         // Names of strangers may be the same once they are typed; the first one is reachable.
         keys.insert(view.key.clone())
     });
-    All { items, late, problems: shelf.problems }
+    All { items, late, problems }
 }
 
 impl All {
@@ -279,7 +338,17 @@ mod tests {
     fn all() -> All {
         let shelf = Shelf { commands: vec![own("review"), own("help")], problems: Vec::new() };
         let found = vec![prompts("a", &["review", "tools", "plan"]), prompts("b", &["plan"])];
-        arranged(shelf, found, Vec::new(), Lang::En)
+        let theirs = Shelf { commands: vec![own("review"), own("deploy")], problems: Vec::new() };
+        let skill = |source: &'static str, name: &str| Skill {
+            source,
+            name: name.to_owned(),
+            description: String::new(),
+            hint: String::new(),
+            body: "text".to_owned(),
+            folder: PathBuf::new(),
+        };
+        let skills = vec![skill("project", "plan"), skill("user", "plan"), skill("user", "deploy")];
+        arranged(vec![("user", shelf), ("project", theirs)], skills, found, Vec::new(), Lang::En)
     }
 
     #[test]
@@ -287,14 +356,32 @@ mod tests {
         let all = all();
         let names: Vec<&str> =
             all.items.iter().skip(built_in::ALL.len()).map(|(view, _)| view.name.as_str()).collect();
-        assert_eq!(names, ["review", "cmd:user:help", "a:review", "a:tools", "plan", "b:plan"]);
+        assert_eq!(
+            names,
+            [
+                "review",
+                "cmd:user:help",
+                "cmd:project:review",
+                "deploy",
+                "plan",
+                "user:plan",
+                "user:deploy",
+                "a:review",
+                "a:tools",
+                "a:plan",
+                "b:plan"
+            ]
+        );
         for (name, key) in [
             ("help", "help"),
             ("review", "cmd:user:review"),
             ("cmd:user:review", "cmd:user:review"),
             ("cmd:user:help", "cmd:user:help"),
+            ("cmd:project:review", "cmd:project:review"),
+            ("deploy", "cmd:project:deploy"),
             ("a:review", "a:review"),
-            ("plan", "a:plan"),
+            ("plan", "project:plan"),
+            ("user:plan", "user:plan"),
             ("a:plan", "a:plan"),
             ("b:plan", "b:plan"),
         ] {

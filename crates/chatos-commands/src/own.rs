@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use chatos_tool::Text;
 
 /// The largest file that is a command.
-const MOST_BYTES: u64 = 64 * 1024;
+pub(crate) const MOST_BYTES: u64 = 64 * 1024;
 /// Files that are read of one folder with its folders.
 const MOST_FILES: usize = 500;
 const NAME_CHARS: usize = 64;
@@ -42,16 +42,26 @@ pub(crate) struct Shelf {
 
 /// Reads a folder and the folders in it. One that is not there is empty. Blocks.
 pub(crate) fn read(folder: &Path) -> Shelf {
+    read_within(folder, None)
+}
+
+/// The same of a folder of a project: what a link leads to outside of the project's root is left out.
+pub(crate) fn read_within(folder: &Path, root: Option<&Path>) -> Shelf {
     let mut shelf = Shelf::default();
     let mut left = MOST_FILES;
+    let outside =
+        |path: &Path| root.is_some_and(|root| !path.canonicalize().is_ok_and(|real| real.starts_with(root)));
     for path in entries(folder) {
+        if outside(&path) {
+            continue;
+        }
         let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
         if name.starts_with('.') {
             continue;
         }
         if path.is_dir() {
             let prefix = format!("{name}:");
-            for inner in entries(&path) {
+            for inner in entries(&path).into_iter().filter(|inner| !outside(inner)) {
                 shelf.take(&inner, &prefix, &mut left);
             }
         } else {
@@ -82,8 +92,7 @@ impl Shelf {
         let mut refuse = |en: String, zh: String| {
             self.problems.push(Text::new(format!("`{name}.md`: {en}"), format!("`{name}.md`：{zh}")));
         };
-        let odd = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '/' | '\\' | '`');
-        if stem.contains(odd) || name.contains(odd) || name.chars().count() > NAME_CHARS {
+        if !is_name(&name) {
             return refuse(
                 format!("a command's name has no spaces and at most {NAME_CHARS} characters"),
                 format!("命令名不能含空格，且最多 {NAME_CHARS} 个字符"),
@@ -117,6 +126,12 @@ impl Shelf {
     }
 }
 
+/// Whether a person can type this name.
+pub(crate) fn is_name(name: &str) -> bool {
+    let odd = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '/' | '\\' | '`');
+    !name.contains(odd) && name.chars().count() <= NAME_CHARS
+}
+
 /// Text for one line of a list.
 fn clean(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -124,7 +139,7 @@ fn clean(text: &str) -> String {
 }
 
 /// Front matter and body; a file without front matter is all body.
-fn split(text: &str) -> (String, String) {
+pub(crate) fn split(text: &str) -> (String, String) {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n");
     let parts = text.strip_prefix("---\n").and_then(|rest| {
         if let Some(body) = rest.strip_prefix("---\n") {
@@ -142,7 +157,7 @@ fn split(text: &str) -> (String, String) {
 
 /// One value of the front matter. Lines are read as they stand: other programs write hints such as `[a] [b]`, which is
 /// no YAML. A value that goes on in indented lines is taken with them.
-fn value(front: &str, key: &str) -> Option<String> {
+pub(crate) fn value(front: &str, key: &str) -> Option<String> {
     let mut lines = front.lines();
     let first = lines.find_map(|line| line.strip_prefix(key)?.strip_prefix(':').map(str::trim))?;
     let text = if matches!(first, "" | ">" | "|" | ">-" | "|-") {
@@ -192,5 +207,21 @@ mod tests {
         assert_eq!((message.description.as_str(), message.has_command()), ("Write a message", true));
         assert_eq!(shelf.problems.len(), 4, "{:?}", shelf.problems);
         assert!(read(&dir.path().join("nowhere")).commands.is_empty());
+    }
+
+    #[test]
+    fn a_link_out_of_a_project_is_no_command_of_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().canonicalize().unwrap();
+        let folder = base.join("project/.claude/commands");
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::create_dir_all(base.join("outside")).unwrap();
+        std::fs::write(base.join("outside/secret.md"), "SECRET").unwrap();
+        std::fs::write(folder.join("plan.md"), "Plan $1").unwrap();
+        std::os::unix::fs::symlink(base.join("outside/secret.md"), folder.join("file.md")).unwrap();
+        std::os::unix::fs::symlink(base.join("outside"), folder.join("dir")).unwrap();
+        let shelf = read_within(&folder, Some(&base.join("project")));
+        assert_eq!(shelf.commands.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["plan"]);
+        assert_eq!(read(&folder).commands.len(), 3);
     }
 }

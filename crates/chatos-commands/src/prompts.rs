@@ -205,7 +205,7 @@ fn text_of(server: &str, block: &Value) -> Option<String> {
 }
 
 /// Text that nobody takes for the person's own words: labelled, between fences it cannot close.
-fn fenced(label: &str, text: &str) -> String {
+pub(crate) fn fenced(label: &str, text: &str) -> String {
     let label = label.split_whitespace().collect::<Vec<_>>().join(" ");
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
     let fence = "`".repeat(longest.max(2) + 1);

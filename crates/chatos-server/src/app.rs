@@ -290,6 +290,7 @@ pub(crate) fn routes() -> Routes {
     route::runs::add(&mut routes);
     route::sessions::add(&mut routes);
     route::commands::add(&mut routes);
+    route::instructions::add(&mut routes);
     route::subagents::add(&mut routes);
     route::tasks::add(&mut routes);
     route::changes::add(&mut routes);

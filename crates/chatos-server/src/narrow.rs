@@ -147,6 +147,12 @@ mod tests {
             ("POST", "/api/v1/tools/call"),
             ("POST", "/api/v1/auth/code"),
             ("GET", "/api/v1/audit"),
+            ("GET", "/api/v1/instructions"),
+            ("PUT", "/api/v1/instructions"),
+            ("GET", "/api/v1/commands"),
+            ("GET", "/api/v1/commands/own"),
+            ("PUT", "/api/v1/commands/own/x"),
+            ("DELETE", "/api/v1/commands/own/x"),
         ] {
             assert_eq!(ask(method, path), Access::Refused, "{method} {path}");
         }

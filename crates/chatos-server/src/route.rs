@@ -14,6 +14,7 @@ pub(crate) mod commands;
 pub(crate) mod dev;
 pub(crate) mod doctor;
 pub(crate) mod events;
+pub(crate) mod instructions;
 pub(crate) mod journal;
 pub(crate) mod land_configs;
 pub(crate) mod models;

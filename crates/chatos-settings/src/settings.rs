@@ -142,6 +142,13 @@ impl Settings {
         self.effective(key).and_then(|e| e.value.as_i64()).unwrap_or_default()
     }
 
+    /// The effective value as a list of texts.
+    pub fn list(&self, key: &str) -> Vec<String> {
+        let value = self.effective(key).map(|effective| effective.value).unwrap_or_default();
+        let items = value.as_array().into_iter().flatten();
+        items.filter_map(|item| item.as_str().map(str::to_owned)).collect()
+    }
+
     /// The effective value as a text.
     pub fn text(&self, key: &str) -> String {
         self.effective(key).and_then(|e| e.value.as_str().map(str::to_owned)).unwrap_or_default()

@@ -62,6 +62,8 @@ pub enum Fallback {
     Text(&'static str),
     /// `[]`.
     EmptyList,
+    /// These items.
+    List(&'static [&'static str]),
     /// `{}`.
     EmptyMap,
 }
@@ -157,6 +159,7 @@ impl SettingSpec {
             Fallback::Int(value) => Value::from(value),
             Fallback::Text(value) => Value::from(value),
             Fallback::EmptyList => Value::Array(Vec::new()),
+            Fallback::List(items) => items.iter().copied().map(Value::from).collect(),
             Fallback::EmptyMap => Value::Object(serde_json::Map::new()),
         }
     }

@@ -50,6 +50,7 @@ const MIGRATIONS: &[Migration] = &[
         name: "question_facts",
         sql: include_str!("migrations/0025_question_facts.sql"),
     },
+    Migration { version: 21, name: "instructions", sql: include_str!("migrations/0021_instructions.sql") },
 ];
 
 /// The schema this binary reads and writes.

@@ -15,6 +15,7 @@ use crate::context_marks::{self, ContextMark};
 use crate::db::Store;
 use crate::error::{StoreError, StoreErrorKind};
 use crate::kept::Kept;
+use crate::message_blocks::{self, MessageBlock};
 use crate::messages::{self, NewMessage, SummaryRow, ToolCallRow};
 use crate::sessions::{SessionRow, insert_session};
 use crate::time::now_ms;
@@ -155,6 +156,7 @@ pub struct RunWrite {
     pub usage: Vec<UsageRow>,
     pub summary: Option<SummaryRow>,
     pub marks: Vec<ContextMark>,
+    pub blocks: Vec<MessageBlock>,
     pub change: Option<RunChange>,
 }
 
@@ -310,6 +312,9 @@ impl Store {
             }
             for mark in &write.marks {
                 context_marks::insert(connection, mark)?;
+            }
+            for block in &write.blocks {
+                message_blocks::insert(connection, block)?;
             }
             if let Some(change) = &write.change {
                 change_run(connection, &write.run_id, change)?;

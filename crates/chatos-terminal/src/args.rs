@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use chatos_tool::Lang;
 use clap::{Args, ValueEnum};
 
-pub use chat::{Chat, Chats, ChatsExport, ChatsList, FileFormat, Thinking};
+pub use chat::{Chat, Chats, ChatsExport, ChatsList, FileFormat, Instructions, Thinking};
 pub use prompts::{Prompts, PromptsAnswer, PromptsList, parse_time};
 
 /// Flags every command takes.

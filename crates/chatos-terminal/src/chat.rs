@@ -50,6 +50,9 @@ pub fn run(
         let done = match Talk::begin(&desk, output, options, here).await {
             Ok(mut talk) => {
                 talk.files = files;
+                if attended {
+                    talk.instructions.get_or_insert("ask");
+                }
                 match message {
                     Some(message) => once::run(&mut talk, message, attended, options.wait_prompts).await,
                     None => live::run(&mut talk, options.thinking, edits, editor).await,

@@ -381,7 +381,7 @@ pub fn risk(kind: &str, facts: &Value) -> (CardRisk, Vec<CardReason>) {
             why.push(CardReason::Imitation);
         }
         "rule" if facts["rule"]["scope"]["kind"] == "everywhere" => why.push(CardReason::Wide),
-        "" => return (CardRisk::Low, why),
+        "" | "instructions" => return (CardRisk::Low, why),
         _ => {}
     }
     (if why.is_empty() { CardRisk::Medium } else { CardRisk::High }, why)

@@ -15,6 +15,8 @@ pub enum CommandKind {
     BuiltIn,
     /// A text of the person, with places for what is typed behind the name.
     Text,
+    /// A skill: a text for a kind of work, from the project or the person's folders.
+    Skill,
     /// A prompt that an MCP server offers.
     Prompt,
 }
@@ -35,7 +37,8 @@ pub struct CommandList {
 pub struct CommandView {
     /// What is typed behind `/`: the bare name, or the key where another command has that name.
     pub name: String,
-    /// The name that no other command has: the word of a built-in one, `cmd:user:<name>`, `<server>:<prompt>`.
+    /// The name that no other command has: the word of a built-in one, `cmd:user:<name>`, `cmd:project:<name>`,
+    /// `project:<skill>`, `user:<skill>`, `<server>:<prompt>`.
     pub key: String,
     pub kind: CommandKind,
     /// For people; empty when there is none.
@@ -45,8 +48,33 @@ pub struct CommandView {
     pub argument_hint: String,
     /// What a prompt is filled with; empty for the other kinds.
     pub arguments: Vec<CommandArgument>,
-    /// Where it comes from: `chatos`, `user`, or the server's name.
+    /// Where it comes from: `chatos`, `user`, `project`, or the server's name.
     pub source: String,
+}
+
+/// A person's own commands, as a page edits them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct OwnCommands {
+    pub items: Vec<OwnCommand>,
+    /// Where their files lie.
+    pub folder: String,
+    /// Files that are no command, each with its reason.
+    pub problems: Vec<String>,
+}
+
+/// One of them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct OwnCommand {
+    pub name: String,
+    pub description: String,
+    /// The whole file, with its front matter.
+    pub text: String,
+}
+
+/// The new text of a command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct OwnCommandText {
+    pub text: String,
 }
 
 /// An argument of a prompt.

@@ -15,6 +15,7 @@ pub mod command;
 pub mod dev;
 pub mod doctor;
 pub mod event;
+pub mod instructions;
 pub mod journal;
 pub mod model;
 pub mod operation;

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::instructions::InstructionOrder;
 use crate::run::UsageView;
 use crate::{MessageKind, MessageRole, RunEnd, RunState};
 
@@ -97,6 +98,8 @@ pub struct SendOrder {
     /// The message of the person in whose place this one is said. That one and what followed it are left: kept, not
     /// shown, not sent to models; `select` brings them back. Without files of its own it has those of that one.
     pub replaces: Option<String>,
+    /// Texts of the project: `ask` where a person can be asked about them. Absent: only what was decided before.
+    pub instructions: Option<InstructionOrder>,
 }
 
 /// What became of it.

@@ -1,7 +1,7 @@
 // The routes of sessions, runs and traces as functions.
 
 import type { WireAgentRef, WireModelRef } from '../protocol/chat';
-import type { ChatFile, CommandList, CompleteOrder, Completions, Filled, FillOrder, MentionedFiles, MentionList, MentionOrder, MessagePage, RunView, SearchHit, SendOrder, Sent, SessionView, TraceView, VersionDeleted } from '../protocol/wire';
+import type { ChatFile, CommandList, CompleteOrder, Completions, Filled, FillOrder, InstructionsView, MentionedFiles, MentionList, MentionOrder, MessagePage, RunView, SearchHit, SendOrder, Sent, SessionView, TraceView, VersionDeleted } from '../protocol/wire';
 import type { Http } from './http';
 
 const V1 = '/api/v1';
@@ -122,6 +122,16 @@ export class ChatApi {
 
   compact(id: string, instructions = ''): Promise<{ made?: boolean }> {
     return this.http.post(`${at(id)}/compact`, { instructions }, { timeoutMs: SEND_TIMEOUT_MS });
+  }
+
+  /** Texts of the chat's project that go with its messages. */
+  instructions(session: string): Promise<InstructionsView> {
+    return this.http.get(`${V1}/instructions`, { query: { session } });
+  }
+
+  /** Whether they do. */
+  useInstructions(session: string, consent: 'use' | 'skip'): Promise<InstructionsView> {
+    return this.http.put(`${V1}/instructions`, { session, consent });
   }
 
   /** What can be typed behind `/`; without patience no server is asked. */

@@ -1016,6 +1016,41 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/commands/own": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The person's own commands with their texts */
+        get: operations["getCommandsOwn"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/commands/own/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Writes one of the person's own commands */
+        put: operations["putCommandsOwnName"];
+        post?: never;
+        /** Removes one of the person's own commands */
+        delete: operations["deleteCommandsOwnName"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/mentions": {
         parameters: {
             query?: never;
@@ -1044,6 +1079,24 @@ export interface paths {
         put?: never;
         /** Files of a chat's workspace as a message carries them; nothing is sent */
         post: operations["postMentionsRead"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/instructions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Texts of a project that go with messages, and what becomes of each */
+        get: operations["getInstructions"];
+        /** Whether a project's texts are used; what is there now */
+        put: operations["putInstructions"];
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -3906,6 +3959,11 @@ export interface components {
              * @default null
              */
             replaces?: string | null;
+            /**
+             * @description Texts of the project: `ask` where a person can be asked about them. Absent: only what was decided before.
+             * @default null
+             */
+            instructions?: components["schemas"]["InstructionOrder"] | null;
         };
         /** @description A file of a message. */
         Attachment: {
@@ -3931,6 +3989,8 @@ export interface components {
         };
         /** @description What to do when a run is under way. */
         SendMode: "queue" | "steer" | "replace";
+        /** @description What a message says about the texts of its project. */
+        InstructionOrder: "ask" | "use" | "skip";
         /** @description What became of it. */
         Sent: {
             runId: string;
@@ -3982,7 +4042,10 @@ export interface components {
         CommandView: {
             /** @description What is typed behind `/`: the bare name, or the key where another command has that name. */
             name: string;
-            /** @description The name that no other command has: the word of a built-in one, `cmd:user:<name>`, `<server>:<prompt>`. */
+            /**
+             * @description The name that no other command has: the word of a built-in one, `cmd:user:<name>`, `cmd:project:<name>`,
+             *     `project:<skill>`, `user:<skill>`, `<server>:<prompt>`.
+             */
             key: string;
             kind: components["schemas"]["CommandKind"];
             /** @description For people; empty when there is none. */
@@ -3992,11 +4055,11 @@ export interface components {
             argumentHint: string;
             /** @description What a prompt is filled with; empty for the other kinds. */
             arguments: components["schemas"]["CommandArgument"][];
-            /** @description Where it comes from: `chatos`, `user`, or the server's name. */
+            /** @description Where it comes from: `chatos`, `user`, `project`, or the server's name. */
             source: string;
         };
         /** @description What a command is. */
-        CommandKind: "builtin" | "text" | "prompt";
+        CommandKind: "builtin" | "text" | "skill" | "prompt";
         /** @description An argument of a prompt. */
         CommandArgument: {
             name: string;
@@ -4078,6 +4141,25 @@ export interface components {
             /** @description The server knows others, too. */
             more: boolean;
         };
+        /** @description A person's own commands, as a page edits them. */
+        OwnCommands: {
+            items: components["schemas"]["OwnCommand"][];
+            /** @description Where their files lie. */
+            folder: string;
+            /** @description Files that are no command, each with its reason. */
+            problems: string[];
+        };
+        /** @description One of them. */
+        OwnCommand: {
+            name: string;
+            description: string;
+            /** @description The whole file, with its front matter. */
+            text: string;
+        };
+        /** @description The new text of a command. */
+        OwnCommandText: {
+            text: string;
+        };
         /** @description Files of the workspace that match, the best first, at most 50. */
         MentionList: {
             items: components["schemas"]["MentionView"][];
@@ -4112,6 +4194,66 @@ export interface components {
             files: components["schemas"]["Attachment"][];
             /** @description Paths at which there is nothing. */
             missing: string[];
+        };
+        /** @description The texts of a project, as they would go with a message now. */
+        InstructionsView: {
+            /** @description The project: the repository around the workspace, else the workspace. Empty where no project can be. */
+            root: string;
+            /** @description What the person said about this project; absent when nobody was asked yet. */
+            consent?: components["schemas"]["InstructionConsent"] | null;
+            /** @description Files in the order of their texts. */
+            files: components["schemas"]["InstructionFile"][];
+            /** @description Such files below the workspace: named to the model, not read. */
+            nested: string[];
+            /** @description Skills of the project, which the same word allows. */
+            skills: number;
+            /** @description Commands of the project, as above. */
+            commands: number;
+            /** @description What goes with the next message; empty when nothing does. */
+            text: string;
+            /** @description Of a chat: what went with a message last, byte for byte; empty when nothing did. */
+            sent: string;
+        };
+        /** @description A person's word about the texts of a project. */
+        InstructionConsent: "use" | "skip";
+        /** @description One file that was looked at. */
+        InstructionFile: {
+            /** @description Relative to the project's root; the person's own file with its whole path. */
+            path: string;
+            /** @description It is the person's own file, for every project. */
+            own: boolean;
+            state: components["schemas"]["InstructionState"];
+            /** @description Size of the file. */
+            bytes: number;
+            /** @description Bytes of its text that are sent. */
+            sent: number;
+            /** @description Why it is not sent, or what of it stays as it is written. */
+            reason?: string | null;
+        };
+        /** @description What becomes of an instruction file. */
+        InstructionState: "used" | "shadowed" | "cut" | "not_consented" | "unreadable";
+        /** @description A person's word about a project. */
+        ConsentOrder: {
+            /**
+             * @description A folder on this machine.
+             * @default null
+             */
+            root?: string | null;
+            /**
+             * @description A chat; its workspace counts.
+             * @default null
+             */
+            session?: string | null;
+            /**
+             * @description The agent of a chat that does not exist yet.
+             * @default null
+             */
+            agent?: string | null;
+            /**
+             * @description Absent: nothing is decided, the next message asks.
+             * @default null
+             */
+            consent?: components["schemas"]["InstructionConsent"] | null;
         };
         /** @description The catalogue, and what could not be read. */
         SubagentCatalogue: {
@@ -6711,6 +6853,7 @@ export type EventBatch = components['schemas']['EventBatch'];
 export type SendOrder = components['schemas']['SendOrder'];
 export type Attachment = components['schemas']['Attachment'];
 export type SendMode = components['schemas']['SendMode'];
+export type InstructionOrder = components['schemas']['InstructionOrder'];
 export type Sent = components['schemas']['Sent'];
 export type VersionDeleted = components['schemas']['VersionDeleted'];
 export type CompactOrder = components['schemas']['CompactOrder'];
@@ -6724,10 +6867,18 @@ export type FillOrder = components['schemas']['FillOrder'];
 export type Filled = components['schemas']['Filled'];
 export type CompleteOrder = components['schemas']['CompleteOrder'];
 export type Completions = components['schemas']['Completions'];
+export type OwnCommands = components['schemas']['OwnCommands'];
+export type OwnCommand = components['schemas']['OwnCommand'];
+export type OwnCommandText = components['schemas']['OwnCommandText'];
 export type MentionList = components['schemas']['MentionList'];
 export type MentionView = components['schemas']['MentionView'];
 export type MentionOrder = components['schemas']['MentionOrder'];
 export type MentionedFiles = components['schemas']['MentionedFiles'];
+export type InstructionsView = components['schemas']['InstructionsView'];
+export type InstructionConsent = components['schemas']['InstructionConsent'];
+export type InstructionFile = components['schemas']['InstructionFile'];
+export type InstructionState = components['schemas']['InstructionState'];
+export type ConsentOrder = components['schemas']['ConsentOrder'];
 export type SubagentCatalogue = components['schemas']['SubagentCatalogue'];
 export type SubPlugin = components['schemas']['SubPlugin'];
 export type SubAgent = components['schemas']['SubAgent'];
@@ -9390,6 +9541,101 @@ export interface operations {
             };
         };
     };
+    getCommandsOwn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The person's own commands with their texts */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnCommands"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    putCommandsOwnName: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OwnCommandText"];
+            };
+        };
+        responses: {
+            /** @description Writes one of the person's own commands */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnCommands"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteCommandsOwnName: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Removes one of the person's own commands */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnCommands"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     getMentions: {
         parameters: {
             query?: {
@@ -9446,6 +9692,75 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["MentionedFiles"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getInstructions: {
+        parameters: {
+            query?: {
+                /** @description A folder on this machine. */
+                root?: string;
+                /** @description A chat; its workspace counts. */
+                session?: string;
+                /** @description The agent of a chat that does not exist yet; the first one when absent. */
+                agent?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Texts of a project that go with messages, and what becomes of each */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InstructionsView"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    putInstructions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConsentOrder"];
+            };
+        };
+        responses: {
+            /** @description Whether a project's texts are used; what is there now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InstructionsView"];
                 };
             };
             /** @description The error object */

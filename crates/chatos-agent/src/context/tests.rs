@@ -12,6 +12,7 @@ pub(crate) fn entry(seq: i64, run: &str, speaker: Speaker, text: &str) -> Entry 
         run_id: run.to_owned(),
         speaker,
         text: text.to_owned(),
+        block: String::new(),
         images: Vec::new(),
         reasoning: Vec::new(),
         origin: Origin::default(),
@@ -118,4 +119,18 @@ fn what_a_summary_covers_is_left_out_but_not_what_waited() {
         ..Transcript::default()
     };
     assert_eq!(texts(&conversation(&chat, "r2", &Origin::default())), ["u:waited"]);
+}
+
+#[test]
+fn a_block_stands_beside_the_words_of_a_person_and_is_not_part_of_them() {
+    let chat = Transcript {
+        entries: vec![
+            Entry { block: "[instructions] x".to_owned(), ..entry(1, "r", Speaker::User, "one") },
+            entry(2, "r", Speaker::Assistant, "done"),
+        ],
+        ..Transcript::default()
+    };
+    let said = conversation(&chat, "r", &Origin::default());
+    assert_eq!(texts(&said), ["u:one", "a:done0"]);
+    assert_eq!(said.iter().map(|said| said.block.as_str()).collect::<Vec<_>>(), ["[instructions] x", ""]);
 }

@@ -51,7 +51,7 @@ impl Turn {
         }
         let room = self.room(chat, &system, tools);
         let said = self.shaped(chat, &room);
-        let mut messages: Vec<Message> = said.iter().map(|said| self.seen(&said.message)).collect();
+        let mut messages: Vec<Message> = said.iter().map(|said| self.sent(said)).collect();
         let mut summary = 0;
         if let Some(made) = &chat.summary {
             summary = room.of_text(&made.block);
@@ -87,6 +87,16 @@ impl Turn {
         let mut said = conversation(chat, &self.run.id, &self.model.origin);
         shape(&mut said, &Shape::new(room, self.limits.result_chars, &chat.marks));
         said
+    }
+
+    /// A message as it is sent: behind what ChatOS put before it.
+    fn sent(&self, said: &Said) -> Message {
+        match self.seen(&said.message) {
+            Message::User { text, images } if !said.block.is_empty() => {
+                Message::User { text: format!("{}\n\n{text}", said.block), images }
+            }
+            message => message,
+        }
     }
 
     /// A message as this model can take it.

@@ -26,7 +26,8 @@ pub(crate) fn run_agent(
     action: Agent,
 ) -> Result<ExitCode, Fault> {
     let current = environment.current_dir().to_owned();
-    let project = global.project.as_ref().map_or(current.clone(), |path| current.join(path));
+    let named = global.project.as_ref().map(|project| current.join(project));
+    let project = named.clone().unwrap_or(current);
     let project = std::fs::canonicalize(&project).unwrap_or(project);
     let api = Api::connect(global, environment)?;
     block_on(async {
@@ -77,7 +78,21 @@ pub(crate) fn run_agent(
                     });
                     decide(&api, output, &mut explained, &call).await?;
                 }
-                if output.json { output.json_line(&explained) } else { explain(output, &explained) }
+                let texts = match &named {
+                    Some(project) => Some(super::instructions::of(&api, output, project).await?),
+                    None => None,
+                };
+                if output.json {
+                    if let Some(texts) = &texts {
+                        explained["instructions"] = json!(texts);
+                    }
+                    output.json_line(&explained);
+                } else {
+                    explain(output, &explained);
+                    if let Some(texts) = &texts {
+                        super::instructions::print(output, texts);
+                    }
+                }
             }
         }
         Ok(ExitCode::SUCCESS)

@@ -12,6 +12,7 @@ mod documents;
 mod faults;
 mod golden;
 mod hanging;
+mod instructions;
 mod kill;
 mod language;
 mod late;

@@ -7,6 +7,7 @@ use chatos_store::{AttachmentRow, Kept, MessageRow, NewMessage, RunRow, SessionP
 use chatos_tool::{ErrorCode, Fault, Text};
 use chatos_wire::chat_event::{ChatBody, MessageBody};
 use chatos_wire::event::{ChatChange, Nothing};
+use chatos_wire::instructions::InstructionOrder;
 use chatos_wire::run_line::{RunLine, TextLine};
 use chatos_wire::session::{SendMode, SendOrder, Sent, VersionDeleted};
 use chatos_wire::{MessageKind, MessageRole, RunKind, RunState};
@@ -152,7 +153,12 @@ impl RunDesk {
                 Text::fixed("there is no message to send again", "没有可以重新发送的消息"),
             ));
         };
-        let order = SendOrder { text: row.content, replaces: Some(row.id), ..SendOrder::default() };
+        let order = SendOrder {
+            text: row.content,
+            replaces: Some(row.id),
+            instructions: Some(InstructionOrder::Ask),
+            ..SendOrder::default()
+        };
         self.send(session, order, Sender::default()).await
     }
 
@@ -384,7 +390,12 @@ impl RunDesk {
             span_id: trace_ids::new_span(),
             parent_span_id: parent_span,
             user_message_id: message_id.clone(),
-            options: json!({ "answerId": answer_id, "app": app, "through": through }).to_string(),
+            options: json!({
+                "answerId": answer_id, "app": app, "through": through,
+                // An app decides nothing about texts of a project.
+                "instructions": order.instructions.filter(|_| sender.by_app.is_none()),
+            })
+            .to_string(),
             created_at: now,
             ..RunRow::default()
         };

@@ -6,6 +6,7 @@ mod call;
 mod chat;
 mod compact;
 mod finish;
+mod instructions;
 mod person;
 mod sub;
 
@@ -249,6 +250,15 @@ fn context_body(facts: &ContextFacts) -> ContextBody {
 }
 
 impl Stage for HostStage {
+    fn prepare(&self) -> Later<Result<(), Fault>> {
+        let stage = self.clone();
+        Box::pin(async move { stage.prepared().await })
+    }
+
+    fn instructions(&self) -> Later<Result<String, Fault>> {
+        self.work(Inner::told_instructions)
+    }
+
     fn chat(&self) -> Later<Result<Transcript, Fault>> {
         self.work(Inner::read_chat)
     }

@@ -4,20 +4,23 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use chatos_commands::files;
 use chatos_commands::mentions::Workspace;
-use chatos_commands::{Desk, PATIENCE};
+use chatos_commands::{Desk, PATIENCE, ProjectCommands, SkillPlace};
+use chatos_host::Host;
 use chatos_policy::{Outcome, Role};
 use chatos_store::SessionRow;
 use chatos_tool::{ErrorCode, Fault, Text};
 use chatos_wire::command::{
     CommandList, CommandQuery, CompleteOrder, Completions, FillOrder, Filled, MentionList, MentionOrder,
-    MentionQuery, MentionedFiles,
+    MentionQuery, MentionedFiles, OwnCommandText, OwnCommands,
 };
+use chatos_wire::instructions::InstructionConsent;
 
 use crate::api::ApiError;
 use crate::app::App;
 use crate::caller::Caller;
-use crate::input::{Body, Query};
+use crate::input::{Body, Path, Query};
 use crate::route::plugins::blocking;
 use crate::table::Routes;
 
@@ -32,6 +35,9 @@ pub(crate) fn add(routes: &mut Routes) {
         "What a server suggests for an argument of its prompt",
         complete,
     );
+    routes.get("/api/v1/commands/own", "The person's own commands with their texts", own);
+    routes.put("/api/v1/commands/own/{name}", "Writes one of the person's own commands", write_own);
+    routes.delete("/api/v1/commands/own/{name}", "Removes one of the person's own commands", remove_own);
     routes.get("/api/v1/mentions", "Files of a chat's workspace that match what is typed behind `@`", find);
     routes.post(
         "/api/v1/mentions/read",
@@ -44,6 +50,53 @@ pub(crate) fn add(routes: &mut Routes) {
 struct Place {
     outcome: Outcome,
     root: PathBuf,
+    project: Option<ProjectCommands>,
+    skills: Vec<SkillPlace>,
+    /// The project has commands or skills, and nobody decided about it yet.
+    undecided: bool,
+}
+
+/// Commands and skills of a project, nearest first, where a person lets its texts be used; and whether there are some
+/// that nobody decided about.
+fn of_project(
+    host: &Host,
+    root: &std::path::Path,
+) -> Result<(Option<ProjectCommands>, Vec<SkillPlace>, bool), Fault> {
+    let Some((project, word)) = host.instructions().word(root)? else {
+        return Ok((None, Vec::new(), false));
+    };
+    let inside = project.folders();
+    let there = |names: &[&str]| {
+        let mut all: Vec<PathBuf> = Vec::new();
+        for rel in inside.iter().rev() {
+            let here = project.root.join(rel);
+            all.extend(names.iter().map(|name| here.join(name)).filter(|folder| folder.is_dir()));
+        }
+        all
+    };
+    let (folders, skills) = (there(&chatos_instructions::COMMANDS), there(&chatos_instructions::SKILLS));
+    if word != Some(InstructionConsent::Use) {
+        return Ok((None, Vec::new(), word.is_none() && !(folders.is_empty() && skills.is_empty())));
+    }
+    let within = Some(project.root.clone());
+    let place = |folder| SkillPlace { source: "project", folder, within: within.clone() };
+    let skills = skills.into_iter().map(place).collect();
+    Ok((Some(ProjectCommands { root: project.root.clone(), folders }), skills, false))
+}
+
+/// Where a person's own skills are.
+fn of_person(host: &Host) -> impl Iterator<Item = SkillPlace> {
+    let home = host.environment().get("HOME").map(PathBuf::from);
+    let given = host.settings().list("skillDirs").into_iter().filter_map({
+        let home = home.clone();
+        move |folder| match folder.strip_prefix("~/") {
+            Some(rest) => home.as_ref().map(|home| home.join(rest)),
+            None => Some(PathBuf::from(folder)).filter(|folder| folder.is_absolute()),
+        }
+    });
+    let usual = [Some(host.dir().path().join("skills")), home.map(|home| home.join(".agents/skills"))];
+    let all = usual.into_iter().flatten().chain(given);
+    all.map(|folder| SkillPlace { source: "user", folder, within: None })
 }
 
 async fn place(app: &App, session: Option<String>, agent: Option<String>) -> Result<Place, ApiError> {
@@ -65,7 +118,10 @@ async fn place(app: &App, session: Option<String>, agent: Option<String>) -> Res
             None => host.agents().first_agent()?,
         };
         let outcome = host.agents().outcome(&agent, Role::Main)?;
-        Ok(Place { outcome, root: host.run_place(&row, &agent)?.dir })
+        let root = host.run_place(&row, &agent)?.dir;
+        let (project, mut skills, undecided) = of_project(host, &root)?;
+        skills.extend(of_person(host));
+        Ok(Place { outcome, root, project, skills, undecided })
     })
     .await
 }
@@ -73,6 +129,14 @@ async fn place(app: &App, session: Option<String>, agent: Option<String>) -> Res
 fn desk<'a>(app: &'a App, cx: &Caller, place: &'a Place) -> Desk<'a> {
     Desk {
         folder: app.host().dir().path().join(FOLDER),
+        project: place.project.clone(),
+        skills: place.skills.clone(),
+        problem: place.undecided.then(|| {
+            Text::fixed(
+                "this project has commands or skills of its own; `chatos instructions --set use` in its folder allows them",
+                "此项目有自己的命令或技能；在其文件夹中运行 `chatos instructions --set use` 即可使用",
+            )
+        }),
         servers: app.host().servers(),
         outcome: &place.outcome,
         lang: cx.lang,
@@ -94,6 +158,32 @@ async fn complete(app: App, cx: Caller, Body(order): Body<CompleteOrder>) -> Res
     let place = place(&app, order.session, order.agent).await?;
     let argument = (order.argument.as_str(), order.value.as_str());
     Ok(desk(&app, &cx, &place).complete(&order.key, argument, order.arguments).await?)
+}
+
+async fn own(app: App, cx: Caller, (): ()) -> Result<OwnCommands, ApiError> {
+    blocking(&app, move |host| Ok(files::list(&host.dir().path().join(FOLDER), cx.lang))).await
+}
+
+async fn write_own(
+    app: App,
+    cx: Caller,
+    (Path(name), Body(order)): (Path<String>, Body<OwnCommandText>),
+) -> Result<OwnCommands, ApiError> {
+    blocking(&app, move |host| {
+        let folder = host.dir().path().join(FOLDER);
+        files::write(&folder, &name, &order.text)?;
+        Ok(files::list(&folder, cx.lang))
+    })
+    .await
+}
+
+async fn remove_own(app: App, cx: Caller, Path(name): Path<String>) -> Result<OwnCommands, ApiError> {
+    blocking(&app, move |host| {
+        let folder = host.dir().path().join(FOLDER);
+        files::remove(&folder, &name)?;
+        Ok(files::list(&folder, cx.lang))
+    })
+    .await
 }
 
 fn workspace(app: &App, place: Place) -> Workspace {

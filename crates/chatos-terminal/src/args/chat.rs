@@ -33,9 +33,31 @@ pub struct Chat {
     /// Without a terminal: wait until questions are answered elsewhere instead of leaving them open
     #[arg(long)]
     pub wait_prompts: bool,
+    /// Use or skip this project's AGENTS.md and CLAUDE.md, for this call [default: what you decided; asks in a terminal]
+    #[arg(long, value_name = "HOW")]
+    pub instructions: Option<Instructions>,
     /// What to show of the model's thinking
     #[arg(long, value_name = "HOW", default_value = "fold")]
     pub thinking: Thinking,
+}
+
+/// What becomes of a project's instructions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Instructions {
+    /// They go with messages
+    Use,
+    /// They do not
+    Skip,
+}
+
+impl Instructions {
+    /// As the API has it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Use => "use",
+            Self::Skip => "skip",
+        }
+    }
 }
 
 /// How thoughts are shown in a terminal.

@@ -10,7 +10,7 @@ use hyper::Method;
 use serde_json::{Value, json};
 
 use super::files::File;
-use crate::args::Chat;
+use crate::args::{Chat, Instructions};
 use crate::client::Api;
 use crate::names::Names;
 use crate::output::{Output, Paint, visible, width};
@@ -44,6 +44,8 @@ pub(super) struct Talk<'a> {
     pub(super) context: Option<u64>,
     /// Where chats work that name no folder.
     project: String,
+    /// What every message says about texts of the project; nothing where nobody can be asked.
+    pub(super) instructions: Option<&'static str>,
     api: &'a Api,
     since: u64,
 }
@@ -76,6 +78,7 @@ impl<'a> Talk<'a> {
             files: Vec::new(),
             context: None,
             project,
+            instructions: options.instructions.map(Instructions::as_str),
             api,
             since: 0,
         };
@@ -145,7 +148,10 @@ impl<'a> Talk<'a> {
             .await
     }
 
-    async fn send_as(&mut self, body: Value) -> Result<Sent, Fault> {
+    async fn send_as(&mut self, mut body: Value) -> Result<Sent, Fault> {
+        if let Some(word) = self.instructions {
+            body["instructions"] = json!(word);
+        }
         // Reading a document may take its time.
         let sent = self.api.call_patiently(Method::POST, &self.path("/send"), Some(&body), self.lang()).await;
         let sent = match sent {

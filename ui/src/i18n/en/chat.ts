@@ -191,6 +191,8 @@ export const chat = {
       late: (servers: string) => `Waiting for ${servers}…`,
       partial: 'The workspace is large: not all of it was searched.',
       own: 'yours',
+      project: 'project',
+      skill: 'skill',
       gone: (path: string) => `${path} is not in the workspace any more. Remove it from the message, or choose another file.`,
       elsewhere: (name: string) => `/${name} works in the terminal (chatos chat), not here.`,
       notYet: (name: string) => `/${name} needs a chat in which something was said.`,

@@ -193,6 +193,8 @@ export const chat: typeof en = {
       late: (servers) => `正在等待 ${servers}…`,
       partial: '工作区较大，未能全部搜索。',
       own: '你的命令',
+      project: '项目',
+      skill: '技能',
       gone: (path) => `${path} 已不在工作区中。请从消息中删去，或另选文件。`,
       elsewhere: (name) => `/${name} 只能在终端（chatos chat）中使用。`,
       notYet: (name) => `/${name} 需要一个已有内容的对话。`,

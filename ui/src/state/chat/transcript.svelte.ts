@@ -253,7 +253,7 @@ export class Transcript {
   /** Says something in the place of an older message; what followed that one is kept as its version. A run under way
       is stopped first. */
   async replace(message: string, text: string): Promise<void> {
-    await this.#api.send(this.id, { text, replaces: message, mode: this.active ? 'replace' : 'queue', clientMessageId: crypto.randomUUID() });
+    await this.#api.send(this.id, { text, replaces: message, mode: this.active ? 'replace' : 'queue', clientMessageId: crypto.randomUUID(), instructions: 'ask' });
     await this.refresh();
   }
 
@@ -457,7 +457,7 @@ export class Transcript {
 
   async #post(item: Outgoing): Promise<void> {
     const files = item.attachments.length > 0 ? { attachments: item.attachments } : {};
-    const receipt = await this.#api.send(this.id, { text: item.text, mode: item.mode, clientMessageId: item.id, ...files });
+    const receipt = await this.#api.send(this.id, { text: item.text, mode: item.mode, clientMessageId: item.id, instructions: 'ask', ...files });
     if (this.#regretted.delete(item.id) && item.mode !== 'steer') {
       await this.#api.takeBack(receipt.runId);
       return this.refresh();

@@ -177,6 +177,7 @@ impl Seeded {
             "apps/{app}/ai" => vec![format!("{}?preview=true", of("com.example.tools.window"))],
             "views" => vec![format!("{plain}?server=counter")],
             "commands" => vec![format!("{plain}?session={chat}&waitMs=0")],
+            "instructions" => vec![format!("{plain}?session={chat}")],
             "mentions" => vec![format!("{plain}?session={chat}&q=no.such.file")],
             "operations/{id}" => vec![of(&self.operation)],
             "journal/{id}" => vec![of(&self.entry)],

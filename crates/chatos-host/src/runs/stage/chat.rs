@@ -49,7 +49,15 @@ impl Inner {
         let images = |row: &MessageRow| row.attachments.iter().filter(|file| file.kind == "image").count();
         // Older ones are in no request any more.
         let mut unread = rows.iter().map(images).sum::<usize>().saturating_sub(PICTURES);
-        let entries: Vec<Entry> = rows.into_iter().map(|row| self.entry(row, &mut unread)).collect();
+        let mut blocks: HashMap<String, String> =
+            kept(store.message_blocks(&self.parts.transcript))?.into_iter().collect();
+        let entries: Vec<Entry> = rows
+            .into_iter()
+            .map(|row| Entry {
+                block: blocks.remove(&row.id).unwrap_or_default(),
+                ..self.entry(row, &mut unread)
+            })
+            .collect();
         let open = entries.iter().any(|entry| {
             entry.run_id == run.id
                 && entry.calls.iter().any(|call| !entries.iter().any(|result| result.call_id == call.id))
@@ -119,6 +127,7 @@ impl Inner {
             run_id: row.run_id,
             speaker,
             text,
+            block: String::new(),
             reasoning,
             origin: Origin { protocol: word("protocol"), host: word("host"), model: word("model") },
             measured: opaque["measured"][0].as_u64().zip(opaque["measured"][1].as_u64()),

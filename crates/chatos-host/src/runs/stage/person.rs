@@ -75,7 +75,12 @@ impl HostStage {
     }
 
     /// Puts a question of the run itself into the queue; the journal knows its id before.
-    async fn ask(&self, prompt: Value, source: String, detail: Value) -> Result<(CallStep, String), Fault> {
+    pub(super) async fn ask(
+        &self,
+        prompt: Value,
+        source: String,
+        detail: Value,
+    ) -> Result<(CallStep, String), Fault> {
         self.work(move |stage| {
             let request_id = RequestId::mint().to_string();
             let row = StepRow {
@@ -102,7 +107,7 @@ impl HostStage {
     }
 
     /// A question from before the host stopped: the same one is waited for, and asked where it never was.
-    async fn go_on_asking(&self, open: (CallStep, String)) -> Result<(CallStep, String), Fault> {
+    pub(super) async fn go_on_asking(&self, open: (CallStep, String)) -> Result<(CallStep, String), Fault> {
         let source = self.parts.agent.name.clone();
         self.work(move |stage| {
             let (step, request_id) = open;
@@ -123,7 +128,12 @@ impl HostStage {
         .await
     }
 
-    async fn verdict(&self, step: &CallStep, call: &str, request_id: &str) -> Result<Option<String>, Fault> {
+    pub(super) async fn verdict(
+        &self,
+        step: &CallStep,
+        call: &str,
+        request_id: &str,
+    ) -> Result<Option<String>, Fault> {
         let answer = ask::wait(&self.parts.host, request_id).await?;
         let (call, request, status) = (call.to_owned(), request_id.to_owned(), answer.status.clone());
         let _: &CallStep = step;
@@ -172,7 +182,11 @@ impl Inner {
     /// What an answer to a question of the run itself decides. The journal, whose step takes the answer once, is
     /// what uses it.
     fn effect(&self, detail: &Value) -> Effect {
-        let kind = if detail["for"].is_string() { "uncertain" } else { "budget" };
+        let kind = match detail {
+            detail if detail["for"].is_string() => "uncertain",
+            detail if detail["instructions"] == true => "instructions",
+            _ => "budget",
+        };
         Effect::new(kind, Object::new()).with("runId", json!(self.parts.run.id)).with("about", detail.clone())
     }
 
@@ -216,7 +230,7 @@ impl Inner {
         })
     }
 
-    fn prompt_ended(&self, step: &CallStep, status: &str) -> Result<(), Fault> {
+    pub(super) fn prompt_ended(&self, step: &CallStep, status: &str) -> Result<(), Fault> {
         kept(self.store().write_run(RunWrite {
             steps: vec![StepWrite::Finish {
                 seq: step.seq,
@@ -309,7 +323,7 @@ impl Inner {
     }
 }
 
-fn open_prompt(row: &StepRow, about: impl Fn(&Value) -> bool) -> Option<(CallStep, String)> {
+pub(super) fn open_prompt(row: &StepRow, about: impl Fn(&Value) -> bool) -> Option<(CallStep, String)> {
     let detail: Value = serde_json::from_str(&row.detail).ok()?;
     let settled = matches!(row.state, StepState::Done | StepState::Skipped);
     let open = row.kind == StepKind::Prompt && !settled && !row.request_id.is_empty();

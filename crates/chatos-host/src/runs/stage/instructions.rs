@@ -1,0 +1,107 @@
+//! Texts of the project before the first request of a run: decided once, asked about where a person is there, and kept
+//! with the message (packages §4). What is decided is the crate `chatos-instructions`.
+
+use chatos_instructions::{Desk, Plan, WITHDRAWN, Wanted};
+use chatos_store::RunWrite;
+use chatos_tool::Fault;
+use chatos_wire::instructions::{InstructionConsent, InstructionOrder};
+use chatos_wire::{RunKind, StepKind};
+use serde_json::{Value, json};
+
+use super::person::open_prompt;
+use super::{HostStage, Inner, kept};
+use crate::host::Host;
+
+impl Host {
+    /// Where texts of projects are looked for.
+    pub fn instructions(&self) -> Desk<'_> {
+        Desk {
+            store: self.store(),
+            home: self.environment().get("HOME").map(Into::into),
+            state: self.dir().path().to_owned(),
+            names: self.settings().list("instructionFiles"),
+        }
+    }
+}
+
+impl HostStage {
+    /// Before the first request; a run that is continued after one has nothing to decide.
+    pub(super) async fn prepared(&self) -> Result<(), Fault> {
+        loop {
+            let Some((plan, open)) = self.work(Inner::plan_instructions).await? else { return Ok(()) };
+            let (ask, show) = match plan {
+                Plan::Ask { ask, show } => (ask, show),
+                Plan::Go { block, notices } => {
+                    return self
+                        .work(move |stage| {
+                            let blocks: Vec<_> = block.into_iter().collect();
+                            if !blocks.is_empty() {
+                                kept(stage.store().write_run(RunWrite { blocks, ..stage.moment() }))?;
+                            }
+                            for notice in notices {
+                                let (lang, emitter) = (stage.parts.lang, &stage.parts.emitter);
+                                emitter.notice(notice.severity, notice.code, &notice.text, lang);
+                            }
+                            Ok(())
+                        })
+                        .await;
+                }
+            };
+            let source = self.parts.agent.name.clone();
+            let (step, request) = match open {
+                Some(open) => self.go_on_asking(open).await?,
+                None => self.ask(ask, source.clone(), json!({ "instructions": true })).await?,
+            };
+            let mut said = self.verdict(&step, "", &request).await?;
+            let status = said.clone().unwrap_or_else(|| "closed".to_owned());
+            self.work(move |stage| stage.prompt_ended(&step, &status)).await?;
+            if said.as_deref() == Some("show") {
+                let (step, request) = self.ask(show, source, json!({ "instructions": true })).await?;
+                said = self.verdict(&step, "", &request).await?;
+                let status = said.clone().unwrap_or_else(|| "closed".to_owned());
+                self.work(move |stage| stage.prompt_ended(&step, &status)).await?;
+            }
+            // A question that was closed without an answer is asked again another time.
+            let Some(word) = said.as_deref().and_then(InstructionConsent::parse) else { return Ok(()) };
+            self.work(move |stage| {
+                stage.parts.host.instructions().decide(&stage.parts.workdir, Some(word), "chat")
+            })
+            .await?;
+        }
+    }
+}
+
+/// What to do, with the question that is open already.
+type Planned = (Plan, Option<(chatos_agent::CallStep, String)>);
+
+impl Inner {
+    fn plan_instructions(&self) -> Result<Option<Planned>, Fault> {
+        let run = &self.parts.run;
+        let steps = kept(self.store().steps(&run.id))?;
+        if run.user_message_id.is_empty() || steps.iter().any(|step| step.kind == StepKind::Model) {
+            return Ok(None);
+        }
+        let sub = run.kind == RunKind::Sub;
+        let root = if sub { kept(self.store().run(&run.root_run_id))? } else { None };
+        let options = root.as_ref().map_or(&run.options, |root| &root.options);
+        let options: Value = serde_json::from_str(options).unwrap_or_default();
+        let order: Option<InstructionOrder> = serde_json::from_value(options["instructions"].clone()).ok();
+        let wanted = Wanted {
+            workspace: self.parts.workdir.clone(),
+            transcript: self.parts.transcript.clone(),
+            message_id: run.user_message_id.clone(),
+            // Only the chat itself asks.
+            order: order.filter(|order| !sub || *order != InstructionOrder::Ask),
+            window: self.parts.room.window,
+        };
+        let plan = self.parts.host.instructions().plan(&wanted, self.parts.lang)?;
+        let open = steps.iter().rev().find_map(|row| open_prompt(row, |about| about["instructions"] == true));
+        Ok(Some((plan, open)))
+    }
+
+    /// What a summary must keep.
+    pub(super) fn told_instructions(&self) -> Result<String, Fault> {
+        let newest = kept(self.store().newest_block(&self.parts.transcript))?;
+        Ok(newest.map(|block| block.text).filter(|text| text != WITHDRAWN).unwrap_or_default())
+    }
+}
