@@ -14,7 +14,8 @@ use crate::book::{NoText, PromptBook, language};
 /// One part of a system prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
-    /// Where it comes from, for the trace: `agent`, `prompt:<name>`, `skill:<name>`, `capabilities`, `guard`.
+    /// Where it comes from, for the trace: `agent`, `prompt:<name>`, `skill:<name>`,
+    /// `server_instructions`, `capabilities`, `guard`.
     pub label: String,
     /// What the model reads.
     pub text: String,
@@ -75,6 +76,8 @@ pub struct BlockContext {
     pub skills: Vec<String>,
     /// For the role sub.
     pub sub: Option<SubTexts>,
+    /// What granted servers say about themselves, as one text.
+    pub instructions: Option<String>,
 }
 
 /// Names of each kind in the capability block; more are counted.
@@ -116,6 +119,7 @@ impl Assembly<'_> {
                     self.add(&mut out, &entry.key, entry.lang);
                 }
                 self.servers(&mut out);
+                self.instructions(&mut out);
                 out.block("guard", &self.guard());
             }
             (Role::Main, Mode::Flow) => {
@@ -123,6 +127,7 @@ impl Assembly<'_> {
                     self.add(&mut out, &entry.key, entry.lang);
                 }
                 self.servers(&mut out);
+                self.instructions(&mut out);
                 out.block("capabilities", &self.capabilities());
             }
             (Role::Main, Mode::Custom) => {
@@ -137,6 +142,7 @@ impl Assembly<'_> {
                 }
                 self.apps(&mut out);
                 self.servers(&mut out);
+                self.instructions(&mut out);
                 out.block("capabilities", &self.capabilities());
             }
         }
@@ -254,6 +260,10 @@ impl Assembly<'_> {
                 out.prompt(&key, &text.id, &text.name, &text.content);
             }
         }
+    }
+
+    fn instructions(&self, out: &mut Collecting) {
+        out.block("server_instructions", self.context.instructions.as_deref().unwrap_or_default());
     }
 
     fn lang(&self) -> Lang {

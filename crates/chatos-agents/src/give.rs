@@ -275,6 +275,7 @@ fn list(land: &mut LandConfig, role: Role, world: &World, target: &Target<'_>, w
             prompt_lang: PromptLang::Auto,
             prompt: true,
             sampling: false,
+            instructions: true,
             tools,
         }),
         None => flow.mcp_servers.push(ServerEntry {
@@ -283,6 +284,7 @@ fn list(land: &mut LandConfig, role: Role, world: &World, target: &Target<'_>, w
             prompt_lang: PromptLang::Auto,
             prompt: true,
             sampling: false,
+            instructions: true,
             tools,
         }),
     }

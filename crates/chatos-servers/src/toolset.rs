@@ -2,6 +2,7 @@
 //! (agents §5). Built from what the policy granted; names are looked up, never parsed back.
 
 mod deferral;
+mod resources;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -13,6 +14,7 @@ use chatos_mcp::{ServerKey, plain_for_model};
 use chatos_tool::{Lang, Text, Transport, validation};
 use serde_json::{Map, Value, json};
 
+pub use resources::{LIST_RESOURCES, READ_RESOURCE};
 pub use deferral::{CALL_TOOL, FIND_TOOLS, Room, TOO_MANY_TOOLS, ToolSearch, USUAL_MOST};
 
 /// The tool every run has (agents §5.1).
@@ -212,6 +214,8 @@ pub struct Toolset {
     problems: Vec<SetProblem>,
     // Names of tools whose definitions the model is not given.
     deferred: std::collections::BTreeSet<String>,
+    // Granted servers that have resources.
+    with_resources: std::collections::BTreeSet<ServerIdentity>,
     // Keeps its servers from being stopped as unused, as long as the set is used.
     holds: Vec<Arc<dyn std::any::Any + Send + Sync>>,
 }

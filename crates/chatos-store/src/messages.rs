@@ -70,6 +70,7 @@ pub struct AttachmentRow {
     pub mime: String,
     pub blob: String,
     pub size: i64,
+    pub origin: String,
 }
 
 /// A message to append. Its place in the order is given by the store.
@@ -193,7 +194,7 @@ impl Store {
     /// A file beside a message of a chat.
     pub fn attachment(&self, session: &str, id: &str) -> Result<Option<AttachmentRow>, StoreError> {
         self.read(|connection| {
-            let sql = "SELECT a.id, a.kind, a.name, a.mime, a.blob, a.size FROM message_attachments a
+            let sql = "SELECT a.id, a.kind, a.name, a.mime, a.blob, a.size, a.origin FROM message_attachments a
                        JOIN messages m ON m.id = a.message_id WHERE m.session_id = ?1 AND a.id = ?2";
             let mut statement = connection.prepare_cached(sql)?;
             Ok(statement.query_row((session, id), attachment_of).optional()?)
@@ -356,8 +357,8 @@ pub(crate) fn append(connection: &Connection, message: &NewMessage) -> Result<i6
         kept.hold(connection)?;
         connection
             .prepare_cached(
-                "INSERT INTO message_attachments (id, message_id, position, kind, name, mime, blob, size)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                "INSERT INTO message_attachments (id, message_id, position, kind, name, mime, blob, size, origin)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
             )?
             .execute((
                 &file.id,
@@ -368,6 +369,7 @@ pub(crate) fn append(connection: &Connection, message: &NewMessage) -> Result<i6
                 &file.mime,
                 kept.as_str(),
                 file.size,
+                &file.origin,
             ))?;
     }
     connection
@@ -421,7 +423,7 @@ fn fill_one(connection: &Connection, row: &mut MessageRow) -> Result<(), StoreEr
     )?;
     row.tool_calls = statement.query_map([&row.id], |row| call_of(row, 0))?.collect::<Result<_, _>>()?;
     let mut statement = connection.prepare_cached(
-        "SELECT id, kind, name, mime, blob, size FROM message_attachments WHERE message_id = ?1 ORDER BY position",
+        "SELECT id, kind, name, mime, blob, size, origin FROM message_attachments WHERE message_id = ?1 ORDER BY position",
     )?;
     row.attachments = statement.query_map([&row.id], attachment_of)?.collect::<Result<_, _>>()?;
     Ok(())
@@ -448,12 +450,12 @@ fn fill(connection: &Connection, session: &str, rows: &mut [MessageRow]) -> Resu
         }
     }
     let mut statement = connection.prepare_cached(
-        "SELECT a.id, a.kind, a.name, a.mime, a.blob, a.size, a.message_id
+        "SELECT a.id, a.kind, a.name, a.mime, a.blob, a.size, a.origin, a.message_id
          FROM messages m JOIN message_attachments a ON a.message_id = m.id
          WHERE m.session_id = ?1 AND m.seq BETWEEN ?2 AND ?3 ORDER BY m.seq, a.position",
     )?;
     for pair in statement
-        .query_map((session, first, last), |row| Ok((row.get::<_, String>(6)?, attachment_of(row)?)))?
+        .query_map((session, first, last), |row| Ok((row.get::<_, String>(7)?, attachment_of(row)?)))?
     {
         let (message, file) = pair?;
         if let Some(index) = at.get(&message) {
@@ -482,6 +484,7 @@ fn attachment_of(row: &Row<'_>) -> rusqlite::Result<AttachmentRow> {
         mime: row.get(3)?,
         blob: row.get(4)?,
         size: row.get(5)?,
+        origin: row.get(6)?,
     })
 }
 

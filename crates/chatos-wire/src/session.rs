@@ -78,6 +78,9 @@ pub struct Attachment {
     pub data: Option<String>,
     /// `data:<mime>;base64,…`.
     pub data_url: Option<String>,
+    /// Where it comes from, when that is not the person's own machine: the MCP server that gave it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
 }
 
 /// A message to send.
@@ -254,6 +257,9 @@ pub struct AttachmentView {
     pub mime: String,
     pub size: i64,
     pub url: String,
+    /// Where it comes from, when that is not the person's own machine: the MCP server that gave it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub origin: String,
 }
 
 /// A call an answer asked for.

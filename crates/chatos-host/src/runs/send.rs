@@ -44,6 +44,7 @@ struct File {
     name: String,
     mime: String,
     bytes: Vec<u8>,
+    origin: String,
 }
 
 impl RunDesk {
@@ -216,7 +217,8 @@ impl RunDesk {
         let files = row.attachments.clone();
         self.work(move |store| {
             let found = files.into_iter().filter_map(|file| {
-                Some(File { bytes: store.blob(&file.blob)?, name: file.name, mime: file.mime })
+                let bytes = store.blob(&file.blob)?;
+                Some(File { bytes, name: file.name, mime: file.mime, origin: file.origin })
             });
             Ok(found.collect())
         })
@@ -375,6 +377,7 @@ impl RunDesk {
                         name: file.name,
                         mime: file.mime,
                         size: file.bytes.len() as i64,
+                        origin: file.origin,
                         ..AttachmentRow::default()
                     };
                     kept.push((row, store.keep_blob(&file.bytes)?));
@@ -479,7 +482,8 @@ fn decode(order: &SendOrder) -> Result<Vec<File>, Fault> {
             return Err(wrong(&at, en.to_owned(), zh.to_owned()));
         }
         let name: String = file.name.chars().filter(|c| !c.is_control()).take(200).collect();
-        files.push(File { name, mime, bytes });
+        let origin = file.origin.as_deref().map(clean_title).unwrap_or_default();
+        files.push(File { name, mime, bytes, origin });
     }
     if files.iter().filter(|file| file.mime.starts_with("image/")).count() > IMAGES {
         let (en, zh) = (format!("at most {IMAGES} images"), format!("最多 {IMAGES} 张图片"));

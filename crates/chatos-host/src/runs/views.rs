@@ -96,6 +96,7 @@ fn attachment(session: &str, file: AttachmentRow) -> AttachmentView {
         name: file.name,
         mime: file.mime,
         size: file.size,
+        origin: file.origin,
     }
 }
 

@@ -14,16 +14,18 @@ const MOST: u64 = 10 * 1024 * 1024;
 pub(super) struct File {
     pub(super) name: String,
     bytes: Vec<u8>,
+    /// The server that gave it; nothing for a file of the person.
+    origin: Option<String>,
 }
 
 impl File {
-    pub(super) fn new(name: &str, bytes: Vec<u8>) -> Self {
-        Self { name: name.to_owned(), bytes }
+    pub(super) fn new(name: &str, bytes: Vec<u8>, origin: Option<String>) -> Self {
+        Self { name: name.to_owned(), bytes, origin }
     }
 
     pub(super) fn to_json(&self) -> Value {
         let data = chatos_host::encode_base64(&self.bytes);
-        json!({ "name": self.name, "mime": kind(&self.bytes), "data": data })
+        json!({ "name": self.name, "mime": kind(&self.bytes), "data": data, "origin": self.origin })
     }
 }
 
@@ -79,7 +81,7 @@ pub(super) fn read(path: &Path, here: &Path) -> Result<File, Fault> {
         )));
     }
     let name = path.file_name().map_or_else(|| "file".to_owned(), |name| name.to_string_lossy().into_owned());
-    Ok(File { name, bytes })
+    Ok(File { name, bytes, origin: None })
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use chatos_wire::{MessageRole, RunState};
 use serde_json::Value;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use super::line::{LineEditor, Quiet, Typed, key};
+use super::line::{LineEditor, Lookup, Quiet, Typed, key};
 use super::screen::{Reader, Screen};
 use super::talk::{End, Talk, end_of};
 use crate::args::Thinking;
@@ -39,11 +39,13 @@ pub(super) async fn run(talk: &mut Talk<'_>, thinking: Thinking, edits: bool) ->
                 .caused_by(&error)
         })
     };
-    let editor = LineEditor::start(past(talk).await?, own(talk).await).map_err(|error| unreadable(&error))?;
+    let (editor, lookups) =
+        LineEditor::start(past(talk).await?, own(talk).await).map_err(|error| unreadable(&error))?;
     let output = talk.output;
     let mut live = Live {
         screen: Screen::new(output, Reader::Person(thinking)),
         editor,
+        lookups,
         runs: Vec::new(),
         interrupted: None,
         status: String::new(),
@@ -64,6 +66,8 @@ struct Live<'t, 'a> {
     output: &'a Output,
     screen: Screen<'a>,
     editor: LineEditor,
+    /// What Tab behind an `@` asks.
+    lookups: tokio::sync::mpsc::UnboundedReceiver<Lookup>,
     /// Runs whose end is waited for, in the order of their turns.
     runs: Vec<Run>,
     /// When Ctrl-C was pressed with nothing to clear.
@@ -165,6 +169,10 @@ impl Live<'_, '_> {
                         self.output.say(&AGAIN_TO_LEAVE);
                     }
                     _ = self.terminations.recv() => break Ok(Typed::End),
+                    Some(asked) = self.lookups.recv() => {
+                        // Nobody waits for it any more when this fails.
+                        asked.found.send(self.talk.mentions_like(&asked.word).await).ok();
+                    }
                 }
             }
         };

@@ -94,6 +94,10 @@ impl Inner {
         });
         let (mut text, mut images) = (row.content, Vec::new());
         for file in &row.attachments {
+            if file.kind == "image" && !file.origin.is_empty() {
+                let (name, from) = (&file.name, &file.origin);
+                text.push_str(&format!("\n\n[picture {name}, attached by the person from {from}]"));
+            }
             if file.kind != "image" {
                 text.push_str(&self.file_text(file));
             } else if !self.parts.vision && speaker != Speaker::Tool {
@@ -135,6 +139,10 @@ impl Inner {
         match text {
             Some(text) => {
                 let text = chatos_agent::cut_result(&text, self.parts.result_chars, Some(&file.id));
+                if !file.origin.is_empty() {
+                    let label = format!("{}, attached by the person from {}", file.name, file.origin);
+                    return format!("\n\n{}", chatos_tool::fenced(&label, &text));
+                }
                 format!("\n\n[file {}]\n{text}\n[end of file]", file.name)
             }
             None => format!("\n\n[file {}: {} bytes of {}]", file.name, file.size, file.mime),
