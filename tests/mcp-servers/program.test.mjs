@@ -163,6 +163,27 @@ test('server-everything: its prompts are commands of an agent it was given to, w
   assert.ok(!(await api('GET', `commands?agent=${agent.id}`)).items.some(({ kind }) => kind === 'prompt'));
 });
 
+test('server-everything: its resources behind @, with completed places, and its instructions for models', async () => {
+  await add('papers', '--grant', 'default', '--', 'node', entry('server-everything'), 'stdio');
+  assert.equal((await call('papers', 'echo', { message: 'up' })).code, 0);
+  const { items } = await api('GET', 'mentions?q=papers:demo&waitMs=2000');
+  const resource = items.find(({ kind }) => kind === 'resource');
+  assert.ok(resource?.path.startsWith('papers:demo://'), JSON.stringify(items));
+  const template = items.find(({ kind, path }) => kind === 'template' && path.includes('/text/'));
+  assert.match(template?.path ?? '', /\{resourceId\}$/, JSON.stringify(items));
+  const { values } = await api('POST', 'commands/complete', { key: `@${template.path}`, argument: 'resourceId', value: '1' });
+  assert.deepEqual(values, ['1']);
+  const filled = template.path.replace('{resourceId}', '1');
+  const { files } = await api('POST', 'mentions/read', { paths: [resource.path, filled] });
+  assert.equal(files.length, 2, JSON.stringify(files));
+  assert.ok(files.every(({ origin, mime }) => origin === 'papers' && mime.startsWith('text/')), JSON.stringify(files));
+  assert.match(Buffer.from(files[1].data, 'base64').toString(), /Resource 1/);
+  const pins = await api('GET', 'tool-pins?server=papers&state=all');
+  const said = pins.items.find(({ tool }) => tool === '#instructions');
+  assert.equal(said?.state, 'approved', JSON.stringify(pins.items.map(({ tool }) => tool)));
+  assert.match(said.now.instructions, /Everything Server/);
+});
+
 test('server-everything: text, image, structured content, progress, and a question in the queue', async () => {
   await add('everything', '--', 'node', entry('server-everything'), 'stdio');
   const echo = await call('everything', 'echo', { message: '你好, server' });

@@ -3615,6 +3615,7 @@ export interface components {
             mime: string;
             size: number;
             url: string;
+            origin?: string;
         };
         /** @description A call an answer asked for. */
         ToolCallView: {
@@ -3834,11 +3835,15 @@ export interface components {
             items: components["schemas"]["MentionView"][];
             /** @description The workspace is too large to have been searched to its end. */
             partial: boolean;
+            late?: string[];
         };
         /** @description A file or folder of the workspace. */
         MentionView: {
-            /** @description Relative to the workspace; a folder ends with `/`. */
             path: string;
+            kind?: "file" | "resource" | "template";
+            title?: string;
+            description?: string;
+            source?: string;
         };
         /** @description Files to be read for a message. */
         MentionOrder: {
