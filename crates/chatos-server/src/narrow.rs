@@ -132,6 +132,10 @@ mod tests {
             ("POST", "/api/v1/apps/other/a/wanted"),
             ("POST", "/api/v1/apps/p/roots/forget"),
             ("POST", "/api/v1/tools/call"),
+            ("GET", "/api/v1/passed-on"),
+            ("POST", "/api/v1/passed-on/ask"),
+            ("GET", "/api/v1/mentions"),
+            ("POST", "/api/v1/mentions/read"),
             ("POST", "/api/v1/auth/code"),
             ("GET", "/api/v1/audit"),
         ] {

@@ -18,6 +18,7 @@ mod logs;
 mod memory;
 mod offer;
 mod parts;
+mod passed_on;
 mod pins;
 mod prompts;
 mod questions;
