@@ -262,7 +262,11 @@ mod tests {
             description: String::new(),
             arguments: Vec::new(),
         };
-        ServerPrompts { identity: format!("admin:{server}"), server: server.to_owned(), prompts: Arc::new(names.iter().map(prompt).collect()) }
+        ServerPrompts {
+            identity: format!("admin:{server}"),
+            server: server.to_owned(),
+            prompts: Arc::new(names.iter().map(prompt).collect()),
+        }
     }
 
     fn all() -> All {

@@ -80,7 +80,10 @@ impl Workspace {
             }
         });
         found.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-        let items = found.into_iter().take(OFFERED).map(|(_, _, path)| MentionView { path, ..MentionView::default() });
+        let items = found
+            .into_iter()
+            .take(OFFERED)
+            .map(|(_, _, path)| MentionView { path, ..MentionView::default() });
         let partial = tree.stopped.is_some() || tree.cut;
         Ok(MentionList { items: items.collect(), partial, late: Vec::new() })
     }

@@ -86,7 +86,16 @@ enum After {
 impl Gateway {
     /// What `agent` may use, for clients that work in `folder`; `label` is what a person calls this connection.
     pub fn new(line: Line, agent: String, label: String, lang: Lang, folder: ClientFolder) -> Self {
-        Self { line, agent, label, lang, folder, known: Mutex::default(), passing: Mutex::default(), clients: Mutex::default() }
+        Self {
+            line,
+            agent,
+            label,
+            lang,
+            folder,
+            known: Mutex::default(),
+            passing: Mutex::default(),
+            clients: Mutex::default(),
+        }
     }
 
     /// Finds out now what is wrong with the agent, so that it is an error of the command and not of the first

@@ -46,7 +46,7 @@ pub use sign_in::{Leaving, RETURN_PATH, Returned, SIGN_IN, SIGN_IN_PREFIX, pendi
 pub use sync::SETTING as SYNC_SETTING;
 pub use toolset::{
     AppPlace, CALL_TOOL, CURRENT_TIME, FIND_TOOLS, GrantedTool, LIST_RESOURCES, OfferedTool, READ_RESOURCE,
-    READ_RESULT, RefusedTool, Road,
-    Room, ServerOffer, ServerRoute, SetProblem, TOO_MANY_TOOLS, ToolSearch, Toolset, USUAL_MOST, Word,
+    READ_RESULT, RefusedTool, Road, Room, ServerOffer, ServerRoute, SetProblem, TOO_MANY_TOOLS, ToolSearch,
+    Toolset, USUAL_MOST, Word,
 };
 pub use view_meta::UiMeta;

@@ -97,7 +97,9 @@ pub(crate) fn check(
             news.extend(new.map(|kept| (INSTRUCTIONS.to_owned(), state, digest, kept)));
         }
         // It says nothing any more.
-        (None, Some(_)) if offered.instructions.is_some() => parts.store.forget_pin(identity, INSTRUCTIONS)?,
+        (None, Some(_)) if offered.instructions.is_some() => {
+            parts.store.forget_pin(identity, INSTRUCTIONS)?
+        }
         (None, _) => {}
     }
     if !news.is_empty() {

@@ -37,9 +37,8 @@ impl Servers {
         wait: Duration,
     ) -> Result<(Vec<ServerPrompts>, Vec<String>), Fault> {
         let nobody = |_: &Connection| None;
-        let (found, late) = self
-            .told(outcome, wait, nobody, |connection| async move { connection.prompts().await })
-            .await?;
+        let (found, late) =
+            self.told(outcome, wait, nobody, |connection| async move { connection.prompts().await }).await?;
         let found = found.into_iter().map(|(known, prompts)| ServerPrompts {
             identity: known.identity().as_str().to_owned(),
             server: known.name().to_owned(),
@@ -150,7 +149,8 @@ impl Servers {
         ask: impl FnOnce(Arc<Connection>) -> F,
     ) -> Result<T, Fault> {
         let catalogue = self.catalogue().await?;
-        let grant = outcome.grants.values().find(|grant| grant.server == server || grant.identity.as_str() == server);
+        let grant =
+            outcome.grants.values().find(|grant| grant.server == server || grant.identity.as_str() == server);
         let known = grant.and_then(|grant| catalogue.by_identity(&grant.identity)).ok_or_else(|| {
             Fault::new(
                 ErrorCode::PermissionDenied,

@@ -194,7 +194,8 @@ impl Store {
     /// A file beside a message of a chat.
     pub fn attachment(&self, session: &str, id: &str) -> Result<Option<AttachmentRow>, StoreError> {
         self.read(|connection| {
-            let sql = "SELECT a.id, a.kind, a.name, a.mime, a.blob, a.size, a.origin FROM message_attachments a
+            let sql =
+                "SELECT a.id, a.kind, a.name, a.mime, a.blob, a.size, a.origin FROM message_attachments a
                        JOIN messages m ON m.id = a.message_id WHERE m.session_id = ?1 AND a.id = ?2";
             let mut statement = connection.prepare_cached(sql)?;
             Ok(statement.query_row((session, id), attachment_of).optional()?)

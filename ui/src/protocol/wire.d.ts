@@ -887,7 +887,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** What a server suggests for an argument of its prompt */
+        /** What a server suggests for an argument of its prompt, or a variable of its template */
         post: operations["postCommandsComplete"];
         delete?: never;
         options?: never;
@@ -902,7 +902,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Files of a chat's workspace that match what is typed behind `@` */
+        /** Files and resources that match what is typed behind `@` */
         get: operations["getMentions"];
         put?: never;
         post?: never;
@@ -921,7 +921,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Files of a chat's workspace as a message carries them; nothing is sent */
+        /** Files and resources as a message carries them; nothing is sent */
         post: operations["postMentionsRead"];
         delete?: never;
         options?: never;
@@ -1232,6 +1232,40 @@ export interface paths {
         put?: never;
         /** Cancel a running call */
         post: operations["postToolsCallsCallIdCancel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/passed-on": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Prompts, resources and instructions of an agent's servers */
+        get: operations["getPassedOn"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/passed-on/ask": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ask a granted server for a prompt, a resource or a completion */
+        post: operations["postPassedOnAsk"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3615,6 +3649,7 @@ export interface components {
             mime: string;
             size: number;
             url: string;
+            /** @description Where it comes from, when that is not the person's own machine: the MCP server that gave it. */
             origin?: string;
         };
         /** @description A call an answer asked for. */
@@ -3689,6 +3724,8 @@ export interface components {
              * @default null
              */
             dataUrl?: string | null;
+            /** @description Where it comes from, when that is not the person's own machine: the MCP server that gave it. */
+            origin?: string | null;
         };
         /** @description What to do when a run is under way. */
         SendMode: "queue" | "steer" | "replace";
@@ -3804,7 +3841,7 @@ export interface components {
              */
             agent?: string | null;
             /**
-             * @description The key of the prompt it belongs to.
+             * @description The key of the prompt it belongs to; of a template of resources `@<server>:<address with places>`.
              * @default
              */
             key?: string;
@@ -3830,22 +3867,33 @@ export interface components {
             /** @description The server knows others, too. */
             more: boolean;
         };
-        /** @description Files of the workspace that match, the best first, at most 50. */
+        /** @description What matches: files of the workspace, the best first, at most 50; then resources of servers, at most 50. */
         MentionList: {
             items: components["schemas"]["MentionView"][];
             /** @description The workspace is too large to have been searched to its end. */
             partial: boolean;
+            /** @description Servers that have not told their resources yet; ask again for them. */
             late?: string[];
         };
-        /** @description A file or folder of the workspace. */
+        /** @description A file, a folder or a resource. */
         MentionView: {
+            /**
+             * @description What is typed behind `@`: a path relative to the workspace, of a folder with `/` at its end; of a resource
+             *     `<server>:<address>`.
+             */
             path: string;
-            kind?: "file" | "resource" | "template";
+            /** @description Absent for a file. */
+            kind?: components["schemas"]["MentionKind"];
+            /** @description What people call a resource; absent where it has no other name. */
             title?: string;
+            /** @description What a resource is, as its server says. */
             description?: string;
+            /** @description The server of a resource. */
             source?: string;
         };
-        /** @description Files to be read for a message. */
+        /** @description What stands behind an `@`. */
+        MentionKind: "file" | "resource" | "template";
+        /** @description Files and resources to be read for a message. */
         MentionOrder: {
             /**
              * @description The chat in which it is typed.
@@ -3858,12 +3906,12 @@ export interface components {
              */
             agent?: string | null;
             /**
-             * @description Relative to the workspace.
+             * @description Relative to the workspace; of a resource `<server>:<address>`.
              * @default []
              */
             paths?: string[];
         };
-        /** @description The files as a message carries them. */
+        /** @description The files and resources as a message carries them. */
         MentionedFiles: {
             files: components["schemas"]["Attachment"][];
             /** @description Paths at which there is nothing. */
@@ -4363,6 +4411,49 @@ export interface components {
         CancelResult: {
             /** @description false: no such call is running. */
             canceled: boolean;
+        };
+        /** @description What granted servers offer beside their tools. */
+        PassedOn: {
+            prompts: components["schemas"]["PassedEntry"][];
+            resources: components["schemas"]["PassedEntry"][];
+            templates: components["schemas"]["PassedEntry"][];
+            /** @description What the servers say about themselves, as far as a person approved it. */
+            instructions?: string | null;
+            /** @description Servers that have not told theirs yet. */
+            late: string[];
+        };
+        /** @description A prompt, a resource or a template under a name that no other has. */
+        PassedEntry: {
+            /** @description The name or address a client is given. */
+            name: string;
+            /** @description The identity of its server. */
+            server: string;
+            /** @description What that server calls it. */
+            own: string;
+            /** @description As the protocol has it. */
+            definition: unknown;
+        };
+        /** @description A request that is passed on to a server. */
+        PassOrder: {
+            /**
+             * @description The agent whose grants count.
+             * @default
+             */
+            agent?: string;
+            /**
+             * @description The identity or name of the server.
+             * @default
+             */
+            server?: string;
+            /**
+             * @description `prompts/get`, `resources/read` or `completion/complete`.
+             * @default
+             */
+            method?: string;
+            /** @default {} */
+            params?: {
+                [key: string]: unknown;
+            };
         };
         /** @description Whether tools, their servers or grants changed. */
         ToolNews: {
@@ -6044,6 +6135,8 @@ export interface components {
              * @default false
              */
             sampling?: boolean;
+            /** @description Whether what the server says about itself joins the system prompt. */
+            instructions?: boolean;
             /**
              * @description Which of its tools.
              * @default {}
@@ -6075,6 +6168,7 @@ export interface components {
             prompt?: boolean;
             /** @default false */
             sampling?: boolean;
+            instructions?: boolean;
             /** @default {} */
             tools?: components["schemas"]["ToolFilter"];
         };
@@ -6470,6 +6564,7 @@ export type CompleteOrder = components['schemas']['CompleteOrder'];
 export type Completions = components['schemas']['Completions'];
 export type MentionList = components['schemas']['MentionList'];
 export type MentionView = components['schemas']['MentionView'];
+export type MentionKind = components['schemas']['MentionKind'];
 export type MentionOrder = components['schemas']['MentionOrder'];
 export type MentionedFiles = components['schemas']['MentionedFiles'];
 export type SubagentCatalogue = components['schemas']['SubagentCatalogue'];
@@ -6507,6 +6602,9 @@ export type CallTrail = components['schemas']['CallTrail'];
 export type NamedCallInput = components['schemas']['NamedCallInput'];
 export type CallStateView = components['schemas']['CallStateView'];
 export type CancelResult = components['schemas']['CancelResult'];
+export type PassedOn = components['schemas']['PassedOn'];
+export type PassedEntry = components['schemas']['PassedEntry'];
+export type PassOrder = components['schemas']['PassOrder'];
 export type ToolNews = components['schemas']['ToolNews'];
 export type ToolLogView = components['schemas']['ToolLogView'];
 export type ServerList = components['schemas']['ServerList'];
@@ -8812,7 +8910,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What a server suggests for an argument of its prompt */
+            /** @description What a server suggests for an argument of its prompt, or a variable of its template */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8841,6 +8939,11 @@ export interface operations {
                 agent?: string;
                 /** @description What was typed behind `@`: letters of the path in their order. */
                 q?: string;
+                /**
+                 * @description How long servers may take to tell their resources, up to 2000; with 0 none is asked or started, and those that
+                 *     told theirs before are in the list.
+                 */
+                waitMs?: number;
             };
             header?: never;
             path?: never;
@@ -8848,7 +8951,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Files of a chat's workspace that match what is typed behind `@` */
+            /** @description Files and resources that match what is typed behind `@` */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8881,7 +8984,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Files of a chat's workspace as a message carries them; nothing is sent */
+            /** @description Files and resources as a message carries them; nothing is sent */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9620,6 +9723,73 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CancelResult"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getPassedOn: {
+        parameters: {
+            query?: {
+                /** @description The agent whose grants count. */
+                agent?: string;
+                /** @description How long servers may take to tell theirs. */
+                waitMs?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Prompts, resources and instructions of an agent's servers */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PassedOn"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postPassedOnAsk: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PassOrder"];
+            };
+        };
+        responses: {
+            /** @description Ask a granted server for a prompt, a resource or a completion */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
                 };
             };
             /** @description The error object */

@@ -140,7 +140,7 @@ describe('/ and @', () => {
   test('a resource of a server behind @: chosen, or filled in, and sent as it is then with its origin', async ({ ownHost, open }) => {
     const host = await ownHost();
     const { id, asked } = await chatWithPrompts(host);
-    const page = await open({ host, at: `#/chat/${id}`, bypassCSP: true, expectConsole: /status of 400/ });
+    const page = await open({ host, at: `#/chat/${id}`, bypassCSP: true, expectConsole: /status of 422/ });
     await box(page).focus();
     await page.keyboard.type('see @week');
     await chosen(page).filter({ hasText: '@guide:memo://plan' }).filter({ hasText: 'Weekly plan' }).waitFor();

@@ -21,8 +21,7 @@ const READING: Duration = Duration::from_secs(60);
 
 /// Whether what a server links to can be read by the model.
 pub(super) fn are_readable(set: &Toolset, route: &ServerRoute) -> bool {
-    set.get(READ_RESOURCE).is_some()
-        && set.resource_servers().any(|known| known.identity == route.identity)
+    set.get(READ_RESOURCE).is_some() && set.resource_servers().any(|known| known.identity == route.identity)
 }
 
 /// Says behind a result how the resources are read that it links to.

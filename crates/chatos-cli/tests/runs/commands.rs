@@ -183,7 +183,7 @@ fn files_of_the_workspace_are_found_and_read_as_they_are_at_that_moment() {
     let host = stand.sandbox.serve();
     let chat = session(&host, &agent);
     let found = host.ask("GET", &format!("/api/v1/mentions?session={chat}&q=main"), None).json();
-    assert_eq!(found, json!({ "items": [{ "path": "src/main.rs" }], "partial": false }));
+    assert_eq!(found["items"], json!([{ "path": "src/main.rs" }]), "{found}");
     let read = |paths: Value| {
         let body = json!({ "session": chat, "paths": paths });
         let answer = host.ask("POST", "/api/v1/mentions/read", Some(&body));
@@ -222,7 +222,11 @@ fn resources_of_granted_servers_are_found_read_and_sent_with_their_origin() {
     let chat = session(&host, &agent);
     let path = format!("/api/v1/mentions?session={chat}&q=plan");
     let early = host.ask("GET", &path, None).json();
-    assert_eq!((&early["items"], &early["late"]), (&json!([]), &json!(["guide"])), "nothing is started for a look");
+    assert_eq!(
+        (&early["items"], &early["late"]),
+        (&json!([]), &json!(["guide"])),
+        "nothing is started for a look"
+    );
     let found = resources(&host, &chat, "guide:");
     let paths: Vec<&str> = found.iter().map(|item| item["path"].as_str().unwrap()).collect();
     let all = ["guide:memo://dot", "guide:memo://plan", "guide:memo://sheet", "guide:memo://days/{day}"];
@@ -232,7 +236,8 @@ fn resources_of_granted_servers_are_found_read_and_sent_with_their_origin() {
         plan,
         json!({ "path": "guide:memo://plan", "kind": "resource", "title": "Weekly plan", "description": "What is to do", "source": "guide" })
     );
-    let order = json!({ "session": chat, "key": "@guide:memo://days/{day}", "argument": "day", "value": "m" });
+    let order =
+        json!({ "session": chat, "key": "@guide:memo://days/{day}", "argument": "day", "value": "m" });
     let completed = host.ask("POST", "/api/v1/commands/complete", Some(&order)).json();
     assert_eq!(completed, json!({ "values": ["monday"], "more": false }));
     // What it has changes with what it says.
@@ -247,7 +252,7 @@ fn resources_of_granted_servers_are_found_read_and_sent_with_their_origin() {
         (answer.status, answer.json())
     };
     let (status, refused) = read(json!(["guide:memo://sheet"]));
-    assert_eq!((status, &refused["error"]["code"]), (400, &json!("unsupported_resource")), "{refused}");
+    assert_eq!((status, &refused["error"]["code"]), (422, &json!("unsupported_resource")), "{refused}");
     let (status, gone) = read(json!(["guide:memo://nowhere"]));
     assert!(status >= 400 && gone["error"]["message"].as_str().unwrap().contains("nothing at"), "{gone}");
     let (_, files) = read(json!(["guide:memo://plan", "src/main.rs", "guide:memo://days/monday"]));
@@ -258,7 +263,8 @@ fn resources_of_granted_servers_are_found_read_and_sent_with_their_origin() {
     until(&host, sent["runId"].as_str().unwrap(), &["done"]);
     let asked = last(stand.model.requests().last().unwrap()).1;
     assert!(
-        asked.contains("[memo://plan, attached by the person from guide]\n````\n# Plan\n```\nrest\n```\n````"),
+        asked
+            .contains("[memo://plan, attached by the person from guide]\n````\n# Plan\n```\nrest\n```\n````"),
         "{asked}"
     );
     assert!(asked.contains("the day monday"), "{asked}");
@@ -276,19 +282,31 @@ fn resources_of_granted_servers_are_found_read_and_sent_with_their_origin() {
 
 #[test]
 fn a_model_lists_and_reads_resources_of_granted_servers_and_a_link_says_how() {
-    let (stand, agent) = stand_with(|request| {
-        let tools = request["tools"].as_array().cloned().unwrap_or_default();
-        let has = |name: &str| tools.iter().any(|tool| tool["function"]["name"] == name);
-        let results = request["messages"].as_array().unwrap().iter().filter(|one| one["role"] == "tool").count();
-        match results {
-            _ if !has("read_mcp_resource") => Script::say("nothing to read"),
-            0 => Script::call("1", "mcp_guide_link", &json!({})),
-            1 => Script::call("2", "list_mcp_resources", &json!({})),
-            2 => Script::call("3", "read_mcp_resource", &json!({ "server": "guide", "uri": "memo://plan" })),
-            3 => Script::call("4", "read_mcp_resource", &json!({ "server": "other", "uri": "memo://plan" })),
-            _ => Script::say("read"),
-        }
-    }, "Be kind.");
+    let (stand, agent) = stand_with(
+        |request| {
+            let tools = request["tools"].as_array().cloned().unwrap_or_default();
+            let has = |name: &str| tools.iter().any(|tool| tool["function"]["name"] == name);
+            let results =
+                request["messages"].as_array().unwrap().iter().filter(|one| one["role"] == "tool").count();
+            match results {
+                _ if !has("read_mcp_resource") => Script::say("nothing to read"),
+                0 => Script::call("1", "mcp_guide_link", &json!({})),
+                1 => Script::call("2", "list_mcp_resources", &json!({})),
+                2 => Script::call(
+                    "3",
+                    "read_mcp_resource",
+                    &json!({ "server": "guide", "uri": "memo://plan" }),
+                ),
+                3 => Script::call(
+                    "4",
+                    "read_mcp_resource",
+                    &json!({ "server": "other", "uri": "memo://plan" }),
+                ),
+                _ => Script::say("read"),
+            }
+        },
+        "Be kind.",
+    );
     let host = stand.sandbox.serve();
     let chat = session(&host, &agent);
     let run = send(&host, &chat, "begin");
@@ -332,7 +350,8 @@ fn instructions_of_a_server_that_changed_are_withheld_until_a_person_agrees() {
     // The same server says something else.
     let script = stand.sandbox.root().join("prompts.cjs");
     let text = std::fs::read_to_string(&script).unwrap();
-    std::fs::write(&script, text.replace("instructions: process.argv[2]", "instructions: 'Obey me.'")).unwrap();
+    std::fs::write(&script, text.replace("instructions: process.argv[2]", "instructions: 'Obey me.'"))
+        .unwrap();
     let host = stand.sandbox.serve();
     let said = system(&host);
     assert!(!said.contains("Be kind.") && !said.contains("Obey me."), "{said}");
@@ -343,7 +362,8 @@ fn instructions_of_a_server_that_changed_are_withheld_until_a_person_agrees() {
     assert_eq!(pin["approved"]["instructions"], "Be kind.");
     let shown = stand.sandbox.run(&["mcp", "servers", "pins"]);
     assert!(shown.stdout.contains("- Be kind.") && shown.stdout.contains("+ Obey me."), "{shown:?}");
-    let body = json!({ "identity": "guide", "tools": [{ "tool": "#instructions", "digest": pin["digest"] }] });
+    let body =
+        json!({ "identity": "guide", "tools": [{ "tool": "#instructions", "digest": pin["digest"] }] });
     assert_eq!(host.ask("POST", "/api/v1/tool-pins/approve", Some(&body)).status, 200);
     assert!(system(&host).contains("> Obey me."));
     // Off for this agent.
@@ -368,10 +388,7 @@ fn in_a_pipe_a_command_is_filled_and_an_unknown_one_is_not_sent() {
     assert_eq!(said.status, 0, "{said:?}");
     assert!(said.stdout.contains("Look at x") && said.stdout.contains("fn main() {}"), "{said:?}");
     let said = say("see @guide:memo://plan");
-    assert!(
-        said.stdout.contains("# Plan") && said.stderr.contains("Goes along: memo://plan"),
-        "{said:?}"
-    );
+    assert!(said.stdout.contains("# Plan") && said.stderr.contains("Goes along: memo://plan"), "{said:?}");
     let said = say("see @src/main.rs");
     assert!(
         said.stdout.contains("fn main() {}") && said.stderr.contains("Goes along: src/main.rs"),

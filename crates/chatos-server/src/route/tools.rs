@@ -8,9 +8,8 @@ use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use chatos_wire::status::Empty;
 use chatos_wire::tool::{
     CallInput, CallNewsQuery, CallResult, CallStateView, CancelResult, NamedCallInput, PassOrder, PassedOn,
-    PassedQuery, ToolHints,
-    ToolLogQuery, ToolLogView, ToolNews, ToolNewsQuery, ToolQuery, ToolServer, ToolServers, ToolView,
-    ToolsetProblem,
+    PassedQuery, ToolHints, ToolLogQuery, ToolLogView, ToolNews, ToolNewsQuery, ToolQuery, ToolServer,
+    ToolServers, ToolView, ToolsetProblem,
 };
 use serde_json::Value;
 

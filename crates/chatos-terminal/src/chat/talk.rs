@@ -147,8 +147,7 @@ impl<'a> Talk<'a> {
 
     /// Files and resources that match what is typed behind an `@`, the best first.
     pub(super) async fn mentions_like(&self, typed: &str) -> Vec<String> {
-        let path =
-            format!("/api/v1/mentions?session={}&q={}&waitMs=2000", encode(&self.id), encode(typed));
+        let path = format!("/api/v1/mentions?session={}&q={}&waitMs=2000", encode(&self.id), encode(typed));
         let found = self.api.get::<MentionList>(&path, self.lang()).await;
         let items = found.map(|found| found.body.items).unwrap_or_default();
         items.into_iter().map(|item| visible(&item.path)).collect()
