@@ -11,6 +11,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
 
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+
 import { install, python } from './python.mjs';
 import { entry, freePort, here, serve } from './support.mjs';
 
@@ -161,6 +164,84 @@ test('server-everything: its prompts are commands of an agent it was given to, w
   const land = await api('POST', 'land-configs', { name: 'nothing', main: {}, sub: {} });
   const agent = await api('POST', 'agents', { name: 'bare', mode: 'flow', landConfigId: land.id });
   assert.ok(!(await api('GET', `commands?agent=${agent.id}`)).items.some(({ kind }) => kind === 'prompt'));
+});
+
+test('server-everything: its resources behind @, with completed places, and its instructions for models', async () => {
+  await add('papers', '--grant', 'default', '--', 'node', entry('server-everything'), 'stdio');
+  assert.equal((await call('papers', 'echo', { message: 'up' })).code, 0);
+  const { items } = await api('GET', 'mentions?q=papers:demo&waitMs=2000');
+  const resource = items.find(({ kind }) => kind === 'resource');
+  assert.ok(resource?.path.startsWith('papers:demo://'), JSON.stringify(items));
+  const template = items.find(({ kind, path }) => kind === 'template' && path.includes('/text/'));
+  assert.match(template?.path ?? '', /\{resourceId\}$/, JSON.stringify(items));
+  const { values } = await api('POST', 'commands/complete', { key: `@${template.path}`, argument: 'resourceId', value: '1' });
+  assert.deepEqual(values, ['1']);
+  const filled = template.path.replace('{resourceId}', '1');
+  const { files } = await api('POST', 'mentions/read', { paths: [resource.path, filled] });
+  assert.equal(files.length, 2, JSON.stringify(files));
+  assert.ok(files.every(({ origin, mime }) => origin === 'papers' && mime.startsWith('text/')), JSON.stringify(files));
+  assert.match(Buffer.from(files[1].data, 'base64').toString(), /Resource 1/);
+  const pins = await api('GET', 'tool-pins?server=papers&state=all');
+  const said = pins.items.find(({ tool }) => tool === '#instructions');
+  assert.equal(said?.state, 'approved', JSON.stringify(pins.items.map(({ tool }) => tool)));
+  assert.match(said.now.instructions, /Everything Server/);
+});
+
+test('the gateway passes on prompts, resources and instructions of server-everything, in both eras', async (t) => {
+  await add('given', '--grant', 'default', '--', 'node', entry('server-everything'), 'stdio');
+  assert.equal((await call('given', 'echo', { message: 'up' })).code, 0);
+  const args = ['--state-dir', join(folder, 'state'), 'gateway', '--agent', 'default'];
+  const client = new Client({ name: 'sdk', version: '1' });
+  await client.connect(new StdioClientTransport({ command: program, args, cwd: folder, stderr: 'ignore' }));
+  t.after(() => client.close());
+  assert.match(client.getInstructions(), /## given/);
+  const { prompts } = await client.listPrompts();
+  const name = prompts.map((prompt) => prompt.name).find((one) => /^mcp_given_args-prompt$/.test(one));
+  assert.ok(name, JSON.stringify(prompts.map((prompt) => prompt.name)));
+  const filled = await client.getPrompt({ name, arguments: { city: 'Aachen' } });
+  assert.match(JSON.stringify(filled.messages), /Aachen/);
+  await assert.rejects(client.getPrompt({ name: 'mcp_given_nothing' }), /unknown prompt/);
+  const { resources } = await client.listResources();
+  const resource = resources.find(({ uri }) => uri.includes('demo://'));
+  const { contents } = await client.readResource({ uri: resource.uri });
+  assert.ok(contents[0].text.length > 0);
+  const { resourceTemplates } = await client.listResourceTemplates();
+  const template = resourceTemplates.find(({ uriTemplate }) => uriTemplate.includes('/text/'));
+  const { completion } = await client.complete({ ref: { type: 'ref/resource', uri: template.uriTemplate }, argument: { name: 'resourceId', value: '7' } });
+  assert.deepEqual(completion.values, ['7']);
+  const dynamic = await client.readResource({ uri: template.uriTemplate.replace('{resourceId}', '7') });
+  assert.match(dynamic.contents[0].text, /Resource 7/);
+  await assert.rejects(client.readResource({ uri: 'nobody://1' }), /unknown resource/);
+
+  // The newer era has no handshake: every request says who asks.
+  const modern = spawn(program, args, { cwd: folder, stdio: ['pipe', 'pipe', 'ignore'] });
+  const gone = new Promise((resolve) => modern.once('exit', resolve));
+  const answers = new Map();
+  createInterface({ input: modern.stdout }).on('line', (line) => {
+    const message = JSON.parse(line);
+    answers.get(message.id)?.(message);
+  });
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientInfo': { name: 'modern', version: '1' },
+    'io.modelcontextprotocol/clientCapabilities': {},
+  };
+  const ask = (method, params = {}) =>
+    new Promise((resolve) => {
+      answers.set(answers.size, resolve);
+      modern.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: answers.size - 1, method, params: { ...params, _meta } })}\n`);
+    });
+  const found = await ask('server/discover');
+  assert.ok(found.result.capabilities.prompts && found.result.capabilities.resources && found.result.capabilities.completions, JSON.stringify(found));
+  assert.match(found.result.instructions, /## given/);
+  const listed = await ask('resources/list');
+  assert.ok(listed.result.resources.some(({ uri }) => uri === resource.uri), JSON.stringify(listed).slice(0, 500));
+  const read = await ask('resources/read', { uri: resource.uri });
+  assert.equal(read.result.resultType, 'complete', JSON.stringify(read).slice(0, 500));
+  const got = await ask('prompts/get', { name, arguments: { city: 'Aachen' } });
+  assert.equal(got.result.resultType, 'complete', JSON.stringify(got).slice(0, 500));
+  modern.stdin.end();
+  await gone;
 });
 
 test('server-everything: text, image, structured content, progress, and a question in the queue', async () => {

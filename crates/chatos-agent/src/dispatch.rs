@@ -16,6 +16,7 @@ mod over_pool;
 mod ports;
 mod questions;
 mod record;
+mod resources;
 mod trail;
 mod waits;
 
@@ -34,7 +35,8 @@ use tokio_util::sync::CancellationToken;
 use answer::Ended;
 pub(crate) use answer::text_of;
 use chatos_servers::{
-    CALL_TOOL, CURRENT_TIME, FIND_TOOLS, GrantedTool, READ_RESULT, Road, ServerRoute, Toolset,
+    CALL_TOOL, CURRENT_TIME, FIND_TOOLS, GrantedTool, LIST_RESOURCES, READ_RESOURCE, READ_RESULT, Road,
+    ServerRoute, Toolset,
 };
 pub use ports::{
     BuiltInCall, CallContext, CallSettings, OpenAsk, PageFor, Ports, Standing, TaskRow, TaskTime, ToolEvent,
@@ -331,6 +333,21 @@ impl Dispatcher {
             };
             return record.finish(ended, started.elapsed(), 0);
         }
+        if let LIST_RESOURCES | READ_RESOURCE = tool.name.as_str() {
+            let record =
+                Record::begin(&self.ports, &settings, &order, "chatos", &tool.name, Transport::InProcess);
+            let done = async {
+                match tool.name.as_str() {
+                    LIST_RESOURCES => resources::list(self.ports.pool(), set, &order.arguments).await,
+                    _ => resources::read(self.ports.pool(), set, &order.arguments).await,
+                }
+            };
+            let ended = tokio::select! {
+                ended = done => ended,
+                () = order.cancel.cancelled() => Ended::failed(canceled()),
+            };
+            return record.finish(ended, started.elapsed(), 0);
+        }
         let Some(route) = set.route(&tool.identity) else {
             let record =
                 Record::begin(&self.ports, &settings, &order, &tool.server, &tool.tool, Transport::InProcess);
@@ -346,8 +363,13 @@ impl Dispatcher {
             started,
             waits: Arc::default(),
         };
+        let (readable, server) = (resources::are_readable(set, route), route.name.clone());
         // A call holds what every road needs; on the heap it costs its caller a pointer.
-        Box::pin(call.run()).await
+        let mut end = Box::pin(call.run()).await;
+        if readable {
+            resources::name_links(&mut end, &server);
+        }
+        end
     }
 }
 

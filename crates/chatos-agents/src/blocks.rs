@@ -14,7 +14,8 @@ use crate::book::{NoText, PromptBook, language};
 /// One part of a system prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
-    /// Where it comes from, for the trace: `agent`, `prompt:<name>`, `skill:<name>`, `capabilities`, `guard`.
+    /// Where it comes from, for the trace: `agent`, `prompt:<name>`, `skill:<name>`,
+    /// `server_instructions`, `capabilities`, `guard`.
     pub label: String,
     /// What the model reads.
     pub text: String,
@@ -88,6 +89,8 @@ pub struct BlockContext {
     pub skills: Vec<String>,
     /// For the role sub.
     pub sub: Option<SubTexts>,
+    /// What granted servers say about themselves, as one text.
+    pub instructions: Option<String>,
 }
 
 /// Names of each kind in the capability block; more are counted.
@@ -129,6 +132,7 @@ impl Assembly<'_> {
                     self.add(&mut out, &entry.key, entry.lang);
                 }
                 self.servers(&mut out);
+                self.instructions(&mut out);
                 out.block("guard", &self.guard());
             }
             (Role::Main, Mode::Flow) => {
@@ -136,6 +140,7 @@ impl Assembly<'_> {
                     self.add(&mut out, &entry.key, entry.lang);
                 }
                 self.servers(&mut out);
+                self.instructions(&mut out);
                 out.block("capabilities", &self.capabilities());
             }
             (Role::Main, Mode::Custom) => {
@@ -150,6 +155,7 @@ impl Assembly<'_> {
                 }
                 self.apps(&mut out);
                 self.servers(&mut out);
+                self.instructions(&mut out);
                 out.block("capabilities", &self.capabilities());
             }
         }
@@ -267,6 +273,10 @@ impl Assembly<'_> {
                 out.prompt(&key, &text.id, &text.name, &text.content, text.is_other(lang));
             }
         }
+    }
+
+    fn instructions(&self, out: &mut Collecting) {
+        out.block("server_instructions", self.context.instructions.as_deref().unwrap_or_default());
     }
 
     fn lang(&self) -> Lang {

@@ -311,6 +311,7 @@ fn list(land: &mut LandConfig, role: Role, world: &World, target: &Target<'_>, w
             prompt_lang: PromptLang::Auto,
             prompt: true,
             sampling: false,
+            instructions: true,
             tools,
         }),
         None => flow.mcp_servers.push(ServerEntry {
@@ -319,6 +320,7 @@ fn list(land: &mut LandConfig, role: Role, world: &World, target: &Target<'_>, w
             prompt_lang: PromptLang::Auto,
             prompt: true,
             sampling: false,
+            instructions: true,
             tools,
         }),
     }

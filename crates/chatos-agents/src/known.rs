@@ -35,7 +35,7 @@ impl Agents {
         // A row without a name only says that the server was seen.
         for pin in pins {
             let server = known.entry(pin.identity).or_default();
-            if pin.tool.is_empty() {
+            if pin.tool.is_empty() || pin.tool == chatos_mcp::INSTRUCTIONS {
                 continue;
             }
             if pin.state != PinState::Approved {

@@ -164,13 +164,16 @@ impl Desk<'_> {
         })
     }
 
-    /// What a server suggests for an argument of its prompt. One that suggests nothing is no failure.
+    /// What a server suggests for an argument of its prompt, or a variable of its template (`@…`). One that suggests nothing is no failure.
     pub async fn complete(
         &self,
         key: &str,
         argument: (&str, &str),
         others: BTreeMap<String, String>,
     ) -> Result<Completions, Fault> {
+        if let Some(template) = key.strip_prefix('@') {
+            return self.complete_template(template, argument, others).await;
+        }
         let all = self.all(PATIENCE).await?;
         let Some((_, Origin::Prompt { server, prompt })) = all.find(key) else {
             return Err(all.unknown(key));
@@ -183,7 +186,7 @@ impl Desk<'_> {
     }
 }
 
-fn object(values: BTreeMap<String, String>) -> Map<String, Value> {
+pub(crate) fn object(values: BTreeMap<String, String>) -> Map<String, Value> {
     values.into_iter().map(|(name, value)| (name, Value::String(value))).collect()
 }
 
@@ -227,7 +230,7 @@ fn arranged(
         };
         items.push((view, Origin::Skill(skill)));
     }
-    for ServerPrompts { server, prompts } in found {
+    for ServerPrompts { server, prompts, .. } in found {
         for prompt in prompts.iter() {
             let view = prompts::view(&server, prompt);
             items.push((view, Origin::Prompt { server: server.clone(), prompt: prompt.clone() }));
@@ -332,7 +335,11 @@ mod tests {
             description: String::new(),
             arguments: Vec::new(),
         };
-        ServerPrompts { server: server.to_owned(), prompts: Arc::new(names.iter().map(prompt).collect()) }
+        ServerPrompts {
+            identity: format!("admin:{server}"),
+            server: server.to_owned(),
+            prompts: Arc::new(names.iter().map(prompt).collect()),
+        }
     }
 
     fn all() -> All {

@@ -15,13 +15,13 @@ use chatos_wire::command::{MentionList, MentionView, MentionedFiles};
 use chatos_wire::session::Attachment;
 
 /// Files that are offered at a time.
-const OFFERED: usize = 50;
+pub(crate) const OFFERED: usize = 50;
 /// A workspace that takes longer to look through is offered in part.
 const LOOKING: Duration = Duration::from_millis(400);
 const DEPTH: usize = 40;
 /// Files of one message, and the largest, as for every attachment.
 const FILES: usize = chatos_documents::FILES;
-const FILE_BYTES: u64 = chatos_documents::FILE_BYTES as u64;
+pub(crate) const FILE_BYTES: u64 = chatos_documents::FILE_BYTES as u64;
 /// Names of a folder that go with a message.
 const NAMES: usize = 500;
 
@@ -80,8 +80,12 @@ impl Workspace {
             }
         });
         found.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-        let items = found.into_iter().take(OFFERED).map(|(_, _, path)| MentionView { path });
-        Ok(MentionList { items: items.collect(), partial: tree.stopped.is_some() || tree.cut })
+        let items = found
+            .into_iter()
+            .take(OFFERED)
+            .map(|(_, _, path)| MentionView { path, ..MentionView::default() });
+        let partial = tree.stopped.is_some() || tree.cut;
+        Ok(MentionList { items: items.collect(), partial, late: Vec::new() })
     }
 
     /// Reads what a message names: text, documents and pictures whole, of a folder the names in it. What is not there is named
@@ -146,7 +150,7 @@ fn folder(root: &Root, path: &str) -> Result<Attachment, FileError> {
     Ok(attachment(&format!("{}/", listing.rel.trim_end_matches('/')), "text/plain", text.as_bytes()))
 }
 
-fn attachment(name: &str, mime: &str, bytes: &[u8]) -> Attachment {
+pub(crate) fn attachment(name: &str, mime: &str, bytes: &[u8]) -> Attachment {
     Attachment {
         name: name.to_owned(),
         mime: mime.to_owned(),
@@ -156,7 +160,7 @@ fn attachment(name: &str, mime: &str, bytes: &[u8]) -> Attachment {
 }
 
 /// What a file is, by its bytes; nothing for what no model reads.
-fn kind(bytes: &[u8]) -> Option<&'static str> {
+pub(crate) fn kind(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0x89, b'P', b'N', b'G', ..] => Some("image/png"),
         [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
@@ -186,7 +190,7 @@ fn fault(error: &FileError, path: &str) -> Fault {
 
 /// How well a path fits: all letters in their order, better together, at the beginning of names, in the last name,
 /// and in a short path. `None`: it does not.
-fn score(path: &str, letters: &[char]) -> Option<i64> {
+pub(crate) fn score(path: &str, letters: &[char]) -> Option<i64> {
     let chars: Vec<char> = path.chars().flat_map(char::to_lowercase).collect();
     let name_at =
         chars[..chars.len().saturating_sub(1)].iter().rposition(|c| *c == '/').map_or(0, |at| at + 1);

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use chatos_mcp::{Prompt, plain_for_model};
-use chatos_tool::{ErrorCode, Fault, Text};
+use chatos_tool::{ErrorCode, Fault, Text, fenced};
 use chatos_wire::command::{CommandArgument, CommandKind, CommandView};
 use serde_json::Value;
 
@@ -202,14 +202,6 @@ fn text_of(server: &str, block: &Value) -> Option<String> {
         }
         _ => None,
     }
-}
-
-/// Text that nobody takes for the person's own words: labelled, between fences it cannot close.
-pub(crate) fn fenced(label: &str, text: &str) -> String {
-    let label = label.split_whitespace().collect::<Vec<_>>().join(" ");
-    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
-    let fence = "`".repeat(longest.max(2) + 1);
-    format!("[{label}]\n{fence}\n{}\n{fence}", text.trim_end_matches('\n'))
 }
 
 #[cfg(test)]

@@ -4,10 +4,9 @@
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use chatos_tool::Text;
+use chatos_tool::{Text, fenced};
 
 use crate::own::{split, value};
-use crate::prompts::fenced;
 
 /// The largest `SKILL.md`, and the largest front matter in it.
 const MOST_BYTES: u64 = 262_144;

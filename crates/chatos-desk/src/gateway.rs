@@ -9,15 +9,19 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
-use chatos_layer::{BoxFuture, Endpoint, ProgressReport, ProgressSink, Relay, RelayedCall, ServerInfo};
+use chatos_layer::{
+    BoxFuture, Change, Endpoint, ProgressReport, ProgressSink, Relay, RelayedCall, RelayedList, ServerInfo,
+};
 use chatos_prompts::{Origin, RequestId};
 use chatos_store::ClientRow;
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
+use chatos_wire::tool::PassedOn;
 use hyper::Method;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use crate::line::{PATIENCE, away, is_lost};
+use crate::passing::Passing;
 use crate::{CallNews, ClientFolder, HostApi, Line, encode};
 
 /// What the gateway says about itself; its tools are the host's.
@@ -51,6 +55,7 @@ pub struct Gateway {
     /// The folder calls work in.
     folder: ClientFolder,
     known: Mutex<Known>,
+    passing: Mutex<Passing>,
     /// Connections that are written down, with their folders.
     clients: Mutex<HashSet<(String, Option<std::path::PathBuf>)>>,
 }
@@ -81,19 +86,52 @@ enum After {
 impl Gateway {
     /// What `agent` may use, for clients that work in `folder`; `label` is what a person calls this connection.
     pub fn new(line: Line, agent: String, label: String, lang: Lang, folder: ClientFolder) -> Self {
-        Self { line, agent, label, lang, folder, known: Mutex::default(), clients: Mutex::default() }
+        Self {
+            line,
+            agent,
+            label,
+            lang,
+            folder,
+            known: Mutex::default(),
+            passing: Mutex::default(),
+            clients: Mutex::default(),
+        }
     }
 
     /// Finds out now what is wrong with the agent, so that it is an error of the command and not of the first
     /// client. A host that is not there, or is slow, is no reason to keep the client waiting.
     pub async fn check(&self) -> Result<(), Fault> {
         if self.line.host(Some(Duration::ZERO)).await.is_some()
-            && let Ok(Err(fault)) = tokio::time::timeout(LIST_WAIT * 2, self.list(self.lang)).await
+            && let Ok((Err(fault), _)) = tokio::time::timeout(LIST_WAIT * 2, async {
+                tokio::join!(self.list(self.lang), self.list_passed_on(Duration::ZERO))
+            })
+            .await
             && fault.class == ErrorCode::NotFound
         {
             return Err(fault);
         }
         Ok(())
+    }
+
+    /// Fills what is known of prompts, resources and instructions; says whether it is other than before.
+    async fn list_passed_on(&self, wait: Duration) -> Result<bool, Fault> {
+        let path = format!("/api/v1/passed-on?agent={}&waitMs={}", encode(&self.agent), wait.as_millis());
+        let listed = self.line.get(&path, self.lang, PATIENCE).await?;
+        let told: PassedOn = serde_json::from_value(listed).map_err(|error| {
+            Fault::new(ErrorCode::Internal, Text::same("the host's list cannot be read")).caused_by(&error)
+        })?;
+        let mut passing = self.passing.lock().unwrap_or_else(PoisonError::into_inner);
+        let names = |told: &PassedOn| {
+            let all = told.prompts.iter().chain(&told.resources).chain(&told.templates);
+            all.map(|entry| entry.name.clone()).collect::<Vec<_>>()
+        };
+        let changed = names(&passing.told) != names(&told);
+        passing.told = told;
+        Ok(changed)
+    }
+
+    fn is_late(&self) -> bool {
+        !self.passing.lock().unwrap_or_else(PoisonError::into_inner).told.late.is_empty()
     }
 
     /// Where the host's news of tools stand. Asked before the first client comes, so that it misses no change.
@@ -109,7 +147,19 @@ impl Gateway {
         let mut behind = since == 0;
         loop {
             let path = format!("/api/v1/tool-news?since={since}&waitMs=25000");
-            let news = self.line.get(&path, Lang::En, Duration::from_secs(600)).await;
+            let news = tokio::select! {
+                news = self.line.get(&path, Lang::En, Duration::from_secs(600)) => news,
+                // Servers that were still starting when a client asked.
+                () = tokio::time::sleep(LIST_WAIT), if self.is_late() => {
+                    if self.list_passed_on(LIST_WAIT).await.unwrap_or(false)
+                        && let Some(endpoint) = endpoint.upgrade()
+                    {
+                        endpoint.changed(Change::Prompts);
+                        endpoint.changed(Change::Resources);
+                    }
+                    continue;
+                }
+            };
             let Some(endpoint) = endpoint.upgrade() else { return std::future::pending().await };
             match news {
                 Ok(news) => {
@@ -121,6 +171,8 @@ impl Gateway {
                     if changed {
                         tokio::time::sleep(COALESCE).await;
                         endpoint.tools_changed();
+                        endpoint.changed(Change::Prompts);
+                        endpoint.changed(Change::Resources);
                     }
                 }
                 Err(_) => {
@@ -353,6 +405,55 @@ impl Relay for Gateway {
         })
     }
 
+    fn passes_on(&self) -> bool {
+        true
+    }
+
+    fn instructions(&self) -> Option<String> {
+        self.passing.lock().unwrap_or_else(PoisonError::into_inner).told.instructions.clone()
+    }
+
+    fn list(&self, list: RelayedList) -> BoxFuture<'_, Result<Vec<Value>, Fault>> {
+        Box::pin(async move {
+            let listed = self.list_passed_on(LIST_WAIT).await;
+            let passing = self.passing.lock().unwrap_or_else(PoisonError::into_inner);
+            match listed {
+                // What was there last, while no host is.
+                Err(fault) if fault.class != ErrorCode::Unavailable => Err(fault),
+                _ => {
+                    let entries = match list {
+                        RelayedList::Prompts => &passing.told.prompts,
+                        RelayedList::Resources => &passing.told.resources,
+                        RelayedList::Templates => &passing.told.templates,
+                    };
+                    Ok(entries.iter().map(|entry| entry.definition.clone()).collect())
+                }
+            }
+        })
+    }
+
+    fn ask(&self, method: &'static str, params: Map<String, Value>) -> BoxFuture<'_, Result<Value, Fault>> {
+        Box::pin(async move {
+            let find = || {
+                let passing = self.passing.lock().unwrap_or_else(PoisonError::into_inner);
+                passing.find(method, params.clone())
+            };
+            let found = match find() {
+                // A client may know a name from before this process.
+                Err(_) => {
+                    self.list_passed_on(LIST_WAIT).await?;
+                    find()?
+                }
+                Ok(found) => found,
+            };
+            let Some(api) = self.line.host(Some(PATIENCE)).await else { return Err(away()) };
+            let body = json!({
+                "agent": self.agent, "server": found.server, "method": method, "params": found.params,
+            });
+            api.call_patiently(Method::POST, "/api/v1/passed-on/ask", Some(&body), self.lang).await
+        })
+    }
+
     fn asks_roots(&self) -> bool {
         self.folder.asks_roots()
     }
@@ -387,6 +488,7 @@ impl Relay for Gateway {
                 Err(fault) if fault.class == ErrorCode::Unavailable => failed(fault.message.get(self.lang)),
                 ended => ended?,
             };
+            self.passing.lock().unwrap_or_else(PoisonError::into_inner).see(&name.server, &result);
             if let Some(result) = result.as_object_mut() {
                 result.remove("callId");
                 result.remove("_meta");

@@ -11,6 +11,7 @@ mod folder;
 mod gateway;
 mod hook;
 mod line;
+mod passing;
 mod queue;
 mod subagents;
 

@@ -29,6 +29,8 @@ pub struct Attached {
     pub text: String,
     /// What a person should know about that text: a word of [`crate::Note`], [`NAME_ONLY`], or nothing.
     pub note: String,
+    /// The server that gave it; empty for a file of the person.
+    pub origin: String,
 }
 
 impl Attached {
@@ -72,6 +74,10 @@ pub fn attached(orders: &[Attachment]) -> Result<Vec<Attached>, Fault> {
     Ok(files)
 }
 
+fn clean(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).take(200).collect()
+}
+
 fn one(at: &str, order: &Attachment) -> Result<Attached, Fault> {
     let (mime, data) = match (&order.data, &order.data_url) {
         (Some(data), _) => (order.mime.clone(), data.as_str()),
@@ -93,13 +99,14 @@ fn one(at: &str, order: &Attachment) -> Result<Attached, Fault> {
         return Err(too_large());
     }
     let mime = mime.trim().to_ascii_lowercase();
-    let name: String = order.name.chars().filter(|c| !c.is_control()).take(200).collect();
+    let name = clean(&order.name);
+    let origin = order.origin.as_deref().map(clean).unwrap_or_default();
     let note = if order.name_only { NAME_ONLY.to_owned() } else { String::new() };
     if mime.starts_with("image/") {
         if !chatos_pictures::is_picture(&mime, &bytes) {
             return Err(wrong(at, "not a PNG, JPEG, GIF or WebP image", "不是 PNG、JPEG、GIF 或 WebP 图片"));
         }
-        return Ok(Attached { name, mime, bytes, ..Attached::default() });
+        return Ok(Attached { name, mime, bytes, origin, ..Attached::default() });
     }
     let mime = match kind_of(&bytes) {
         // What a text is called by whoever sent it says more than that it is one.
@@ -107,7 +114,7 @@ fn one(at: &str, order: &Attachment) -> Result<Attached, Fault> {
         Some(kind) => kind.mime().to_owned(),
         None => return Err(unsupported(&name, &bytes)),
     };
-    Ok(Attached { name, mime, bytes, note, ..Attached::default() })
+    Ok(Attached { name, mime, bytes, note, origin, ..Attached::default() })
 }
 
 /// Nothing here reads such a file; said with what can be attached.
@@ -159,8 +166,12 @@ impl Extractor {
 }
 
 /// A file as a model reads it: its text with its name, or its name alone.
-pub fn in_message(name: &str, mime: &str, size: i64, text: Option<&str>) -> String {
+pub fn in_message(name: &str, origin: &str, mime: &str, size: i64, text: Option<&str>) -> String {
     match text {
+        Some(text) if !origin.is_empty() => {
+            let label = format!("{name}, attached by the person from {origin}");
+            format!("\n\n{}", chatos_tool::fenced(&label, text))
+        }
         Some(text) => fence(name, text),
         None => format!("\n\n[file {name}: {size} bytes of {mime}; its content is not here]"),
     }

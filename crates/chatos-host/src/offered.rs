@@ -13,7 +13,7 @@ use crate::host::Host;
 
 impl Host {
     /// What the policy grants an agent in a role.
-    pub(crate) async fn outcome_of(self: &Arc<Self>, agent: String, role: Role) -> Result<Outcome, Fault> {
+    pub async fn outcome_of(self: &Arc<Self>, agent: String, role: Role) -> Result<Outcome, Fault> {
         let host = Arc::clone(self);
         let work = tokio::task::spawn_blocking(move || {
             let agents = host.agents();

@@ -30,7 +30,7 @@ use crate::server::Server;
 use request_state::StateSeal;
 
 pub use http::{Gate, HttpListener, serve_http};
-pub use relay::{Relay, RelayedCall};
+pub use relay::{Relay, RelayedCall, RelayedList};
 pub use stdio::{Ended, serve_stdio};
 
 /// A server as clients see it.
@@ -107,6 +107,23 @@ impl Endpoint {
     /// The layer behind it.
     pub fn layer(&self) -> &Layer {
         &self.layer
+    }
+
+    /// What it offers beside tools, itself or passed on.
+    fn offers(&self) -> offer::Offers {
+        let passed_on = self.relay.as_ref().is_some_and(|relay| relay.passes_on());
+        offer::Offers {
+            resources: passed_on || self.features.resources.is_some(),
+            watched: self.features.resources.is_some(),
+            prompts: passed_on || self.features.prompts.is_some(),
+            completions: passed_on || self.features.completions.is_some(),
+            logging: self.features.logging,
+        }
+    }
+
+    /// The relay, where it passes on more than tools.
+    fn passing_on(&self) -> Option<&Arc<dyn Relay>> {
+        self.relay.as_ref().filter(|relay| relay.passes_on())
     }
 
     /// Tells all clients that the list of tools is another one.

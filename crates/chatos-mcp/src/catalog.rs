@@ -304,11 +304,17 @@ fn shown_name(raw: &str) -> Option<String> {
     Some(name.chars().take(100).collect())
 }
 
+/// What a server says about itself is approved under this name, beside its tools.
+pub const INSTRUCTIONS: &str = "#instructions";
+
 fn read_tool(mut value: Value, position: usize) -> Result<Tool, String> {
     let map = value.as_object_mut().ok_or("it is not an object")?;
     let Some(Value::String(name)) = map.remove("name") else { return Err("it has no name".to_owned()) };
     if name.is_empty() || name.len() > TOOL_NAME_BYTES || name.chars().any(char::is_control) {
         return Err(format!("its name is empty, longer than {TOOL_NAME_BYTES} bytes or not printable"));
+    }
+    if name == INSTRUCTIONS {
+        return Err("its name is reserved".to_owned());
     }
     let text = |value: Option<Value>| match value {
         Some(Value::String(text)) => Some(text),

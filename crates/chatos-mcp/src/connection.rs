@@ -15,6 +15,7 @@ use crate::handshake::{self, Era, Identity, MODERN, Peer};
 use crate::hooks::{Hooks, Offers, ServerKey};
 use crate::limits::{IN_FLIGHT, Times};
 use crate::prompt_list::Prompt;
+use crate::resource_list::ResourceList;
 use crate::router::{Ended, Noise, Router};
 use crate::session::{Ask, Session, Wait};
 use crate::transport::{Link, Outgoing, headers, http, in_process, old_sse, stdio, ws};
@@ -55,6 +56,9 @@ pub struct Connection {
     newest: std::sync::Mutex<Option<(u64, Arc<ToolList>)>>,
     // The prompts with the count of changes they were listed after.
     pub(crate) prompts: Mutex<Option<(u64, Arc<Vec<Prompt>>)>>,
+    // As the prompts; the second for those who must not wait for a listing.
+    pub(crate) resources: Mutex<Option<(u64, Arc<ResourceList>)>>,
+    pub(crate) newest_resources: std::sync::Mutex<Option<(u64, Arc<ResourceList>)>>,
     over_http: bool,
 }
 
@@ -176,6 +180,8 @@ impl Connection {
             catalog: Mutex::new(None),
             newest: std::sync::Mutex::new(None),
             prompts: Mutex::new(None),
+            resources: Mutex::new(None),
+            newest_resources: std::sync::Mutex::new(None),
         };
         if let Err(failure) = connection.begin().await {
             connection.close().await;
@@ -196,7 +202,11 @@ impl Connection {
             }
             Era::Modern => {
                 let mut wanted = Map::new();
-                for (list, word) in [("tools", "toolsListChanged"), ("prompts", "promptsListChanged")] {
+                for (list, word) in [
+                    ("tools", "toolsListChanged"),
+                    ("prompts", "promptsListChanged"),
+                    ("resources", "resourcesListChanged"),
+                ] {
                     let told = self.peer.capabilities.get(list).and_then(|list| list.get("listChanged"));
                     if told == Some(&Value::Bool(true)) {
                         wanted.insert(word.to_owned(), Value::Bool(true));

@@ -18,7 +18,8 @@
 //! | its tools, checked, sorted and digested | [`Pool::tools`], [`ToolList::pins`], [`ToolList::compare`] |
 //! | a call with deadline, cancel and progress | [`Pool::call`], [`CallRequest`] |
 //! | its prompts, filled and completed | [`Connection::prompts`], [`Connection::prompt`], [`Connection::complete_prompt`] |
-//! | another request, such as `resources/read` | [`Connection::request`] |
+//! | its resources, listed, completed and read | [`Connection::resources`], [`Connection::complete_template`], [`Connection::read_resource`] |
+//! | any other request | [`Connection::request`] |
 //! | its questions to the person or the model | [`Hooks::elicit`], [`Hooks::sample`], [`Hooks::roots`] |
 //! | an error for people, in two languages | [`Failure::fault`] |
 //! | somebody to sign in at a server's authorization server | [`begin_sign_in`], [`finish_sign_in`], [`revoke_grant`], [`Grants`] |
@@ -60,13 +61,15 @@ mod catalog;
 mod connection;
 mod prompt_list;
 mod prompts;
+mod resource_list;
+mod resources;
 mod result;
 mod task;
 
 mod pool;
 
 pub use call::{CallError, CallRequest, Resume};
-pub use catalog::{PinReport, Tool, ToolDigest, ToolList, ToolProblem, plain_for_model};
+pub use catalog::{INSTRUCTIONS, PinReport, Tool, ToolDigest, ToolList, ToolProblem, plain_for_model};
 pub use chatos_child::{
     ChildRecords, Launcher, MARK, Spawning, Warden, child_environment, end_leftovers, exec, watch,
 };
@@ -84,6 +87,7 @@ pub use oauth::{
 };
 pub use pool::{LastError, Lease, Phase, Pool, PoolOptions, Restarts, ServerSpec, ServerStatus};
 pub use prompt_list::{Prompt, PromptArgument};
+pub use resource_list::{Resource, ResourceList};
 pub use result::{Block, CallOutcome, InputRequired, ToolResult};
 pub use router::{Noise, Progress};
 pub use task::{TaskState, TaskStatus};

@@ -13,6 +13,10 @@ pub const LIST_PAGES: usize = 100;
 pub const LIST_TOOLS: usize = 1_000;
 /// Prompts of one server; more would only drown the person who looks for one (packages §5.1).
 pub const LIST_PROMPTS: usize = 200;
+/// Resources of one server that are listed, and its templates beside them.
+pub const LIST_RESOURCES: usize = 1_000;
+/// Longest address of a resource.
+pub(crate) const URI_BYTES: usize = 2_048;
 /// Arguments of one prompt.
 pub(crate) const PROMPT_ARGUMENTS: usize = 50;
 /// Values that are suggested for an argument at a time.

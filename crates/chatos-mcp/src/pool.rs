@@ -279,6 +279,11 @@ impl Pool {
         self.server(key)?.connected()?.known_tools()
     }
 
+    /// The connection to a server, where there is one now. Starts nothing.
+    pub fn connected(&self, key: &ServerKey) -> Option<Arc<Connection>> {
+        self.server(key)?.connected()
+    }
+
     /// All servers, sorted by key.
     pub fn statuses(&self) -> Vec<ServerStatus> {
         let servers: Vec<Arc<Server>> = self.servers().values().cloned().collect();

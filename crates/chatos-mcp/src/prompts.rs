@@ -32,9 +32,20 @@ impl Connection {
     }
 
     async fn list_prompts(&self) -> Result<Vec<Prompt>, Failure> {
+        let mut list = Vec::new();
+        self.pages("prompts/list", "prompts", |page| prompt_list::take(&mut list, page)).await?;
+        Ok(list)
+    }
+
+    /// Reads a list page by page: `take` gets what stands under `key` and says whether it wants another page.
+    pub(crate) async fn pages(
+        &self,
+        method: &str,
+        key: &str,
+        mut take: impl FnMut(&[Value]) -> bool,
+    ) -> Result<(), Failure> {
         let total = self.session.times.list;
         let deadline = Instant::now() + total;
-        let mut list = Vec::new();
         let mut cursor: Option<String> = None;
         for _ in 0..LIST_PAGES {
             let mut params = Map::new();
@@ -42,17 +53,16 @@ impl Connection {
                 params.insert("cursor".to_owned(), json!(cursor));
             }
             let left = deadline.saturating_duration_since(Instant::now());
-            let page = self.request("prompts/list", params, left).await.map_err(|failure| match failure {
+            let page = self.request(method, params, left).await.map_err(|failure| match failure {
                 Failure::TimedOut { noise, .. } => {
                     Failure::TimedOut { what: Waited::List, after: total, noise }
                 }
                 other => other,
             })?;
-            let Some(items) = page["prompts"].as_array() else {
-                let detail = "its list of prompts is no list".to_owned();
-                return Err(Failure::Protocol { detail });
+            let Some(items) = page[key].as_array() else {
+                return Err(Failure::Protocol { detail: format!("its list of {key} is no list") });
             };
-            let more = prompt_list::take(&mut list, items);
+            let more = take(items);
             let next =
                 page["nextCursor"].as_str().filter(|next| !next.is_empty() && next.len() <= CURSOR_BYTES);
             match next {
@@ -60,7 +70,7 @@ impl Connection {
                 _ => break,
             }
         }
-        Ok(list)
+        Ok(())
     }
 
     /// The messages of a prompt (`prompts/get`), as the server gave them.
@@ -85,11 +95,22 @@ impl Connection {
         others: Map<String, Value>,
         within: Duration,
     ) -> Result<(Vec<String>, bool), Failure> {
+        self.complete(json!({ "type": "ref/prompt", "name": name }), argument, others, within).await
+    }
+
+    /// As [`Connection::complete_prompt`], of whatever `of` refers to.
+    pub(crate) async fn complete(
+        &self,
+        of: Value,
+        argument: (&str, &str),
+        others: Map<String, Value>,
+        within: Duration,
+    ) -> Result<(Vec<String>, bool), Failure> {
         if !self.has("completions") {
             return Ok((Vec::new(), false));
         }
         let params = json!({
-            "ref": { "type": "ref/prompt", "name": name },
+            "ref": of,
             "argument": { "name": argument.0, "value": argument.1 },
             "context": { "arguments": others },
         });
@@ -104,7 +125,7 @@ impl Connection {
     }
 
     /// Whether the server said that it has this.
-    fn has(&self, capability: &str) -> bool {
+    pub fn has(&self, capability: &str) -> bool {
         self.peer.capabilities.get(capability).is_some_and(|value| !value.is_null())
     }
 }

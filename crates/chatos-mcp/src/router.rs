@@ -71,6 +71,8 @@ pub(crate) struct Router {
     pub(crate) tools: watch::Sender<u64>,
     /// Counts changes of the list of prompts.
     pub(crate) prompts: AtomicU64,
+    /// Counts changes of the list of resources.
+    pub(crate) resources: AtomicU64,
     pub(crate) closed: CancellationToken,
     outbox: mpsc::Sender<Vec<u8>>,
     answering: Arc<Semaphore>,
@@ -135,6 +137,7 @@ impl Router {
             ready: AtomicBool::new(false),
             tools: watch::channel(0).0,
             prompts: AtomicU64::new(0),
+            resources: AtomicU64::new(0),
             closed: CancellationToken::new(),
             outbox,
             answering: Arc::new(Semaphore::new(limits::SERVER_REQUESTS)),
@@ -308,6 +311,9 @@ impl Router {
             }
             "notifications/prompts/list_changed" => {
                 self.prompts.fetch_add(1, Ordering::SeqCst);
+            }
+            "notifications/resources/list_changed" => {
+                self.resources.fetch_add(1, Ordering::SeqCst);
             }
             "notifications/message" => {
                 if !self.state().log.take() {

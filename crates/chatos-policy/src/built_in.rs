@@ -75,6 +75,7 @@ fn flow(servers: impl Iterator<Item = (&'static str, &'static str)>, own_prompt:
                 prompt_lang: PromptLang::Auto,
                 prompt: true,
                 sampling: false,
+                instructions: true,
                 // Which commands ask is the shell server's matter: what the sandbox confines does not.
                 tools: ToolFilter::default(),
             })

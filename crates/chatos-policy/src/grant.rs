@@ -26,6 +26,8 @@ pub struct Grant {
     pub prompt: Option<PromptLang>,
     /// Whether it may ask for model answers.
     pub sampling: bool,
+    /// Whether what it says about itself joins the system prompt.
+    pub instructions: bool,
 }
 
 /// The rule that granted a server.
@@ -129,6 +131,7 @@ impl Grant {
                 .collect::<Vec<_>>(),
         );
         self.sampling &= before.sampling;
+        self.instructions &= before.instructions;
     }
 
     /// Hides tools that are for programs, not for models (agents §10.2).
@@ -193,6 +196,7 @@ pub fn grants<'l>(
                 filters: listed.filters.clone(),
                 prompt: listed.prompt,
                 sampling: listed.sampling,
+                instructions: listed.instructions,
             }),
             (None, true) => Some(Grant {
                 identity: identity.clone(),
@@ -201,6 +205,7 @@ pub fn grants<'l>(
                 filters: Vec::new(),
                 prompt: Some(PromptLang::Auto),
                 sampling: false,
+                instructions: true,
             }),
             (None, false) => None,
         };
@@ -228,6 +233,7 @@ struct Listed {
     filters: Vec<ToolFilter>,
     prompt: Option<PromptLang>,
     sampling: bool,
+    instructions: bool,
     /// By an `mcpServers` entry, not only by an `apps` entry.
     as_server: bool,
 }
@@ -251,6 +257,7 @@ impl Deciding<'_> {
                 before.filters.extend(entry.filters);
                 before.prompt = before.prompt.and(entry.prompt);
                 before.sampling &= entry.sampling;
+                before.instructions &= entry.instructions;
                 before.as_server |= entry.as_server;
             }
             None => {
@@ -266,6 +273,7 @@ impl Deciding<'_> {
                         filters: vec![entry.tools.clone()],
                         prompt: entry.prompt.then_some(entry.prompt_lang),
                         sampling: entry.sampling,
+                        instructions: entry.instructions,
                         as_server: true,
                     },
                 ),
@@ -282,6 +290,7 @@ impl Deciding<'_> {
                         filters: vec![entry.tools.clone()],
                         prompt: entry.prompt.then_some(entry.prompt_lang),
                         sampling: entry.sampling,
+                        instructions: entry.instructions,
                         as_server: false,
                     },
                 ),

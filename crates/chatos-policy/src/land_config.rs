@@ -65,6 +65,9 @@ pub struct ServerEntry {
     /// Whether it may ask for model answers.
     #[serde(default)]
     pub sampling: bool,
+    /// Whether what the server says about itself joins the system prompt.
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    pub instructions: bool,
     /// Which of its tools.
     #[serde(default)]
     pub tools: ToolFilter,
@@ -85,6 +88,8 @@ pub struct AppEntry {
     pub prompt: bool,
     #[serde(default)]
     pub sampling: bool,
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    pub instructions: bool,
     #[serde(default)]
     pub tools: ToolFilter,
 }
@@ -153,6 +158,11 @@ pub struct Limits {
 
 fn yes() -> bool {
     true
+}
+
+/// What is the rule is not written down.
+fn is_yes(said: &bool) -> bool {
+    *said
 }
 
 impl LandConfig {
@@ -286,6 +296,7 @@ pub fn schema() -> Value {
             "promptLang": { "enum": ["auto", "zh", "en"], "default": "auto" },
             "prompt": { "type": "boolean", "default": true },
             "sampling": { "type": "boolean", "default": false },
+            "instructions": { "type": "boolean", "default": true },
             "tools": { "$ref": "#/$defs/tools" },
         });
         if let (Value::Object(all), Value::Object(own)) = (&mut properties, own) {

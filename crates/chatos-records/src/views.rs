@@ -94,6 +94,7 @@ fn attachment(session: &str, file: AttachmentRow) -> AttachmentView {
         mime: file.mime,
         size: file.size,
         note: serde_json::from_value(Value::String(file.note)).ok(),
+        origin: file.origin,
     }
 }
 

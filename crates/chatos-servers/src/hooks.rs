@@ -93,9 +93,9 @@ impl Hooks for PoolHooks {
                 Err(error) => return tracing::debug!(failure = %error.failure, "a new list cannot be read"),
             };
             let (name, identity) = (name_of(&inner, &key), key.as_str().to_owned());
-            let parts = inner.parts();
+            let (parts, offered) = (inner.parts(), inner.as_offered(&key, list));
             let checked =
-                tokio::task::spawn_blocking(move || pins::check(&parts, &identity, &name, &list)).await;
+                tokio::task::spawn_blocking(move || pins::check(&parts, &identity, &name, &offered)).await;
             if let Ok(Err(fault)) = checked {
                 tracing::error!(%fault, "approved tools cannot be compared");
             }

@@ -13,13 +13,16 @@ mod direct;
 mod doctor;
 mod hooks;
 mod import;
+mod instructions;
 mod logs;
 mod memory;
 mod offer;
 mod parts;
+mod passed_on;
 mod pins;
 mod prompts;
 mod questions;
+mod resources;
 mod rows;
 mod search;
 mod servers;
@@ -36,12 +39,14 @@ pub use offer::{ToolsetOrder, unapproved};
 pub use parts::{BuiltIn, ServersParts};
 pub use prompts::ServerPrompts;
 pub use questions::ServerQuestions;
+pub use resources::ServerResources;
 pub use search::search;
 pub use servers::Servers;
 pub use sign_in::{Leaving, RETURN_PATH, Returned, SIGN_IN, SIGN_IN_PREFIX, pending};
 pub use sync::SETTING as SYNC_SETTING;
 pub use toolset::{
-    AppPlace, CALL_TOOL, CURRENT_TIME, FIND_TOOLS, GrantedTool, OfferedTool, READ_RESULT, RefusedTool, Road,
-    Room, ServerOffer, ServerRoute, SetProblem, TOO_MANY_TOOLS, ToolSearch, Toolset, USUAL_MOST, Word,
+    AppPlace, CALL_TOOL, CURRENT_TIME, FIND_TOOLS, GrantedTool, LIST_RESOURCES, OfferedTool, READ_RESOURCE,
+    READ_RESULT, RefusedTool, Road, Room, ServerOffer, ServerRoute, SetProblem, TOO_MANY_TOOLS, ToolSearch,
+    Toolset, USUAL_MOST, Word,
 };
 pub use view_meta::UiMeta;

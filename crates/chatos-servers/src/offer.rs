@@ -104,6 +104,13 @@ impl Servers {
         }
         offers.extend(self.refused(&parts, &catalogue, order, &there, &untrusted).await?);
         let mut set = Toolset::build(offers, problems, order.lang);
+        for identity in there {
+            let key = catalogue.by_identity(&identity).and_then(|known| known.key());
+            let connection = key.and_then(|key| self.pool().connected(key));
+            if connection.is_some_and(|connection| connection.has("resources")) {
+                set.has_resources(identity);
+            }
+        }
         for lease in leases {
             set.hold(Arc::new(lease));
         }
@@ -124,7 +131,7 @@ impl Servers {
         let rows = tokio::task::spawn_blocking(move || store.tool_pins(None)).await;
         let rows = rows.map_err(|error| failed(&error))?.unwrap_or_default();
         let mut by_server: HashMap<&str, Vec<&str>> = HashMap::new();
-        for row in rows.iter().filter(|row| !row.tool.is_empty()) {
+        for row in rows.iter().filter(|row| !row.tool.is_empty() && row.tool != pins::INSTRUCTIONS) {
             by_server.entry(row.identity.as_str()).or_default().push(&row.tool);
         }
         let mut offers = Vec::new();
@@ -200,7 +207,7 @@ impl Inner {
             }
         }
         let (identity, name) = (known.identity().as_str().to_owned(), known.name().to_owned());
-        let (checked, checking) = (Arc::clone(&list), Arc::clone(&parts));
+        let (checked, checking) = (self.as_offered(key, Arc::clone(&list)), Arc::clone(&parts));
         let off =
             tokio::task::spawn_blocking(move || pins::check(&checking, &identity, &name, &checked)).await;
         let off = match off {
@@ -251,6 +258,13 @@ impl Inner {
         let cached = CachedOffer { list: Some(list), approvals, settings, offer: Arc::clone(&offer) };
         self.sets.lock().unwrap_or_else(PoisonError::into_inner).insert(cache_key, cached);
         Ok((offer, dropped))
+    }
+
+    /// A list with what its server says about itself now.
+    pub(crate) fn as_offered(&self, key: &ServerKey, list: Arc<ToolList>) -> pins::Offered {
+        let said = self.pool.connected(key).map(|connection| connection.peer().instructions.clone());
+        let instructions = said.map(|text| text.filter(|text| !text.trim().is_empty()));
+        pins::Offered { list, instructions }
     }
 
     /// The tools of a built-in server; their hints are our own word and count.

@@ -2,6 +2,7 @@
 //! (agents §5). Built from what the policy granted; names are looked up, never parsed back.
 
 mod deferral;
+mod resources;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -14,6 +15,7 @@ use chatos_tool::{Lang, Text, Transport, validation};
 use serde_json::{Map, Value, json};
 
 pub use deferral::{CALL_TOOL, FIND_TOOLS, Room, TOO_MANY_TOOLS, ToolSearch, USUAL_MOST};
+pub use resources::{LIST_RESOURCES, READ_RESOURCE};
 
 /// The tool every run has (agents §5.1).
 pub const CURRENT_TIME: &str = "get_current_time";
@@ -212,6 +214,8 @@ pub struct Toolset {
     problems: Vec<SetProblem>,
     // Names of tools whose definitions the model is not given.
     deferred: std::collections::BTreeSet<String>,
+    // Granted servers that have resources.
+    with_resources: std::collections::BTreeSet<ServerIdentity>,
     // Keeps its servers from being stopped as unused, as long as the set is used.
     holds: Vec<Arc<dyn std::any::Any + Send + Sync>>,
 }

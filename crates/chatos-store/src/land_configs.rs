@@ -140,7 +140,8 @@ fn flow(connection: &Connection, id: &str, role: Role) -> Result<Flow, StoreErro
     let (agent_apps, agent_prompts) = words.unwrap_or_default();
     let mut servers = Vec::new();
     let mut statement = connection.prepare_cached(
-        "SELECT id, server_id, name, prompt_lang, use_prompt, sampling, tools_restricted FROM land_config_servers
+        "SELECT id, server_id, name, prompt_lang, use_prompt, sampling, tools_restricted, instructions
+         FROM land_config_servers
          WHERE land_config_id = ?1 AND role = ?2 ORDER BY position, id",
     )?;
     let rows = statement.query_map(place, |row| {
@@ -150,6 +151,7 @@ fn flow(connection: &Connection, id: &str, role: Role) -> Result<Flow, StoreErro
             prompt_lang: lang_from(&row.get::<_, String>(3)?),
             prompt: row.get(4)?,
             sampling: row.get(5)?,
+            instructions: row.get(7)?,
             tools: ToolFilter::default(),
         };
         Ok((row.get::<_, String>(0)?, row.get::<_, bool>(6)?, entry))
@@ -161,7 +163,7 @@ fn flow(connection: &Connection, id: &str, role: Role) -> Result<Flow, StoreErro
     }
     let mut apps = Vec::new();
     let mut statement = connection.prepare_cached(
-        "SELECT id, plugin_id, app_id, name, prompt_lang, use_prompt, sampling, tools_restricted
+        "SELECT id, plugin_id, app_id, name, prompt_lang, use_prompt, sampling, tools_restricted, instructions
          FROM land_config_apps WHERE land_config_id = ?1 AND role = ?2 ORDER BY position, id",
     )?;
     let rows = statement.query_map(place, |row| {
@@ -172,6 +174,7 @@ fn flow(connection: &Connection, id: &str, role: Role) -> Result<Flow, StoreErro
             prompt_lang: lang_from(&row.get::<_, String>(4)?),
             prompt: row.get(5)?,
             sampling: row.get(6)?,
+            instructions: row.get(8)?,
             tools: ToolFilter::default(),
         };
         Ok((row.get::<_, String>(0)?, row.get::<_, bool>(7)?, entry))
@@ -279,7 +282,7 @@ fn put_flow(connection: &Connection, id: &str, role: Role, flow: &Flow) -> Resul
         let row = uuid::Uuid::now_v7().to_string();
         connection.execute(
             "INSERT INTO land_config_servers (id, land_config_id, role, position, server_id, name, prompt_lang,
-               use_prompt, sampling, tools_restricted) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+               use_prompt, sampling, tools_restricted, instructions) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
             params![
                 row,
                 id,
@@ -290,7 +293,8 @@ fn put_flow(connection: &Connection, id: &str, role: Role, flow: &Flow) -> Resul
                 lang_word(entry.prompt_lang),
                 entry.prompt,
                 entry.sampling,
-                entry.tools.allow.is_some()
+                entry.tools.allow.is_some(),
+                entry.instructions
             ],
         )?;
         put_tools(connection, "server", &row, &entry.tools)?;
@@ -299,7 +303,8 @@ fn put_flow(connection: &Connection, id: &str, role: Role, flow: &Flow) -> Resul
         let row = uuid::Uuid::now_v7().to_string();
         connection.execute(
             "INSERT INTO land_config_apps (id, land_config_id, role, position, plugin_id, app_id, name, prompt_lang,
-               use_prompt, sampling, tools_restricted) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+               use_prompt, sampling, tools_restricted, instructions)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
             params![
                 row,
                 id,
@@ -311,7 +316,8 @@ fn put_flow(connection: &Connection, id: &str, role: Role, flow: &Flow) -> Resul
                 lang_word(entry.prompt_lang),
                 entry.prompt,
                 entry.sampling,
-                entry.tools.allow.is_some()
+                entry.tools.allow.is_some(),
+                entry.instructions
             ],
         )?;
         put_tools(connection, "app", &row, &entry.tools)?;

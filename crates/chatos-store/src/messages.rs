@@ -74,6 +74,7 @@ pub struct AttachmentRow {
     pub text_blob: String,
     /// What a person should know about that text: a word, or nothing.
     pub note: String,
+    pub origin: String,
 }
 
 /// A message to append. Its place in the order is given by the store.
@@ -197,7 +198,8 @@ impl Store {
     /// A file beside a message of a chat.
     pub fn attachment(&self, session: &str, id: &str) -> Result<Option<AttachmentRow>, StoreError> {
         self.read(|connection| {
-            let sql = "SELECT a.id, a.kind, a.name, a.mime, a.blob, a.size, a.text_blob, a.note FROM message_attachments a
+            let sql = "SELECT a.id, a.kind, a.name, a.mime, a.blob, a.size, a.text_blob, a.note, a.origin
+                       FROM message_attachments a
                        JOIN messages m ON m.id = a.message_id WHERE m.session_id = ?1 AND a.id = ?2";
             let mut statement = connection.prepare_cached(sql)?;
             Ok(statement.query_row((session, id), attachment_of).optional()?)
@@ -361,8 +363,9 @@ pub(crate) fn append(connection: &Connection, message: &NewMessage) -> Result<i6
         text.hold(connection)?;
         connection
             .prepare_cached(
-                "INSERT INTO message_attachments (id, message_id, position, kind, name, mime, blob, size, text_blob, note)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+                "INSERT INTO message_attachments
+                 (id, message_id, position, kind, name, mime, blob, size, text_blob, note, origin)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
             )?
             .execute((
                 &file.id,
@@ -375,6 +378,7 @@ pub(crate) fn append(connection: &Connection, message: &NewMessage) -> Result<i6
                 file.size,
                 text.as_str(),
                 &file.note,
+                &file.origin,
             ))?;
     }
     connection
@@ -428,7 +432,7 @@ fn fill_one(connection: &Connection, row: &mut MessageRow) -> Result<(), StoreEr
     )?;
     row.tool_calls = statement.query_map([&row.id], |row| call_of(row, 0))?.collect::<Result<_, _>>()?;
     let mut statement = connection.prepare_cached(
-        "SELECT id, kind, name, mime, blob, size, text_blob, note FROM message_attachments
+        "SELECT id, kind, name, mime, blob, size, text_blob, note, origin FROM message_attachments
          WHERE message_id = ?1 ORDER BY position",
     )?;
     row.attachments = statement.query_map([&row.id], attachment_of)?.collect::<Result<_, _>>()?;
@@ -456,12 +460,12 @@ fn fill(connection: &Connection, session: &str, rows: &mut [MessageRow]) -> Resu
         }
     }
     let mut statement = connection.prepare_cached(
-        "SELECT a.id, a.kind, a.name, a.mime, a.blob, a.size, a.text_blob, a.note, a.message_id
+        "SELECT a.id, a.kind, a.name, a.mime, a.blob, a.size, a.text_blob, a.note, a.origin, a.message_id
          FROM messages m JOIN message_attachments a ON a.message_id = m.id
          WHERE m.session_id = ?1 AND m.seq BETWEEN ?2 AND ?3 ORDER BY m.seq, a.position",
     )?;
     for pair in statement
-        .query_map((session, first, last), |row| Ok((row.get::<_, String>(8)?, attachment_of(row)?)))?
+        .query_map((session, first, last), |row| Ok((row.get::<_, String>(9)?, attachment_of(row)?)))?
     {
         let (message, file) = pair?;
         if let Some(index) = at.get(&message) {
@@ -492,6 +496,7 @@ fn attachment_of(row: &Row<'_>) -> rusqlite::Result<AttachmentRow> {
         size: row.get(5)?,
         text_blob: row.get(6)?,
         note: row.get(7)?,
+        origin: row.get(8)?,
     })
 }
 

@@ -51,6 +51,7 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0025_question_facts.sql"),
     },
     Migration { version: 21, name: "instructions", sql: include_str!("migrations/0021_instructions.sql") },
+    Migration { version: 22, name: "server_texts", sql: include_str!("migrations/0022_server_texts.sql") },
 ];
 
 /// The schema this binary reads and writes.

@@ -154,6 +154,16 @@ impl Store {
         })
     }
 
+    /// Forgets one thing of a server that is not there any more.
+    pub fn forget_pin(&self, identity: &str, tool: &str) -> Result<(), StoreError> {
+        let (identity, tool) = (identity.to_owned(), tool.to_owned());
+        self.write(move |connection| {
+            let sql = "DELETE FROM tool_pins WHERE server_identity = ?1 AND tool = ?2";
+            connection.execute(sql, [&identity, &tool])?;
+            Ok(())
+        })
+    }
+
     /// Forgets what was approved of a server, so that its next list is the first one.
     pub fn forget_pins(&self, identity: &str) -> Result<(), StoreError> {
         let identity = identity.to_owned();

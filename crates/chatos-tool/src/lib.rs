@@ -38,7 +38,7 @@ pub use error_code::ErrorCode;
 pub use fault::Fault;
 pub use issues::{Issues, overlay};
 pub use limits::TextLimits;
-pub use note::persons_note;
+pub use note::{fenced, persons_note};
 pub use redact::Redactor;
 pub use spec::{Annotations, Confirm, ToolSpec, is_tool_name};
 pub use text::{Lang, Text};

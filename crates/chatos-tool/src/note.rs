@@ -15,6 +15,14 @@ pub fn persons_note(text: &str) -> Option<String> {
     (!note.is_empty()).then(|| note.to_owned())
 }
 
+/// Text that nobody takes for the person's own words: labelled, between fences it cannot close.
+pub fn fenced(label: &str, text: &str) -> String {
+    let label = label.split_whitespace().collect::<Vec<_>>().join(" ");
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("[{label}]\n{fence}\n{}\n{fence}", text.trim_end_matches('\n'))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -132,7 +132,7 @@ pub struct CompleteOrder {
     pub session: Option<String>,
     /// The agent of a chat that does not exist yet.
     pub agent: Option<String>,
-    /// The key of the prompt it belongs to.
+    /// The key of the prompt it belongs to; of a template of resources `@<server>:<address with places>`.
     pub key: String,
     pub argument: String,
     /// What is typed so far.
@@ -150,7 +150,7 @@ pub struct Completions {
     pub more: bool,
 }
 
-/// Which files are looked for.
+/// What is looked for behind `@`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct MentionQuery {
@@ -160,24 +160,62 @@ pub struct MentionQuery {
     pub agent: Option<String>,
     /// What was typed behind `@`: letters of the path in their order.
     pub q: String,
+    /// How long servers may take to tell their resources, up to 2000; with 0 none is asked or started, and those that
+    /// told theirs before are in the list.
+    pub wait_ms: Option<u32>,
 }
 
-/// Files of the workspace that match, the best first, at most 50.
+/// What matches: files of the workspace, the best first, at most 50; then resources of servers, at most 50.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct MentionList {
     pub items: Vec<MentionView>,
     /// The workspace is too large to have been searched to its end.
     pub partial: bool,
+    /// Servers that have not told their resources yet; ask again for them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub late: Vec<String>,
 }
 
-/// A file or folder of the workspace.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// What stands behind an `@`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum MentionKind {
+    /// A file or folder of the workspace.
+    #[default]
+    File,
+    /// A resource of a server.
+    Resource,
+    /// A family of resources: its address has places in braces, which are filled before it can be read.
+    Template,
+}
+
+impl MentionKind {
+    fn is_file(&self) -> bool {
+        *self == Self::File
+    }
+}
+
+/// A file, a folder or a resource.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MentionView {
-    /// Relative to the workspace; a folder ends with `/`.
+    /// What is typed behind `@`: a path relative to the workspace, of a folder with `/` at its end; of a resource
+    /// `<server>:<address>`.
     pub path: String,
+    /// Absent for a file.
+    #[serde(default, skip_serializing_if = "MentionKind::is_file")]
+    pub kind: MentionKind,
+    /// What people call a resource; absent where it has no other name.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub title: String,
+    /// What a resource is, as its server says.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub description: String,
+    /// The server of a resource.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub source: String,
 }
 
-/// Files to be read for a message.
+/// Files and resources to be read for a message.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct MentionOrder {
@@ -185,11 +223,11 @@ pub struct MentionOrder {
     pub session: Option<String>,
     /// The agent of a chat that does not exist yet.
     pub agent: Option<String>,
-    /// Relative to the workspace.
+    /// Relative to the workspace; of a resource `<server>:<address>`.
     pub paths: Vec<String>,
 }
 
-/// The files as a message carries them.
+/// The files and resources as a message carries them.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct MentionedFiles {
     pub files: Vec<Attachment>,

@@ -81,6 +81,9 @@ pub struct Attachment {
     pub data_url: Option<String>,
     /// A document goes without its text: models get its name alone. For one that cannot be read (`extract_failed`).
     pub name_only: bool,
+    /// Where it comes from, when that is not the person's own machine: the MCP server that gave it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
 }
 
 /// A message to send.
@@ -265,6 +268,9 @@ pub struct AttachmentView {
     /// What to know about the text of a document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<AttachmentNote>,
+    /// Where it comes from, when that is not the person's own machine: the MCP server that gave it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub origin: String,
 }
 
 /// What to know about the text of a document.

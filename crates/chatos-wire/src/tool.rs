@@ -304,3 +304,51 @@ pub struct ToolLogQuery {
     /// From the page before.
     pub cursor: Option<String>,
 }
+
+/// Whose prompts and resources are wanted, for a client of the gateway.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PassedQuery {
+    /// The agent whose grants count.
+    pub agent: String,
+    /// How long servers may take to tell theirs.
+    pub wait_ms: Option<u64>,
+}
+
+/// What granted servers offer beside their tools.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+pub struct PassedOn {
+    pub prompts: Vec<PassedEntry>,
+    pub resources: Vec<PassedEntry>,
+    pub templates: Vec<PassedEntry>,
+    /// What the servers say about themselves, as far as a person approved it.
+    pub instructions: Option<String>,
+    /// Servers that have not told theirs yet.
+    pub late: Vec<String>,
+}
+
+/// A prompt, a resource or a template under a name that no other has.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct PassedEntry {
+    /// The name or address a client is given.
+    pub name: String,
+    /// The identity of its server.
+    pub server: String,
+    /// What that server calls it.
+    pub own: String,
+    /// As the protocol has it.
+    pub definition: Value,
+}
+
+/// A request that is passed on to a server.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PassOrder {
+    /// The agent whose grants count.
+    pub agent: String,
+    /// The identity or name of the server.
+    pub server: String,
+    /// `prompts/get`, `resources/read` or `completion/complete`.
+    pub method: String,
+    pub params: serde_json::Map<String, Value>,
+}

@@ -148,13 +148,13 @@ export class ChatApi {
     return this.http.post(`${V1}/commands/complete`, input, { signal });
   }
 
-  /** Files of the workspace whose path has these letters in their order. */
-  mentions(query: { session?: string; agent?: string; q: string }, signal: AbortSignal): Promise<MentionList> {
+  /** Files and resources whose path has these letters in their order; without patience no server is asked. */
+  mentions(query: { session?: string; agent?: string; q: string; waitMs: number }, signal: AbortSignal): Promise<MentionList> {
     return this.http.get(`${V1}/mentions`, { query, signal });
   }
 
   readMentions(input: MentionOrder): Promise<MentionedFiles> {
-    return this.http.post(`${V1}/mentions/read`, input);
+    return this.http.post(`${V1}/mentions/read`, input, { timeoutMs: SEND_TIMEOUT_MS });
   }
 
   blob(url: string): Promise<Blob> {

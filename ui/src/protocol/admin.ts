@@ -153,6 +153,8 @@ export interface ServerImport {
 }
 
 export interface PinnedSpec {
+  /** What the server says about itself; then nothing else is there. */
+  instructions?: string;
   title?: string | null;
   description?: string | null;
   inputSchema?: JsonValue;
@@ -278,6 +280,8 @@ interface FlowEntry {
   promptLang?: PromptLang;
   prompt?: boolean;
   sampling?: boolean;
+  /** False: what the server says about itself stays out of the system prompt. */
+  instructions?: boolean;
   tools?: ToolFilter;
 }
 

@@ -77,7 +77,7 @@ describe('/ and @', () => {
 
     // A file behind @: found by letters, chosen with Enter, read when it is sent.
     await page.keyboard.type('@smain');
-    await page.getByRole('listbox', { name: 'Files of the workspace' }).waitFor();
+    await page.getByRole('listbox', { name: 'Files and resources' }).waitFor();
     await chosen(page).filter({ hasText: '@src/main.rs' }).waitFor();
     await keep(page, 'commands-files');
     await page.keyboard.press('Enter');
@@ -137,6 +137,47 @@ describe('/ and @', () => {
     await expect.poll(() => asked()).toContain('!`git diff`');
   });
 
+  test('a resource of a server behind @: chosen, or filled in, and sent as it is then with its origin', async ({ ownHost, open }) => {
+    const host = await ownHost();
+    const { id, asked } = await chatWithPrompts(host);
+    const page = await open({ host, at: `#/chat/${id}`, bypassCSP: true, expectConsole: /status of 422/ });
+    await box(page).focus();
+    await page.keyboard.type('see @week');
+    await chosen(page).filter({ hasText: '@guide:memo://plan' }).filter({ hasText: 'Weekly plan' }).waitFor();
+    await page.keyboard.press('Enter');
+    expect(await box(page).inputValue()).toBe('see @guide:memo://plan ');
+    // A template asks for its places; the server suggests.
+    await page.keyboard.type('and @days');
+    await chosen(page).filter({ hasText: '@guide:memo://days/{day}' }).waitFor();
+    await keep(page, 'resources-list');
+    expect(await violations(page)).toEqual([]);
+    await page.keyboard.press('Enter');
+    const form = page.getByRole('form', { name: 'Places of @guide:memo://days/{day}' });
+    await form.getByLabel('day').fill('m');
+    await expect.poll(() => form.locator('datalist option').evaluateAll((all) => all.map((one) => (one as HTMLOptionElement).value))).toEqual(['monday']);
+    await keep(page, 'resources-form');
+    expect(await violations(page)).toEqual([]);
+    await form.getByLabel('day').fill('my day');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => box(page).inputValue()).toBe('see @guide:memo://plan and @guide:memo://days/my%20day ');
+    await page.keyboard.press('Enter');
+    await page.locator('[data-row="assistant"]').getByText('Understood.').first().waitFor();
+    expect(asked()).toContain('[memo://plan, attached by the person from guide]');
+    expect(asked()).toContain('the day my day');
+    const row = page.locator('[data-row="user"]').last();
+    await row.getByText('memo://plan', { exact: true }).waitFor();
+    await row.getByText('from guide').first().waitFor();
+    await keep(page, 'resources-sent');
+    // What no model reads is refused at the composer, and nothing is sent.
+    await page.keyboard.type('@sheet');
+    await chosen(page).filter({ hasText: '@guide:memo://sheet' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Enter');
+    await page.locator('[data-problem]').getByText('is neither text nor a picture: application/zip').waitFor();
+    expect(await box(page).inputValue()).toBe('@guide:memo://sheet ');
+    await keep(page, 'resources-refused');
+  });
+
   test('in both languages, themes and widths the list fits above the composer', async ({ ownHost, open }) => {
     const host = await ownHost();
     const { id } = await chatWithPrompts(host);
@@ -161,6 +202,10 @@ describe('/ and @', () => {
       expect(await box(page).inputValue()).toBe('/look ');
       expect(await box(page).evaluate((area) => area === document.activeElement)).toBe(true);
       await keep(page, `commands-chosen-${language}-${theme}-${width}`);
+      await box(page).fill('');
+      await page.keyboard.type('@');
+      await options(page).filter({ hasText: '@guide:memo://days/{day}' }).waitFor();
+      await keep(page, `resources-${language}-${theme}-${width}`);
     }
   });
 });

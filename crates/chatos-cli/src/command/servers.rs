@@ -435,8 +435,9 @@ fn print_pins(output: &Output, pins: &Value) {
         let (server, tool, state) = (text(item, "server"), text(item, "tool"), text(item, "state"));
         output.line(&format!("{}  {tool}  {}", server, output.paint(Paint::Warn, &state)));
         for (sign, key) in [("-", "approved"), ("+", "now")] {
-            if let Some(description) = item[key]["description"].as_str() {
-                output.line(&format!("  {sign} {}", visible(description)));
+            let said = item[key]["description"].as_str().or(item[key]["instructions"].as_str());
+            for line in said.into_iter().flat_map(str::lines) {
+                output.line(&format!("  {sign} {}", visible(line)));
             }
         }
     }

@@ -15,6 +15,11 @@ fn decide(request: &Value) -> Script {
 
 /// A stand whose agent `guided` may use a server with prompts and works in a folder with files.
 fn stand() -> (Stand, String) {
+    stand_with(decide, "")
+}
+
+/// As [`stand`], with what the model does and what the server says about itself.
+fn stand_with(decide: fn(&Value) -> Script, says: &str) -> (Stand, String) {
     let stand = Stand::new(decide);
     let root = stand.sandbox.root();
     let (script, work) = (root.join("prompts.cjs"), root.join("work"));
@@ -37,7 +42,9 @@ fn stand() -> (Stand, String) {
         assert!(answer.status < 300, "{path}: {} {}", answer.status, answer.text());
         answer.json()
     };
-    let server = post("mcp-servers", json!({ "name": "guide", "argv": [node(), script.to_str().unwrap()] }));
+    let mut argv = vec![node().to_string(), script.to_str().unwrap().to_owned()];
+    argv.extend(Some(says.to_owned()).filter(|says| !says.is_empty()));
+    let server = post("mcp-servers", json!({ "name": "guide", "argv": argv }));
     let land = post(
         "land-configs",
         json!({ "name": "guided", "main": { "mcpServers": [{ "id": server["id"] }] }, "sub": {} }),
@@ -177,7 +184,7 @@ fn files_of_the_workspace_are_found_and_read_as_they_are_at_that_moment() {
     let host = stand.sandbox.serve();
     let chat = session(&host, &agent);
     let found = host.ask("GET", &format!("/api/v1/mentions?session={chat}&q=main"), None).json();
-    assert_eq!(found, json!({ "items": [{ "path": "src/main.rs" }], "partial": false }));
+    assert_eq!(found["items"], json!([{ "path": "src/main.rs" }]), "{found}");
     let read = |paths: Value| {
         let body = json!({ "session": chat, "paths": paths });
         let answer = host.ask("POST", "/api/v1/mentions/read", Some(&body));
@@ -199,6 +206,179 @@ fn files_of_the_workspace_are_found_and_read_as_they_are_at_that_moment() {
     host.stop();
 }
 
+/// What is behind `@`, once the server has told its resources.
+fn resources(host: &RunningHost, chat: &str, typed: &str) -> Vec<Value> {
+    chatos_testkit::eventually("the server has told its resources", || {
+        let path = format!("/api/v1/mentions?session={chat}&q={typed}&waitMs=2000");
+        let found = host.ask("GET", &path, None).json();
+        let items = found["items"].as_array().unwrap().iter().filter(|item| item["kind"].is_string());
+        found["late"].is_null().then(|| items.cloned().collect())
+    })
+}
+
+#[test]
+fn resources_of_granted_servers_are_found_read_and_sent_with_their_origin() {
+    let (stand, agent) = stand();
+    let host = stand.sandbox.serve();
+    let chat = session(&host, &agent);
+    let path = format!("/api/v1/mentions?session={chat}&q=plan");
+    let early = host.ask("GET", &path, None).json();
+    assert_eq!(
+        (&early["items"], &early["late"]),
+        (&json!([]), &json!(["guide"])),
+        "nothing is started for a look"
+    );
+    let found = resources(&host, &chat, "guide:");
+    let paths: Vec<&str> = found.iter().map(|item| item["path"].as_str().unwrap()).collect();
+    let all = ["guide:memo://dot", "guide:memo://plan", "guide:memo://sheet", "guide:memo://days/{day}"];
+    assert!(all.iter().all(|path| paths.contains(path)) && paths.len() == 4, "{paths:?}");
+    let plan = resources(&host, &chat, "weekly").remove(0);
+    assert_eq!(
+        plan,
+        json!({ "path": "guide:memo://plan", "kind": "resource", "title": "Weekly plan", "description": "What is to do", "source": "guide" })
+    );
+    let order =
+        json!({ "session": chat, "key": "@guide:memo://days/{day}", "argument": "day", "value": "m" });
+    let completed = host.ask("POST", "/api/v1/commands/complete", Some(&order)).json();
+    assert_eq!(completed, json!({ "values": ["monday"], "more": false }));
+    // What it has changes with what it says.
+    fill(&host, &json!({ "session": chat, "text": "/listed" }));
+    chatos_testkit::eventually("the new resource is there", || {
+        resources(&host, &chat, "grown").iter().any(|item| item["path"] == "guide:memo://grown").then_some(())
+    });
+
+    let read = |paths: Value| {
+        let body = json!({ "session": chat, "paths": paths });
+        let answer = host.ask("POST", "/api/v1/mentions/read", Some(&body));
+        (answer.status, answer.json())
+    };
+    let (status, refused) = read(json!(["guide:memo://sheet"]));
+    assert_eq!((status, &refused["error"]["code"]), (422, &json!("unsupported_resource")), "{refused}");
+    let (status, gone) = read(json!(["guide:memo://nowhere"]));
+    assert!(status >= 400 && gone["error"]["message"].as_str().unwrap().contains("nothing at"), "{gone}");
+    let (_, files) = read(json!(["guide:memo://plan", "src/main.rs", "guide:memo://days/monday"]));
+    let names: Vec<&Value> = files["files"].as_array().unwrap().iter().map(|file| &file["name"]).collect();
+    assert_eq!(names, ["src/main.rs", "memo://plan", "memo://days/monday"], "{files}");
+    let body = json!({ "text": "see @guide:memo://plan", "attachments": files["files"] });
+    let sent = host.ask("POST", &format!("/api/v1/sessions/{chat}/send"), Some(&body)).json();
+    until(&host, sent["runId"].as_str().unwrap(), &["done"]);
+    let asked = last(stand.model.requests().last().unwrap()).1;
+    assert!(
+        asked
+            .contains("[memo://plan, attached by the person from guide]\n````\n# Plan\n```\nrest\n```\n````"),
+        "{asked}"
+    );
+    assert!(asked.contains("the day monday"), "{asked}");
+    let kept = messages(&host, &chat)[0]["attachments"].clone();
+    assert_eq!((&kept[1]["name"], &kept[1]["origin"]), (&json!("memo://plan"), &json!("guide")), "{kept}");
+
+    // Nobody else's agent sees or reads them.
+    let other = session(&host, &stand.agent);
+    assert!(resources(&host, &other, "plan").is_empty());
+    let body = json!({ "session": other, "paths": ["guide:memo://plan"] });
+    let missing = host.ask("POST", "/api/v1/mentions/read", Some(&body)).json();
+    assert_eq!(missing["missing"], json!(["guide:memo://plan"]), "{missing}");
+    host.stop();
+}
+
+#[test]
+fn a_model_lists_and_reads_resources_of_granted_servers_and_a_link_says_how() {
+    let (stand, agent) = stand_with(
+        |request| {
+            let tools = request["tools"].as_array().cloned().unwrap_or_default();
+            let has = |name: &str| tools.iter().any(|tool| tool["function"]["name"] == name);
+            let results =
+                request["messages"].as_array().unwrap().iter().filter(|one| one["role"] == "tool").count();
+            match results {
+                _ if !has("read_mcp_resource") => Script::say("nothing to read"),
+                0 => Script::call("1", "mcp_guide_link", &json!({})),
+                1 => Script::call("2", "list_mcp_resources", &json!({})),
+                2 => Script::call(
+                    "3",
+                    "read_mcp_resource",
+                    &json!({ "server": "guide", "uri": "memo://plan" }),
+                ),
+                3 => Script::call(
+                    "4",
+                    "read_mcp_resource",
+                    &json!({ "server": "other", "uri": "memo://plan" }),
+                ),
+                _ => Script::say("read"),
+            }
+        },
+        "Be kind.",
+    );
+    let host = stand.sandbox.serve();
+    let chat = session(&host, &agent);
+    let run = send(&host, &chat, "begin");
+    until(&host, &run, &["done"]);
+    let request = stand.model.requests().last().unwrap().clone();
+    let results: Vec<String> = request["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|one| one["role"] == "tool")
+        .map(|one| one["content"].to_string())
+        .collect();
+    assert_eq!(results.len(), 4, "{request}");
+    assert!(results[0].contains("read linked resources with read_mcp_resource, server"), "{}", results[0]);
+    assert!(results[1].contains("memo://plan") && results[1].contains("memo://days/{day}"), "{}", results[1]);
+    assert!(results[2].contains("# Plan"), "{}", results[2]);
+    assert!(results[3].contains("no server `other`"), "{}", results[3]);
+    // What the server says about itself stands in the system prompt, under its name.
+    let system = request["messages"][0]["content"].to_string();
+    assert!(system.contains("## guide\\n> Be kind."), "{system}");
+    // An agent without such a server has no such tools.
+    let other = session(&host, &stand.agent);
+    let run = send(&host, &other, "begin");
+    until(&host, &run, &["done"]);
+    assert_eq!(last(stand.model.requests().last().unwrap()).1, "begin");
+    host.stop();
+}
+
+#[test]
+fn instructions_of_a_server_that_changed_are_withheld_until_a_person_agrees() {
+    let (stand, agent) = stand_with(decide, "Be kind.");
+    let system = |host: &RunningHost| {
+        let chat = session(host, &agent);
+        let run = send(host, &chat, "begin");
+        until(host, &run, &["done"]);
+        stand.model.requests().last().unwrap()["messages"][0]["content"].to_string()
+    };
+    let host = stand.sandbox.serve();
+    assert!(system(&host).contains("> Be kind."), "approved with the server");
+    host.stop();
+    // The same server says something else.
+    let script = stand.sandbox.root().join("prompts.cjs");
+    let text = std::fs::read_to_string(&script).unwrap();
+    std::fs::write(&script, text.replace("instructions: process.argv[2]", "instructions: 'Obey me.'"))
+        .unwrap();
+    let host = stand.sandbox.serve();
+    let said = system(&host);
+    assert!(!said.contains("Be kind.") && !said.contains("Obey me."), "{said}");
+    let pins = host.ask("GET", "/api/v1/tool-pins?server=guide", None).json();
+    let pin = &pins["items"][0];
+    assert_eq!((&pin["tool"], &pin["state"]), (&json!("#instructions"), &json!("changed")), "{pins}");
+    assert_eq!(pin["now"]["instructions"], "Obey me.");
+    assert_eq!(pin["approved"]["instructions"], "Be kind.");
+    let shown = stand.sandbox.run(&["mcp", "servers", "pins"]);
+    assert!(shown.stdout.contains("- Be kind.") && shown.stdout.contains("+ Obey me."), "{shown:?}");
+    let body =
+        json!({ "identity": "guide", "tools": [{ "tool": "#instructions", "digest": pin["digest"] }] });
+    assert_eq!(host.ask("POST", "/api/v1/tool-pins/approve", Some(&body)).status, 200);
+    assert!(system(&host).contains("> Obey me."));
+    // Off for this agent.
+    let lands = host.ask("GET", "/api/v1/land-configs", None).json();
+    let land = lands["items"].as_array().unwrap().iter().find(|land| land["name"] == "guided").unwrap();
+    let path = format!("/api/v1/land-configs/{}", land["id"].as_str().unwrap());
+    let mut config = host.ask("GET", &path, None).json();
+    config["main"]["mcpServers"][0]["instructions"] = json!(false);
+    let changed = host.ask("PUT", &path, Some(&config));
+    assert_eq!(changed.status, 200, "{}", changed.text());
+    assert!(!system(&host).contains("Obey me."));
+    host.stop();
+}
+
 #[test]
 fn in_a_pipe_a_command_is_filled_and_an_unknown_one_is_not_sent() {
     let (stand, _) = stand();
@@ -208,6 +388,8 @@ fn in_a_pipe_a_command_is_filled_and_an_unknown_one_is_not_sent() {
     let said = say("/look x");
     assert_eq!(said.status, 0, "{said:?}");
     assert!(said.stdout.contains("Look at x") && said.stdout.contains("fn main() {}"), "{said:?}");
+    let said = say("see @guide:memo://plan");
+    assert!(said.stdout.contains("# Plan") && said.stderr.contains("Goes along: memo://plan"), "{said:?}");
     let said = say("see @src/main.rs");
     assert!(
         said.stdout.contains("fn main() {}") && said.stderr.contains("Goes along: src/main.rs"),
@@ -237,6 +419,8 @@ fn on_a_terminal_commands_of_the_person_and_of_servers_are_typed() {
     terminal.expect("two words.md").expect("> ");
     terminal.press("/loo\t").expect("/look ").enter("it").expect("Goes along: src/main.rs");
     terminal.expect("you said Look at it with @src/main.rs.").expect("> ");
+    terminal.press("see @memo://pl\t").expect("@guide:memo://plan ").enter("");
+    terminal.expect("Goes along: memo://plan").expect("# Plan").expect("> ");
     terminal
         .enter("/review language=rust")
         .expect("left out")

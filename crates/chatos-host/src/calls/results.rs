@@ -69,7 +69,7 @@ fn whole(store: &Store, chat: &str, id: &str) -> Result<Option<String>, ToolErro
     Ok(message.map(|message| {
         let files = message.attachments.iter().filter(|file| file.kind != "image").map(|file| {
             let text = crate::runs::text_of(store, file);
-            chatos_documents::in_message(&file.name, &file.mime, file.size, text.as_deref())
+            chatos_documents::in_message(&file.name, &file.origin, &file.mime, file.size, text.as_deref())
         });
         files.fold(message.content, |text, file| text + &file)
     }))

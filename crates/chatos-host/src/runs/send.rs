@@ -264,6 +264,7 @@ impl RunDesk {
                     name: file.name,
                     mime: file.mime,
                     note: file.note,
+                    origin: file.origin,
                 })
             });
             Ok(found.collect())
@@ -430,6 +431,7 @@ impl RunDesk {
                         mime: file.mime,
                         size: file.bytes.len() as i64,
                         note: file.note,
+                        origin: file.origin,
                         ..AttachmentRow::default()
                     };
                     kept.push((row, store.keep_blob(&file.bytes)?, store.keep(&file.text)?));

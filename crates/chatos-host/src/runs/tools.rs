@@ -96,6 +96,7 @@ impl RunTools {
         };
         let mut set = stage.parts.host.servers().toolset(order).await?;
         set.offer_results(models);
+        set.offer_resources(models);
         let all = set.len();
         set.fit(stage.parts.room, models)?;
         {
@@ -133,6 +134,8 @@ impl RunTools {
             return Ok(made);
         }
         let (outcome, sub) = (self.granted.clone(), self.sub.clone());
+        let lang = stage.parts.host.agents().language(&stage.parts.agent);
+        let instructions = stage.parts.host.servers().instructions(&outcome, lang).await?;
         let (blocks, missing) = stage
             .work(move |stage| {
                 let context = BlockContext {
@@ -145,6 +148,7 @@ impl RunTools {
                     },
                     skills: stage.parts.agent.skills.clone(),
                     sub,
+                    instructions,
                 };
                 let made = stage.parts.host.agents().system_blocks(&stage.parts.agent, &outcome, &context)?;
                 let missing: Vec<Text> =
@@ -153,7 +157,7 @@ impl RunTools {
             })
             .await?;
         let mut blocks = blocks;
-        blocks.extend(set.on_demand(stage.parts.host.agents().language(&stage.parts.agent)));
+        blocks.extend(set.on_demand(lang));
         for text in missing {
             stage.parts.emitter.notice(Severity::Warning, "missing_prompt", &text, stage.parts.lang);
         }

@@ -37,12 +37,8 @@ pub(super) async fn tell(
         for change in changes {
             let told = match change {
                 Change::Tools => peer.notify_tool_list_changed().await,
-                Change::Prompts if endpoint.features.prompts.is_some() => {
-                    peer.notify_prompt_list_changed().await
-                }
-                Change::Resources if endpoint.features.resources.is_some() => {
-                    peer.notify_resource_list_changed().await
-                }
+                Change::Prompts if endpoint.offers().prompts => peer.notify_prompt_list_changed().await,
+                Change::Resources if endpoint.offers().resources => peer.notify_resource_list_changed().await,
                 Change::Resource(uri) if is_watched(&watched, &uri) => {
                     peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await
                 }

@@ -8,11 +8,11 @@ use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ClientCapabilities,
     CompleteRequestParams, CompleteResult, ContentBlock, CustomRequest, CustomResult, ErrorCode, ErrorData,
-    GetPromptRequestParams, GetPromptResponse, Implementation, InputRequiredResult, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, MetaObject, NotificationMetaObject,
-    PaginatedRequestParams, ProgressNotificationParam, ProgressToken, ProtocolVersion,
-    ReadResourceRequestParams, ReadResourceResponse, ResultType, ServerConfig, SubscribeRequestParams,
-    SubscriptionFilter, Tool, UnsubscribeRequestParams,
+    GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation, InputRequiredResult,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, MetaObject,
+    NotificationMetaObject, PaginatedRequestParams, ProgressNotificationParam, ProgressToken,
+    ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ResultType,
+    ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, Peer, RequestContext, RoleServer, SubscriptionContext};
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::door::{self, Door};
-use super::relay::{self, RelayedCall};
+use super::relay::{self, RelayedCall, RelayedList};
 use super::request_state::Carried;
 use super::roots::ClientRoots;
 use super::{Endpoint, changes, elicit, offer};
@@ -220,6 +220,10 @@ impl Connection {
         }
     }
 
+    fn lang(&self) -> Lang {
+        self.endpoint.layer.settings().lang
+    }
+
     fn client(&self, context: &RequestContext<RoleServer>) -> Door {
         let severity = *self.severity.lock().unwrap_or_else(PoisonError::into_inner);
         Door::new(context, self.endpoint.features.logging.then_some(severity))
@@ -267,12 +271,15 @@ impl ServerHandler for Connection {
     fn get_info(&self) -> ServerConfig {
         let lang = self.endpoint.layer.settings().lang;
         let info = self.endpoint.server.info();
-        ServerConfig::new(offer::capabilities(&self.endpoint.features))
+        let passed_on = self.endpoint.relay.as_ref().and_then(|relay| relay.instructions());
+        let own = info.instructions.get(lang);
+        let instructions = passed_on.map_or_else(|| own.to_owned(), |more| format!("{own}\n\n{more}"));
+        ServerConfig::new(offer::capabilities(self.endpoint.offers()))
             .with_server_info(
                 Implementation::new(&self.endpoint.name, &self.endpoint.version)
                     .with_title(info.title.get(lang)),
             )
-            .with_instructions(info.instructions.get(lang))
+            .with_instructions(instructions)
     }
 
     async fn list_tools(
@@ -312,7 +319,7 @@ impl ServerHandler for Connection {
         request: CustomRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        if offer::answers(&self.endpoint.features, &request.method, is_modern(&context)) {
+        if offer::answers(self.endpoint.offers(), &request.method, is_modern(&context)) {
             let message = format!("the parameters of `{}` cannot be read", request.method);
             return Err(ErrorData::invalid_params(message, None));
         }
@@ -325,6 +332,10 @@ impl ServerHandler for Connection {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         one_page(request)?;
+        if let Some(relay) = self.endpoint.passing_on() {
+            let listed = relay::list(relay, RelayedList::Resources, self.lang()).await?;
+            return Ok(ListResourcesResult::with_all_items(listed));
+        }
         offer::resources(&self.endpoint.features).ok_or_else(|| unknown("resources/list"))?
     }
 
@@ -334,6 +345,10 @@ impl ServerHandler for Connection {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         one_page(request)?;
+        if let Some(relay) = self.endpoint.passing_on() {
+            let listed = relay::list(relay, RelayedList::Templates, self.lang()).await?;
+            return Ok(ListResourceTemplatesResult::with_all_items(listed));
+        }
         offer::templates(&self.endpoint.features).ok_or_else(|| unknown("resources/templates/list"))?
     }
 
@@ -342,6 +357,11 @@ impl ServerHandler for Connection {
         request: ReadResourceRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
+        if let Some(relay) = self.endpoint.passing_on() {
+            let params = json!({ "uri": request.uri });
+            let (contents, _) = relay::ask(relay, "resources/read", &params, "contents", self.lang()).await?;
+            return Ok(ReadResourceResult::new(contents).into());
+        }
         let read = offer::read(&self.endpoint.features, &request.uri).await;
         read.ok_or_else(|| unknown("resources/read"))?.map(Into::into)
     }
@@ -352,6 +372,10 @@ impl ServerHandler for Connection {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
         one_page(request)?;
+        if let Some(relay) = self.endpoint.passing_on() {
+            let listed = relay::list(relay, RelayedList::Prompts, self.lang()).await?;
+            return Ok(ListPromptsResult::with_all_items(listed));
+        }
         offer::prompts(&self.endpoint.features).ok_or_else(|| unknown("prompts/list"))?
     }
 
@@ -360,6 +384,13 @@ impl ServerHandler for Connection {
         request: GetPromptRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
+        if let Some(relay) = self.endpoint.passing_on() {
+            let params = json!({ "name": request.name, "arguments": request.arguments.unwrap_or_default() });
+            let (messages, rest) = relay::ask(relay, "prompts/get", &params, "messages", self.lang()).await?;
+            let mut result = GetPromptResult::new(messages);
+            result.description = rest["description"].as_str().map(str::to_owned);
+            return Ok(result.into());
+        }
         // Sealed apart from a tool of the same name.
         let call = format!("prompt {}", request.name);
         let arguments = Value::Object(request.arguments.clone().unwrap_or_default());
@@ -376,6 +407,11 @@ impl ServerHandler for Connection {
         request: CompleteRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
+        if let Some(relay) = self.endpoint.passing_on() {
+            let (info, _) =
+                relay::ask(relay, "completion/complete", &request, "completion", self.lang()).await?;
+            return Ok(CompleteResult::new(info));
+        }
         offer::complete(&self.endpoint.features, &request).ok_or_else(|| unknown("completion/complete"))?
     }
 
@@ -434,7 +470,7 @@ impl ServerHandler for Connection {
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
-        Some(offer::listens(&self.endpoint.features, requested))
+        Some(offer::listens(self.endpoint.offers(), requested))
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {

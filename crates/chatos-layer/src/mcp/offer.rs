@@ -14,20 +14,32 @@ use serde_json::{Map, Value, json};
 use super::connection::bug;
 use crate::feature::{CompletionOf, Features, PromptCall, PromptReply};
 
+/// What there is beside tools.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Offers {
+    pub(super) resources: bool,
+    /// Single documents can be watched.
+    pub(super) watched: bool,
+    pub(super) prompts: bool,
+    pub(super) completions: bool,
+    pub(super) logging: bool,
+}
+
 /// What a client reads in the capabilities.
-pub(super) fn capabilities(features: &Features) -> ServerCapabilities {
+pub(super) fn capabilities(offers: Offers) -> ServerCapabilities {
     let mut capabilities = ServerCapabilities::builder().enable_tools().enable_tool_list_changed().build();
-    let Features { resources, prompts, completions, logging } = features;
-    if resources.is_some() {
+    let Offers { resources, watched, prompts, completions, logging } = offers;
+    if resources {
         let own = ServerCapabilities::builder().enable_resources().enable_resources_list_changed();
-        capabilities.resources = own.enable_resources_subscribe().build().resources;
+        capabilities.resources =
+            if watched { own.enable_resources_subscribe().build().resources } else { own.build().resources };
     }
-    if prompts.is_some() {
+    if prompts {
         capabilities.prompts =
             ServerCapabilities::builder().enable_prompts().enable_prompts_list_changed().build().prompts;
     }
-    capabilities.completions = completions.as_ref().map(|_| rmcp::model::JsonObject::new());
-    if *logging {
+    capabilities.completions = completions.then(rmcp::model::JsonObject::new);
+    if logging {
         capabilities.logging = Some(rmcp::model::JsonObject::new());
     }
     capabilities
@@ -35,7 +47,7 @@ pub(super) fn capabilities(features: &Features) -> ServerCapabilities {
 
 /// Methods that are answered; one of these with parameters nobody can read is not an unknown method. The
 /// modern era has no handshake, no ping, and says levels and subscriptions with its requests.
-pub(super) fn answers(features: &Features, method: &str, modern: bool) -> bool {
+pub(super) fn answers(offers: Offers, method: &str, modern: bool) -> bool {
     let removed = ["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"];
     if modern && removed.contains(&method) {
         return false;
@@ -43,26 +55,29 @@ pub(super) fn answers(features: &Features, method: &str, modern: bool) -> bool {
     match method.split_once('/') {
         Some(("tools", name)) => matches!(name, "call" | "list"),
         Some(("resources", name)) => {
-            let known = ["list", "read", "subscribe", "templates/list", "unsubscribe"];
-            features.resources.is_some() && known.contains(&name)
+            let known = ["list", "read", "templates/list"];
+            (offers.resources && known.contains(&name))
+                || (offers.watched && matches!(name, "subscribe" | "unsubscribe"))
         }
-        Some(("prompts", name)) => features.prompts.is_some() && matches!(name, "get" | "list"),
-        Some(("completion", "complete")) => features.completions.is_some(),
-        Some(("logging", "setLevel")) => features.logging,
+        Some(("prompts", name)) => offers.prompts && matches!(name, "get" | "list"),
+        Some(("completion", "complete")) => offers.completions,
+        Some(("logging", "setLevel")) => offers.logging,
         Some(("server", "discover")) => true,
         _ => matches!(method, "initialize" | "ping"),
     }
 }
 
 /// What a modern client may listen to.
-pub(super) fn listens(features: &Features, requested: &SubscriptionFilter) -> SubscriptionFilter {
+pub(super) fn listens(offers: Offers, requested: &SubscriptionFilter) -> SubscriptionFilter {
     let mut accepted = SubscriptionFilter::new();
     accepted.tools_list_changed = requested.tools_list_changed;
-    if features.prompts.is_some() {
+    if offers.prompts {
         accepted.prompts_list_changed = requested.prompts_list_changed;
     }
-    if features.resources.is_some() {
+    if offers.resources {
         accepted.resources_list_changed = requested.resources_list_changed;
+    }
+    if offers.watched {
         accepted.resource_subscriptions.clone_from(&requested.resource_subscriptions);
     }
     accepted

@@ -8,6 +8,8 @@ use std::sync::Arc;
 
 use chatos_tool::{Fault, Lang};
 use rmcp::model::{CallToolResult, ContentBlock, ErrorData, Tool};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -24,6 +26,39 @@ pub trait Relay: Send + Sync + 'static {
     }
     /// Makes a call; gives `{content, structuredContent?, isError}`.
     fn call(&self, call: RelayedCall) -> BoxFuture<'_, Result<Value, Fault>>;
+    /// Whether prompts, resources and completions are passed on, too.
+    fn passes_on(&self) -> bool {
+        false
+    }
+    /// What is said about all of it, where that is more than the server's own words. Must not wait.
+    fn instructions(&self) -> Option<String> {
+        None
+    }
+    /// A list as it is now.
+    fn list(&self, list: RelayedList) -> BoxFuture<'_, Result<Vec<Value>, Fault>> {
+        let _: RelayedList = list;
+        Box::pin(async { Ok(Vec::new()) })
+    }
+    /// Asks `prompts/get`, `resources/read` or `completion/complete`; gives the result as the server gave it.
+    fn ask(&self, method: &'static str, params: Map<String, Value>) -> BoxFuture<'_, Result<Value, Fault>> {
+        drop(params);
+        let fault = Fault::new(
+            chatos_tool::ErrorCode::NotSupported,
+            chatos_tool::Text::new(format!("no `{method}` here"), format!("此处没有 `{method}`")),
+        );
+        Box::pin(async { Err(fault) })
+    }
+}
+
+/// A list beside that of the tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RelayedList {
+    /// Prompts.
+    Prompts,
+    /// Resources with an address of their own.
+    Resources,
+    /// Templates of addresses.
+    Templates,
 }
 
 /// A call on its way through.
@@ -71,6 +106,42 @@ pub(super) async fn call(
         }
     }
     serde_json::from_value(result).map_err(|error| super::connection::bug(&error))
+}
+
+/// A list that is passed on; an entry that a client could not read does not hide the others.
+pub(super) async fn list<T: DeserializeOwned>(
+    relay: &Arc<dyn Relay>,
+    list: RelayedList,
+    lang: Lang,
+) -> Result<Vec<T>, ErrorData> {
+    let listed = relay.list(list).await.map_err(|fault| refused(&fault, lang))?;
+    let readable = listed.into_iter().filter_map(|entry| match serde_json::from_value(entry) {
+        Ok(entry) => Some(entry),
+        Err(error) => {
+            tracing::warn!(%error, "an entry cannot be passed on");
+            None
+        }
+    });
+    Ok(readable.collect())
+}
+
+/// What a server answered, as the protocol has it. `part`: the member of the result that counts.
+pub(super) async fn ask<T: DeserializeOwned>(
+    relay: &Arc<dyn Relay>,
+    method: &'static str,
+    params: &impl Serialize,
+    part: &str,
+    lang: Lang,
+) -> Result<(T, Value), ErrorData> {
+    let params = serde_json::to_value(params).map_err(|error| super::connection::bug(&error))?;
+    let params = params.as_object().cloned().unwrap_or_default();
+    let mut result = relay.ask(method, params).await.map_err(|fault| refused(&fault, lang))?;
+    let read = serde_json::from_value(result[part].take());
+    let read = read.map_err(|error| {
+        let message = format!("the server's answer to `{method}` cannot be read: {error}");
+        ErrorData::internal_error(message, None)
+    });
+    Ok((read?, result))
 }
 
 fn refused(fault: &Fault, lang: Lang) -> ErrorData {

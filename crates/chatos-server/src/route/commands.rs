@@ -1,4 +1,5 @@
-//! What a person types behind `/` and `@`: the list of commands, the text one becomes, and files of the workspace.
+//! What a person types behind `/` and `@`: the list of commands, the text one becomes, files of the workspace,
+//! and resources of servers.
 //! No app and no model reaches these routes.
 
 use std::path::PathBuf;
@@ -32,16 +33,16 @@ pub(crate) fn add(routes: &mut Routes) {
     routes.post("/api/v1/commands/fill", "The text that a typed command becomes; nothing is sent", fill);
     routes.post(
         "/api/v1/commands/complete",
-        "What a server suggests for an argument of its prompt",
+        "What a server suggests for an argument of its prompt, or a variable of its template",
         complete,
     );
     routes.get("/api/v1/commands/own", "The person's own commands with their texts", own);
     routes.put("/api/v1/commands/own/{name}", "Writes one of the person's own commands", write_own);
     routes.delete("/api/v1/commands/own/{name}", "Removes one of the person's own commands", remove_own);
-    routes.get("/api/v1/mentions", "Files of a chat's workspace that match what is typed behind `@`", find);
+    routes.get("/api/v1/mentions", "Files and resources that match what is typed behind `@`", find);
     routes.post(
         "/api/v1/mentions/read",
-        "Files of a chat's workspace as a message carries them; nothing is sent",
+        "Files and resources as a message carries them; nothing is sent",
         read,
     );
 }
@@ -186,21 +187,44 @@ async fn remove_own(app: App, cx: Caller, Path(name): Path<String>) -> Result<Ow
     .await
 }
 
-fn workspace(app: &App, place: Place) -> Workspace {
+fn workspace(app: &App, place: &Place) -> Workspace {
     let host = app.host();
     let places = host.places();
     let own = [Some(host.dir().path().to_owned()), Some(places.key_dir.clone()), places.legacy_dir.clone()];
-    Workspace { root: place.root, protected: own.into_iter().flatten().collect() }
+    Workspace { root: place.root.clone(), protected: own.into_iter().flatten().collect() }
 }
 
-async fn find(app: App, _: Caller, Query(wanted): Query<MentionQuery>) -> Result<MentionList, ApiError> {
+async fn find(app: App, cx: Caller, Query(wanted): Query<MentionQuery>) -> Result<MentionList, ApiError> {
     let place = place(&app, wanted.session, wanted.agent).await?;
-    let workspace = workspace(&app, place);
-    blocking(&app, move |_| workspace.find(&wanted.q)).await
+    let (workspace, q) = (workspace(&app, &place), wanted.q.clone());
+    let files = blocking(&app, move |_| workspace.find(&q));
+    let wait = Duration::from_millis(u64::from(wanted.wait_ms.unwrap_or(0)));
+    let desk = desk(&app, &cx, &place);
+    let (files, resources) = tokio::join!(files, desk.find_resources(&wanted.q, wait));
+    let (mut list, (resources, late)) = (files?, resources?);
+    list.items.extend(resources);
+    list.late = late;
+    Ok(list)
 }
 
-async fn read(app: App, _: Caller, Body(order): Body<MentionOrder>) -> Result<MentionedFiles, ApiError> {
+async fn read(app: App, cx: Caller, Body(order): Body<MentionOrder>) -> Result<MentionedFiles, ApiError> {
     let place = place(&app, order.session, order.agent).await?;
-    let workspace = workspace(&app, place);
-    blocking(&app, move |_| workspace.read(&order.paths)).await
+    let desk = desk(&app, &cx, &place);
+    let (mut files, mut resources) = (Vec::new(), Vec::new());
+    for path in order.paths {
+        match desk.resource_of(&path) {
+            Some(_) => resources.push(path),
+            None => files.push(path),
+        }
+    }
+    let workspace = workspace(&app, &place);
+    let mut read = blocking(&app, move |_| workspace.read(&files)).await?;
+    for path in resources {
+        let Some((server, uri)) = desk.resource_of(&path) else { continue };
+        match desk.read_resource(server, uri).await? {
+            Some(attached) => read.files.extend(attached),
+            None => read.missing.push(path),
+        }
+    }
+    Ok(read)
 }

@@ -8,9 +8,9 @@ use chatos_records::ToolLogFilter;
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use chatos_wire::status::Empty;
 use chatos_wire::tool::{
-    CallInput, CallNewsQuery, CallResult, CallStateView, CancelResult, NamedCallInput, ToolHints,
-    ToolLogQuery, ToolLogView, ToolNews, ToolNewsQuery, ToolQuery, ToolServer, ToolServers, ToolView,
-    ToolsetProblem,
+    CallInput, CallNewsQuery, CallResult, CallStateView, CancelResult, NamedCallInput, PassOrder, PassedOn,
+    PassedQuery, ToolHints, ToolLogQuery, ToolLogView, ToolNews, ToolNewsQuery, ToolQuery, ToolServer,
+    ToolServers, ToolView, ToolsetProblem,
 };
 use serde_json::Value;
 
@@ -25,6 +25,8 @@ use crate::table::Routes;
 /// security T2.8: as much as a message of the protocol may have.
 const CALL_BYTES: usize = 8 << 20;
 
+/// The longest wait for servers that tell what they offer.
+const LONGEST_LOOK: Duration = Duration::from_secs(5);
 /// The longest single wait for news of a call.
 const MAX_WAIT_MS: u64 = 25_000;
 
@@ -47,6 +49,12 @@ pub(crate) fn add(routes: &mut Routes) {
         call_state,
     );
     routes.post("/api/v1/tools/calls/{callId}/cancel", "Cancel a running call", cancel);
+    routes.get("/api/v1/passed-on", "Prompts, resources and instructions of an agent's servers", passed_on);
+    routes.post(
+        "/api/v1/passed-on/ask",
+        "Ask a granted server for a prompt, a resource or a completion",
+        pass_on,
+    );
     routes.get("/api/v1/tool-news", "Waits until tools, servers or grants changed", news);
     routes.get("/api/v1/tool-log", "Calls of tools, newest first", log);
 }
@@ -80,6 +88,17 @@ async fn list(app: App, cx: Caller, Query(query): Query<ToolQuery>) -> Result<To
     let servers = app.host().tools().list(lang, false)?;
     let servers = servers.into_iter().map(typed).collect::<Result<_, _>>()?;
     Ok(ToolServers { servers, tools: None, problems: None })
+}
+
+async fn passed_on(app: App, cx: Caller, Query(query): Query<PassedQuery>) -> Result<PassedOn, ApiError> {
+    let outcome = app.host().outcome_of(query.agent, Role::Main).await?;
+    let wait = Duration::from_millis(query.wait_ms.unwrap_or_default()).min(LONGEST_LOOK);
+    Ok(app.host().servers().passed_on(&outcome, wait, cx.lang).await?)
+}
+
+async fn pass_on(app: App, _: Caller, Body(order): Body<PassOrder>) -> Result<Value, ApiError> {
+    let outcome = app.host().outcome_of(order.agent, Role::Main).await?;
+    Ok(app.host().servers().pass_on(&outcome, &order.server, &order.method, order.params).await?)
 }
 
 async fn show(app: App, cx: Caller, Path(server): Path<String>) -> Result<ToolServer, ApiError> {

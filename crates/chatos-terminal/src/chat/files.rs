@@ -16,16 +16,21 @@ pub(super) struct File {
     bytes: Vec<u8>,
     /// It goes without its text.
     pub(super) name_only: bool,
+    /// The server that gave it; nothing for a file of the person.
+    origin: Option<String>,
 }
 
 impl File {
-    pub(super) fn new(name: &str, bytes: Vec<u8>) -> Self {
-        Self { name: name.to_owned(), bytes, name_only: false }
+    pub(super) fn new(name: &str, bytes: Vec<u8>, origin: Option<String>) -> Self {
+        Self { name: name.to_owned(), bytes, name_only: false, origin }
     }
 
     pub(super) fn to_json(&self) -> Value {
         let data = chatos_host::encode_base64(&self.bytes);
-        json!({ "name": self.name, "mime": kind(&self.bytes), "data": data, "nameOnly": self.name_only })
+        json!({
+            "name": self.name, "mime": kind(&self.bytes), "data": data, "nameOnly": self.name_only,
+            "origin": self.origin,
+        })
     }
 }
 
@@ -71,7 +76,7 @@ pub(super) fn read(path: &Path, here: &Path) -> Result<File, Fault> {
         return Err(chatos_documents::unsupported(&path.display().to_string(), &bytes));
     }
     let name = path.file_name().map_or_else(|| "file".to_owned(), |name| name.to_string_lossy().into_owned());
-    Ok(File { name, bytes, name_only: false })
+    Ok(File { name, bytes, name_only: false, origin: None })
 }
 
 #[cfg(test)]

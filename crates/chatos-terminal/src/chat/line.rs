@@ -16,7 +16,7 @@ use rustyline::{
     Cmd, ConditionalEventHandler, Config, Context, Event, EventContext, EventHandler, Helper, KeyCode,
     KeyEvent, Modifiers, Movement, RepeatCount,
 };
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc as unbounded, oneshot};
 
 use chatos_commands::built_in;
 
@@ -35,6 +35,17 @@ struct Wanted {
     typed: oneshot::Sender<io::Result<Typed>>,
 }
 
+/// What somebody who pressed Tab behind an `@` waits for.
+pub(super) struct Lookup {
+    /// What stands behind the `@`.
+    pub(super) word: String,
+    /// Takes what may stand there, the best first.
+    pub(super) found: mpsc::Sender<Vec<String>>,
+}
+
+/// How long somebody who pressed Tab waits; without an answer nothing is completed.
+const LOOKING: Duration = Duration::from_secs(4);
+
 /// A person's line, asked for when it is their turn.
 pub(super) struct LineEditor {
     wanted: mpsc::Sender<Wanted>,
@@ -43,10 +54,15 @@ pub(super) struct LineEditor {
 impl LineEditor {
     /// `past`: what the arrow keys bring back, oldest first.
     /// `words`: commands beside those of the chat itself, each with its `/`.
-    pub(super) fn start(past: Vec<String>, words: Vec<String>) -> io::Result<Self> {
+    /// Whoever reads lines answers the lookups meanwhile.
+    pub(super) fn start(
+        past: Vec<String>,
+        words: Vec<String>,
+    ) -> io::Result<(Self, unbounded::UnboundedReceiver<Lookup>)> {
         let (wanted, asked) = mpsc::channel::<Wanted>();
+        let (lookups, looked_up) = unbounded::unbounded_channel();
         let edit = move || {
-            let mut editor = match editor(&past, words) {
+            let mut editor = match editor(&past, Words { words, lookups }) {
                 Ok(editor) => editor,
                 Err(error) => {
                     if let Ok(one) = asked.recv() {
@@ -71,7 +87,7 @@ impl LineEditor {
             }
         };
         std::thread::Builder::new().name("line".to_owned()).spawn(edit)?;
-        Ok(Self { wanted })
+        Ok((Self { wanted }, looked_up))
     }
 
     /// Shows the prompt and waits for the line.
@@ -85,14 +101,14 @@ impl LineEditor {
 
 type Editor = rustyline::Editor<Words, MemHistory>;
 
-fn editor(past: &[String], words: Vec<String>) -> rustyline::Result<Editor> {
+fn editor(past: &[String], words: Words) -> rustyline::Result<Editor> {
     let config = Config::builder().max_history_size(500)?.history_ignore_space(true).build();
     let mut history = MemHistory::with_config(&config);
     for text in past {
         history.add(text)?;
     }
     let mut editor = Editor::with_history(config, history)?;
-    editor.set_helper(Some(Words(words)));
+    editor.set_helper(Some(words));
     editor.bind_sequence(KeyEvent::ctrl('C'), EventHandler::Conditional(Box::new(ClearFirst)));
     let newline = KeyEvent(KeyCode::Enter, Modifiers::ALT);
     editor.bind_sequence(newline, EventHandler::Simple(Cmd::Newline));
@@ -108,19 +124,46 @@ impl ConditionalEventHandler for ClearFirst {
     }
 }
 
-/// Completes the names of commands: those of the chat, and these.
-struct Words(Vec<String>);
+/// Completes the names of commands: those of the chat, and these; behind an `@` files and resources.
+struct Words {
+    words: Vec<String>,
+    lookups: unbounded::UnboundedSender<Lookup>,
+}
+
+impl Words {
+    /// What may stand behind an `@`.
+    fn look_up(&self, word: &str) -> Vec<String> {
+        let (found, answer) = mpsc::channel();
+        let asked = self.lookups.send(Lookup { word: word.to_owned(), found });
+        asked.ok().and_then(|()| answer.recv_timeout(LOOKING).ok()).unwrap_or_default()
+    }
+}
 
 impl Completer for Words {
     type Candidate = Pair;
 
     fn complete(&self, line: &str, at: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<Pair>)> {
         let typed = line.get(..at).unwrap_or_default();
-        let all = built_in::ALL.iter().map(|command| command.word).chain(self.0.iter().map(String::as_str));
+        let from = typed.rfind(|c: char| c.is_whitespace() || c == '(').map_or(0, |at| at + 1);
+        if let Some(word) = typed.get(from..).and_then(|word| word.strip_prefix('@')) {
+            return Ok((from, self.look_up(word).iter().map(|path| mention(path)).collect()));
+        }
+        let all =
+            built_in::ALL.iter().map(|command| command.word).chain(self.words.iter().map(String::as_str));
         let found = all.filter(|word| word.starts_with(typed) && !typed.is_empty());
         let pair = |word: &str| Pair { display: word.to_owned(), replacement: format!("{word} ") };
         Ok((0, found.map(pair).collect()))
     }
+}
+
+/// A folder goes on, and so does an address up to its first place; everything else is done.
+fn mention(path: &str) -> Pair {
+    let replacement = match path.split_once('{') {
+        Some((beginning, _)) => format!("@{beginning}"),
+        None if path.ends_with('/') => format!("@{path}"),
+        None => format!("@{path} "),
+    };
+    Pair { display: format!("@{path}"), replacement }
 }
 
 impl Hinter for Words {

@@ -14,7 +14,7 @@ use serde_json::Value;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::editor::Editor;
-use super::line::{LineEditor, Quiet, Typed, key};
+use super::line::{LineEditor, Lookup, Quiet, Typed, key};
 use super::screen::{Reader, Screen};
 use super::talk::{End, Talk, end_of};
 use crate::args::Thinking;
@@ -47,7 +47,7 @@ pub(super) async fn run(
                 .caused_by(&error)
         })
     };
-    let editor =
+    let (editor, lookups) =
         LineEditor::start(past(talk).await?, commands(talk).await).map_err(|error| unreadable(&error))?;
     let output = talk.output;
     let mut live = Live {
@@ -56,6 +56,7 @@ pub(super) async fn run(
         own,
         changes: HashSet::new(),
         approved: false,
+        lookups,
         runs: Vec::new(),
         interrupted: None,
         status: String::new(),
@@ -82,6 +83,8 @@ struct Live<'t, 'a> {
     changes: HashSet<String>,
     /// A question of the call under way was answered here.
     approved: bool,
+    /// What Tab behind an `@` asks.
+    lookups: tokio::sync::mpsc::UnboundedReceiver<Lookup>,
     /// Runs whose end is waited for, in the order of their turns.
     runs: Vec<Run>,
     /// When Ctrl-C was pressed with nothing to clear.
@@ -183,6 +186,10 @@ impl Live<'_, '_> {
                         self.output.say(&AGAIN_TO_LEAVE);
                     }
                     _ = self.terminations.recv() => break Ok(Typed::End),
+                    Some(asked) = self.lookups.recv() => {
+                        // Nobody waits for it any more when this fails.
+                        asked.found.send(self.talk.mentions_like(&asked.word).await).ok();
+                    }
                 }
             }
         };

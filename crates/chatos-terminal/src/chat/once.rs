@@ -58,7 +58,7 @@ pub(super) fn message(prompt: Option<&str>, keyboard: bool, output: &Output) -> 
         return Ok(Message { text: text.trim_end().to_owned(), file: None, typed: false });
     };
     let bytes = if keyboard || !speaks(output) { Vec::new() } else { read_pipe()? };
-    let file = (!bytes.is_empty()).then(|| File::new("stdin.txt", bytes));
+    let file = (!bytes.is_empty()).then(|| File::new("stdin.txt", bytes, None));
     Ok(Message { text: text.to_owned(), file, typed: true })
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
-use chatos_wire::command::{Filled, MentionedFiles};
+use chatos_wire::command::{Filled, MentionList, MentionedFiles};
 use chatos_wire::run::RunView;
 use chatos_wire::session::{EventBatch, Sent, SessionView};
 use hyper::Method;
@@ -188,10 +188,18 @@ impl<'a> Talk<'a> {
         Ok(filled.text)
     }
 
-    /// The files of the workspace that a text names with `@` wait for the message; what is no file is just text.
+    /// The files and resources that a text names with `@` wait for the message; what is no file is just text.
     pub(super) async fn mention(&mut self, text: &str) -> Result<(), Fault> {
         let paths = chatos_commands::mentioned(text);
         self.take_files(&paths).await
+    }
+
+    /// Files and resources that match what is typed behind an `@`, the best first.
+    pub(super) async fn mentions_like(&self, typed: &str) -> Vec<String> {
+        let path = format!("/api/v1/mentions?session={}&q={}&waitMs=2000", encode(&self.id), encode(typed));
+        let found = self.api.get::<MentionList>(&path, self.lang()).await;
+        let items = found.map(|found| found.body.items).unwrap_or_default();
+        items.into_iter().map(|item| visible(&item.path)).collect()
     }
 
     async fn take_files(&mut self, paths: &[String]) -> Result<(), Fault> {
@@ -200,13 +208,14 @@ impl<'a> Talk<'a> {
         }
         let body = json!({ "session": self.id, "paths": paths });
         let path = "/api/v1/mentions/read";
-        let read = self.api.ask::<MentionedFiles>(Method::POST, path, Some(&body), self.lang()).await?.body;
+        let read = self.api.call_patiently(Method::POST, path, Some(&body), self.lang()).await?;
+        let read = crate::client::typed::<MentionedFiles>(read)?.body;
         for file in read.files {
             let bytes = file.data.as_deref().and_then(chatos_host::decode_base64).unwrap_or_default();
             let name = visible(&file.name);
             let note = Text::new(format!("Goes along: {name}"), format!("一并发送：{name}"));
             self.output.aside(Paint::Dim, note.get(self.lang()));
-            self.files.push(File::new(&file.name, bytes));
+            self.files.push(File::new(&file.name, bytes, file.origin));
         }
         Ok(())
     }

@@ -28,8 +28,12 @@ export interface SpecTitles {
   annotations: string;
 }
 
+/** Under this name stands what a server says about itself. */
+export const INSTRUCTIONS = '#instructions';
+
 export function specText(spec: PinnedSpec | null | undefined, titles: SpecTitles): string {
   if (!spec) return '';
+  if (spec.instructions) return spec.instructions;
   return [
     ...section(titles.title, spec.title ?? undefined),
     ...section(titles.description, spec.description ?? undefined),

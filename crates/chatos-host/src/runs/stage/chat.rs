@@ -102,6 +102,10 @@ impl Inner {
         });
         let (mut text, mut images) = (row.content, Vec::new());
         for file in &row.attachments {
+            if file.kind == "image" && !file.origin.is_empty() {
+                let (name, from) = (&file.name, &file.origin);
+                text.push_str(&format!("\n\n[picture {name}, attached by the person from {from}]"));
+            }
             if file.kind != "image" {
                 text.push_str(&self.file_text(file));
             } else if !self.parts.vision && speaker != Speaker::Tool {
@@ -142,7 +146,7 @@ impl Inner {
     fn file_text(&self, file: &chatos_store::AttachmentRow) -> String {
         let text = crate::runs::text_of(self.store(), file);
         let text = text.map(|text| chatos_agent::cut_result(&text, self.parts.result_chars, Some(&file.id)));
-        chatos_documents::in_message(&file.name, &file.mime, file.size, text.as_deref())
+        chatos_documents::in_message(&file.name, &file.origin, &file.mime, file.size, text.as_deref())
     }
 }
 

@@ -59,6 +59,7 @@ export const land = {
     up: (name: string) => `Move ${name} up`,
     down: (name: string) => `Move ${name} down`,
     prompt: 'Add its prompt to the system prompt',
+    instructions: 'Add the instructions it gives to the system prompt',
     sampling: 'Let it query the model',
     samplingNote: 'You’re asked every time.',
     lang: 'Prompt language',

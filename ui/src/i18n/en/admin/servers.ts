@@ -147,6 +147,8 @@ export const servers = {
     before: 'Approved version',
     after: 'Current version',
     diff: (tool: string) => `Changes to ${tool}`,
+    instructions: 'Instructions for models',
+    firstText: 'The server didn’t say this when you approved it. Models read it in the system prompt once you agree. In full:',
     firstSeen: 'This tool hasn’t been approved yet. In full:',
     same: 'The text is the same; only the order of its parts, or something not shown here, has changed.',
     titles: { title: 'Title', description: 'Description', input: 'Arguments', output: 'Result', annotations: 'Claims' },

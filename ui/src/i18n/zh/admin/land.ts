@@ -60,6 +60,7 @@ export const land: typeof en = {
     up: (name) => `上移 ${name}`,
     down: (name) => `下移 ${name}`,
     prompt: '把它的提示词加入系统提示词',
+    instructions: '把它给出的说明加入系统提示词',
     sampling: '允许它向模型提问',
     samplingNote: '每次都会先询问你。',
     lang: '提示词语言',

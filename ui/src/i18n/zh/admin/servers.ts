@@ -148,6 +148,8 @@ export const servers: typeof en = {
     before: '同意的版本',
     after: '当前版本',
     diff: (tool) => `${tool} 的改动`,
+    instructions: '给模型的说明',
+    firstText: '你同意此服务器时它还没有这样说。你同意后，模型会在系统提示词中读到。全部内容如下：',
     firstSeen: '你还没有同意过这个工具。全部内容如下：',
     same: '文本相同；变化的只是各部分的顺序，或这里没有显示的内容。',
     titles: { title: '标题', description: '描述', input: '参数', output: '结果', annotations: '声明' },
