@@ -9,6 +9,7 @@ mod emit;
 mod export;
 mod follow;
 mod import;
+mod other;
 #[cfg(feature = "otlp")]
 mod push;
 mod read;
@@ -52,6 +53,8 @@ pub struct RunDesk {
     /// Runs that apps started, with the plugin; an app stops no others (host-api §6.4).
     app_runs: Mutex<HashMap<String, String>>,
     subs: subagents::SubShare,
+    /// Agents of other makers that run at this moment.
+    seats: chatos_acp::Seats,
 }
 
 impl Host {
@@ -70,6 +73,7 @@ impl RunDesk {
             log: EventLog::new(host.dir().path().join("events.jsonl")),
             active: Mutex::default(),
             app_runs: Mutex::default(),
+            seats: chatos_acp::Seats::default(),
             subs: subagents::SubShare::new(
                 usize::try_from(host.settings().int("subagentConcurrency")).unwrap_or(4),
             ),

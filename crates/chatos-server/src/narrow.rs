@@ -116,6 +116,8 @@ mod tests {
             ("POST", "/api/v1/prompts/x/take"),
             ("POST", "/api/v1/prompts/x/close"),
             ("PUT", "/api/v1/grants"),
+            ("GET", "/api/v1/acp/detect"),
+            ("POST", "/api/v1/acp/agents"),
             ("GET", "/api/v1/grants/servers"),
             ("POST", "/api/v1/grants/servers"),
             ("POST", "/api/v1/plugins/p/trust"),

@@ -43,6 +43,7 @@ const MIGRATIONS: &[Migration] = &[
     },
     Migration { version: 19, name: "context", sql: include_str!("migrations/0019_context.sql") },
     Migration { version: 20, name: "model_facts", sql: include_str!("migrations/0020_model_facts.sql") },
+    Migration { version: 26, name: "acp", sql: include_str!("migrations/0026_acp.sql") },
 ];
 
 /// The schema this binary reads and writes.
