@@ -1,7 +1,7 @@
 // A coding agent for tests that speaks ACP over its standard streams and does what the last line of a message says:
 //   hello | write FILE TEXT | run COMMAND | plan | flood N | and, before any of them, one word of misbehaviour:
 //   change, twice, lie, nothing, quiet, die-before, die-asked, die-answered, die-done, bare
-// It touches files and runs commands itself. What it was told is in SCRIPTED_HOME (or HOME)/scripted.jsonl; sessions
+// It touches files and runs commands itself. What it was told is in HOME/scripted.jsonl; sessions
 // are kept in files beside it, so that a new process can load them.
 
 import { execSync } from 'node:child_process';
@@ -82,7 +82,10 @@ async function work(sessionId, line) {
   const id = `p${process.pid}-${next++}`;
   const asked = ask('session/request_permission', params, id);
   if (odd === 'twice') send({ id, method: 'session/request_permission', params: { ...params, toolCall: { ...call, rawInput: { command: 'other' } } } });
-  if (lives && odd === 'die-asked') return setTimeout(die, 400);
+  if (lives && odd === 'die-asked') {
+    setTimeout(die, 400);
+    await new Promise(() => {});
+  }
   const { outcome } = await asked;
   if (lives && odd === 'die-answered') return die();
   if (cancelled) return 'cancelled';
@@ -147,7 +150,7 @@ createInterface({ input: process.stdin })
       cancelled = true;
       waiting.get('cancel')?.();
     } else if (methods[message.method]) {
-      if (flags.includes('--silent')) return;
+      if (flags.includes('--silent') || flags.includes('--garbage')) return;
       try {
         send({ id: message.id, result: await methods[message.method](message.params) });
       } catch (error) {

@@ -140,9 +140,15 @@ impl Calls {
 
 fn unfinished(ran: bool) -> ToolError {
     let text = if ran {
-        Text::fixed("the agent stopped before it told how this ended; it may have run", "智能体在告知结果之前已停止；此调用可能已执行")
+        Text::fixed(
+            "the agent stopped before it told how this ended; it may have run",
+            "智能体在告知结果之前已停止；此调用可能已执行",
+        )
     } else {
-        Text::fixed("the agent stopped before this began; it was not run", "智能体在开始之前已停止；此调用未执行")
+        Text::fixed(
+            "the agent stopped before this began; it was not run",
+            "智能体在开始之前已停止；此调用未执行",
+        )
     };
     ToolError::unavailable(Needed::Process, text)
 }
@@ -177,7 +183,8 @@ impl Open {
     async fn end_as(self, scene: &Scene<'_>, certain: bool) -> Result<(), Fault> {
         let elapsed_ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
         let end = call_end(scene, &self.call, self.refused, &self.step.span_id, elapsed_ms, certain);
-        let facts = StepFacts { seq: self.step.seq, call_id: self.step.call_id.clone(), ..StepFacts::default() };
+        let facts =
+            StepFacts { seq: self.step.seq, call_id: self.step.call_id.clone(), ..StepFacts::default() };
         let pending = Pending { step: Some(facts), ..self.pending };
         scene.stage.finish_call(self.step, pending, end).await
     }
@@ -222,7 +229,11 @@ pub(crate) fn call_end(
     let stamp = Stamp {
         server: scene.agent.to_owned(),
         tool: name(call),
-        trace: Trace { span_id: Some(span_id.to_owned()), tool_name: Some(name(call)), ..scene.trace.clone() },
+        trace: Trace {
+            span_id: Some(span_id.to_owned()),
+            tool_name: Some(name(call)),
+            ..scene.trace.clone()
+        },
         elapsed_ms,
         ts: jiff::Timestamp::now().to_string(),
     };

@@ -26,8 +26,16 @@ pub struct Known {
 }
 
 /// Variables by which every program finds a person's own files.
-pub const PLACES: &[&str] =
-    &["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "USER", "LOGNAME", "SHELL", "TERM"];
+pub const PLACES: &[&str] = &[
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_STATE_HOME",
+    "XDG_CACHE_HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "TERM",
+];
 
 /// Every agent whose command is known.
 pub const TABLE: &[Known] = &[
@@ -69,7 +77,13 @@ pub const TABLE: &[Known] = &[
         base: None,
         install: "npm install -g @google/gemini-cli",
         sign_in: "gemini",
-        pass_env: &["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_CLOUD_PROJECT", "GOOGLE_GEMINI_BASE_URL", "GEMINI_CLI_HOME"],
+        pass_env: &[
+            "GEMINI_API_KEY",
+            "GOOGLE_API_KEY",
+            "GOOGLE_CLOUD_PROJECT",
+            "GOOGLE_GEMINI_BASE_URL",
+            "GEMINI_CLI_HOME",
+        ],
     },
     Known {
         id: "goose",
@@ -107,14 +121,19 @@ impl Found {
 
 /// Looks on `path` and in npm's global folders below `home`.
 pub fn detect(path: Option<&OsStr>, home: Option<&Path>) -> Vec<Found> {
-    let mut folders: Vec<PathBuf> =
-        path.map(|path| std::env::split_paths(path).filter(|dir| dir.is_absolute()).collect()).unwrap_or_default();
+    let mut folders: Vec<PathBuf> = path
+        .map(|path| std::env::split_paths(path).filter(|dir| dir.is_absolute()).collect())
+        .unwrap_or_default();
     if let Some(home) = home {
         let usual = [".npm-global/bin", ".local/bin", ".local/share/npm/bin", ".opencode/bin", ".bun/bin"];
         folders.extend(usual.iter().map(|folder| home.join(folder)));
     }
     let find = |name: &str| folders.iter().map(|folder| folder.join(name)).find(|file| is_program(file));
-    let look = |known: &'static Known| Found { known, program: find(known.program), base: known.base.and_then(find) };
+    let look = |known: &'static Known| Found {
+        known,
+        program: find(known.program),
+        base: known.base.and_then(find),
+    };
     TABLE.iter().map(look).collect()
 }
 

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use chatos_events::Lifetime;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{mpsc, oneshot};
@@ -25,7 +26,7 @@ pub(crate) const AUTH_REQUIRED: i64 = -32_000;
 /// Why a request has no result.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Refusal {
-    /// The agent said so.
+    /// The agent refused it, in its own words.
     Said { code: i64, message: String, data: Value },
     /// It did not answer in time.
     Silent,
@@ -51,7 +52,7 @@ struct Shared {
     next: std::sync::atomic::AtomicU64,
 }
 
-/// One agent's line.
+/// The line to one running agent.
 #[derive(Clone)]
 pub(crate) struct Link {
     shared: Arc<Shared>,
@@ -65,15 +66,15 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 
 impl Link {
     /// Speaks over these streams until one of them ends or `stop` is canceled.
-    pub(crate) fn over<R, W>(read: R, write: W, stop: CancellationToken) -> Self
+    pub(crate) fn over<R, W>(read: R, write: W, stop: CancellationToken, life: &Lifetime) -> Self
     where
         R: AsyncRead + Unpin + Send + 'static,
         W: AsyncWrite + Unpin + Send + 'static,
     {
         let (out, lines) = mpsc::channel(64);
         let link = Self { shared: Arc::default(), out, stop };
-        tokio::spawn(link.clone().read(read));
-        tokio::spawn(link.clone().write(write, lines));
+        life.spawn(Box::pin(link.clone().read(read)));
+        life.spawn(Box::pin(link.clone().write(write, lines)));
         link
     }
 
@@ -230,7 +231,8 @@ impl Link {
         let id = self.shared.next.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1;
         let (answer, answered) = oneshot::channel();
         lock(&self.shared.waiting).insert(id, answer);
-        let sent = self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })).await;
+        let sent =
+            self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })).await;
         if let Err(refusal) = sent {
             lock(&self.shared.waiting).remove(&id);
             return Err(refusal);
@@ -274,7 +276,7 @@ impl Link {
     }
 }
 
-/// A request under way.
+/// A request whose answer has not come yet.
 pub(crate) struct Asked(oneshot::Receiver<Result<Value, Refusal>>);
 
 impl Asked {
@@ -290,7 +292,7 @@ mod tests {
     fn pair() -> (Link, tokio::io::DuplexStream) {
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         let (read, write) = tokio::io::split(ours);
-        (Link::over(read, write, CancellationToken::new()), theirs)
+        (Link::over(read, write, CancellationToken::new(), &Lifetime::new()), theirs)
     }
 
     #[tokio::test]
@@ -298,7 +300,10 @@ mod tests {
         let (link, mut agent) = pair();
         let mut incoming = link.listen();
         let ask = link.ask("initialize", json!({})).await.unwrap();
-        agent.write_all(b"Welcome to the agent!\n\n{\"id\":99,\"result\":1}\n{\"jsonrpc\":\"2.0\"}\n").await.unwrap();
+        agent
+            .write_all(b"Welcome to the agent!\n\n{\"id\":99,\"result\":1}\n{\"jsonrpc\":\"2.0\"}\n")
+            .await
+            .unwrap();
         let twice = b"{\"id\":\"a\",\"method\":\"x\",\"params\":{}}\n";
         agent.write_all(twice).await.unwrap();
         agent.write_all(twice).await.unwrap();
@@ -325,7 +330,10 @@ mod tests {
     #[tokio::test]
     async fn what_is_asked_between_turns_is_a_no() {
         let (link, mut agent) = pair();
-        agent.write_all(b"{\"id\":7,\"method\":\"session/request_permission\",\"params\":{}}\n").await.unwrap();
+        agent
+            .write_all(b"{\"id\":7,\"method\":\"session/request_permission\",\"params\":{}}\n")
+            .await
+            .unwrap();
         let mut answer = vec![0; 200];
         let got = agent.read(&mut answer).await.unwrap();
         let said: Value = serde_json::from_slice(&answer[..got]).unwrap();

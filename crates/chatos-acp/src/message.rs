@@ -122,7 +122,12 @@ impl ToolCall {
             self.output = output.clone();
         }
         if let Some(places) = update["locations"].as_array() {
-            self.places = places.iter().filter_map(|place| place["path"].as_str()).take(FILES).map(PathBuf::from).collect();
+            self.places = places
+                .iter()
+                .filter_map(|place| place["path"].as_str())
+                .take(FILES)
+                .map(PathBuf::from)
+                .collect();
         }
         if let Some(content) = update["content"].as_array() {
             let (diffs, text) = contents(content);
@@ -247,12 +252,18 @@ pub(crate) struct Choice {
 pub(crate) fn choices(params: &Value) -> Vec<Choice> {
     let mut all: Vec<Choice> = Vec::new();
     for option in params["options"].as_array().into_iter().flatten() {
-        let Some(id) = option["optionId"].as_str().filter(|id| !id.is_empty() && id.len() <= 200) else { continue };
+        let Some(id) = option["optionId"].as_str().filter(|id| !id.is_empty() && id.len() <= 200) else {
+            continue;
+        };
         if all.iter().any(|known| known.id == id) || all.len() >= OPTIONS {
             continue;
         }
         let name = plain(option["name"].as_str().unwrap_or(id));
-        all.push(Choice { id: id.to_owned(), name, kind: option["kind"].as_str().unwrap_or_default().to_owned() });
+        all.push(Choice {
+            id: id.to_owned(),
+            name,
+            kind: option["kind"].as_str().unwrap_or_default().to_owned(),
+        });
     }
     all
 }
@@ -301,7 +312,8 @@ mod tests {
 
     #[test]
     fn options_are_named_once() {
-        let options: Vec<Value> = (0..200).map(|n| json!({ "optionId": format!("o{}", n / 2), "name": "x" })).collect();
+        let options: Vec<Value> =
+            (0..200).map(|n| json!({ "optionId": format!("o{}", n / 2), "name": "x" })).collect();
         assert_eq!(choices(&json!({ "options": options })).len(), OPTIONS);
         assert!(choices(&json!({ "options": [{ "name": "x" }, 4] })).is_empty());
     }

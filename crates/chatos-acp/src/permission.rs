@@ -56,14 +56,14 @@ fn is_inside(path: &Path, root: &Path) -> bool {
     matches!((real, base), (Ok(real), Ok(base)) if real.starts_with(&base))
 }
 
-/// Whose question.
+/// Who asks, for the card and the digest.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Asker<'a> {
     pub(crate) agent_id: &'a str,
     pub(crate) agent: &'a str,
     /// The agent's own name and version.
     pub(crate) program: &'a str,
-    /// Its session.
+    /// The session the agent has for this chat.
     pub(crate) session: &'a str,
     pub(crate) root: &'a Path,
 }
@@ -86,7 +86,12 @@ pub(crate) enum Unaskable {
 }
 
 /// The question, as the call was announced.
-pub(crate) fn question(call: &ToolCall, choices: &[Choice], asker: Asker<'_>, lang: Lang) -> Result<Question, Unaskable> {
+pub(crate) fn question(
+    call: &ToolCall,
+    choices: &[Choice],
+    asker: Asker<'_>,
+    lang: Lang,
+) -> Result<Question, Unaskable> {
     if choices.is_empty() {
         return Err(Unaskable::NoOptions);
     }
@@ -121,17 +126,27 @@ pub(crate) fn question(call: &ToolCall, choices: &[Choice], asker: Asker<'_>, la
 }
 
 /// What an answer decides: client, session, kind, input, contents, command, folder and options.
-fn effect_of(call: &ToolCall, command: Option<&str>, changes: bool, choices: &[Choice], asker: Asker<'_>) -> Effect {
+fn effect_of(
+    call: &ToolCall,
+    command: Option<&str>,
+    changes: bool,
+    choices: &[Choice],
+    asker: Asker<'_>,
+) -> Effect {
     let name = match (command, changes) {
         (Some(_), _) => "command",
         (None, true) => "file_change",
         (None, false) => "tool_approval",
     };
-    let options: Vec<Value> = choices.iter().map(|choice| json!([choice.id, choice.kind, choice.name])).collect();
+    let options: Vec<Value> =
+        choices.iter().map(|choice| json!([choice.id, choice.kind, choice.name])).collect();
     let mut effect = Effect::new(name, Object::new())
         .with("identity", json!(format!("acp:{}", asker.agent_id)))
         .with("tool", json!(call.kind.word()))
-        .with("client", json!({ "agent": asker.agent_id, "session": asker.session, "program": asker.program }))
+        .with(
+            "client",
+            json!({ "agent": asker.agent_id, "session": asker.session, "program": asker.program }),
+        )
         .with("arguments", effect::arguments(&call.input))
         .with("options", json!(options))
         .with("root", effect::directory(asker.root));
@@ -151,7 +166,8 @@ fn effect_of(call: &ToolCall, command: Option<&str>, changes: bool, choices: &[C
                 let before = diff.old.as_ref().map(|old| whole::sha256(old.as_bytes()));
                 let change = if before.is_some() { "modified" } else { "created" };
                 let after = whole::sha256(diff.new.as_bytes());
-                let path = diff.path.strip_prefix(asker.root).unwrap_or(&diff.path).to_string_lossy().into_owned();
+                let path =
+                    diff.path.strip_prefix(asker.root).unwrap_or(&diff.path).to_string_lossy().into_owned();
                 json!({ "path": path, "change": change, "before": before, "after": after })
             })
             .collect();
@@ -192,14 +208,21 @@ fn command_prompt(call: &ToolCall, command: &str, asker: Asker<'_>, lang: Lang) 
 pub(crate) fn patch(call: &ToolCall, root: &Path) -> String {
     let of = |diff: &crate::message::FileDiff| {
         let shown = diff.path.strip_prefix(root).unwrap_or(&diff.path).to_string_lossy().into_owned();
-        chatos_files::diff::diff(&shown, diff.old.as_deref().map(str::as_bytes), &shown, Some(diff.new.as_bytes())).text
+        chatos_files::diff::diff(
+            &shown,
+            diff.old.as_deref().map(str::as_bytes),
+            &shown,
+            Some(diff.new.as_bytes()),
+        )
+        .text
     };
     call.diffs.iter().map(of).collect()
 }
 
 fn change_prompt(call: &ToolCall, asker: Asker<'_>, lang: Lang) -> (Value, String) {
     let first = call.diffs.first();
-    let shown = first.map(|diff| diff.path.strip_prefix(asker.root).unwrap_or(&diff.path).to_string_lossy().into_owned());
+    let shown = first
+        .map(|diff| diff.path.strip_prefix(asker.root).unwrap_or(&diff.path).to_string_lossy().into_owned());
     let shown = shown.unwrap_or_default();
     let title = match (call.diffs.len(), first.is_some_and(|diff| diff.old.is_none()), lang) {
         (1, true, Lang::En) => format!("Let {} create {shown}?", asker.agent),
@@ -265,7 +288,8 @@ pub(crate) fn request_id(run_id: &str, digest: &str, number: usize) -> String {
 
 /// What of a call may not change once it was approved.
 pub(crate) fn approved_part(call: &ToolCall) -> Value {
-    let files: Vec<Value> = call.diffs.iter().map(|diff| json!([diff.path, whole::sha256(diff.new.as_bytes())])).collect();
+    let files: Vec<Value> =
+        call.diffs.iter().map(|diff| json!([diff.path, whole::sha256(diff.new.as_bytes())])).collect();
     json!({ "input": call.input, "files": files })
 }
 
@@ -294,7 +318,8 @@ mod tests {
     }
 
     fn once() -> Vec<Choice> {
-        let choice = |id: &str, kind: &str| Choice { id: id.to_owned(), name: id.to_owned(), kind: kind.to_owned() };
+        let choice =
+            |id: &str, kind: &str| Choice { id: id.to_owned(), name: id.to_owned(), kind: kind.to_owned() };
         vec![choice("always", "allow_always"), choice("yes", "allow_once"), choice("no", "reject_once")]
     }
 
@@ -335,8 +360,14 @@ mod tests {
         let mut edit = ToolCall::default();
         edit.told(&json!({ "kind": "edit", "content": [{ "type": "diff", "path": "/a", "newText": "x" }] }));
         let approved = approved_part(&edit);
-        assert!(changed(&approved, &json!({ "content": [{ "type": "diff", "path": "/a", "newText": "y" }] })));
-        assert!(changed(&approved, &json!({ "content": [{ "type": "diff", "path": "/b", "newText": "x" }] })));
+        assert!(changed(
+            &approved,
+            &json!({ "content": [{ "type": "diff", "path": "/a", "newText": "y" }] })
+        ));
+        assert!(changed(
+            &approved,
+            &json!({ "content": [{ "type": "diff", "path": "/b", "newText": "x" }] })
+        ));
     }
 
     #[test]

@@ -25,7 +25,8 @@ pub(crate) enum Fate {
 pub(crate) fn open_calls(chat: &Transcript, run_id: &str) -> Vec<Pending> {
     let own: Vec<_> = chat.entries.iter().filter(|entry| entry.run_id == run_id).collect();
     let answered = |id: &str| own.iter().any(|entry| entry.speaker == Speaker::Tool && entry.call_id == id);
-    let calls = own.iter().flat_map(|entry| entry.calls.iter().map(move |call| (entry.id.clone(), call.clone())));
+    let calls =
+        own.iter().flat_map(|entry| entry.calls.iter().map(move |call| (entry.id.clone(), call.clone())));
     calls
         .filter(|(_, call)| !answered(&call.id))
         .map(|(message_id, call)| Pending {
@@ -67,7 +68,13 @@ pub(crate) fn fate(pending: &Pending, replayed: &HashMap<String, ToolCall>) -> F
 }
 
 /// What the agent is told, in the language its model reads.
-pub(crate) fn words(lang: Lang, not_run: &[String], worked: &[String], failed: &[String], unknown: &[String]) -> String {
+pub(crate) fn words(
+    lang: Lang,
+    not_run: &[String],
+    worked: &[String],
+    failed: &[String],
+    unknown: &[String],
+) -> String {
     let list = |names: &[String]| names.iter().map(|name| format!("\n- {name}")).collect::<String>();
     let mut text = match lang {
         Lang::En => "The last turn was cut off by a restart of ChatOS.".to_owned(),
@@ -133,6 +140,10 @@ mod tests {
     #[test]
     fn the_words_name_what_matters() {
         let text = words(Lang::En, &["ls".to_owned()], &[], &[], &["rm".to_owned()]);
-        assert!(text.contains("not run:\n- ls") && text.contains("repeat one:\n- rm") && !text.contains("confirmed"));
+        assert!(
+            text.contains("not run:\n- ls")
+                && text.contains("repeat one:\n- rm")
+                && !text.contains("confirmed")
+        );
     }
 }

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use chatos_child::{Program, Signal, Spawning, Tail, drain_lines, how_it_ended};
+use chatos_events::Lifetime;
 use chatos_store::AcpLaunch;
 use chatos_tool::Text;
 use chatos_wire::card::plain;
@@ -33,10 +34,12 @@ const LOG_BYTES: usize = 8 * 1024;
 /// How agents are started.
 #[derive(Clone)]
 pub struct Launching {
+    /// Its tasks end with the host, and are waited for.
+    pub life: Lifetime,
     pub spawning: Spawning,
     /// What a child may see of the host's environment, made with what a person named.
     pub environment: Vec<(OsString, OsString)>,
-    /// Of this program.
+    /// The version of ChatOS, told to the agent.
     pub version: String,
 }
 
@@ -87,7 +90,7 @@ impl Seats {
     }
 
     /// Keeps it for the next turn.
-    pub(crate) fn keep(&self, chat: &str, seat: Seat) {
+    pub(crate) fn keep(&self, chat: &str, seat: Seat, life: &Lifetime) {
         if seat.link.why_gone().is_some() {
             return;
         }
@@ -99,17 +102,21 @@ impl Seats {
             mark
         };
         let (seats, chat) = (Arc::downgrade(&self.0), chat.to_owned());
-        tokio::spawn(async move {
-            tokio::time::sleep(IDLE).await;
+        let over = life.stop().clone();
+        life.spawn(Box::pin(async move {
+            tokio::select! {
+                () = over.cancelled() => return,
+                () = tokio::time::sleep(IDLE) => {}
+            }
             let Some(seats) = seats.upgrade().map(Self) else { return };
             let mut all = seats.lock();
             if all.get(&chat).is_some_and(|(kept, _)| *kept == mark) {
                 all.remove(&chat);
             }
-        });
+        }));
     }
 
-    /// Ends all of them.
+    /// Ends every agent that runs.
     pub fn clear(&self) {
         self.lock().clear();
     }
@@ -145,8 +152,12 @@ impl Seat {
             return Err(NoSeat {
                 code: "protocol_version",
                 message: Text::new(
-                    format!("{name} speaks version {other} of the protocol; ChatOS speaks version {VERSION}. Update {name} or ChatOS."),
-                    format!("{name} 使用协议版本 {other}，而 ChatOS 使用版本 {VERSION}。请更新 {name} 或 ChatOS。"),
+                    format!(
+                        "{name} speaks version {other} of the protocol; ChatOS speaks version {VERSION}. Update {name} or ChatOS."
+                    ),
+                    format!(
+                        "{name} 使用协议版本 {other}，而 ChatOS 使用版本 {VERSION}。请更新 {name} 或 ChatOS。"
+                    ),
                 ),
                 died: false,
             });
@@ -162,7 +173,8 @@ impl Seat {
             program,
             images: can("/agentCapabilities/promptCapabilities/image") == Some(&Value::Bool(true)),
             loads: can("/agentCapabilities/loadSession") == Some(&Value::Bool(true)),
-            resumes: can("/agentCapabilities/sessionCapabilities/resume").is_some_and(|offer| !offer.is_null()),
+            resumes: can("/agentCapabilities/sessionCapabilities/resume")
+                .is_some_and(|offer| !offer.is_null()),
             link,
             log,
             launch: launch.clone(),
@@ -178,8 +190,10 @@ impl Seat {
         }
         let order = json!({ "cwd": root.to_string_lossy(), "mcpServers": [] });
         let made = seat.link.call("session/new", order, OPENING).await;
-        let made = made.map_err(|refusal| no_seat(name, launch, "session/new", &refusal, &seat.log, &methods))?;
-        let Some(session) = made["sessionId"].as_str().filter(|id| !id.is_empty() && id.len() <= 1_000) else {
+        let made =
+            made.map_err(|refusal| no_seat(name, launch, "session/new", &refusal, &seat.log, &methods))?;
+        let Some(session) = made["sessionId"].as_str().filter(|id| !id.is_empty() && id.len() <= 1_000)
+        else {
             return Err(NoSeat {
                 code: "session_failed",
                 message: Text::new(format!("{name} opened no session"), format!("{name} 未能创建会话")),
@@ -269,7 +283,9 @@ async fn start(
     let (mut child, streams) = started.map_err(|error| NoSeat {
         code: "agent_not_started",
         message: Text::new(
-            format!("{name} could not be started: {error}. Check the command of this agent on the Agents page."),
+            format!(
+                "{name} could not be started: {error}. Check the command of this agent on the Agents page."
+            ),
             format!("无法启动 {name}：{error}。请在“智能体”页面检查此智能体的命令。"),
         ),
         died: false,
@@ -278,11 +294,12 @@ async fn start(
         return Err(NoSeat { code: "internal", message: Text::same("the agent has no input"), died: false });
     };
     let (log, stop) = (Arc::new(Tail::default()), CancellationToken::new());
-    let link = Link::over(streams.stdout, stdin, stop.clone());
+    let link = Link::over(streams.stdout, stdin, stop.clone(), &launching.life);
     let kept = Arc::clone(&log);
-    tokio::spawn(drain_lines(streams.stderr, LOG_BYTES, move |line| kept.push(line)));
+    launching.life.spawn(Box::pin(drain_lines(streams.stderr, LOG_BYTES, move |line| kept.push(line))));
     let line = link.clone();
-    tokio::spawn(async move {
+    let over = launching.life.stop().clone();
+    launching.life.spawn(Box::pin(async move {
         tokio::select! {
             ended = child.wait() => {
                 let how = ended.map(how_it_ended).unwrap_or_default();
@@ -290,7 +307,8 @@ async fn start(
                 tokio::time::sleep(Duration::from_millis(50)).await;
                 line.gone(&format!("it ended ({how})"));
             }
-            () = stop.cancelled() => {
+            () = async { tokio::select! { () = stop.cancelled() => {}, () = over.cancelled() => {} } } => {
+                line.gone("it was stopped");
                 // Its input is closed by now.
                 for signal in [None, Some(Signal::TERM), Some(Signal::KILL)] {
                     if let Some(signal) = signal {
@@ -303,7 +321,7 @@ async fn start(
             }
         }
         child.end_rest().await;
-    });
+    }));
     Ok((link, log))
 }
 
@@ -329,7 +347,10 @@ pub(crate) fn no_seat(
             let text = plain(format!("{message} {more}").trim());
             NoSeat {
                 code: "agent_refused",
-                message: Text::new(format!("{name} refused `{step}`: {text}"), format!("{name} 拒绝了 `{step}`：{text}")),
+                message: Text::new(
+                    format!("{name} refused `{step}`: {text}"),
+                    format!("{name} 拒绝了 `{step}`：{text}"),
+                ),
                 died: false,
             }
         }

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chatos_agent::{
-    Answering, CallObserver, CallStep, ContextFacts, End, Pending, PersonsWord, PlannedCall, RequestFacts, RunClock,
-    RunFacts, Speaker, Stage, Steer, Transcript,
+    Answering, CallObserver, CallStep, ContextFacts, End, Pending, PersonsWord, PlannedCall, RequestFacts,
+    RunClock, RunFacts, Speaker, Stage, Steer, Transcript,
 };
 use chatos_inbox::Inbox;
 use chatos_model::Usage;
@@ -54,7 +54,7 @@ pub struct AcpTurn {
     pub agent_id: String,
     /// The name people gave it.
     pub agent: String,
-    /// The chat.
+    /// The chat whose turn this is.
     pub session_id: String,
     pub run: RunFacts,
     pub allowed: Allowed,
@@ -211,7 +211,9 @@ impl<'a> Work<'a> {
         let kept = turn.seats.take(&turn.session_id, &turn.launch, &root);
         let (seat, opened) = match kept {
             Some(seat) => (seat, Opened::Again(Vec::new())),
-            None => match Seat::open(&turn.launching, &turn.launch, &turn.agent, &root, known.as_deref()).await {
+            None => match Seat::open(&turn.launching, &turn.launch, &turn.agent, &root, known.as_deref())
+                .await
+            {
                 Ok(opened) => opened,
                 Err(why) => return Ok(Tried::Ended(End::Failed { code: why.code, message: why.message })),
             },
@@ -348,7 +350,11 @@ impl<'a> Work<'a> {
                 no_seat(&self.turn.agent, &self.turn.launch, "session/prompt", refusal, &log, &Value::Null)
             }
         };
-        if why.died { Tried::Died(why) } else { Tried::Ended(End::Failed { code: why.code, message: why.message }) }
+        if why.died {
+            Tried::Died(why)
+        } else {
+            Tried::Ended(End::Failed { code: why.code, message: why.message })
+        }
     }
 
     /// What a person wrote in this run, as the agent is given it.
@@ -376,7 +382,8 @@ impl<'a> Work<'a> {
         let open = recover::open_calls(chat, &turn.run.id);
         self.left.extend(open.iter().filter_map(|call| call.step.as_ref()?.request_id.clone()));
         let told = recover::replayed(&turn.run.id, replayed);
-        let (mut not_run, mut worked, mut failed, mut unknown) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (mut not_run, mut worked, mut failed, mut unknown) =
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for pending in open {
             let name = name_of(&pending);
             match recover::fate(&pending, &told) {
@@ -403,7 +410,8 @@ impl<'a> Work<'a> {
         }
         let mut text = recover::words(turn.run.lang, &not_run, &worked, &failed, &unknown);
         // The agent may have been cut off before the message reached it.
-        let asked = chat.entries.iter().rfind(|entry| entry.run_id == turn.run.id && entry.speaker == Speaker::User);
+        let asked =
+            chat.entries.iter().rfind(|entry| entry.run_id == turn.run.id && entry.speaker == Speaker::User);
         if let Some(asked) = asked {
             let quoted: String = asked.text.chars().take(20_000).collect();
             text.push_str(match turn.run.lang {
@@ -420,7 +428,12 @@ impl<'a> Work<'a> {
         Ok(vec![json!({ "type": "text", "text": text })])
     }
 
-    async fn close_call(&self, pending: Pending, call: &ToolCall, error: Option<ToolError>) -> Result<(), Fault> {
+    async fn close_call(
+        &self,
+        pending: Pending,
+        call: &ToolCall,
+        error: Option<ToolError>,
+    ) -> Result<(), Fault> {
         let Some(facts) = &pending.step else { return Ok(()) };
         let before = CallStep { seq: facts.seq, call_id: pending.call.id.clone(), span_id: String::new() };
         let planned = PlannedCall {
@@ -439,7 +452,8 @@ impl<'a> Work<'a> {
     }
 
     async fn known_session(&self) -> Result<Option<String>, Fault> {
-        let (store, chat, agent) = (self.turn.store.clone(), self.turn.session_id.clone(), self.turn.agent_id.clone());
+        let (store, chat, agent) =
+            (self.turn.store.clone(), self.turn.session_id.clone(), self.turn.agent_id.clone());
         let row = blocking(move || store.acp_session(&chat, &agent)).await?;
         Ok(row.map(|row| row.acp_session_id))
     }
@@ -501,8 +515,7 @@ impl<'a> Work<'a> {
         self.stop_asking();
         let quiet = tokio::time::sleep(PATIENCE);
         tokio::pin!(quiet);
-        loop {
-            let Some(incoming) = self.incoming.as_mut() else { break };
+        while let Some(incoming) = self.incoming.as_mut() {
             tokio::select! {
                 () = &mut quiet => break,
                 one = incoming.recv() => match one {
@@ -525,7 +538,7 @@ impl<'a> Work<'a> {
     async fn settle(&mut self) {
         self.withdraw_waiting().await;
         if let Some(seat) = self.seat.take() {
-            self.turn.seats.keep(&self.turn.session_id, seat);
+            self.turn.seats.keep(&self.turn.session_id, seat, &self.turn.launching.life);
         }
     }
 
@@ -585,7 +598,10 @@ fn end_of(stop: &str, agent: &str) -> Option<End> {
     match stop {
         "cancelled" => Some(End::Failed {
             code: "agent_canceled",
-            message: Text::new(format!("{agent} stopped this turn by itself"), format!("{agent} 自行停止了本轮")),
+            message: Text::new(
+                format!("{agent} stopped this turn by itself"),
+                format!("{agent} 自行停止了本轮"),
+            ),
         }),
         "refusal" => Some(End::Done { reason: RunEnd::ContentFilter }),
         "max_tokens" => Some(End::Done { reason: RunEnd::Length }),
@@ -598,7 +614,9 @@ fn changed_after(agent: &str) -> End {
     End::Failed {
         code: "changed_after_approval",
         message: Text::new(
-            format!("{agent} announced something else after you had approved it. The turn was stopped; look at what it changed."),
+            format!(
+                "{agent} announced something else after you had approved it. The turn was stopped; look at what it changed."
+            ),
             format!("{agent} 在你批准之后又改变了内容。本轮已停止；请检查它做了哪些更改。"),
         ),
     }
@@ -606,20 +624,28 @@ fn changed_after(agent: &str) -> End {
 
 fn lost(agent: &str) -> Text {
     Text::new(
-        format!("{agent} cannot load the session of this chat, so the cut-off turn cannot go on. Send a message to begin anew; look first at what was done."),
+        format!(
+            "{agent} cannot load the session of this chat, so the cut-off turn cannot go on. Send a message to begin anew; look first at what was done."
+        ),
         format!("{agent} 无法载入此会话，中断的一轮无法继续。请先检查已完成的内容，再发送消息重新开始。"),
     )
 }
 
 fn begins_anew(agent: &str) -> Text {
     Text::new(
-        format!("{agent} could not load its earlier session: it does not know what was said before in this chat."),
+        format!(
+            "{agent} could not load its earlier session: it does not know what was said before in this chat."
+        ),
         format!("{agent} 无法载入先前的会话：它不了解此会话中之前的内容。"),
     )
 }
 
 fn gone(why: &str) -> NoSeat {
-    NoSeat { code: "agent_gone", message: Text::new(format!("the agent is gone {why}"), format!("智能体已退出 {why}")), died: true }
+    NoSeat {
+        code: "agent_gone",
+        message: Text::new(format!("the agent is gone {why}"), format!("智能体已退出 {why}")),
+        died: true,
+    }
 }
 
 fn not_run_error() -> ToolError {

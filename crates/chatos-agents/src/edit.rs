@@ -89,7 +89,9 @@ impl Agents {
         if launch.args.len() > 100 || launch.args.iter().any(|word| word.len() > 4_096) {
             issues.add("/args", "length", "too many or too long arguments", "参数过多或过长");
         }
-        if launch.pass_env.len() > 100 || launch.pass_env.iter().any(|name| name.is_empty() || name.contains('=')) {
+        if launch.pass_env.len() > 100
+            || launch.pass_env.iter().any(|name| name.is_empty() || name.contains('='))
+        {
             issues.add("/passEnv", "invalid", "names of variables", "环境变量名无效");
         }
         issues.done()?;

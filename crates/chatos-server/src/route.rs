@@ -1,7 +1,7 @@
 //! The handlers, one file per resource.
 
-pub(crate) mod admin_state;
 pub(crate) mod acp;
+pub(crate) mod admin_state;
 pub(crate) mod agents;
 pub(crate) mod apps;
 pub(crate) mod audit;

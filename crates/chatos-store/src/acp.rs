@@ -55,7 +55,7 @@ impl Store {
         })
     }
 
-    /// Writes it down.
+    /// Keeps the session an agent has for a chat.
     pub fn keep_acp_session(&self, row: AcpSessionRow) -> Result<(), StoreError> {
         self.write(move |connection| {
             connection.execute(
@@ -88,7 +88,11 @@ pub(crate) fn launch_of(connection: &Connection, agent: &str) -> Result<Option<A
 }
 
 /// Inside a transaction of the caller.
-pub(crate) fn put_launch(connection: &Connection, agent: &str, launch: Option<&AcpLaunch>) -> Result<(), StoreError> {
+pub(crate) fn put_launch(
+    connection: &Connection,
+    agent: &str,
+    launch: Option<&AcpLaunch>,
+) -> Result<(), StoreError> {
     let Some(launch) = launch else {
         connection.execute("DELETE FROM agent_acp WHERE agent_id = ?1", [agent])?;
         return Ok(());

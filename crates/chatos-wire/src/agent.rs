@@ -91,7 +91,7 @@ pub struct AcpFoundList {
     pub items: Vec<AcpFound>,
 }
 
-/// One of them.
+/// One program of another maker, as it is on this machine.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AcpFound {
@@ -99,12 +99,12 @@ pub struct AcpFound {
     pub title: String,
     /// `ready`; `adapter_missing`: the program is there, what lets ChatOS talk to it is not; `missing`.
     pub state: String,
-    /// Where it is.
+    /// The file that was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// What would be started.
     pub command: String,
-    /// What installs it.
+    /// The command that installs it.
     pub install: String,
     /// How a person signs in to it, in a terminal.
     pub sign_in: String,

@@ -100,8 +100,13 @@ impl Work<'_> {
             }
             First::Pass | First::Ask => {}
         }
-        let asker =
-            Asker { agent_id: &turn.agent_id, agent: &turn.agent, program: &program, session: &session, root };
+        let asker = Asker {
+            agent_id: &turn.agent_id,
+            agent: &turn.agent,
+            program: &program,
+            session: &session,
+            root,
+        };
         let question = match permission::question(&call, &decided.choices, asker, turn.run.people) {
             Ok(question) => question,
             Err(why) => {
@@ -199,9 +204,10 @@ async fn standing(inbox: &Inbox, id: &str) -> Result<Standing, Fault> {
         if item.state == ItemState::Pending {
             return Standing::Good;
         }
-        let by_host = item.answer.as_ref().is_none_or(|answer| {
-            answer.by.as_deref().is_some_and(|by| by.starts_with("host:"))
-        });
+        let by_host = item
+            .answer
+            .as_ref()
+            .is_none_or(|answer| answer.by.as_deref().is_some_and(|by| by.starts_with("host:")));
         // Where nobody can say, it was used.
         if by_host || prompts.is_used(&request).unwrap_or(true) { Standing::Over } else { Standing::Good }
     });
@@ -217,7 +223,8 @@ async fn ask(
     trace: Trace,
 ) -> Result<Decided, Fault> {
     let (rules, effect, about) = (inbox.clone(), question.effect.clone(), trace.clone());
-    let ruled = tokio::task::spawn_blocking(move || rules.rule_on(&effect, &about)).await.unwrap_or(Ruling::Ask);
+    let ruled =
+        tokio::task::spawn_blocking(move || rules.rule_on(&effect, &about)).await.unwrap_or(Ruling::Ask);
     match ruled {
         Ruling::Ask => {}
         Ruling::Allow { .. } => {
@@ -227,7 +234,10 @@ async fn ask(
         Ruling::Deny { name, .. } => {
             decided.refused = Some(ToolError::denied(
                 DenyRule::ApprovalRule,
-                Text::new(format!("the person's rule “{name}” refuses this"), format!("用户的规则“{name}”拒绝此操作")),
+                Text::new(
+                    format!("the person's rule “{name}” refuses this"),
+                    format!("用户的规则“{name}”拒绝此操作"),
+                ),
             ));
             return Ok(decided);
         }
@@ -262,7 +272,8 @@ async fn ask(
     decided.yes = verdict.status == "ok";
     if picks {
         decided.selection = text("selection");
-        decided.yes = decided.yes && decided.selection.as_deref().is_some_and(|id| allows(&decided.choices, id));
+        decided.yes =
+            decided.yes && decided.selection.as_deref().is_some_and(|id| allows(&decided.choices, id));
     }
     if decided.yes
         && let Err(fault) = inbox.use_approval(decided.request_id.clone(), question.effect).await

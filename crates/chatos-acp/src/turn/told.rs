@@ -25,7 +25,8 @@ impl Work<'_> {
     pub(super) async fn heard(&mut self, incoming: Incoming) -> Result<(), Fault> {
         match incoming {
             Incoming::Note { method, params } if method == "session/update" => {
-                let ours = self.seat.as_ref().is_some_and(|seat| params["sessionId"] == seat.session.as_str());
+                let ours =
+                    self.seat.as_ref().is_some_and(|seat| params["sessionId"] == seat.session.as_str());
                 if ours { self.update(&params["update"]).await } else { Ok(()) }
             }
             Incoming::Request { id, method, params } if method == "session/request_permission" => {
@@ -95,7 +96,8 @@ impl Work<'_> {
     pub(super) async fn close_answer(&mut self, calls: Vec<chatos_model::ToolCall>) -> Result<(), Fault> {
         let Some(answering) = self.answering.take() else { return Ok(()) };
         let (text, thought) = (std::mem::take(&mut self.text), std::mem::take(&mut self.thought));
-        let reasoning = if thought.is_empty() { Vec::new() } else { vec![Reasoning { text: thought, opaque: None }] };
+        let reasoning =
+            if thought.is_empty() { Vec::new() } else { vec![Reasoning { text: thought, opaque: None }] };
         let finished = Finished {
             text,
             reasoning,
@@ -120,7 +122,8 @@ impl Work<'_> {
     /// Writes a call down: a message that leads to it, its step.
     pub(super) async fn announce(&mut self, call: ToolCall) -> Result<(), Fault> {
         self.begin_answer(None, &[]).await?;
-        let message = self.answering.as_ref().map(|answering| answering.message_id.clone()).unwrap_or_default();
+        let message =
+            self.answering.as_ref().map(|answering| answering.message_id.clone()).unwrap_or_default();
         let scene = self.scene();
         self.close_answer(vec![model_call(&scene, &call)]).await?;
         let id = call.id.clone();
@@ -160,7 +163,12 @@ impl Work<'_> {
             let last = open.call.text.lines().next_back().unwrap_or_default();
             let message: String = last.chars().take(200).collect();
             if !message.trim().is_empty() {
-                open.observer.progress(&Sign { progress: 0.0, total: None, message: Some(message), meta: None });
+                open.observer.progress(&Sign {
+                    progress: 0.0,
+                    total: None,
+                    message: Some(message),
+                    meta: None,
+                });
             }
         }
         self.calls.follow(&scene, id).await
@@ -174,7 +182,8 @@ impl Work<'_> {
             "批准之后内容发生变化；本轮已停止",
         );
         if let Some(open) = self.calls.open.get_mut(id) {
-            open.refused = Some(chatos_tool::ToolError::unavailable(chatos_tool::Needed::Process, message.clone()));
+            open.refused =
+                Some(chatos_tool::ToolError::unavailable(chatos_tool::Needed::Process, message.clone()));
         }
         let details = json!({ "agentId": turn.agent_id, "runId": turn.run.id, "call": crate::calls::call_id(&turn.run.id, id) });
         turn.audit.audit("changed_after_approval", details);

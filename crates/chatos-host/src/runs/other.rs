@@ -139,13 +139,15 @@ impl RunDesk {
     ) -> AcpTurn {
         let named: Vec<String> =
             launch.pass_env.iter().cloned().chain(PLACES.iter().map(|name| (*name).to_owned())).collect();
-        let variables = host.environment().variables().iter().map(|(name, value)| (name.into(), value.into()));
+        let variables =
+            host.environment().variables().iter().map(|(name, value)| (name.into(), value.into()));
         AcpTurn {
             stage: Arc::new(stage.clone()),
             inbox: host.inbox().clone(),
             store: host.store().clone(),
             seats: self.seats.clone(),
             launching: Launching {
+                life: host.life().clone(),
                 spawning: host.spawning(),
                 environment: child_environment(variables, &named, &[]),
                 version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -37,7 +37,8 @@ async fn find(app: App, _cx: Caller, (): ()) -> Result<AcpFoundList, ApiError> {
             .map(|one| {
                 let of = |launch: &AcpLaunch| launch.known_id.as_deref() == Some(one.known.id);
                 let agent = agents.iter().find(|agent| agent.acp.as_ref().is_some_and(of));
-                let words: Vec<&str> = std::iter::once(one.known.program).chain(one.known.args.iter().copied()).collect();
+                let words: Vec<&str> =
+                    std::iter::once(one.known.program).chain(one.known.args.iter().copied()).collect();
                 let state = match (&one.program, &one.base) {
                     (Some(_), _) => "ready",
                     (None, Some(_)) => "adapter_missing",
@@ -69,7 +70,8 @@ async fn create(app: App, cx: Caller, Body(input): Body<AcpInput>) -> Result<Cre
         let root = input.workspace_root.unwrap_or_default();
         if !input.confirmed {
             let place = if root.is_empty() { host.project().to_string_lossy().into_owned() } else { root };
-            let command = std::iter::once(&launch.program).chain(&launch.args).cloned().collect::<Vec<_>>().join(" ");
+            let command =
+                std::iter::once(&launch.program).chain(&launch.args).cloned().collect::<Vec<_>>().join(" ");
             return Err(Fault::new(
                 ErrorCode::InvalidArgument,
                 Text::new(
@@ -83,7 +85,10 @@ async fn create(app: App, cx: Caller, Body(input): Body<AcpInput>) -> Result<Cre
         let mut patch = Map::new();
         patch.insert("name".to_owned(), json!(name));
         patch.insert("workspaceRoot".to_owned(), json!(root));
-        patch.insert("landConfigId".to_owned(), json!(input.land_config_id.unwrap_or_else(|| DEVELOPER.to_owned())));
+        patch.insert(
+            "landConfigId".to_owned(),
+            json!(input.land_config_id.unwrap_or_else(|| DEVELOPER.to_owned())),
+        );
         let agent = host.agents().create_acp(patch, launch.clone())?;
         let details = json!({ "agentId": agent.id, "program": launch.program, "args": launch.args });
         host.audit("acp_agent_added", details.as_object().cloned().unwrap_or_default());
@@ -97,7 +102,8 @@ async fn create(app: App, cx: Caller, Body(input): Body<AcpInput>) -> Result<Cre
 fn launch_of(host: &Host, input: &AcpInput) -> Result<(String, AcpLaunch), Fault> {
     let invalid = |en: String, zh: String| Fault::new(ErrorCode::InvalidArgument, Text::new(en, zh));
     if let Some(program) = input.program.as_deref().filter(|program| !program.trim().is_empty()) {
-        let title = FilePath::new(program).file_name().map_or_else(|| program.into(), |name| name.to_string_lossy());
+        let title =
+            FilePath::new(program).file_name().map_or_else(|| program.into(), |name| name.to_string_lossy());
         let launch = AcpLaunch {
             program: program.to_owned(),
             args: input.args.clone(),

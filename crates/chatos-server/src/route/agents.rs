@@ -5,8 +5,8 @@ use chatos_policy::Role;
 use chatos_store::{AgentRecord, iso_from_ms};
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use chatos_wire::agent::{
-    AcpView, AgentExplanation, AgentInput, AgentList, AgentName, AgentPreview, AgentSeen, AgentView, AgentsSeen,
-    ExplainQuery, GiveInput, Given, ServerUsers,
+    AcpView, AgentExplanation, AgentInput, AgentList, AgentName, AgentPreview, AgentSeen, AgentView,
+    AgentsSeen, ExplainQuery, GiveInput, Given, ServerUsers,
 };
 use chatos_wire::status::Done;
 use serde_json::{Map, Value, json};
