@@ -2,13 +2,15 @@
 // it should not, and the real ones that are installed, offline against a scripted model.
 
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 import { CHATOS, chatos, eventually, home, run, serve } from '../mcp-peers/support.mjs';
+import { AGENTS, put } from './agents.mjs';
 import { answer, open, question } from './inbox.mjs';
+import { model } from './model.mjs';
 
 const TIME = { timeout: 180_000 };
 const NODE = process.env.PEER_NODE ?? process.execPath;
@@ -242,3 +244,65 @@ test('detecting starts nothing, adding wants a yes, and fields of models are ref
   const found = await chatos(place, ['agent', 'detect']);
   assert.match(found.stdout, /Claude Code/);
 });
+
+/** How a real one is started: `argv` after its own configuration asks for everything. */
+const REAL = {
+  gemini: {
+    argv: ({ program }) => [NODE, program, '--acp', '--model', 'gemini-2.5-pro'],
+    ask: (place) => {
+      const file = join(place.home, '.gemini/settings.json');
+      const settings = JSON.parse(readFileSync(file, 'utf8'));
+      put(file, { ...settings, tools: {} });
+    },
+  },
+  opencode: {
+    argv: ({ program }) => [program, 'acp'],
+    ask: (place) => {
+      const file = join(place.home, '.config/opencode/opencode.json');
+      const settings = JSON.parse(readFileSync(file, 'utf8'));
+      put(file, { ...settings, permission: { bash: 'ask', edit: 'ask' } });
+    },
+  },
+};
+
+for (const [word, { argv, ask }] of Object.entries(REAL)) {
+  const real = AGENTS[word];
+  const missing = existsSync(real.program) ? false : `${word} is not installed; npm run all installs every agent`;
+  test(`${real.title}: a command is asked about, runs once after a yes and not after a no`, { timeout: 300_000, skip: missing }, async (t) => {
+    const place = home(t);
+    let count = 0;
+    const scripted = await model(t, (names) => {
+      const wanted = real.shell('echo x >> count');
+      return names.some((name) => name === wanted.name) ? wanted : undefined;
+    });
+    const env = real.configure(place, scripted);
+    ask(place);
+    // Its account is in its environment, which a person would have in their own.
+    const start = join(place.home, 'start.sh');
+    const quoted = (text) => `'${String(text).replaceAll("'", "'\\''")}'`;
+    const names = Object.entries(env).map(([name, value]) => `export ${name}=${quoted(value)}`);
+    put(start, `#!/bin/sh\n${names.join('\n')}\nexec ${argv(real).map(quoted).join(' ')}\n`);
+    chmodSync(start, 0o755);
+    const host = await serve(t, place);
+    const agent = await host.api('POST', 'acp/agents', { program: start, name: real.title, workspaceRoot: place.project, confirmed: true });
+    for (const yes of [true, false]) {
+      const chat = await host.api('POST', 'sessions', { agentId: agent.id });
+      const { runId } = await send(host, chat.id, 'count once');
+      const item = await eventually('the question', async () => {
+        const run = await runOf(host, runId);
+        if (run.state === 'failed') throw new Error(JSON.stringify(run.error));
+        return (await open(host))[0];
+      });
+      assert.match(JSON.stringify(item.prompt), /echo x >> count/);
+      assert.equal(item.card.agent, real.title);
+      assert.equal(lines(place, 'count'), count, 'nothing before the answer');
+      const choice = item.prompt.kind === 'choice';
+      await answer(host, item, yes ? { status: 'ok', ...(choice ? { selection: item.prompt.options[0].value } : {}) } : { status: 'canceled' });
+      count += yes ? 1 : 0;
+      const run = await over(host, runId);
+      assert.ok(yes ? run.state === 'done' : ['done', 'failed'].includes(run.state), JSON.stringify(run.error));
+      assert.equal(lines(place, 'count'), count);
+      if (yes) assert.match(said(await messages(host, chat.id)), /all done/);
+    }
+  });
+}
