@@ -66,7 +66,7 @@ impl Steer {
     }
 
     /// How many there have been.
-    pub(crate) fn seen(&self) -> u64 {
+    pub fn seen(&self) -> u64 {
         self.lock().written
     }
 
@@ -84,7 +84,7 @@ impl Steer {
     }
 
     /// Takes no more corrections; `false` when one came since `seen`.
-    pub(crate) async fn close(&self, seen: u64) -> bool {
+    pub async fn close(&self, seen: u64) -> bool {
         loop {
             let woken = self.wake.notified();
             tokio::pin!(woken);

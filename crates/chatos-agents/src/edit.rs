@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use chatos_policy::{Code, Mode, Role, SAFE_DEFAULT, World};
-use chatos_store::{AgentRecord, StoreErrorKind};
+use chatos_store::{AcpLaunch, AgentRecord, StoreErrorKind};
 use chatos_tool::{ErrorCode, Fault, Issues, Lang, Text, overlay};
 use chatos_wire::agent::Reason;
 use chatos_wire::event::{ChangedId, HostEvent};
@@ -42,10 +42,12 @@ impl Agents {
         };
         let mut agent = overlay(base, patch, &READ_ONLY)?;
         agent.id.clone_from(&base.id);
+        agent.acp.clone_from(&base.acp);
         agent.name = agent.name.trim().to_owned();
         agent.land_config_id = agent.land_config_id.trim().to_owned();
         agent.model_id = agent.model_id.filter(|id| !id.trim().is_empty());
         self.check(base, &agent)?;
+        refuse_for_acp(&agent)?;
         if agent.mode == Mode::Flow {
             agent.clear_choices();
         }
@@ -63,6 +65,7 @@ impl Agents {
             Err(fault) if is_stop(&fault) => {
                 let fresh = AgentRecord::new("", SAFE_DEFAULT);
                 let mut agent = overlay(base.unwrap_or(&fresh), patch, &READ_ONLY)?;
+                agent.acp = base.and_then(|base| base.acp.clone());
                 if agent.mode == Mode::Flow {
                     agent.clear_choices();
                 }
@@ -75,6 +78,26 @@ impl Agents {
     /// Makes an agent.
     pub fn create(&self, patch: Map<String, Value>) -> Result<AgentRecord, Fault> {
         let agent = self.drafted(None, patch)?;
+        self.save(agent, true)
+    }
+
+    /// Makes an agent of a program of another maker (decision 0055). Only for a person's own wish: the program runs with
+    /// their rights.
+    pub fn create_acp(&self, patch: Map<String, Value>, launch: AcpLaunch) -> Result<AgentRecord, Fault> {
+        let mut issues = Issues::default();
+        issues.needed("/program", &launch.program, 4_096);
+        if launch.args.len() > 100 || launch.args.iter().any(|word| word.len() > 4_096) {
+            issues.add("/args", "length", "too many or too long arguments", "参数过多或过长");
+        }
+        if launch.pass_env.len() > 100
+            || launch.pass_env.iter().any(|name| name.is_empty() || name.contains('='))
+        {
+            issues.add("/passEnv", "invalid", "names of variables", "环境变量名无效");
+        }
+        issues.done()?;
+        let mut agent = self.drafted(None, patch)?;
+        agent.acp = Some(launch);
+        refuse_for_acp(&agent)?;
         self.save(agent, true)
     }
 
@@ -245,6 +268,35 @@ impl Agents {
         }
         Ok(problems)
     }
+}
+
+/// A program of another maker has its own model, texts and tools.
+fn refuse_for_acp(agent: &AgentRecord) -> Result<(), Fault> {
+    if agent.acp.is_none() {
+        return Ok(());
+    }
+    let fields = [
+        ("/modelId", agent.model_id.is_some()),
+        ("/prompt", !agent.prompt.is_empty()),
+        ("/promptIds", !agent.prompt_ids.is_empty()),
+        ("/mcpServerIds", agent.mcp_server_ids.is_some()),
+        ("/subagentIds", agent.subagent_ids.is_some()),
+        ("/skills", !agent.skills.is_empty()),
+        ("/uiApps", !agent.ui_apps.is_empty()),
+    ];
+    let Some((field, _)) = fields.into_iter().find(|(_, set)| *set) else { return Ok(()) };
+    Err(Fault::new(
+        ErrorCode::InvalidArgument,
+        Text::new(
+            format!("{field}: `{}` is another program, which has its own model, texts and tools", agent.name),
+            format!("{field}：`{}` 是另一个程序，使用它自己的模型、提示词和工具", agent.name),
+        ),
+    )
+    .code("not_for_acp")
+    .hint(Text::fixed(
+        "name, description, working folder and permissions profile can be changed",
+        "可以更改名称、说明、工作目录和权限配置",
+    )))
 }
 
 /// At save it is the caller's mistake, not a refused run.

@@ -9,6 +9,7 @@ mod emit;
 mod follow;
 mod fork;
 mod import;
+mod other;
 #[cfg(feature = "otlp")]
 mod push;
 mod send;
@@ -49,6 +50,8 @@ pub struct RunDesk {
     app_runs: Mutex<HashMap<String, String>>,
     subs: subagents::SubShare,
     documents: OnceLock<Extractor>,
+    /// Agents of other makers that run at this moment.
+    seats: chatos_acp::Seats,
 }
 
 /// The text of a file beside a message; nothing where it has none or goes by its name alone.
@@ -76,6 +79,7 @@ impl RunDesk {
             log: EventLog::new(host.dir().path().join("events.jsonl")),
             active: Mutex::default(),
             app_runs: Mutex::default(),
+            seats: chatos_acp::Seats::default(),
             subs: subagents::SubShare::new(
                 usize::try_from(host.settings().int("subagentConcurrency")).unwrap_or(4),
             ),

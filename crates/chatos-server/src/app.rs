@@ -305,6 +305,7 @@ pub(crate) fn routes() -> Routes {
     route::clients::add(&mut routes);
     route::models::add(&mut routes);
     route::agents::add(&mut routes);
+    route::acp::add(&mut routes);
     route::land_configs::add(&mut routes);
     route::system_prompts::add(&mut routes);
     route::state::add(&mut routes);

@@ -127,6 +127,8 @@ mod tests {
             ("POST", "/api/v1/prompts/x/together"),
             ("POST", "/api/v1/rules/backtest"),
             ("GET", "/api/v1/rules/proposals"),
+            ("GET", "/api/v1/acp/detect"),
+            ("POST", "/api/v1/acp/agents"),
             ("GET", "/api/v1/grants/servers"),
             ("POST", "/api/v1/grants/servers"),
             ("POST", "/api/v1/plugins/p/trust"),

@@ -782,6 +782,21 @@ pub const SETTINGS: &[SettingSpec] = &[
         ),
     },
     SettingSpec {
+        key: "acpAllowReads",
+        kind: SettingKind::Bool,
+        fallback: Fallback::Bool(true),
+        section: Section::Agents,
+        env: &[],
+        flag: None,
+        restart: false,
+        weakens: Weakens::Never,
+        label: ("Other agents may read the project", "其他智能体可读取项目"),
+        description: (
+            "When Claude Code, codex or another program asks to read or search inside the project folder, answer yes without asking you",
+            "Claude Code、codex 等程序请求读取或搜索项目文件夹内的内容时，直接同意而不询问你",
+        ),
+    },
+    SettingSpec {
         key: "toolSearch",
         kind: SettingKind::Enum { options: &["auto", "on", "off"], aliases: &[] },
         fallback: Fallback::Text("auto"),

@@ -6,6 +6,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::acp::{self, AcpLaunch};
 use crate::db::Store;
 use crate::error::{StoreError, StoreErrorKind};
 use crate::time::now_ms;
@@ -33,6 +34,9 @@ pub struct AgentRecord {
     pub subagent_ids: Option<Vec<String>>,
     pub skills: Vec<String>,
     pub ui_apps: Vec<UiApp>,
+    /// The program of another maker that this agent is; only a person sets it, by a way of its own.
+    #[serde(skip)]
+    pub acp: Option<AcpLaunch>,
     #[serde(skip)]
     pub created_at: i64,
     #[serde(skip)]
@@ -57,6 +61,7 @@ impl AgentRecord {
             subagent_ids: None,
             skills: Vec::new(),
             ui_apps: Vec::new(),
+            acp: None,
             created_at: 0,
             updated_at: 0,
         }
@@ -174,6 +179,7 @@ fn head(row: &Row<'_>) -> rusqlite::Result<Head> {
             subagent_ids: None,
             skills: Vec::new(),
             ui_apps: Vec::new(),
+            acp: None,
             created_at: row.get(11)?,
             updated_at: row.get(12)?,
         },
@@ -216,6 +222,7 @@ fn whole(connection: &Connection, head: Head) -> Result<AgentRecord, StoreError>
         app.prompt_ids = refs(connection, "agent_app_prompts", "agent_app_id", &id)?;
         agent.ui_apps.push(app);
     }
+    agent.acp = acp::launch_of(connection, &agent.id)?;
     Ok(agent)
 }
 
@@ -300,7 +307,7 @@ pub(crate) fn put(connection: &Connection, agent: &AgentRecord) -> Result<(), St
         put_refs(connection, "agent_app_servers", "agent_app_id", &id, &app.mcp_server_ids)?;
         put_refs(connection, "agent_app_prompts", "agent_app_id", &id, &app.prompt_ids)?;
     }
-    Ok(())
+    acp::put_launch(connection, &agent.id, agent.acp.as_ref())
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! own connections. Callers get typed methods per subject, never SQL. What the host decides
 //! (which directory, which environment values, which key file) is passed in.
 
+mod acp;
 mod agent_makers;
 mod agents;
 mod app_rights;
@@ -60,6 +61,7 @@ mod versions;
 mod watch;
 mod word;
 
+pub use acp::{AcpLaunch, AcpSessionRow};
 pub use agents::AgentRecord;
 pub use app_rights::{AppRootMode, AppRootRow};
 pub use app_rows::{AppEntity, AppRow, AppRowChange, NamedRow};

@@ -43,6 +43,8 @@ const MIGRATIONS: &[Migration] = &[
     },
     Migration { version: 19, name: "context", sql: include_str!("migrations/0019_context.sql") },
     Migration { version: 20, name: "model_facts", sql: include_str!("migrations/0020_model_facts.sql") },
+    Migration { version: 21, name: "instructions", sql: include_str!("migrations/0021_instructions.sql") },
+    Migration { version: 22, name: "server_texts", sql: include_str!("migrations/0022_server_texts.sql") },
     Migration { version: 23, name: "documents", sql: include_str!("migrations/0023_documents.sql") },
     Migration { version: 24, name: "reach", sql: include_str!("migrations/0024_reach.sql") },
     Migration {
@@ -50,8 +52,7 @@ const MIGRATIONS: &[Migration] = &[
         name: "question_facts",
         sql: include_str!("migrations/0025_question_facts.sql"),
     },
-    Migration { version: 21, name: "instructions", sql: include_str!("migrations/0021_instructions.sql") },
-    Migration { version: 22, name: "server_texts", sql: include_str!("migrations/0022_server_texts.sql") },
+    Migration { version: 26, name: "acp", sql: include_str!("migrations/0026_acp.sql") },
 ];
 
 /// The schema this binary reads and writes.

@@ -37,6 +37,9 @@ pub struct AgentView {
     pub subagent_ids: Option<Vec<String>>,
     pub skills: Vec<String>,
     pub ui_apps: Vec<UiApp>,
+    /// The program of another maker that this agent is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub acp: Option<AcpView>,
     /// Things it refers to that are gone or may not be used.
     pub problems: Vec<Reason>,
     /// The plugin whose app made it.
@@ -47,6 +50,67 @@ pub struct AgentView {
     pub pending_root: Option<String>,
     pub created_at: String,
     pub updated_at: String,
+}
+
+/// How an agent that is a program of another maker is started.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AcpView {
+    /// A path, or a name on `PATH`.
+    pub program: String,
+    pub args: Vec<String>,
+    /// Variables of the host's environment it gets.
+    pub pass_env: Vec<String>,
+    /// Which known program it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub known_id: Option<String>,
+}
+
+/// A program of another maker as a new agent.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct AcpInput {
+    /// A known program; its command is known as well.
+    pub known_id: Option<String>,
+    /// A path, or a name on `PATH`; for one that is not known.
+    pub program: Option<String>,
+    pub args: Vec<String>,
+    /// Further variables of the host's environment it gets.
+    pub pass_env: Vec<String>,
+    pub name: Option<String>,
+    pub workspace_root: Option<String>,
+    /// Developer when absent: files and commands, each asked about.
+    pub land_config_id: Option<String>,
+    /// The person agreed that this program is started as them, with their login, in its folder.
+    pub confirmed: bool,
+}
+
+/// Programs of other makers on this machine.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct AcpFoundList {
+    pub items: Vec<AcpFound>,
+}
+
+/// One program of another maker, as it is on this machine.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AcpFound {
+    pub id: String,
+    pub title: String,
+    /// `ready`; `adapter_missing`: the program is there, what lets ChatOS talk to it is not; `missing`.
+    pub state: String,
+    /// The file that was found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// What would be started.
+    pub command: String,
+    /// The command that installs it.
+    pub install: String,
+    /// How a person signs in to it, in a terminal.
+    pub sign_in: String,
+    /// The agent that is this program already.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent_id: Option<String>,
 }
 
 /// What may be said about an agent; what is absent stays as it is.

@@ -1,6 +1,8 @@
 // The routes of agents, land_configs, system prompts and sub agents.
 
 import type {
+  AcpFound,
+  AcpInput,
   Agent,
   AgentInput,
   Explanation,
@@ -28,6 +30,15 @@ export class AgentsApi {
 
   addAgent(input: AgentInput): Promise<Agent> {
     return this.http.post(`${V1}/agents`, input);
+  }
+
+  /** Programs of other makers on this machine; nothing is started to find out. */
+  detected(): Promise<{ items: AcpFound[] }> {
+    return this.http.get(`${V1}/acp/detect`);
+  }
+
+  addOther(input: AcpInput): Promise<Agent> {
+    return this.http.post(`${V1}/acp/agents`, input);
   }
 
   changeAgent(id: string, input: AgentInput): Promise<Agent> {

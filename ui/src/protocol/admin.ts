@@ -361,8 +361,35 @@ export interface AgentProblem {
   fix?: string | null;
 }
 
+/** How an agent that is a program of another maker is started. */
+export interface AcpLaunch {
+  program: string;
+  args: string[];
+  passEnv: string[];
+  knownId?: string | null;
+}
+
+/** A program of another maker, as it is on this machine. */
+export interface AcpFound {
+  id: string;
+  title: string;
+  state: string;
+  path?: string | null;
+  command: string;
+  install: string;
+  signIn: string;
+  agentId?: string | null;
+}
+
+export interface AcpInput {
+  knownId?: string;
+  workspaceRoot?: string;
+  confirmed: boolean;
+}
+
 export interface Agent extends AgentInput {
   id: string;
+  acp?: AcpLaunch | null;
   problems?: AgentProblem[];
   createdAt?: Moment | null;
   updatedAt?: Moment | null;

@@ -15,6 +15,8 @@ export interface WireAgentRef {
   mode?: string;
   description?: string | null;
   modelId?: string | null;
+  /** The program of another maker that this agent is. */
+  acp?: object | null;
 }
 
 export interface WireModelRef {

@@ -2584,6 +2584,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/acp/detect": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Other agents on this machine; nothing is started to find out */
+        get: operations["getAcpDetect"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/acp/agents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make an agent of another program */
+        post: operations["postAcpAgents"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/land-configs": {
         parameters: {
             query?: never;
@@ -6154,6 +6188,8 @@ export interface components {
             subagentIds?: string[] | null;
             skills: string[];
             uiApps: components["schemas"]["UiApp"][];
+            /** @description The program of another maker that this agent is. */
+            acp?: components["schemas"]["AcpView"] | null;
             /** @description Things it refers to that are gone or may not be used. */
             problems: components["schemas"]["Reason"][];
             /** @description The plugin whose app made it. */
@@ -6181,6 +6217,16 @@ export interface components {
             mcpServerIds?: string[];
             /** @default [] */
             promptIds?: string[];
+        };
+        /** @description How an agent that is a program of another maker is started. */
+        AcpView: {
+            /** @description A path, or a name on `PATH`. */
+            program: string;
+            args: string[];
+            /** @description Variables of the host's environment it gets. */
+            passEnv: string[];
+            /** @description Which known program it is. */
+            knownId?: string | null;
         };
         /** @description A code for programs, a sentence for people, the page that fixes it. */
         Reason: {
@@ -6344,6 +6390,61 @@ export interface components {
             changes: components["schemas"]["GrantDifference"][];
             /** @description The server for this agent afterwards. */
             server: components["schemas"]["ServerExplanation"];
+        };
+        /** @description Programs of other makers on this machine. */
+        AcpFoundList: {
+            items: components["schemas"]["AcpFound"][];
+        };
+        /** @description One of them. */
+        AcpFound: {
+            id: string;
+            title: string;
+            /** @description `ready`; `adapter_missing`: the program is there, what lets ChatOS talk to it is not; `missing`. */
+            state: string;
+            /** @description Where it is. */
+            path?: string | null;
+            /** @description What would be started. */
+            command: string;
+            /** @description What installs it. */
+            install: string;
+            /** @description How a person signs in to it, in a terminal. */
+            signIn: string;
+            /** @description The agent that is this program already. */
+            agentId?: string | null;
+        };
+        /** @description A program of another maker as a new agent. */
+        AcpInput: {
+            /**
+             * @description A known program; its command is known as well.
+             * @default null
+             */
+            knownId?: string | null;
+            /**
+             * @description A path, or a name on `PATH`; for one that is not known.
+             * @default null
+             */
+            program?: string | null;
+            /** @default [] */
+            args?: string[];
+            /**
+             * @description Further variables of the host's environment it gets.
+             * @default []
+             */
+            passEnv?: string[];
+            /** @default null */
+            name?: string | null;
+            /** @default null */
+            workspaceRoot?: string | null;
+            /**
+             * @description Developer when absent: files and commands, each asked about.
+             * @default null
+             */
+            landConfigId?: string | null;
+            /**
+             * @description The person agreed that this program is started as them, with their login, in its folder.
+             * @default false
+             */
+            confirmed?: boolean;
         };
         /** @description All land_configs, the built-in ones first. */
         LandList: {
@@ -7047,6 +7148,7 @@ export type AgentView = components['schemas']['AgentView'];
 export type Mode = components['schemas']['Mode'];
 export type PromptLang = components['schemas']['PromptLang'];
 export type UiApp = components['schemas']['UiApp'];
+export type AcpView = components['schemas']['AcpView'];
 export type Reason = components['schemas']['Reason'];
 export type AgentsSeen = components['schemas']['AgentsSeen'];
 export type AgentSeen = components['schemas']['AgentSeen'];
@@ -7064,6 +7166,9 @@ export type ServerUser = components['schemas']['ServerUser'];
 export type GiveInput = components['schemas']['GiveInput'];
 export type GiveAsk = components['schemas']['GiveAsk'];
 export type Given = components['schemas']['Given'];
+export type AcpFoundList = components['schemas']['AcpFoundList'];
+export type AcpFound = components['schemas']['AcpFound'];
+export type AcpInput = components['schemas']['AcpInput'];
 export type LandList = components['schemas']['LandList'];
 export type LandView = components['schemas']['LandView'];
 export type Flow = components['schemas']['Flow'];
@@ -13268,6 +13373,68 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Given"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getAcpDetect: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Other agents on this machine; nothing is started to find out */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AcpFoundList"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postAcpAgents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AcpInput"];
+            };
+        };
+        responses: {
+            /** @description Make an agent of another program */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentView"];
                 };
             };
             /** @description The error object */

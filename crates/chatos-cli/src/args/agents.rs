@@ -14,6 +14,32 @@ pub(crate) enum Agent {
         /// Agent ID, name or its beginning; `default` for the default agent
         agent: String,
     },
+    /// Find other agents on this machine (Claude Code, codex, opencode, Gemini CLI, goose); starts nothing
+    Detect,
+    /// Add another program as an agent you chat with: a known one, or any that speaks ACP
+    Add {
+        /// A known program: claude-code, codex, opencode, gemini or goose
+        #[arg(long, value_name = "ID", conflicts_with = "command", required_unless_present = "command")]
+        acp: Option<String>,
+        /// Name; the program's own when absent
+        #[arg(long, allow_hyphen_values = true)]
+        name: Option<String>,
+        /// Folder it works in; this one when absent
+        #[arg(long)]
+        workspace: Option<PathBuf>,
+        /// Permissions profile (land_config): ID, name or its beginning; Developer when absent
+        #[arg(long)]
+        land: Option<String>,
+        /// Environment variable it may see; repeatable
+        #[arg(long, value_name = "NAME")]
+        pass_env: Vec<String>,
+        /// Don't ask before adding
+        #[arg(long)]
+        yes: bool,
+        /// The command and its arguments, after `--`
+        #[arg(last = true)]
+        command: Vec<String>,
+    },
     /// Create an agent
     Create(AgentFields),
     /// Change an agent; anything you don't name stays as it is

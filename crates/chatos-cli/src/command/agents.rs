@@ -41,6 +41,45 @@ pub(crate) fn run_agent(
                 let id = names.agent(&agent).await?;
                 show(output, &api.get_json(&format!("/api/v1/agents/{}", encode(&id)), output.lang).await?);
             }
+            Agent::Detect => {
+                let list = api.get_json("/api/v1/acp/detect", output.lang).await?;
+                if output.json { output.json_line(&list) } else { print_found(output, &list) }
+            }
+            Agent::Add { acp, name, workspace, land, pass_env, yes, command } => {
+                let root = current.join(workspace.unwrap_or_default());
+                let root = std::path::absolute(&root).unwrap_or(root);
+                // `DIR/.` is `DIR`.
+                let root: std::path::PathBuf = root.components().collect();
+                let mut body = json!({ "workspaceRoot": root, "passEnv": pass_env, "confirmed": yes });
+                match command.split_first() {
+                    Some((program, args)) => {
+                        body["program"] = json!(program);
+                        body["args"] = json!(args);
+                    }
+                    None => body["knownId"] = json!(acp),
+                }
+                if let Some(name) = name {
+                    body["name"] = json!(name);
+                }
+                if let Some(land) = land {
+                    body["landConfigId"] = json!(names.profile(&land).await?);
+                }
+                let path = "/api/v1/acp/agents";
+                let mut added = api.call(Method::POST, path, Some(&body), output.lang).await;
+                // The host says what would be started; only a person at a terminal can agree to it here.
+                if let Err(fault) = &added
+                    && fault.code == "not_confirmed"
+                    && agreed(output, fault.message.get(output.lang))
+                {
+                    body["confirmed"] = json!(true);
+                    added = api.call(Method::POST, path, Some(&body), output.lang).await;
+                }
+                let added = added.map_err(|fault| match fault.code.as_ref() {
+                    "not_confirmed" => fault.hint(Text::fixed("agree with `--yes`", "用 `--yes` 表示同意")),
+                    _ => fault,
+                })?;
+                show(output, &added);
+            }
             Agent::Create(fields) => {
                 let body = body_with_ids(&fields, &current, names).await?;
                 show(output, &api.call(Method::POST, "/api/v1/agents", Some(&body), output.lang).await?);
@@ -270,6 +309,40 @@ fn pretty(value: &Value) -> String {
 
 fn text(value: &Value, member: &str) -> String {
     visible(value[member].as_str().unwrap_or_default())
+}
+
+/// Asks at a terminal; anywhere else nobody agreed.
+fn agreed(output: &Output, what: &str) -> bool {
+    use std::io::IsTerminal as _;
+    if output.json || !std::io::stdin().is_terminal() {
+        return false;
+    }
+    let what = what.trim_start_matches("/confirmed").trim_start_matches([':', '：', ' ']);
+    output.say(&Text::same(visible(what)));
+    output.say(&Text::fixed("Add it? [y/N] ", "添加它？[y/N] "));
+    let mut line = String::new();
+    std::io::stdin().read_line(&mut line).is_ok() && matches!(line.trim(), "y" | "Y" | "yes")
+}
+
+fn print_found(output: &Output, list: &Value) {
+    let items = list["items"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let widest = items.iter().map(|item| width(&text(item, "title"))).max().unwrap_or_default();
+    for item in items {
+        let id = text(item, "id");
+        let note = match (item["agentId"].is_string(), text(item, "state").as_str()) {
+            (true, _) => Text::fixed("added already", "已添加"),
+            (false, "ready") => Text::new(
+                format!("found; add it: chatos agent add --acp {id}"),
+                format!("已找到；添加：chatos agent add --acp {id}"),
+            ),
+            (false, "adapter_missing") => Text::new(
+                format!("found, its adapter is missing: {}", text(item, "install")),
+                format!("已找到，但缺少适配器：{}", text(item, "install")),
+            ),
+            _ => Text::fixed("not found", "未找到"),
+        };
+        output.line(&format!("{}  {}", pad(&text(item, "title"), widest), note.get(output.lang)));
+    }
 }
 
 fn print_agents(output: &Output, list: &Value) {

@@ -14,6 +14,7 @@ use serde_json::Value;
 use super::active::Active;
 use super::budget::Budget;
 use super::emit::Emitter;
+use super::other::Work;
 use super::stage::{HostStage, StageParts};
 use super::tools::RunTools;
 use super::{RunDesk, no_session};
@@ -41,6 +42,17 @@ pub(super) fn check(
         None => {
             host.agents().outcome(&agent, Role::Main)?;
         }
+    }
+    if agent.acp.is_some() {
+        // It works with the person's own rights, which no app is given.
+        return if by_app.is_some() {
+            Err(super::other::not_for_acp(Text::new(
+                format!("apps cannot start `{}`: it is another program", agent.name),
+                format!("应用不能启动 `{}`：它是另一个程序", agent.name),
+            )))
+        } else {
+            Ok((agent.id, String::new()))
+        };
     }
     let given = order.model_id.as_deref().filter(|id| !id.is_empty());
     let model = model_of(host, given.unwrap_or(&session.model_id), &agent)?;
@@ -147,7 +159,7 @@ fn room_of(record: &ModelRecord, settings: &chatos_settings::Settings) -> Room {
 /// Everything a run needs, read at its start.
 pub(super) struct Begun {
     pub(super) stage: HostStage,
-    pub(super) turn: Turn,
+    pub(super) turn: Work,
 }
 
 impl RunDesk {
@@ -190,8 +202,18 @@ impl RunDesk {
         } else {
             host.agents().outcome(&agent, role)?
         };
-        let record = model_of(host, &run.model_id, &agent)?;
-        let provider: Arc<dyn Provider> = host.models().open(&record)?;
+        let launch = agent.acp.clone();
+        let record = match &launch {
+            None => model_of(host, &run.model_id, &agent)?,
+            // It has its own; ours stay out of it.
+            Some(launch) => ModelRecord {
+                id: String::new(),
+                supports_vision: true,
+                ..ModelRecord::new(&agent.name, "acp", &launch.program)
+            },
+        };
+        let provider: Option<Arc<dyn Provider>> =
+            if launch.is_some() { None } else { Some(host.models().open(&record)?) };
         let model = facts(&record);
         let workdir = place.dir;
         let (people, lang) = (host.lang(), host.agents().language(&agent));
@@ -251,7 +273,7 @@ impl RunDesk {
             trace,
             emitter,
             clock: Arc::clone(&clock),
-            tools: RunTools::new(outcome, &options),
+            tools: RunTools::new(outcome.clone(), &options),
             next_step: steps
                 .iter()
                 .map(|step| step.seq)
@@ -264,9 +286,14 @@ impl RunDesk {
                 tokens: land.limits.max_tokens.filter(|limit| *limit > 0),
                 cost: land.limits.max_cost.filter(|limit| *limit > 0.0),
             },
-            agent,
+            agent: agent.clone(),
             run,
         });
+        let Some(provider) = provider else {
+            let launch = launch.unwrap_or_default();
+            let turn = self.other(host, &stage, launch, &agent, &outcome, facts, active, limits.minutes);
+            return Ok(Begun { stage, turn: Work::Other(Box::new(turn)) });
+        };
         let turn = Turn {
             stage: Arc::new(stage.clone()),
             provider,
@@ -278,6 +305,6 @@ impl RunDesk {
             steer: Arc::clone(&active.steer),
             clock,
         };
-        Ok(Begun { stage, turn })
+        Ok(Begun { stage, turn: Work::Model(Box::new(turn)) })
     }
 }

@@ -472,16 +472,18 @@ impl Inner {
             estimated: usage_row.estimated,
             cost: usage_row.cost,
             currency: (!usage_row.currency.is_empty()).then(|| usage_row.currency.clone()),
-            context: Some(context_body(&finished.context)),
+            context: (finished.context.window.tokens > 0).then(|| context_body(&finished.context)),
         };
         let usage = json!(used);
+        // Programs of other makers seldom say what they used.
+        let told_usage = self.parts.agent.acp.is_none() || used.input + used.output > 0;
         let mut calls = Vec::with_capacity(finished.calls.len());
         for call in &finished.calls {
             let tool = finished.set.get(&call.name);
             let row = ToolCallRow {
                 call_id: call.id.clone(),
                 name: call.name.clone(),
-                server: tool.map(|tool| tool.server.clone()).unwrap_or_default(),
+                server: tool.map_or_else(|| self.other_name(), |tool| tool.server.clone()),
                 tool: tool.map(|tool| tool.tool.clone()).unwrap_or_else(|| call.name.clone()),
                 args_preview: self.parts.emitter.arguments(&call.arguments),
                 ..ToolCallRow::default()
@@ -514,7 +516,7 @@ impl Inner {
                 elapsed_ms: None,
                 output: kept(self.store().keep(&output.to_string()))?,
             }],
-            usage: vec![usage_row],
+            usage: if told_usage { vec![usage_row] } else { Vec::new() },
             ..self.moment()
         }))?;
         let emitter = &self.parts.emitter;
@@ -538,10 +540,17 @@ impl Inner {
                 args: call.args_preview.clone(),
             }));
         }
-        emitter.always(ChatBody::Usage(used.clone()));
-        emitter.traced(RunLine::Usage(used), &trace);
+        if told_usage || used.context.is_some() {
+            emitter.always(ChatBody::Usage(used.clone()));
+            emitter.traced(RunLine::Usage(used), &trace);
+        }
         self.tell_answer(&finished.text, &thought, &told);
         Ok(())
+    }
+
+    /// Whose calls are in no toolset: those of an agent that is a program of its own.
+    fn other_name(&self) -> String {
+        self.parts.agent.acp.as_ref().map(|_| self.parts.agent.name.clone()).unwrap_or_default()
     }
 
     /// Moves the run to another state while it goes on.

@@ -27,6 +27,7 @@ const PATIENCE: Duration = Duration::from_millis(1500);
 impl Host {
     /// Finds what an earlier host left in the middle, and keeps the leases of this one.
     pub(crate) fn tend_runs(self: &Arc<Self>) {
+        self.tend_others();
         let host = Arc::clone(self);
         // Before anybody can send: a message of this start is nobody's leftover.
         let found = host.runs().interrupted();
@@ -517,6 +518,7 @@ impl RunDesk {
                 tracing::warn!(run = active.run_id, "a run did not end in time");
             }
         }
+        self.seats.clear();
     }
 }
 
@@ -559,9 +561,9 @@ impl Drop for Registered {
 }
 
 /// Runs the loop and writes its end, whatever happens on the way.
-async fn drive(turn: chatos_agent::Turn, stage: HostStage) {
+async fn drive(turn: super::other::Work, stage: HostStage) {
     let host = Arc::clone(&stage.parts.host);
-    let cancel = turn.cancel.clone();
+    let cancel = turn.cancel().clone();
     let shutdown = host.shutdown().clone();
     let end = tokio::select! {
         biased;
@@ -594,7 +596,8 @@ async fn drive(turn: chatos_agent::Turn, stage: HostStage) {
         }
         return;
     }
-    if aborted {
+    // Nobody waits for what a stopped run asked, nor for what another program asked in a turn that is over.
+    if aborted || stage.parts.agent.acp.is_some() {
         let gone = Arc::clone(&host);
         let done = tokio::task::spawn_blocking(move || ask::withdraw_all(&gone, &run_id)).await;
         if let Ok(Err(fault)) = done {

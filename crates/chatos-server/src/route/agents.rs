@@ -5,8 +5,8 @@ use chatos_policy::Role;
 use chatos_store::{AgentRecord, iso_from_ms};
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use chatos_wire::agent::{
-    AgentExplanation, AgentInput, AgentList, AgentName, AgentPreview, AgentSeen, AgentView, AgentsSeen,
-    ExplainQuery, GiveInput, Given, ServerUsers,
+    AcpView, AgentExplanation, AgentInput, AgentList, AgentName, AgentPreview, AgentSeen, AgentView,
+    AgentsSeen, ExplainQuery, GiveInput, Given, ServerUsers,
 };
 use chatos_wire::status::Done;
 use serde_json::{Map, Value, json};
@@ -192,7 +192,7 @@ async fn give(app: App, cx: Caller, Body(wish): Body<GiveInput>) -> Result<Given
     .await
 }
 
-fn view(host: &Host, agent: AgentRecord, lang: Lang) -> Result<AgentView, Fault> {
+pub(super) fn view(host: &Host, agent: AgentRecord, lang: Lang) -> Result<AgentView, Fault> {
     let problems = host.agents().problems(&agent, lang)?;
     let (created_at, updated_at) = (iso_from_ms(agent.created_at), iso_from_ms(agent.updated_at));
     let made_by = host.store().agent_maker(&agent.id)?;
@@ -211,6 +211,12 @@ fn view(host: &Host, agent: AgentRecord, lang: Lang) -> Result<AgentView, Fault>
         subagent_ids: agent.subagent_ids,
         skills: agent.skills,
         ui_apps: agent.ui_apps,
+        acp: agent.acp.map(|launch| AcpView {
+            program: launch.program,
+            args: launch.args,
+            pass_env: launch.pass_env,
+            known_id: launch.known_id,
+        }),
         problems,
         made_by,
         pending_root: None,

@@ -64,6 +64,11 @@ impl HostStage {
                 "再执行一次",
             ),
         };
+        let again = match (self.parts.agent.acp.is_some(), self.parts.lang) {
+            (true, Lang::En) => "Let the agent look first",
+            (true, Lang::Zh) => "让智能体先检查",
+            (false, _) => again,
+        };
         json!({
             "kind": "choice", "title": title, "message": message, "allowCancel": false,
             "options": [

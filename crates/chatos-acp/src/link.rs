@@ -1,0 +1,343 @@
+//! The line to an agent: one JSON-RPC message a line, requests of both sides, and an end that everybody hears of.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use chatos_events::Lifetime;
+use serde_json::{Value, json};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+/// Longest message of an agent.
+const LINE_BYTES: usize = 32 << 20;
+/// Messages that wait for the turn; then the agent's pipe fills up.
+const WAITING: usize = 256;
+/// Lines in a row that are no message; then it is no agent.
+const GARBAGE: usize = 100;
+/// Requests of an agent that nobody answered yet.
+const OPEN_REQUESTS: usize = 64;
+
+pub(crate) const UNKNOWN_METHOD: i64 = -32_601;
+/// The agent wants a person to sign in.
+pub(crate) const AUTH_REQUIRED: i64 = -32_000;
+
+/// Why a request has no result.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Refusal {
+    /// The agent refused it, in its own words.
+    Said { code: i64, message: String, data: Value },
+    /// It did not answer in time.
+    Silent,
+    /// Its process or its line ended.
+    Gone(String),
+}
+
+/// What an agent sends by itself.
+#[derive(Debug, Clone)]
+pub(crate) enum Incoming {
+    Note { method: String, params: Value },
+    Request { id: Value, method: String, params: Value },
+    Gone(String),
+}
+
+#[derive(Default)]
+struct Shared {
+    waiting: Mutex<HashMap<u64, oneshot::Sender<Result<Value, Refusal>>>>,
+    sink: Mutex<Option<mpsc::Sender<Incoming>>>,
+    /// Ids of the agent's open requests; the same one twice is answered once.
+    open: Mutex<Vec<Value>>,
+    gone: Mutex<Option<String>>,
+    next: std::sync::atomic::AtomicU64,
+}
+
+/// The line to one running agent.
+#[derive(Clone)]
+pub(crate) struct Link {
+    shared: Arc<Shared>,
+    out: mpsc::Sender<Vec<u8>>,
+    pub(crate) stop: CancellationToken,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Link {
+    /// Speaks over these streams until one of them ends or `stop` is canceled.
+    pub(crate) fn over<R, W>(read: R, write: W, stop: CancellationToken, life: &Lifetime) -> Self
+    where
+        R: AsyncRead + Unpin + Send + 'static,
+        W: AsyncWrite + Unpin + Send + 'static,
+    {
+        let (out, lines) = mpsc::channel(64);
+        let link = Self { shared: Arc::default(), out, stop };
+        life.spawn(Box::pin(link.clone().read(read)));
+        life.spawn(Box::pin(link.clone().write(write, lines)));
+        link
+    }
+
+    async fn write<W: AsyncWrite + Unpin>(self, mut write: W, mut lines: mpsc::Receiver<Vec<u8>>) {
+        loop {
+            let line = tokio::select! {
+                line = lines.recv() => line,
+                () = self.stop.cancelled() => None,
+            };
+            let Some(line) = line else { return };
+            if write.write_all(&line).await.is_err() || write.flush().await.is_err() {
+                self.gone("it does not read what it is told");
+                return;
+            }
+        }
+    }
+
+    async fn read<R: AsyncRead + Unpin>(self, mut read: R) {
+        let mut chunk = vec![0; 64 * 1024];
+        let (mut line, mut garbage) = (Vec::new(), 0);
+        let why = 'read: loop {
+            let got = tokio::select! {
+                got = read.read(&mut chunk) => got,
+                () = self.stop.cancelled() => break "it was stopped".to_owned(),
+            };
+            let mut rest = match got {
+                Ok(0) | Err(_) => break "it ended".to_owned(),
+                Ok(got) => &chunk[..got],
+            };
+            while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
+                line.extend_from_slice(&rest[..end]);
+                rest = &rest[end + 1..];
+                let read = std::mem::take(&mut line);
+                if read.iter().all(u8::is_ascii_whitespace) {
+                    continue;
+                }
+                match serde_json::from_slice::<Value>(&read) {
+                    Ok(message) if message.is_object() => {
+                        garbage = 0;
+                        self.take(message).await;
+                    }
+                    _ => garbage += 1,
+                }
+                if garbage >= GARBAGE {
+                    break 'read "this program does not speak ACP: what it writes is no message".to_owned();
+                }
+            }
+            line.extend_from_slice(rest);
+            if line.len() > LINE_BYTES {
+                break "it wrote a message that is too large".to_owned();
+            }
+        };
+        self.gone(&why);
+    }
+
+    async fn take(&self, mut message: Value) {
+        let id = message.get("id").filter(|id| !id.is_null()).cloned();
+        let method = message["method"].as_str().map(str::to_owned);
+        let params = message["params"].take();
+        let incoming = match (method, id) {
+            (None, Some(id)) => return self.answered(&id, &mut message),
+            (Some(method), None) => Incoming::Note { method, params },
+            (Some(method), Some(id)) => {
+                {
+                    let mut open = lock(&self.shared.open);
+                    // The same id twice: the first one is answered.
+                    if open.contains(&id) || open.len() >= OPEN_REQUESTS {
+                        return;
+                    }
+                    open.push(id.clone());
+                }
+                Incoming::Request { id, method, params }
+            }
+            (None, None) => return,
+        };
+        let sink = lock(&self.shared.sink).clone();
+        let left = match sink {
+            Some(sink) => sink.send(incoming).await.err().map(|failed| failed.0),
+            None => Some(incoming),
+        };
+        // Between turns nobody listens: what is told is over, what is asked is a no.
+        if let Some(Incoming::Request { id, method, .. }) = left {
+            self.refuse(id, &method).await;
+        }
+    }
+
+    fn answered(&self, id: &Value, message: &mut Value) {
+        let waiting = id.as_u64().and_then(|id| lock(&self.shared.waiting).remove(&id));
+        let Some(waiting) = waiting else { return };
+        let said = match message.get_mut("error").filter(|error| !error.is_null()) {
+            Some(error) => Err(Refusal::Said {
+                code: error["code"].as_i64().unwrap_or_default(),
+                message: error["message"].as_str().unwrap_or_default().chars().take(4_000).collect(),
+                data: error["data"].take(),
+            }),
+            None => Ok(message["result"].take()),
+        };
+        waiting.send(said).ok();
+    }
+
+    /// The line is over; everybody who waits hears why, once.
+    pub(crate) fn gone(&self, why: &str) {
+        {
+            let mut gone = lock(&self.shared.gone);
+            if gone.is_some() {
+                return;
+            }
+            *gone = Some(why.to_owned());
+        }
+        let waiting: Vec<_> = lock(&self.shared.waiting).drain().collect();
+        for (_, waiting) in waiting {
+            waiting.send(Err(Refusal::Gone(why.to_owned()))).ok();
+        }
+        if let Some(sink) = lock(&self.shared.sink).take() {
+            // A full queue is read to its end, which says the same.
+            sink.try_send(Incoming::Gone(why.to_owned())).ok();
+        }
+        self.stop.cancel();
+    }
+
+    /// Why it is over, when it is.
+    pub(crate) fn why_gone(&self) -> Option<String> {
+        lock(&self.shared.gone).clone()
+    }
+
+    /// From now on what the agent sends comes here.
+    pub(crate) fn listen(&self) -> mpsc::Receiver<Incoming> {
+        let (sink, incoming) = mpsc::channel(WAITING);
+        if let Some(why) = self.why_gone() {
+            sink.try_send(Incoming::Gone(why)).ok();
+        } else {
+            *lock(&self.shared.sink) = Some(sink);
+        }
+        incoming
+    }
+
+    /// Nobody listens any more.
+    pub(crate) fn deafen(&self) {
+        lock(&self.shared.sink).take();
+    }
+
+    async fn send(&self, message: &Value) -> Result<(), Refusal> {
+        let gone = || Refusal::Gone(self.why_gone().unwrap_or_else(|| "it ended".to_owned()));
+        if self.why_gone().is_some() {
+            return Err(gone());
+        }
+        let mut line = message.to_string().into_bytes();
+        line.push(b'\n');
+        self.out.send(line).await.map_err(|_| gone())
+    }
+
+    /// Asks the agent; the answer comes when it comes.
+    pub(crate) async fn ask(&self, method: &str, params: Value) -> Result<Asked, Refusal> {
+        let id = self.shared.next.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1;
+        let (answer, answered) = oneshot::channel();
+        lock(&self.shared.waiting).insert(id, answer);
+        let sent =
+            self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })).await;
+        if let Err(refusal) = sent {
+            lock(&self.shared.waiting).remove(&id);
+            return Err(refusal);
+        }
+        Ok(Asked(answered))
+    }
+
+    /// Asks and waits at most so long.
+    pub(crate) async fn call(&self, method: &str, params: Value, limit: Duration) -> Result<Value, Refusal> {
+        let asked = self.ask(method, params).await?;
+        tokio::time::timeout(limit, asked.answer()).await.unwrap_or(Err(Refusal::Silent))
+    }
+
+    /// Tells the agent something it does not answer.
+    pub(crate) async fn tell(&self, method: &str, params: Value) -> Result<(), Refusal> {
+        self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": params })).await
+    }
+
+    /// Answers a request of the agent.
+    pub(crate) async fn reply(&self, id: Value, result: Value) -> Result<(), Refusal> {
+        lock(&self.shared.open).retain(|open| *open != id);
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "result": result })).await
+    }
+
+    /// Refuses a request of the agent.
+    pub(crate) async fn reply_error(&self, id: Value, code: i64, message: &str) -> Result<(), Refusal> {
+        lock(&self.shared.open).retain(|open| *open != id);
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } })).await
+    }
+
+    /// The answer to what is not for now or not offered.
+    pub(crate) async fn refuse(&self, id: Value, method: &str) {
+        let said = if method == "session/request_permission" {
+            self.reply(id, json!({ "outcome": { "outcome": "cancelled" } })).await
+        } else {
+            self.reply_error(id, UNKNOWN_METHOD, &format!("`{method}` is not offered")).await
+        };
+        if said.is_err() {
+            tracing::debug!("an agent was gone before it was answered");
+        }
+    }
+}
+
+/// A request whose answer has not come yet.
+pub(crate) struct Asked(oneshot::Receiver<Result<Value, Refusal>>);
+
+impl Asked {
+    pub(crate) async fn answer(self) -> Result<Value, Refusal> {
+        self.0.await.unwrap_or_else(|_| Err(Refusal::Gone("it ended".to_owned())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair() -> (Link, tokio::io::DuplexStream) {
+        let (ours, theirs) = tokio::io::duplex(1 << 20);
+        let (read, write) = tokio::io::split(ours);
+        (Link::over(read, write, CancellationToken::new(), &Lifetime::new()), theirs)
+    }
+
+    #[tokio::test]
+    async fn replies_to_nothing_repeated_ids_and_noise_end_no_line() {
+        let (link, mut agent) = pair();
+        let mut incoming = link.listen();
+        let ask = link.ask("initialize", json!({})).await.unwrap();
+        agent
+            .write_all(b"Welcome to the agent!\n\n{\"id\":99,\"result\":1}\n{\"jsonrpc\":\"2.0\"}\n")
+            .await
+            .unwrap();
+        let twice = b"{\"id\":\"a\",\"method\":\"x\",\"params\":{}}\n";
+        agent.write_all(twice).await.unwrap();
+        agent.write_all(twice).await.unwrap();
+        agent.write_all(b"{\"id\":1,\"result\":{\"protocolVersion\":1}}\n").await.unwrap();
+        assert_eq!(ask.answer().await.unwrap()["protocolVersion"], 1);
+        assert!(matches!(incoming.recv().await, Some(Incoming::Request { .. })));
+        assert!(incoming.try_recv().is_err());
+        drop(agent);
+        assert!(matches!(incoming.recv().await, Some(Incoming::Gone(_))));
+        assert!(matches!(link.call("x", json!({}), Duration::from_secs(5)).await, Err(Refusal::Gone(_))));
+    }
+
+    #[tokio::test]
+    async fn a_program_that_writes_no_messages_is_no_agent() {
+        let (link, mut agent) = pair();
+        let mut incoming = link.listen();
+        for _ in 0..GARBAGE {
+            agent.write_all(b"[info] hello\n").await.unwrap();
+        }
+        let Some(Incoming::Gone(why)) = incoming.recv().await else { panic!("it goes on") };
+        assert!(why.contains("does not speak ACP"), "{why}");
+    }
+
+    #[tokio::test]
+    async fn what_is_asked_between_turns_is_a_no() {
+        let (link, mut agent) = pair();
+        agent
+            .write_all(b"{\"id\":7,\"method\":\"session/request_permission\",\"params\":{}}\n")
+            .await
+            .unwrap();
+        let mut answer = vec![0; 200];
+        let got = agent.read(&mut answer).await.unwrap();
+        let said: Value = serde_json::from_slice(&answer[..got]).unwrap();
+        assert_eq!(said["result"]["outcome"]["outcome"], "cancelled");
+        drop(link);
+    }
+}

@@ -1,0 +1,149 @@
+//! A turn that was cut off goes on (other-agents §4.9): what became of each call, and what the agent is told. Nothing is
+//! run by us, nothing is approved from memory for another call.
+
+use std::collections::HashMap;
+
+use chatos_agent::{Decision, Pending, Speaker, Transcript, decide};
+use chatos_tool::Lang;
+use serde_json::Value;
+
+use crate::calls::call_id;
+use crate::message::{Progress, ToolCall};
+
+/// What is known of a call that had no outcome when the turn was cut off.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Fate {
+    /// The agent tells how it ended.
+    Told(Box<ToolCall>),
+    /// The agent was still waiting for us.
+    NotRun,
+    /// Nobody but a person can know.
+    Uncertain,
+}
+
+/// Calls of a run without a result, oldest first.
+pub(crate) fn open_calls(chat: &Transcript, run_id: &str) -> Vec<Pending> {
+    let own: Vec<_> = chat.entries.iter().filter(|entry| entry.run_id == run_id).collect();
+    let answered = |id: &str| own.iter().any(|entry| entry.speaker == Speaker::Tool && entry.call_id == id);
+    let calls =
+        own.iter().flat_map(|entry| entry.calls.iter().map(move |call| (entry.id.clone(), call.clone())));
+    calls
+        .filter(|(_, call)| !answered(&call.id))
+        .map(|(message_id, call)| Pending {
+            step: chat.steps.iter().find(|step| step.call_id == call.id).cloned(),
+            message_id,
+            call,
+        })
+        .collect()
+}
+
+/// What the agent told of the calls of this run when its session was loaded, by our ids.
+pub(crate) fn replayed(run_id: &str, updates: &[Value]) -> HashMap<String, ToolCall> {
+    let mut all: HashMap<String, ToolCall> = HashMap::new();
+    for update in updates {
+        let Some(id) = update["toolCallId"].as_str() else { continue };
+        let call = all.entry(call_id(run_id, id)).or_default();
+        id.clone_into(&mut call.id);
+        call.told(update);
+    }
+    all
+}
+
+/// What became of a call.
+pub(crate) fn fate(pending: &Pending, replayed: &HashMap<String, ToolCall>) -> Fate {
+    if let Some(call) = replayed.get(&pending.call.id)
+        && matches!(call.progress, Progress::Done | Progress::Failed)
+    {
+        return Fate::Told(Box::new(call.clone()));
+    }
+    // Nothing that was not announced as running, and got no yes of ours, ran.
+    let sent = pending.step.as_ref().is_some_and(|step| step.sent);
+    match decide(pending.step.as_ref()) {
+        // A look may be repeated.
+        Decision::Again => Fate::NotRun,
+        Decision::Uncertain => Fate::Uncertain,
+        _ if sent => Fate::Uncertain,
+        _ => Fate::NotRun,
+    }
+}
+
+/// What the agent is told, in the language its model reads.
+pub(crate) fn words(
+    lang: Lang,
+    not_run: &[String],
+    worked: &[String],
+    failed: &[String],
+    unknown: &[String],
+) -> String {
+    let list = |names: &[String]| names.iter().map(|name| format!("\n- {name}")).collect::<String>();
+    let mut text = match lang {
+        Lang::En => "The last turn was cut off by a restart of ChatOS.".to_owned(),
+        Lang::Zh => "上一轮因 ChatOS 重启而中断。".to_owned(),
+    };
+    let parts = match lang {
+        Lang::En => [
+            (not_run, "These calls were not run:"),
+            (worked, "A person confirmed that these calls worked:"),
+            (failed, "A person said that these calls failed:"),
+            (unknown, "Nobody knows whether these calls ran; look before you repeat one:"),
+        ],
+        Lang::Zh => [
+            (not_run, "以下调用没有执行："),
+            (worked, "用户确认以下调用已成功："),
+            (failed, "用户表示以下调用已失败："),
+            (unknown, "无法确定以下调用是否已执行；重复之前请先检查："),
+        ],
+    };
+    for (names, words) in parts {
+        if !names.is_empty() {
+            text.push_str(&format!("\n{words}{}", list(names)));
+        }
+    }
+    text.push_str(match lang {
+        Lang::En => "\nGo on with the task. Ask again for permission for whatever still needs it.",
+        Lang::Zh => "\n请继续完成任务；仍需许可的操作请重新请求。",
+    });
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use chatos_agent::StepFacts;
+    use serde_json::json;
+
+    use super::*;
+
+    fn pending(step: StepFacts) -> Pending {
+        let call = chatos_model::ToolCall {
+            id: call_id("r", "t"),
+            name: "execute".to_owned(),
+            arguments: String::new(),
+            opaque: None,
+        };
+        Pending { message_id: "m".to_owned(), call, step: Some(step) }
+    }
+
+    #[test]
+    fn only_what_got_a_yes_is_uncertain_and_the_agents_own_word_counts() {
+        let nothing = HashMap::new();
+        let asked = StepFacts { request_id: Some("q".to_owned()), ..StepFacts::default() };
+        assert_eq!(fate(&pending(asked.clone()), &nothing), Fate::NotRun);
+        let sent = StepFacts { sent: true, ..asked };
+        assert_eq!(fate(&pending(sent.clone()), &nothing), Fate::Uncertain);
+        let told = replayed("r", &[json!({ "toolCallId": "t", "status": "completed" })]);
+        assert!(matches!(fate(&pending(sent.clone()), &told), Fate::Told(_)));
+        // A call the agent shows as running for ever is still nobody's success.
+        let running = replayed("r", &[json!({ "toolCallId": "t", "status": "in_progress" })]);
+        assert_eq!(fate(&pending(sent), &running), Fate::Uncertain);
+    }
+
+    #[test]
+    fn the_words_name_what_matters() {
+        let text = words(Lang::En, &["ls".to_owned()], &[], &[], &["rm".to_owned()]);
+        assert!(
+            text.contains("not run:\n- ls")
+                && text.contains("repeat one:\n- rm")
+                && !text.contains("confirmed")
+        );
+    }
+}

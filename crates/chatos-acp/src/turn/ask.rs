@@ -1,0 +1,299 @@
+//! What an agent asks in a turn: the profile first, then the rules, then a person; one answer, used once.
+
+use chatos_agent::WaitKind;
+use chatos_inbox::{Inbox, Question};
+use chatos_prompts::{ItemState, Owner, RequestId, Ruling};
+use chatos_tool::{DenyRule, Fault, Text, ToolError, Trace, persons_note};
+use chatos_wire::Severity;
+use serde_json::{Value, json};
+
+use super::{Waiting, Work};
+use crate::message::{Choice, choices};
+use crate::permission::{self, Asker, First, Unaskable, allows, approved_part, option_for, request_id};
+
+/// What a person, or a rule, said about a permission.
+pub(super) struct Decided {
+    rpc_id: Value,
+    tool_id: String,
+    /// The question; empty where nobody was asked.
+    request_id: String,
+    choices: Vec<Choice>,
+    /// Of the call, as it was shown.
+    shown: Value,
+    yes: bool,
+    selection: Option<String>,
+    status: String,
+    remark: Option<String>,
+    /// Why it is a no that no person said.
+    refused: Option<ToolError>,
+}
+
+/// How a question with this id stands.
+enum Standing {
+    /// Asked and open, or answered and not used, or never asked.
+    Good,
+    /// Its answer was used, or the host closed it.
+    Over,
+}
+
+impl Work<'_> {
+    pub(super) async fn permission(&mut self, rpc_id: Value, params: Value) -> Result<(), Fault> {
+        let Some(seat) = &self.seat else { return Ok(()) };
+        let (link, session, program) = (seat.link.clone(), seat.session.clone(), seat.program.clone());
+        let told = &params["toolCall"];
+        let id = told["toolCallId"].as_str().unwrap_or_default().to_owned();
+        let choices = choices(&params);
+        let known = !id.is_empty() && id.len() <= 1_000 && !self.calls.ended.contains(&id);
+        if params["sessionId"] != session.as_str() || !known || self.alarm {
+            link.refuse(rpc_id, "session/request_permission").await;
+            return Ok(());
+        }
+        // The card of the call is there before its question is.
+        if self.held.as_ref().is_some_and(|held| held.id != id) {
+            self.release().await?;
+        }
+        if let Some(open) = self.calls.open.get_mut(&id) {
+            if open.approved.as_ref().is_some_and(|approved| permission::changed(approved, told)) {
+                link.refuse(rpc_id, "session/request_permission").await;
+                return self.alarm(&id).await;
+            }
+            open.call.told(told);
+        } else {
+            let mut call = self.held.take().unwrap_or_default();
+            id.clone_into(&mut call.id);
+            call.told(told);
+            self.announce(call).await?;
+        }
+        let turn = self.turn;
+        let root = turn.run.workdir.as_path();
+        let Some(open) = self.calls.open.get_mut(&id) else {
+            link.refuse(rpc_id, "session/request_permission").await;
+            return Ok(());
+        };
+        let call = open.call.clone();
+        let mut decided = Decided {
+            rpc_id: rpc_id.clone(),
+            tool_id: id.clone(),
+            request_id: String::new(),
+            shown: approved_part(&call),
+            yes: false,
+            selection: None,
+            status: "ok".to_owned(),
+            remark: None,
+            refused: None,
+            choices,
+        };
+        match turn.allowed.first(&call, root) {
+            First::Refuse => {
+                decided.refused = Some(ToolError::denied(
+                    DenyRule::LandConfig,
+                    Text::new(
+                        format!("the permissions profile of {} does not allow this", turn.agent),
+                        format!("{} 的权限配置不允许此操作", turn.agent),
+                    ),
+                ));
+                return self.decided(decided).await;
+            }
+            First::Pass if decided.choices.iter().any(|choice| choice.kind == "allow_once") => {
+                decided.yes = true;
+                return self.decided(decided).await;
+            }
+            First::Pass | First::Ask => {}
+        }
+        let asker = Asker {
+            agent_id: &turn.agent_id,
+            agent: &turn.agent,
+            program: &program,
+            session: &session,
+            root,
+        };
+        let question = match permission::question(&call, &decided.choices, asker, turn.run.people) {
+            Ok(question) => question,
+            Err(why) => {
+                turn.stage.notice(Severity::Warning, "permission_unreadable", &unaskable(&turn.agent, why));
+                link.refuse(rpc_id, "session/request_permission").await;
+                return Ok(());
+            }
+        };
+        let trace = Trace { span_id: Some(open.step.span_id.clone()), ..turn.run.trace.clone() };
+        let observer = open.observer.clone();
+        let request = self.free_id(&question.digest).await?;
+        self.left.remove(&request);
+        observer.waiting(&request, WaitKind::Approval);
+        self.waiting.insert(request.clone(), Waiting { rpc_id, observer });
+        decided.request_id.clone_from(&request);
+        let inbox = turn.inbox.clone();
+        self.asking.spawn(ask(inbox, decided, question, program, trace));
+        Ok(())
+    }
+
+    /// The id of the question about this call: the one that is open or answered and not used, else a new one.
+    async fn free_id(&self, digest: &str) -> Result<String, Fault> {
+        let mut number = 0;
+        loop {
+            let id = request_id(&self.turn.run.id, digest, number);
+            let busy = self.waiting.contains_key(&id) || self.delivered.contains(&id);
+            if !busy && matches!(standing(&self.turn.inbox, &id).await?, Standing::Good) {
+                return Ok(id);
+            }
+            number += 1;
+        }
+    }
+
+    /// Brings an answer to the agent. What lets it go on is written down before.
+    pub(super) async fn decided(&mut self, decided: Decided) -> Result<(), Fault> {
+        let turn = self.turn;
+        if !decided.request_id.is_empty() {
+            let Some(waiting) = self.waiting.remove(&decided.request_id) else { return Ok(()) };
+            waiting.observer.answered(&decided.request_id, &decided.status);
+            self.delivered.insert(decided.request_id.clone());
+        }
+        let Some(link) = self.seat.as_ref().map(|seat| seat.link.clone()) else { return Ok(()) };
+        let option = option_for(&decided.choices, decided.yes, decided.selection.as_deref());
+        let allowed = decided.yes && option.as_deref().is_some_and(|option| allows(&decided.choices, option));
+        let details = json!({
+            "identity": format!("acp:{}", turn.agent_id), "runId": turn.run.id,
+            "call": crate::calls::call_id(&turn.run.id, &decided.tool_id),
+            "decision": if allowed { "once" } else { "no" }, "asked": !decided.request_id.is_empty(),
+        });
+        turn.audit.audit("tool_approval", details);
+        let scene = self.scene();
+        let changed = match self.calls.open.get_mut(&decided.tool_id) {
+            Some(open) if allowed => {
+                // It was told differently while the person was looking.
+                let changed = approved_part(&open.call) != decided.shown;
+                if !changed {
+                    open.approved = Some(decided.shown);
+                    open.mark_sent(&scene).await?;
+                }
+                changed
+            }
+            Some(open) => {
+                let note = decided.remark.as_deref().and_then(persons_note);
+                open.refused = decided.refused.or_else(|| Some(ToolError::declined(note.as_deref())));
+                false
+            }
+            None => false,
+        };
+        if let Some(note) = decided.remark.as_deref().and_then(persons_note) {
+            self.remarks.push(note);
+        }
+        let tool = decided.tool_id;
+        if changed {
+            link.refuse(decided.rpc_id, "session/request_permission").await;
+            return self.alarm(&tool).await;
+        }
+        let outcome = match option {
+            Some(option) => json!({ "outcome": "selected", "optionId": option }),
+            None => json!({ "outcome": "cancelled" }),
+        };
+        if link.reply(decided.rpc_id, json!({ "outcome": outcome })).await.is_err() {
+            tracing::debug!("an agent was gone before it had its answer");
+        }
+        Ok(())
+    }
+}
+
+/// How a question stands in the queue.
+async fn standing(inbox: &Inbox, id: &str) -> Result<Standing, Fault> {
+    let Ok(request) = RequestId::parse(id) else { return Ok(Standing::Over) };
+    let prompts = inbox.opened().await?.prompts().clone();
+    prompts.ready().await;
+    let looked = tokio::task::spawn_blocking(move || {
+        let Some(item) = prompts.get(&request) else { return Standing::Good };
+        if item.state == ItemState::Pending {
+            return Standing::Good;
+        }
+        let by_host = item
+            .answer
+            .as_ref()
+            .is_none_or(|answer| answer.by.as_deref().is_some_and(|by| by.starts_with("host:")));
+        // Where nobody can say, it was used.
+        if by_host || prompts.is_used(&request).unwrap_or(true) { Standing::Over } else { Standing::Good }
+    });
+    Ok(looked.await.unwrap_or(Standing::Over))
+}
+
+/// The rules, then the person. Gives the answer, its approval used.
+async fn ask(
+    inbox: Inbox,
+    mut decided: Decided,
+    question: permission::Question,
+    program: String,
+    trace: Trace,
+) -> Result<Decided, Fault> {
+    let (rules, effect, about) = (inbox.clone(), question.effect.clone(), trace.clone());
+    let ruled =
+        tokio::task::spawn_blocking(move || rules.rule_on(&effect, &about)).await.unwrap_or(Ruling::Ask);
+    match ruled {
+        Ruling::Ask => {}
+        Ruling::Allow { .. } => {
+            decided.yes = true;
+            return Ok(decided);
+        }
+        Ruling::Deny { name, .. } => {
+            decided.refused = Some(ToolError::denied(
+                DenyRule::ApprovalRule,
+                Text::new(
+                    format!("the person's rule “{name}” refuses this"),
+                    format!("用户的规则“{name}”拒绝此操作"),
+                ),
+            ));
+            return Ok(decided);
+        }
+    }
+    let picks = question.prompt["kind"] == "choice";
+    let asked = inbox
+        .ask(Question {
+            id: Some(decided.request_id.clone()),
+            kept: true,
+            prompt: question.prompt,
+            owner: Owner::host_run(),
+            source: program,
+            trace,
+            effect: Some(question.effect.clone()),
+            whole: question.whole,
+        })
+        .await;
+    match asked {
+        // It is in the queue as it was asked before, perhaps in another language.
+        Err(fault) if fault.code == "id_conflict" => {}
+        Err(fault) => {
+            decided.status = "error".to_owned();
+            decided.refused = Some(ToolError::denied(DenyRule::NoPerson, fault.message));
+            return Ok(decided);
+        }
+        Ok(_) => {}
+    }
+    let verdict = inbox.verdict(&decided.request_id, &Owner::host_run()).await?;
+    let text = |key: &str| verdict.response.get(key).and_then(Value::as_str).map(str::to_owned);
+    decided.status.clone_from(&verdict.status);
+    decided.remark = text("remark");
+    decided.yes = verdict.status == "ok";
+    if picks {
+        decided.selection = text("selection");
+        decided.yes =
+            decided.yes && decided.selection.as_deref().is_some_and(|id| allows(&decided.choices, id));
+    }
+    if decided.yes
+        && let Err(fault) = inbox.use_approval(decided.request_id.clone(), question.effect).await
+    {
+        decided.yes = false;
+        decided.selection = None;
+        decided.refused = Some(ToolError::denied(DenyRule::NoPerson, fault.message));
+    }
+    Ok(decided)
+}
+
+fn unaskable(agent: &str, why: Unaskable) -> Text {
+    match why {
+        Unaskable::NoOptions => Text::new(
+            format!("{agent} asked for permission and offered no answer to choose; it was told no"),
+            format!("{agent} 请求许可却未提供任何选项；已拒绝"),
+        ),
+        Unaskable::TooLarge => Text::new(
+            format!("{agent} asked for something too large to be shown; it was told no"),
+            format!("{agent} 请求的内容过大，无法显示；已拒绝"),
+        ),
+    }
+}

@@ -1,0 +1,227 @@
+//! What an agent tells in a turn: text, thoughts, calls, its plan, how full its window is.
+
+use std::sync::Arc;
+
+use chatos_agent::{DeltaKind, Finished};
+use chatos_mcp::Progress as Sign;
+use chatos_model::Reasoning;
+use chatos_servers::Toolset;
+use chatos_tool::{Fault, Text};
+use chatos_wire::{RunEnd, Severity};
+use serde_json::{Value, json};
+
+use super::Work;
+use crate::calls::{CALLS, model_call};
+use crate::link::Incoming;
+use crate::message::{Kind, Progress, ToolCall, block_text, plan_lines};
+use crate::permission::changed;
+
+/// Longest answer of one message.
+const TEXT_BYTES: usize = 4 << 20;
+/// The plan, among the calls.
+const PLAN: &str = "\u{0}plan";
+
+impl Work<'_> {
+    pub(super) async fn heard(&mut self, incoming: Incoming) -> Result<(), Fault> {
+        match incoming {
+            Incoming::Note { method, params } if method == "session/update" => {
+                let ours =
+                    self.seat.as_ref().is_some_and(|seat| params["sessionId"] == seat.session.as_str());
+                if ours { self.update(&params["update"]).await } else { Ok(()) }
+            }
+            Incoming::Request { id, method, params } if method == "session/request_permission" => {
+                self.permission(id, params).await
+            }
+            Incoming::Request { id, method, .. } => {
+                if let Some(seat) = &self.seat {
+                    seat.link.refuse(id, &method).await;
+                }
+                Ok(())
+            }
+            Incoming::Note { .. } | Incoming::Gone(_) => Ok(()),
+        }
+    }
+
+    async fn update(&mut self, update: &Value) -> Result<(), Fault> {
+        let kind = update["sessionUpdate"].as_str().unwrap_or_default();
+        let of_held = kind == "tool_call_update"
+            && self.held.as_ref().is_some_and(|held| update["toolCallId"] == held.id.as_str());
+        if !of_held && kind != "usage_update" {
+            self.release().await?;
+        }
+        match kind {
+            "agent_message_chunk" => self.chunk(DeltaKind::Text, update).await,
+            "agent_thought_chunk" => self.chunk(DeltaKind::Reasoning, update).await,
+            "tool_call" | "tool_call_update" => self.tool_call(update).await,
+            "plan" => self.plan(update).await,
+            "usage_update" => {
+                let number = |key: &str| update[key].as_u64().unwrap_or_default();
+                self.context = Some((number("used"), number("size")));
+                Ok(())
+            }
+            other => {
+                tracing::debug!(kind = other, "an agent tells something there is no place for");
+                Ok(())
+            }
+        }
+    }
+
+    async fn chunk(&mut self, kind: DeltaKind, update: &Value) -> Result<(), Fault> {
+        let text = block_text(&update["content"]);
+        // A thought after words belongs to the next message.
+        if kind == DeltaKind::Reasoning && !self.text.is_empty() {
+            self.close_answer(Vec::new()).await?;
+        }
+        if text.is_empty() || self.text.len() + self.thought.len() > TEXT_BYTES {
+            return Ok(());
+        }
+        self.begin_answer(None, &[]).await?;
+        let Some(answering) = &self.answering else { return Ok(()) };
+        let whole = if kind == DeltaKind::Text { &mut self.text } else { &mut self.thought };
+        let offset = whole.encode_utf16().count();
+        whole.push_str(&text);
+        self.turn.stage.delta(answering, kind, &text, offset);
+        Ok(())
+    }
+
+    /// Keeps what came of the answer so far.
+    pub(super) async fn flush(&mut self) -> Result<(), Fault> {
+        let size = self.text.len() + self.thought.len();
+        let Some(answering) = self.answering.as_ref().filter(|_| size > self.flushed) else { return Ok(()) };
+        self.flushed = size;
+        self.turn.stage.flush(answering, self.text.clone(), self.thought.clone()).await
+    }
+
+    /// Ends the message that is being written, with the calls it leads to.
+    pub(super) async fn close_answer(&mut self, calls: Vec<chatos_model::ToolCall>) -> Result<(), Fault> {
+        let Some(answering) = self.answering.take() else { return Ok(()) };
+        let (text, thought) = (std::mem::take(&mut self.text), std::mem::take(&mut self.thought));
+        let reasoning =
+            if thought.is_empty() { Vec::new() } else { vec![Reasoning { text: thought, opaque: None }] };
+        let finished = Finished {
+            text,
+            reasoning,
+            calls,
+            usage: std::mem::take(&mut self.usage),
+            stop: RunEnd::End,
+            set: Arc::new(Toolset::default()),
+            measured: None,
+            context: self.context(),
+        };
+        self.turn.stage.finish_answer(&answering, finished).await
+    }
+
+    /// Shows the call that was held back.
+    pub(super) async fn release(&mut self) -> Result<(), Fault> {
+        match self.held.take() {
+            Some(call) => self.announce(call).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Writes a call down: a message that leads to it, its step.
+    pub(super) async fn announce(&mut self, call: ToolCall) -> Result<(), Fault> {
+        self.begin_answer(None, &[]).await?;
+        let message =
+            self.answering.as_ref().map(|answering| answering.message_id.clone()).unwrap_or_default();
+        let scene = self.scene();
+        self.close_answer(vec![model_call(&scene, &call)]).await?;
+        let id = call.id.clone();
+        self.calls.begin(&scene, message, call).await?;
+        self.calls.follow(&scene, &id).await
+    }
+
+    async fn tool_call(&mut self, update: &Value) -> Result<(), Fault> {
+        let id = update["toolCallId"].as_str().unwrap_or_default();
+        if id.is_empty() || id.len() > 1_000 || id == PLAN || self.calls.ended.contains(id) {
+            return Ok(());
+        }
+        if self.calls.open.contains_key(id) {
+            return self.changed_call(id, update).await;
+        }
+        if self.calls.open.len() + self.calls.ended.len() >= CALLS {
+            return Ok(());
+        }
+        let mut call = self.held.take().filter(|held| held.id == id).unwrap_or_default();
+        id.clone_into(&mut call.id);
+        call.told(update);
+        if call.progress == Progress::Pending {
+            self.held = Some(call);
+            return Ok(());
+        }
+        self.announce(call).await
+    }
+
+    async fn changed_call(&mut self, id: &str, update: &Value) -> Result<(), Fault> {
+        let scene = self.scene();
+        let Some(open) = self.calls.open.get_mut(id) else { return Ok(()) };
+        if open.approved.as_ref().is_some_and(|approved| changed(approved, update)) {
+            return self.alarm(id).await;
+        }
+        open.call.told(update);
+        if open.call.progress == Progress::Running && update["content"].is_array() {
+            let last = open.call.text.lines().next_back().unwrap_or_default();
+            let message: String = last.chars().take(200).collect();
+            if !message.trim().is_empty() {
+                open.observer.progress(&Sign {
+                    progress: 0.0,
+                    total: None,
+                    message: Some(message),
+                    meta: None,
+                });
+            }
+        }
+        self.calls.follow(&scene, id).await
+    }
+
+    /// It does something else than a person saw: the turn is stopped.
+    pub(super) async fn alarm(&mut self, id: &str) -> Result<(), Fault> {
+        let turn = self.turn;
+        let message = Text::fixed(
+            "changed after it was approved; the turn was stopped",
+            "批准之后内容发生变化；本轮已停止",
+        );
+        if let Some(open) = self.calls.open.get_mut(id) {
+            open.refused =
+                Some(chatos_tool::ToolError::unavailable(chatos_tool::Needed::Process, message.clone()));
+        }
+        let details = json!({ "agentId": turn.agent_id, "runId": turn.run.id, "call": crate::calls::call_id(&turn.run.id, id) });
+        turn.audit.audit("changed_after_approval", details);
+        turn.stage.notice(Severity::Error, "changed_after_approval", &message);
+        self.alarm = true;
+        let Some(seat) = &self.seat else { return Ok(()) };
+        let (link, session) = (seat.link.clone(), seat.session.clone());
+        if link.tell("session/cancel", json!({ "sessionId": session })).await.is_ok() {
+            for waiting in self.waiting.values() {
+                link.refuse(waiting.rpc_id.clone(), "session/request_permission").await;
+            }
+            tokio::time::sleep(super::PATIENCE).await;
+        }
+        // Whatever it says to that: it goes no further.
+        link.gone("it was stopped because it changed what had been approved");
+        Ok(())
+    }
+
+    async fn plan(&mut self, update: &Value) -> Result<(), Fault> {
+        let lines = plan_lines(update);
+        let done = lines.iter().filter(|line| line.starts_with("- [x]")).count();
+        self.plan = Some((done, lines.len()));
+        if !self.calls.open.contains_key(PLAN) {
+            let call = ToolCall {
+                id: PLAN.to_owned(),
+                title: "plan".to_owned(),
+                kind: Kind::Other,
+                progress: Progress::Running,
+                text: lines.join("\n"),
+                ..ToolCall::default()
+            };
+            return self.announce(call).await;
+        }
+        if let Some(open) = self.calls.open.get_mut(PLAN) {
+            open.call.text = lines.join("\n");
+            let total = Some(lines.len() as f64);
+            open.observer.progress(&Sign { progress: done as f64, total, message: None, meta: None });
+        }
+        Ok(())
+    }
+}

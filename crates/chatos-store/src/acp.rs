@@ -1,0 +1,114 @@
+//! Agents that are programs of other makers: how each is started, and the session it has for a chat (decision 0055).
+
+use rusqlite::{Connection, OptionalExtension, params};
+use serde::{Deserialize, Serialize};
+
+use crate::db::Store;
+use crate::error::StoreError;
+use crate::time::now_ms;
+
+/// How an agent of another maker is started.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AcpLaunch {
+    /// A path, or a name on `PATH`.
+    pub program: String,
+    pub args: Vec<String>,
+    /// Variables of the host's environment it gets.
+    pub pass_env: Vec<String>,
+    /// Which known agent it is.
+    pub known_id: Option<String>,
+}
+
+/// The session an agent has for a chat.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[expect(missing_docs, reason = "the names are those of the table")]
+pub struct AcpSessionRow {
+    pub session_id: String,
+    pub agent_id: String,
+    pub acp_session_id: String,
+    pub cwd: String,
+    /// Its own name and version.
+    pub program: String,
+}
+
+impl Store {
+    /// The session this agent has for a chat.
+    pub fn acp_session(&self, session: &str, agent: &str) -> Result<Option<AcpSessionRow>, StoreError> {
+        self.read(|connection| {
+            let found = connection
+                .prepare_cached(
+                    "SELECT session_id, agent_id, acp_session_id, cwd, program FROM acp_sessions
+                     WHERE session_id = ?1 AND agent_id = ?2",
+                )?
+                .query_row([session, agent], |row| {
+                    Ok(AcpSessionRow {
+                        session_id: row.get(0)?,
+                        agent_id: row.get(1)?,
+                        acp_session_id: row.get(2)?,
+                        cwd: row.get(3)?,
+                        program: row.get(4)?,
+                    })
+                })
+                .optional()?;
+            Ok(found)
+        })
+    }
+
+    /// Keeps the session an agent has for a chat.
+    pub fn keep_acp_session(&self, row: AcpSessionRow) -> Result<(), StoreError> {
+        self.write(move |connection| {
+            connection.execute(
+                "INSERT INTO acp_sessions (session_id, agent_id, acp_session_id, cwd, program, updated_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+                 ON CONFLICT (session_id, agent_id) DO UPDATE SET acp_session_id = excluded.acp_session_id,
+                   cwd = excluded.cwd, program = excluded.program, updated_at = excluded.updated_at",
+                params![row.session_id, row.agent_id, row.acp_session_id, row.cwd, row.program, now_ms()],
+            )?;
+            Ok(())
+        })
+    }
+}
+
+/// How an agent is started; `None` for one that a model answers for.
+pub(crate) fn launch_of(connection: &Connection, agent: &str) -> Result<Option<AcpLaunch>, StoreError> {
+    let list = |text: String| serde_json::from_str::<Vec<String>>(&text).unwrap_or_default();
+    let found = connection
+        .prepare_cached("SELECT program, args, pass_env, known_id FROM agent_acp WHERE agent_id = ?1")?
+        .query_row([agent], |row| {
+            Ok(AcpLaunch {
+                program: row.get(0)?,
+                args: list(row.get(1)?),
+                pass_env: list(row.get(2)?),
+                known_id: Some(row.get::<_, String>(3)?).filter(|id| !id.is_empty()),
+            })
+        })
+        .optional()?;
+    Ok(found)
+}
+
+/// Inside a transaction of the caller.
+pub(crate) fn put_launch(
+    connection: &Connection,
+    agent: &str,
+    launch: Option<&AcpLaunch>,
+) -> Result<(), StoreError> {
+    let Some(launch) = launch else {
+        connection.execute("DELETE FROM agent_acp WHERE agent_id = ?1", [agent])?;
+        return Ok(());
+    };
+    let text = |list: &[String]| serde_json::to_string(list).unwrap_or_else(|_| "[]".to_owned());
+    connection.execute(
+        "INSERT INTO agent_acp (agent_id, program, args, pass_env, known_id) VALUES (?1, ?2, ?3, ?4, ?5)
+         ON CONFLICT (agent_id) DO UPDATE SET program = excluded.program, args = excluded.args,
+           pass_env = excluded.pass_env, known_id = excluded.known_id",
+        params![
+            agent,
+            launch.program,
+            text(&launch.args),
+            text(&launch.pass_env),
+            launch.known_id.as_deref().unwrap_or_default()
+        ],
+    )?;
+    Ok(())
+}

@@ -1,0 +1,308 @@
+// Other agents inside ChatOS (ACP client), driven through the real program: a scripted agent that behaves in every way
+// it should not, and the real ones that are installed, offline against a scripted model.
+
+import assert from 'node:assert/strict';
+import { chmodSync, existsSync, readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+import { CHATOS, chatos, eventually, home, run, serve } from '../mcp-peers/support.mjs';
+import { AGENTS, put } from './agents.mjs';
+import { answer, open, question } from './inbox.mjs';
+import { model } from './model.mjs';
+
+const TIME = { timeout: 180_000 };
+const NODE = process.env.PEER_NODE ?? process.execPath;
+const SCRIPTED = fileURLToPath(new URL('scripted-agent.mjs', import.meta.url));
+
+/** A host with the scripted agent in a chat. */
+async function desk(t, flags = []) {
+  const place = home(t);
+  const host = await serve(t, place);
+  const order = { program: NODE, args: [SCRIPTED, ...flags], name: 'Scripted', workspaceRoot: place.project, confirmed: true };
+  const agent = await host.api('POST', 'acp/agents', order);
+  const chat = await host.api('POST', 'sessions', { agentId: agent.id });
+  return { place, host, agent, chat: chat.id };
+}
+
+const send = (host, chat, text) => host.api('POST', `sessions/${chat}/send`, { text });
+const messages = async (host, chat) => (await host.api('GET', `sessions/${chat}/messages?limit=200`)).messages;
+const runOf = async (host, id) => (await host.api('GET', `runs/${id}`)).run ?? (await host.api('GET', `runs/${id}`));
+const over = (host, id) =>
+  eventually('the end of the run', async () => {
+    const run = await runOf(host, id);
+    return ['done', 'failed', 'aborted', 'interrupted', 'discarded'].includes(run.state) ? run : undefined;
+  });
+const said = (list) => list.filter(({ role, content }) => role === 'assistant' && content).map(({ content }) => content).join('|');
+const lines = (place, name) => (existsSync(join(place.project, name)) ? readFileSync(join(place.project, name), 'utf8').split('\n').filter(Boolean).length : 0);
+/** Everything in the audit log. */
+const audited = (place) => readdirSync(join(place.state, 'audit')).map((file) => readFileSync(join(place.state, 'audit', file), 'utf8')).join('');
+const told = (place) => readFileSync(join(place.home, 'scripted.jsonl'), 'utf8').split('\n').filter(Boolean).map((line) => JSON.parse(line));
+
+test('text, thoughts, a plan and the second message of the same session', TIME, async (t) => {
+  const { place, host, chat } = await desk(t);
+  const first = await send(host, chat, 'hello');
+  assert.equal((await over(host, first.runId)).state, 'done');
+  const list = await messages(host, chat);
+  assert.equal(said(list), 'Hello there.');
+  assert.equal(list.find(({ role }) => role === 'assistant').reasoning, 'Let me think.');
+  assert.equal((await over(host, (await send(host, chat, 'plan')).runId)).state, 'done');
+  const plan = (await messages(host, chat)).find(({ role, tool }) => role === 'tool' && tool === 'plan');
+  assert.match(plan.content, /- \[x\] look\n- \[ \] act/);
+  const calls = told(place).map(({ method }) => method).filter((method) => method?.startsWith('session/') || method === 'initialize');
+  assert.deepEqual(calls, ['initialize', 'session/new', 'session/prompt', 'session/prompt']);
+});
+
+test('an edit is asked with its whole diff, and happens only after a yes', TIME, async (t) => {
+  const { place, host, chat } = await desk(t);
+  const { runId } = await send(host, chat, 'write a.txt one two');
+  const item = await question(host);
+  assert.match(item.prompt.diff, /\+one two/);
+  assert.equal(item.card.agent, 'Scripted');
+  assert.equal(item.card.project.root, place.project);
+  assert.match(item.prompt.message, /Scripted does this itself/);
+  assert.equal(lines(place, 'a.txt'), 0, 'nothing before the answer');
+  await answer(host, item, { status: 'ok' });
+  assert.equal((await over(host, runId)).state, 'done');
+  assert.equal(readFileSync(join(place.project, 'a.txt'), 'utf8'), 'one two\n');
+  const result = (await messages(host, chat)).find(({ role }) => role === 'tool');
+  assert.match(result.toolStructuredContent.data.diff, /\+one two/);
+  const reply = told(place).find(({ result }) => result?.outcome);
+  assert.deepEqual(reply.result.outcome, { outcome: 'selected', optionId: 'yes' });
+});
+
+test('a no does nothing, and its note is the next message to the agent', TIME, async (t) => {
+  const { place, host, chat } = await desk(t);
+  const { runId } = await send(host, chat, 'run echo x >> count');
+  const item = await question(host);
+  assert.equal(item.prompt.command, 'echo x >> count');
+  assert.equal(item.card.risk, 'high', 'nothing of ours confines it');
+  await answer(host, item, { status: 'canceled', remark: 'note use a ledger' });
+  assert.equal((await over(host, runId)).state, 'done');
+  assert.equal(lines(place, 'count'), 0);
+  assert.match(said(await messages(host, chat)), /noted: use a ledger/);
+});
+
+test('what the profile denies is refused without a question', TIME, async (t) => {
+  const { place, host, agent, chat } = await desk(t);
+  await host.api('PUT', `agents/${agent.id}`, { landConfigId: 'lc_safe_default' });
+  const { runId } = await send(host, chat, 'run echo x >> count');
+  assert.equal((await over(host, runId)).state, 'done');
+  assert.equal(lines(place, 'count'), 0);
+  assert.equal((await open(host)).length, 0);
+  const result = (await messages(host, chat)).find(({ role }) => role === 'tool');
+  assert.equal(result.status, 'denied');
+});
+
+test('something else than was approved stops the turn and is in the audit log', TIME, async (t) => {
+  const { place, host, chat } = await desk(t);
+  const { runId } = await send(host, chat, 'change run echo x >> count');
+  await answer(host, await question(host), { status: 'ok' });
+  const run = await over(host, runId);
+  assert.equal(run.state, 'failed');
+  assert.equal(run.errorCode ?? run.error?.code, 'changed_after_approval');
+  await eventually('the record', () => audited(place).includes('changed_after_approval'));
+});
+
+test('a lie about the session, no options and an id twice end no turn', TIME, async (t) => {
+  const { place, host, chat } = await desk(t);
+  for (const word of ['lie', 'nothing']) {
+    const { runId } = await send(host, chat, `${word} run echo x >> count`);
+    assert.equal((await over(host, runId)).state, 'done', word);
+    assert.equal((await open(host)).length, 0, word);
+  }
+  const { runId } = await send(host, chat, 'twice run echo x >> count');
+  const item = await question(host);
+  assert.equal((await open(host)).length, 1);
+  await answer(host, item, { status: 'ok' });
+  assert.equal((await over(host, runId)).state, 'done');
+  assert.equal(lines(place, 'count'), 1);
+});
+
+test('only a lasting permission on offer: the person picks it by name', TIME, async (t) => {
+  const { place, host, chat } = await desk(t);
+  const { runId } = await send(host, chat, 'bare run echo x >> count');
+  const item = await question(host);
+  assert.equal(item.prompt.kind, 'choice');
+  assert.match(item.prompt.options[0].label, /remembered by Scripted, not by ChatOS/);
+  await answer(host, item, { status: 'ok', selection: 'always' });
+  assert.equal((await over(host, runId)).state, 'done');
+  assert.equal(lines(place, 'count'), 1);
+});
+
+test('a flood arrives whole', TIME, async (t) => {
+  const { host, chat } = await desk(t);
+  const { runId } = await send(host, chat, 'flood 5000');
+  assert.equal((await over(host, runId)).state, 'done');
+  assert.equal(said(await messages(host, chat)).trim().split(' ').length, 5000);
+});
+
+test('a stopped turn is told to the agent and its question is closed', TIME, async (t) => {
+  const { place, host, chat } = await desk(t);
+  const { runId } = await send(host, chat, 'run echo x >> count');
+  const item = await question(host);
+  await host.api('POST', `runs/${runId}/abort`, {});
+  assert.equal((await over(host, runId)).state, 'aborted');
+  await eventually('the question is closed', async () => (await open(host)).length === 0);
+  await assert.rejects(answer(host, item, { status: 'ok' }), /409/);
+  assert.ok(told(place).some(({ method }) => method === 'session/cancel'));
+  assert.equal(lines(place, 'count'), 0);
+  // The chat goes on with the session it had.
+  assert.equal((await over(host, (await send(host, chat, 'hello')).runId)).state, 'done');
+  assert.ok(told(place).some(({ method }) => method === 'session/load'));
+  assert.doesNotMatch(said(await messages(host, chat)), /REPLAYED/);
+});
+
+for (const [flag, code, words] of [
+  ['--version-2', 'protocol_version', /version 2/],
+  ['--auth', 'auth_required', /Log in with Scripted|sign/i],
+  ['--garbage', 'agent_gone', /does not speak ACP/],
+]) {
+  test(`${flag} is said in words`, TIME, async (t) => {
+    const { host, chat } = await desk(t, [flag]);
+    const run = await over(host, (await send(host, chat, 'hello')).runId);
+    assert.equal(run.state, 'failed');
+    assert.equal(run.errorCode ?? run.error?.code, code);
+    assert.match(JSON.stringify(run), words);
+  });
+}
+
+for (const when of ['die-before', 'die-asked', 'die-answered', 'die-done']) {
+  test(`an agent that dies (${when}) goes on with its session, and nothing runs twice without a word`, TIME, async (t) => {
+    const { place, host, chat } = await desk(t);
+    const { runId } = await send(host, chat, `${when} run echo x >> count`);
+    const asked = new Set();
+    const run = await eventually('the end', async () => {
+      const [item] = await open(host);
+      if (item && item.prompt.kind === 'choice') {
+        // A person who looks answers what became of it.
+        const ran = lines(place, 'count') > 0;
+        await answer(host, item, { status: 'ok', selection: ran ? 'worked' : 'again' });
+      } else if (item && !(when === 'die-asked' && asked.size === 0 && !told(place).some(({ method }) => method === 'session/load'))) {
+        asked.add(item.requestId);
+        // After a yes the same command is only agreed to when it did not run.
+        await answer(host, item, lines(place, 'count') === 0 ? { status: 'ok' } : { status: 'canceled' });
+      }
+      const now = await runOf(host, runId);
+      return ['done', 'failed', 'aborted'].includes(now.state) ? now : undefined;
+    });
+    assert.equal(run.state, 'done', JSON.stringify(run));
+    assert.equal(lines(place, 'count'), 1);
+    assert.equal((await open(host)).length, 0);
+    if (when === 'die-asked') assert.equal(asked.size, 1, 'the same question, once');
+    assert.doesNotMatch(said(await messages(host, chat)), /REPLAYED/);
+  });
+}
+
+test('the host is killed while a question is open: it stays, is answered, and the run goes on', TIME, async (t) => {
+  const { place, host, chat } = await desk(t);
+  const { runId } = await send(host, chat, 'run echo x >> count');
+  const item = await question(host);
+  process.kill(host.pid, 'SIGKILL');
+  await eventually('the agent is gone', () => {
+    try {
+      process.kill(host.pid, 0);
+      return false;
+    } catch {
+      return true;
+    }
+  });
+  const second = await serve(t, place);
+  const still = await question(second);
+  assert.equal(still.requestId, item.requestId);
+  assert.equal((await runOf(second, runId)).state, 'interrupted');
+  await answer(second, still, { status: 'ok' });
+  await eventually('the end', async () => (await runOf(second, runId)).state === 'done');
+  assert.equal(lines(place, 'count'), 1, 'once');
+  assert.equal((await open(second)).length, 0);
+});
+
+test('an agent that cannot load its session says so instead of guessing', TIME, async (t) => {
+  const { place, host, chat } = await desk(t, ['--no-load']);
+  const { runId } = await send(host, chat, 'die-asked run echo x >> count');
+  const run = await over(host, runId);
+  assert.equal(run.errorCode ?? run.error?.code, 'session_lost');
+  assert.equal(lines(place, 'count'), 0);
+  await eventually('the question is closed', async () => (await open(host)).length === 0);
+});
+
+test('detecting starts nothing, adding wants a yes, and fields of models are refused', TIME, async (t) => {
+  const place = home(t);
+  const host = await serve(t, place);
+  const { items } = await host.api('GET', 'acp/detect');
+  assert.deepEqual(items.map(({ id }) => id), ['claude-code', 'codex', 'opencode', 'gemini', 'goose']);
+  await assert.rejects(host.api('POST', 'acp/agents', { program: NODE, args: [SCRIPTED] }), /not_confirmed/);
+  const env = { PATH: process.env.PATH, HOME: place.home, LANG: 'C.UTF-8' };
+  const added = await run(CHATOS, ['agent', 'add', '--state-dir', place.state, '--yes', '--name', 'Mine', '--json', '--', NODE, SCRIPTED], { cwd: place.project, env });
+  assert.equal(added.status, 0, added.stderr);
+  const { id } = JSON.parse(added.stdout);
+  await assert.rejects(host.api('PUT', `agents/${id}`, { prompt: 'be kind' }), /not_for_acp/);
+  const done = await chatos(place, ['chat', '--agent', 'Mine', '-p', 'hello']);
+  assert.equal(done.status, 0, done.stderr);
+  assert.match(done.stdout, /Hello there\./);
+  const found = await chatos(place, ['agent', 'detect']);
+  assert.match(found.stdout, /Claude Code/);
+});
+
+/** How a real one is started: `argv` after its own configuration asks for everything. */
+const REAL = {
+  gemini: {
+    argv: ({ program }) => [NODE, program, '--acp', '--model', 'gemini-2.5-pro'],
+    ask: (place) => {
+      const file = join(place.home, '.gemini/settings.json');
+      const settings = JSON.parse(readFileSync(file, 'utf8'));
+      put(file, { ...settings, tools: {} });
+    },
+  },
+  opencode: {
+    argv: ({ program }) => [program, 'acp'],
+    ask: (place) => {
+      const file = join(place.home, '.config/opencode/opencode.json');
+      const settings = JSON.parse(readFileSync(file, 'utf8'));
+      put(file, { ...settings, permission: { bash: 'ask', edit: 'ask' } });
+    },
+  },
+};
+
+for (const [word, { argv, ask }] of Object.entries(REAL)) {
+  const real = AGENTS[word];
+  const missing = existsSync(real.program) ? false : `${word} is not installed; npm run all installs every agent`;
+  test(`${real.title}: a command is asked about, runs once after a yes and not after a no`, { timeout: 300_000, skip: missing }, async (t) => {
+    const place = home(t);
+    let count = 0;
+    const scripted = await model(t, (names) => {
+      const wanted = real.shell('echo x >> count');
+      return names.some((name) => name === wanted.name) ? wanted : undefined;
+    });
+    const env = real.configure(place, scripted);
+    ask(place);
+    // Its account is in its environment, which a person would have in their own.
+    const start = join(place.home, 'start.sh');
+    const quoted = (text) => `'${String(text).replaceAll("'", "'\\''")}'`;
+    const names = Object.entries(env).map(([name, value]) => `export ${name}=${quoted(value)}`);
+    put(start, `#!/bin/sh\n${names.join('\n')}\nexec ${argv(real).map(quoted).join(' ')}\n`);
+    chmodSync(start, 0o755);
+    const host = await serve(t, place);
+    const agent = await host.api('POST', 'acp/agents', { program: start, name: real.title, workspaceRoot: place.project, confirmed: true });
+    for (const yes of [true, false]) {
+      const chat = await host.api('POST', 'sessions', { agentId: agent.id });
+      const { runId } = await send(host, chat.id, 'count once');
+      const item = await eventually('the question', async () => {
+        const run = await runOf(host, runId);
+        if (run.state === 'failed') throw new Error(JSON.stringify(run.error));
+        return (await open(host))[0];
+      });
+      assert.match(JSON.stringify(item.prompt), /echo x >> count/);
+      assert.equal(item.card.agent, real.title);
+      assert.equal(lines(place, 'count'), count, 'nothing before the answer');
+      const choice = item.prompt.kind === 'choice';
+      await answer(host, item, yes ? { status: 'ok', ...(choice ? { selection: item.prompt.options[0].value } : {}) } : { status: 'canceled' });
+      count += yes ? 1 : 0;
+      const run = await over(host, runId);
+      assert.ok(yes ? run.state === 'done' : ['done', 'failed'].includes(run.state), JSON.stringify(run.error));
+      assert.equal(lines(place, 'count'), count);
+      if (yes) assert.match(said(await messages(host, chat.id)), /all done/);
+    }
+  });
+}

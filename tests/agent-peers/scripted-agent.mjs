@@ -1,0 +1,163 @@
+// A coding agent for tests that speaks ACP over its standard streams and does what the last line of a message says:
+//   hello | write FILE TEXT | run COMMAND | plan | flood N | and, before any of them, one word of misbehaviour:
+//   change, twice, lie, nothing, quiet, die-before, die-asked, die-answered, die-done, bare
+// It touches files and runs commands itself. What it was told is in HOME/scripted.jsonl; sessions
+// are kept in files beside it, so that a new process can load them.
+
+import { execSync } from 'node:child_process';
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+const home = process.env.HOME;
+const flags = process.argv.slice(2);
+const keep = (id) => join(home, `scripted-${id}.json`);
+const waiting = new Map();
+let next = 1;
+let cancelled = false;
+
+const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+const tell = (sessionId, update) => send({ method: 'session/update', params: { sessionId, update } });
+const say = (sessionId, text, kind = 'agent_message_chunk') => tell(sessionId, { sessionUpdate: kind, content: { type: 'text', text } });
+const ask = (method, params, id = `q${process.pid}-${next++}`) =>
+  new Promise((resolve) => {
+    waiting.set(id, resolve);
+    send({ id, method, params });
+  });
+const session = (id) => JSON.parse(readFileSync(keep(id), 'utf8'));
+const die = () => process.kill(process.pid, 'SIGKILL');
+
+const OPTIONS = [
+  { optionId: 'always', name: 'Always', kind: 'allow_always' },
+  { optionId: 'yes', name: 'Allow', kind: 'allow_once' },
+  { optionId: 'no', name: 'Reject', kind: 'reject_once' },
+];
+
+async function work(sessionId, line) {
+  const words = line.split(' ');
+  const ODD = ['change', 'twice', 'lie', 'nothing', 'quiet', 'die-before', 'die-asked', 'die-answered', 'die-done', 'bare'];
+  const odd = ODD.includes(words[0]) ? words.shift() : '';
+  const known = session(sessionId);
+  // A second life behaves.
+  const lives = odd.startsWith('die') && !known.died;
+  if (lives) writeFileSync(keep(sessionId), JSON.stringify({ ...known, died: true }));
+  const [verb, ...rest] = words;
+  if (verb === 'hello') {
+    say(sessionId, 'Let me think.', 'agent_thought_chunk');
+    say(sessionId, 'Hello ');
+    say(sessionId, 'there.');
+    return 'end_turn';
+  }
+  if (verb === 'plan') {
+    tell(sessionId, { sessionUpdate: 'plan', entries: [{ content: 'look', status: 'completed', priority: 'low' }, { content: 'act', status: 'pending', priority: 'low' }] });
+    say(sessionId, 'planned');
+    return 'end_turn';
+  }
+  if (verb === 'flood') {
+    for (let n = 0; n < Number(rest[0]); n += 1) say(sessionId, `${n} `);
+    return 'end_turn';
+  }
+  if (verb === 'wait') {
+    await new Promise((resolve) => waiting.set('cancel', resolve));
+    return 'cancelled';
+  }
+  if (verb === 'note') {
+    say(sessionId, `noted: ${rest.join(' ')}`);
+    return 'end_turn';
+  }
+  const toolCallId = `t${process.pid}-${next++}`;
+  const edit = verb === 'write';
+  const path = join(known.cwd, rest[0] ?? '');
+  const text = `${rest.slice(1).join(' ')}\n`;
+  const command = rest.join(' ');
+  const before = edit && existsSync(path) ? readFileSync(path, 'utf8') : null;
+  const diff = { type: 'diff', path, oldText: before, newText: text };
+  const call = edit
+    ? { toolCallId, title: `Write ${rest[0]}`, kind: 'edit', status: 'pending', rawInput: { file_path: path, content: text }, content: [diff], locations: [{ path }] }
+    : { toolCallId, title: command, kind: 'execute', status: 'pending', rawInput: { command } };
+  tell(sessionId, { sessionUpdate: 'tool_call', ...call });
+  if (lives && odd === 'die-before') return die();
+  const options = odd === 'nothing' ? [] : odd === 'bare' ? OPTIONS.slice(0, 1) : OPTIONS;
+  const params = { sessionId: odd === 'lie' ? 'another' : sessionId, toolCall: call, options };
+  const id = `p${process.pid}-${next++}`;
+  const asked = ask('session/request_permission', params, id);
+  if (odd === 'twice') send({ id, method: 'session/request_permission', params: { ...params, toolCall: { ...call, rawInput: { command: 'other' } } } });
+  if (lives && odd === 'die-asked') {
+    setTimeout(die, 400);
+    await new Promise(() => {});
+  }
+  const { outcome } = await asked;
+  if (lives && odd === 'die-answered') return die();
+  if (cancelled) return 'cancelled';
+  if (outcome.outcome !== 'selected' || outcome.optionId === 'no') {
+    tell(sessionId, { sessionUpdate: 'tool_call_update', toolCallId, status: 'failed' });
+    say(sessionId, 'not done');
+    return 'end_turn';
+  }
+  if (odd === 'change') {
+    tell(sessionId, { sessionUpdate: 'tool_call_update', toolCallId, status: 'in_progress', rawInput: { command: 'rm -r .' } });
+    await new Promise((resolve) => setTimeout(resolve, 3000));
+  } else {
+    tell(sessionId, { sessionUpdate: 'tool_call_update', toolCallId, status: 'in_progress' });
+  }
+  let output = '';
+  if (edit) writeFileSync(path, text);
+  else output = execSync(command, { cwd: known.cwd, encoding: 'utf8' });
+  if (lives && odd === 'die-done') return die();
+  writeFileSync(keep(sessionId), JSON.stringify({ ...session(sessionId), done: [...(session(sessionId).done ?? []), toolCallId] }));
+  const content = output ? [{ type: 'content', content: { type: 'text', text: output } }] : edit ? [diff] : [];
+  tell(sessionId, { sessionUpdate: 'tool_call_update', toolCallId, status: 'completed', content });
+  say(sessionId, 'done');
+  return 'end_turn';
+}
+
+const methods = {
+  initialize: () => ({
+    protocolVersion: flags.includes('--version-2') ? 2 : 1,
+    agentInfo: { name: 'scripted', version: '1.0' },
+    agentCapabilities: { loadSession: !flags.includes('--no-load'), promptCapabilities: { image: false } },
+    authMethods: [{ id: 'login', name: 'Log in with Scripted' }],
+  }),
+  'session/new': ({ cwd }) => {
+    if (flags.includes('--auth')) throw Object.assign(new Error('Authentication required'), { code: -32000 });
+    const sessionId = `s${process.pid}-${Date.now()}`;
+    writeFileSync(keep(sessionId), JSON.stringify({ cwd, done: [] }));
+    tell(sessionId, { sessionUpdate: 'available_commands_update', availableCommands: [] });
+    return { sessionId };
+  },
+  'session/load': ({ sessionId }) => {
+    if (!existsSync(keep(sessionId))) throw new Error('no such session');
+    for (const toolCallId of session(sessionId).done) tell(sessionId, { sessionUpdate: 'tool_call', toolCallId, title: 'before', kind: 'execute', status: 'completed' });
+    say(sessionId, 'REPLAYED');
+    return {};
+  },
+  'session/prompt': async ({ sessionId, prompt }) => {
+    cancelled = false;
+    const line = prompt.at(-1).text.trim().split('\n').at(-1);
+    return { stopReason: await work(sessionId, line), usage: { inputTokens: 7, outputTokens: 3, totalTokens: 10 } };
+  },
+};
+
+if (flags.includes('--garbage')) setInterval(() => process.stdout.write('welcome to the agent\n'), 1);
+createInterface({ input: process.stdin })
+  .on('line', async (line) => {
+    const message = JSON.parse(line);
+    appendFileSync(join(home, 'scripted.jsonl'), `${line}\n`);
+    if (message.method === undefined) {
+      waiting.get(message.id)?.(message.result ?? {});
+      waiting.delete(message.id);
+    } else if (message.method === 'session/cancel') {
+      cancelled = true;
+      waiting.get('cancel')?.();
+    } else if (methods[message.method]) {
+      if (flags.includes('--silent') || flags.includes('--garbage')) return;
+      try {
+        send({ id: message.id, result: await methods[message.method](message.params) });
+      } catch (error) {
+        send({ id: message.id, error: { code: error.code ?? -32603, message: error.message } });
+      }
+    } else if (message.id !== undefined) {
+      send({ id: message.id, error: { code: -32601, message: 'unknown' } });
+    }
+  })
+  .on('close', () => process.exit(0));
