@@ -222,7 +222,7 @@ impl App {
 
     /// Routes a request that was admitted, or that comes from this very process.
     pub(crate) async fn route(&self, request: Request) -> Response {
-        let mut request = match resolve::resolved(self, request).await {
+        let mut request = match resolve::resolved(self.host(), request).await {
             Ok(request) => request,
             Err(error) => return error.into_response(),
         };

@@ -1,17 +1,18 @@
 //! Names in addresses: with `?resolve=1` the place of an id takes what people call the thing, by the one rule of
 //! [`chatos_tool::names`]. Without it, and for apps, an id is an id. Servers answer to their names anyway.
 
+use std::sync::Arc;
+
 use axum::extract::Request;
 use axum::http::Uri;
 use axum::http::uri::PathAndQuery;
+use chatos_host::Host;
 use chatos_store::ModelRecord;
 use chatos_tool::names::{Named, Noun, pick, unknown};
 use chatos_tool::{ErrorCode, Fault, Text};
 
 use crate::api::ApiError;
-use crate::app::App;
 use crate::narrow::AppCaller;
-use crate::route::plugins::blocking;
 
 /// Chats that are read at once.
 const PAGE: u32 = 500;
@@ -21,7 +22,7 @@ const WORDS: [&str; 9] =
     ["preview", "presets", "recognise", "detect", "test", "offered", "refresh", "schema", "search"];
 
 /// The request with an id where a name stood.
-pub(crate) async fn resolved(app: &App, mut request: Request) -> Result<Request, ApiError> {
+pub(crate) async fn resolved(host: &Arc<Host>, mut request: Request) -> Result<Request, ApiError> {
     let wanted = request.uri().query().is_some_and(|query| query.split('&').any(|part| part == "resolve=1"));
     if !wanted || request.extensions().get::<AppCaller>().is_some() {
         return Ok(request);
@@ -37,17 +38,17 @@ pub(crate) async fn resolved(app: &App, mut request: Request) -> Result<Request,
     }
     let name = decoded(written)?;
     let id = match list {
-        "agents" => blocking(app, move |host| Ok(host.agents().find(&name)?.id)).await?,
-        "models" => blocking(app, move |host| model(&name, &host.models().list()?)).await?,
+        "agents" => blocking(host, move |host| Ok(host.agents().find(&name)?.id)).await?,
+        "models" => blocking(host, move |host| model(&name, &host.models().list()?)).await?,
         "land-configs" => {
-            let pick_profile = move |host: &std::sync::Arc<chatos_host::Host>| {
+            let pick_profile = move |host: &Arc<Host>| {
                 let known = host.agents().land_configs()?;
                 let known: Vec<Named> = known.iter().map(|land| Named::new(&land.id, [&land.name])).collect();
                 Ok(pick(Noun::PROFILE, &name, &known)?.id.clone())
             };
-            blocking(app, pick_profile).await?
+            blocking(host, pick_profile).await?
         }
-        "sessions" => chat(app, &name).await?,
+        "sessions" => chat(host, &name).await?,
         _ => return Ok(request),
     };
     let query = request.uri().query().unwrap_or_default();
@@ -56,6 +57,17 @@ pub(crate) async fn resolved(app: &App, mut request: Request) -> Result<Request,
     parts.path_and_query = Some(PathAndQuery::try_from(address).map_err(|error| odd(&error.to_string()))?);
     *request.uri_mut() = Uri::from_parts(parts).map_err(|error| odd(&error.to_string()))?;
     Ok(request)
+}
+
+/// Asks the database beside the thread that serves requests.
+async fn blocking<T: Send + 'static>(
+    host: &Arc<Host>,
+    work: impl FnOnce(&Arc<Host>) -> Result<T, Fault> + Send + 'static,
+) -> Result<T, ApiError> {
+    let host = Arc::clone(host);
+    let done = tokio::task::spawn_blocking(move || work(&host)).await;
+    let done = done.map_err(|error| Fault::new(ErrorCode::Internal, Text::same(error.to_string())))?;
+    Ok(done?)
 }
 
 /// The id of a model; `default` is the default one.
@@ -69,8 +81,8 @@ fn model(written: &str, known: &[ModelRecord]) -> Result<String, Fault> {
 }
 
 /// The id of a chat; `last` is the one that was used last.
-async fn chat(app: &App, written: &str) -> Result<String, ApiError> {
-    let runs = app.host().runs();
+async fn chat(host: &Arc<Host>, written: &str) -> Result<String, ApiError> {
+    let runs = host.runs();
     if runs.session(written).await.is_ok() {
         return Ok(written.to_owned());
     }

@@ -378,8 +378,8 @@ impl Live<'_, '_> {
     }
 }
 
-/// What the person said in the newest chats of this folder, oldest first. Nothing is kept for it: a deleted chat is gone
-/// from it, too.
+/// What the person said in the newest chats of this folder, oldest first. Nothing is kept for it, so that a chat which is
+/// deleted is gone from it, too.
 async fn past(talk: &Talk<'_>) -> Result<Vec<String>, Fault> {
     let mut chats = talk.names().chats(false).await?;
     let here = talk.session().await?.workspace_root;

@@ -164,7 +164,7 @@ impl Lines {
         }
     }
 
-    /// Ends the line.
+    /// Ends the line; the next one begins at the left.
     pub(crate) fn newline(&mut self) {
         self.end_word();
         self.plain();
