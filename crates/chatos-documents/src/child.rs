@@ -24,6 +24,9 @@ const STACK: usize = 32 * 1024 * 1024;
 /// Closes everything to the calling thread and what it starts: files, sockets, other processes.
 pub type Sealed = fn() -> Result<(), String>;
 
+/// Opens the bytes of a document as an archive.
+pub type Opened = fn(Vec<u8>) -> Result<Box<dyn Members>, Unread>;
+
 /// The first line of the answer; the text follows.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Head {
@@ -32,11 +35,7 @@ pub(crate) struct Head {
 }
 
 /// Reads the document on standard input, whose kind is the first word, and writes its text.
-pub fn serve(
-    mut words: impl Iterator<Item = OsString>,
-    seal: Sealed,
-    archive: fn(Vec<u8>) -> Result<Box<dyn Members>, Unread>,
-) -> ExitCode {
+pub fn serve(mut words: impl Iterator<Item = OsString>, seal: Sealed, archive: Opened) -> ExitCode {
     let Some(kind) = words.next().and_then(|word| Kind::of_word(word.to_str()?)) else {
         return ExitCode::from(2);
     };

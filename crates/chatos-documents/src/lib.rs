@@ -10,7 +10,7 @@ mod kind;
 mod read;
 
 pub use attached::{Attached, NAME_ONLY, attached, in_message, unsupported};
-pub use child::{EXTRACT_COMMAND, Sealed, serve};
+pub use child::{EXTRACT_COMMAND, Opened, Sealed, serve};
 pub use extractor::Extractor;
 pub use kind::{Kind, fence, kind_of, old_office};
 pub use read::{Members, Note, Read, Unread, read};

@@ -43,7 +43,9 @@ pub fn run(
         },
     };
     let mut files = files::read_all(&options.attach, &here)?;
-    files.iter_mut().for_each(|file| file.name_only = options.names_only);
+    for file in &mut files {
+        file.name_only = options.names_only;
+    }
     let api = Api::connect(global, environment.clone())?;
     let desk = Desk::over(api, global, environment);
     block_on(async {

@@ -3847,7 +3847,7 @@ export interface components {
         /** @description A chat in a file, as `chatos-chat/1`. */
         ChatImport: {
             /**
-             * @description The whole file.
+             * @description All of the file, as it was exported.
              * @default
              */
             text?: string;

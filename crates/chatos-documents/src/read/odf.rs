@@ -81,7 +81,7 @@ fn text(bytes: &[u8]) -> Result<Read, Unread> {
             Step::Close("table") => page.close_table(),
             Step::Open("table-row", _) => page.table().into_iter().for_each(Table::row),
             Step::Open("table-cell" | "covered-table-cell", _) => {
-                page.table().into_iter().for_each(Table::open_cell)
+                page.table().into_iter().for_each(Table::open_cell);
             }
             _ => {}
         }

@@ -22,10 +22,7 @@ pub(super) fn read(members: &mut dyn Members) -> Result<Read, Unread> {
         let path = beneath("ppt", target);
         let Some(slide) = members.member(&path)? else { continue };
         let shown = texts(&slide)?;
-        page.heading(
-            2,
-            &format!("Slide {}: {}", number + 1, shown.title).trim_end_matches([':', ' ']).to_owned(),
-        );
+        page.heading(2, format!("Slide {}: {}", number + 1, shown.title).trim_end_matches([':', ' ']));
         shown.put(&mut page);
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", &path));
         let own = relations(members, &format!("{folder}/_rels/{name}.rels"))?;
@@ -140,7 +137,7 @@ fn texts(bytes: &[u8]) -> Result<Shown, Unread> {
                         cell.push(' ');
                     }
                     None if is_title => {
-                        shown.title = format!("{} {}", shown.title, line.trim()).trim().to_owned()
+                        shown.title = format!("{} {}", shown.title, line.trim()).trim().to_owned();
                     }
                     None => shown.blocks.push(Block::Line(level, line)),
                 }

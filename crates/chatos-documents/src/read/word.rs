@@ -83,7 +83,7 @@ fn body(bytes: &[u8], styles: &HashMap<String, String>, page: &mut Page) -> Resu
             Step::Close("t") => in_text = false,
             Step::Text(piece) if in_text => text.push_str(piece),
             Step::Open("tab", given) if given.get("val").is_none() && given.get("pos").is_none() => {
-                text.push('\t')
+                text.push('\t');
             }
             Step::Open("br" | "cr", _) => text.push('\n'),
             Step::Open("noBreakHyphen", _) => text.push('-'),
