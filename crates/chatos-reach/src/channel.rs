@@ -134,9 +134,9 @@ fn usable(url: &str, addresses: Addresses) -> Result<Origin, Fault> {
     let named = (origin.host == "localhost" && addresses == Addresses::Public).then_some(("loopback", true));
     match private.or(named) {
         Some((_, true)) => Err(bad(
-            "onMyNetwork",
-            "that is an address of this computer or its network; tick “on my network” if you mean it",
-            "这是本机或本地网络的地址；如确需使用，请勾选“位于我的网络”",
+            "url",
+            "it is an address of this computer or its network; tick “on my network” (--on-my-network) if you mean it",
+            "这是本机或本地网络的地址；如确需使用，请勾选“位于我的网络”（--on-my-network）",
         )),
         Some((_, false)) => Err(bad("url", "that address is never used", "不允许使用该地址")),
         None if !origin.secure && addresses == Addresses::Public => Err(bad(
