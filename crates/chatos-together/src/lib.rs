@@ -21,7 +21,7 @@ enum Phase {
     Planned,
     /// Its question is there, or it has none.
     Asked,
-    /// It is over.
+    /// It is over, done or not.
     Over,
 }
 
@@ -96,7 +96,7 @@ impl std::fmt::Debug for Member {
 pub struct Place {
     /// Names the questions that belong together.
     pub name: String,
-    /// From 0.
+    /// From 0, in the order of the calls.
     pub at: usize,
     pub of: usize,
 }
