@@ -3087,7 +3087,7 @@ export interface components {
         };
         /** @description Where a question stands among those of the same model answer. */
         CardGroup: {
-            /** @description Names them. */
+            /** @description The same for all questions that are asked together. */
             id: string;
             /** @description From 0, in the order of the calls. */
             at: number;
@@ -3249,7 +3249,7 @@ export interface components {
         };
         /** @description What became of each question. */
         AnsweredTogether: {
-            /** @description Recorded. */
+            /** @description The questions whose answer is recorded now. */
             done: string[];
             /** @description Not recorded, with why. */
             skipped: components["schemas"]["SkippedQuestion"][];
@@ -3413,7 +3413,7 @@ export interface components {
             agent?: string | null;
             /** @description The chat it would call in. */
             chat?: string | null;
-            /** @description `main` or `sub`. */
+            /** @description In chats (`main`) or as a subagent (`sub`). */
             role?: string | null;
         };
         /** @description What the rules would say. */
