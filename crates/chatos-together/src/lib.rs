@@ -168,7 +168,8 @@ mod tests {
     async fn all_plan_before_the_first_asks_and_act_one_after_the_other() {
         let log = Arc::new(Mutex::new(Vec::new()));
         let note = |text: String| log.lock().unwrap_or_else(PoisonError::into_inner).push(text);
-        let work = members("g", 4).into_iter().map(|member| async {
+        let note = &note;
+        let work = members("g", 4).into_iter().map(|member| async move {
             let at = member.at;
             note(format!("plan {at}"));
             // The third one has nothing to ask.
