@@ -327,7 +327,14 @@ fn rules_come_from_what_was_approved_and_never_over_what_was_refused() {
     assert_eq!(place.sandbox.run(&["rules", "backtest", &id]).status, 0);
     let arguments = json!({ "path": "yes.txt" }).to_string();
     let explained = place.sandbox.run(&[
-        "agent", "explain", "default", "write_file", "--args", &arguments, "--project", project,
+        "agent",
+        "explain",
+        "default",
+        "write_file",
+        "--args",
+        &arguments,
+        "--project",
+        project,
     ]);
     assert_eq!(explained.status, 0, "{explained:?}");
     host.stop();

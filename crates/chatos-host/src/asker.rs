@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chatos_inbox::{Inbox, PromptReply, Questions};
-use chatos_layer::{AskRequest, BoxFuture, Place, PromptQueue, QueueError, Reach, Verdict, Withdraw};
+use chatos_layer::{AskRequest, BoxFuture, PromptQueue, QueueError, Reach, Verdict, Withdraw};
 use chatos_prompts::{Approval, Effect, Object, Origin, Owner, RequestId, Ruling, Status, Surface};
 use chatos_tool::{ErrorCode, Fault, Issue, IssueCode, Lang, Text, Trace};
 use serde_json::{Value, json};
@@ -287,8 +287,8 @@ pub fn payload(request: &AskRequest, by: AskedBy, id: Option<&RequestId>) -> Val
             payload["origin"]["starter"] = process(starter);
         }
     }
-    if let Some(Place { name, at, of }) = &request.group {
-        payload["group"] = json!({ "id": name, "at": at, "of": of });
+    if let Some(place) = &request.group {
+        payload["group"] = json!({ "id": place.name, "at": place.at, "of": place.of });
     }
     if by.call {
         payload["call"] = json!(request.trace.span_id.as_deref().unwrap_or_default());

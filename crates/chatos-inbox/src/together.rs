@@ -19,7 +19,7 @@ pub struct TogetherReply {
     /// Those that are approved.
     pub accepted: Vec<String>,
     pub remark: Option<String>,
-    /// As in [`PromptReply`].
+    /// Who answers and where, as in [`PromptReply`].
     pub by: Option<String>,
     pub viewer: String,
     pub pid: Option<u32>,

@@ -44,7 +44,6 @@ mod mcp;
 pub mod testing;
 
 pub use access::Access;
-pub use chatos_together::{Member, Place};
 pub use chatos_tool::{Needed, Redactor, ToolError, Trace};
 pub use client::{Capability, ClientAsk, ClientDoor, ClientLink, ClientRound, Severity};
 pub use clock::Stop;

@@ -15,7 +15,7 @@ use crate::rule::{Effect, Rule};
 /// A question that a person answered.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Past {
-    /// The question.
+    /// Names the question that was asked.
     pub id: String,
     /// The kind of its effect.
     pub kind: String,
@@ -29,7 +29,7 @@ pub struct Past {
     pub agent: Option<String>,
     /// The call was a subagent's.
     pub sub: bool,
-    /// Yes, or no.
+    /// The person said yes to it, not no.
     pub approved: bool,
     /// When it was answered, in milliseconds since 1970.
     pub at: i64,

@@ -134,9 +134,8 @@ fn a_proposal_is_wider_than_its_calls_only_where_that_only_reads() {
     assert_eq!(proposals(&files(&two, "modified"), &[], NOW, &Computer), []);
     // One argument may differ, among the values that were approved.
     let values = ["a", "b"];
-    let calls: Vec<Past> = (0..6)
-        .map(|i| tool(i, &json!({ "to": values[i % 2], "how": "plain" }), true, NOW - 9))
-        .collect();
+    let calls: Vec<Past> =
+        (0..6).map(|i| tool(i, &json!({ "to": values[i % 2], "how": "plain" }), true, NOW - 9)).collect();
     let found = proposals(&calls, &[], NOW, &Computer);
     assert_eq!(found.len(), 1, "{found:?}");
     let allowed = |to: &str| {

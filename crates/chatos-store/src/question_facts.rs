@@ -20,7 +20,7 @@ pub struct AnsweredFacts {
     pub facts: String,
     /// JSON: run, chat, agent and so on.
     pub place: String,
-    /// The response, JSON.
+    /// The response of the person, as JSON text.
     pub answer: String,
     pub answer_by: String,
     pub answered_at: i64,

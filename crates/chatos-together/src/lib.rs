@@ -21,7 +21,7 @@ enum Phase {
     Planned,
     /// Its question is there, or it has none.
     Asked,
-    /// It is over.
+    /// It is over, done or not.
     Over,
 }
 
@@ -96,7 +96,7 @@ impl std::fmt::Debug for Member {
 pub struct Place {
     /// Names the questions that belong together.
     pub name: String,
-    /// From 0.
+    /// From 0, in the order of the calls.
     pub at: usize,
     pub of: usize,
 }
@@ -168,7 +168,8 @@ mod tests {
     async fn all_plan_before_the_first_asks_and_act_one_after_the_other() {
         let log = Arc::new(Mutex::new(Vec::new()));
         let note = |text: String| log.lock().unwrap_or_else(PoisonError::into_inner).push(text);
-        let work = members("g", 4).into_iter().map(|member| async {
+        let note = &note;
+        let work = members("g", 4).into_iter().map(|member| async move {
             let at = member.at;
             note(format!("plan {at}"));
             // The third one has nothing to ask.

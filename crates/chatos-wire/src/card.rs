@@ -98,7 +98,7 @@ pub struct PromptCard {
 /// Where a question stands among those of the same model answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CardGroup {
-    /// Names them.
+    /// The same for all questions that are asked together.
     pub id: String,
     /// From 0, in the order of the calls.
     pub at: u64,

@@ -490,7 +490,7 @@ pub struct AnswerTogether {
 /// What became of each question.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct AnsweredTogether {
-    /// Recorded.
+    /// The questions whose answer is recorded now.
     pub done: Vec<String>,
     /// Not recorded, with why.
     pub skipped: Vec<SkippedQuestion>,

@@ -135,7 +135,7 @@ pub struct TryRules {
     pub agent: Option<String>,
     /// The chat it would call in.
     pub chat: Option<String>,
-    /// `main` or `sub`.
+    /// In chats (`main`) or as a subagent (`sub`).
     pub role: Option<String>,
 }
 

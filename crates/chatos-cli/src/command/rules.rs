@@ -132,8 +132,9 @@ async fn pause(api: &Api, output: &Output, id: &str, paused: bool) -> Result<(),
         return Ok(());
     }
     let path = format!("/api/v1/rules/{}", encode(&rule.id));
-    let done: Answer<RuleKept> =
-        api.ask(Method::PATCH, &path, Some(&json!({ "paused": paused, "alsoDifferent": also })), output.lang).await?;
+    let done: Answer<RuleKept> = api
+        .ask(Method::PATCH, &path, Some(&json!({ "paused": paused, "alsoDifferent": also })), output.lang)
+        .await?;
     if output.json {
         output.json_line(&done.raw);
     }
