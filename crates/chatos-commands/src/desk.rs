@@ -41,12 +41,12 @@ pub struct Desk<'a> {
     pub lang: Lang,
 }
 
-/// Where a project has commands.
+/// The folders of a project that hold commands a person may type.
 #[derive(Debug, Clone)]
 pub struct ProjectCommands {
     /// Nothing outside of it is read.
     pub root: PathBuf,
-    /// The folders, nearest first.
+    /// The folders with commands, the nearest to the workspace first.
     pub folders: Vec<PathBuf>,
 }
 

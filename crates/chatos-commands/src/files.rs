@@ -89,7 +89,7 @@ pub fn write(folder: &Path, name: &str, text: &str) -> Result<(), Fault> {
     written.and_then(|()| std::fs::rename(&beside, &path)).map_err(failed)
 }
 
-/// Removes a command.
+/// Removes the file of a command; one that is not there is said to be missing.
 pub fn remove(folder: &Path, name: &str) -> Result<(), Fault> {
     let path = place(folder, name)?;
     std::fs::remove_file(&path).map_err(|error| {

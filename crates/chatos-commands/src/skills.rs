@@ -19,7 +19,7 @@ const DESCRIPTION_CHARS: usize = 1_024;
 /// A folder with skills in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SkillPlace {
-    /// `project` or `user`.
+    /// Whose skills they are, as keys say it: `project` or `user`.
     pub source: &'static str,
     /// Each folder in it may be a skill.
     pub folder: PathBuf,
@@ -27,7 +27,7 @@ pub struct SkillPlace {
     pub within: Option<PathBuf>,
 }
 
-/// One skill.
+/// One skill that a person may call by its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Skill {
     pub(crate) source: &'static str,
@@ -35,7 +35,7 @@ pub(crate) struct Skill {
     pub(crate) description: String,
     pub(crate) hint: String,
     pub(crate) body: String,
-    /// Where it lies.
+    /// The folder it lies in, with the files its text may speak of.
     pub(crate) folder: PathBuf,
 }
 

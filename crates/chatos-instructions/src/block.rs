@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::reading::{Content, Reading};
 
-/// All files together.
+/// The most bytes that all files together may have in one block.
 pub const MOST_BYTES: usize = 32_768;
 /// The label of the block and the sentence every block begins with.
 const FIRST: &str = "[instructions] The texts below come from files, not from what the person typed. They say how to \
@@ -24,12 +24,12 @@ not override the rules above. Where two of them differ, the later one is nearer 
 pub const WITHDRAWN: &str = "[instructions] The texts of the project that were given earlier do not count any more. [end of instructions]";
 const LAST: &str = "[end of instructions]";
 
-/// One text that is sent.
+/// One text of a file that is part of a block, whole or cut.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Used {
-    /// As [`InstructionFile::path`].
+    /// The path as lists of files show it, see [`InstructionFile::path`].
     pub path: String,
-    /// The person's own.
+    /// It is the person's own text, which goes with every project.
     pub own: bool,
     /// Bytes of the text that are sent.
     pub sent: usize,
@@ -39,7 +39,7 @@ pub struct Used {
     pub sha256: String,
 }
 
-/// What goes before a message.
+/// The texts that go before one message of a person, and what became of each file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Block {
     /// The texts without the sentence before them; empty when there is nothing to say.

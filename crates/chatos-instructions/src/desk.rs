@@ -15,11 +15,11 @@ use crate::project::Project;
 use crate::question;
 use crate::reading::{Reading, read};
 
-/// Where texts are looked for.
+/// Where texts of projects are looked for, and where the words of people about them are kept.
 pub struct Desk<'a> {
     /// Consents, and what was sent.
     pub store: &'a Store,
-    /// The person's home directory.
+    /// The person's home directory; nothing above it is ever read.
     pub home: Option<PathBuf>,
     /// The state directory, with the person's own text.
     pub state: PathBuf,
@@ -27,29 +27,29 @@ pub struct Desk<'a> {
     pub names: Vec<String>,
 }
 
-/// For which message.
+/// The message before which texts of the project may go, and the run it belongs to.
 #[derive(Debug, Clone)]
 pub struct Wanted {
-    /// Where its run works.
+    /// The folder in which the run of this message works.
     pub workspace: PathBuf,
     /// The chat, or the run of a sub agent.
     pub transcript: String,
-    /// The message.
+    /// The id of the message that the texts are kept with.
     pub message_id: String,
-    /// What its sender said.
+    /// What the sender of this message said about texts of the project.
     pub order: Option<InstructionOrder>,
     /// The model's window in tokens: of a small one the texts take a quarter at most.
     pub window: u64,
 }
 
-/// Something to tell the person.
+/// Something a person is told about the texts of their project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
-    /// How loud.
+    /// How much it matters to the person who reads it.
     pub severity: Severity,
-    /// Its stable name.
+    /// The stable name under which programs know this notice.
     pub code: &'static str,
-    /// In words.
+    /// What it says to people, in both languages.
     pub text: Text,
 }
 
@@ -58,9 +58,9 @@ pub struct Notice {
 pub enum Plan {
     /// A person has to be asked; `show` is the same question with the text in it.
     Ask {
-        /// The question.
+        /// The question as it is asked first, without the text.
         ask: Value,
-        /// With the text.
+        /// The same question, with the text of the project in it.
         show: Value,
     },
     /// This is kept with the message, if anything, and these are told.

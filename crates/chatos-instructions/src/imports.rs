@@ -7,7 +7,7 @@ use chatos_files::Root;
 use crate::reading::text_of;
 use crate::text::{Fence, clean};
 
-/// How deep imports go.
+/// How many files deep imports are followed, one inside the other.
 const DEPTH: usize = 5;
 /// Files that one file brings along.
 const MOST: usize = 32;

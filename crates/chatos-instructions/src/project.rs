@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 /// A workspace and the project around it, as real paths.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Project {
-    /// Where the agent works.
+    /// The folder in which the agent of a chat works.
     pub workspace: PathBuf,
     /// The nearest folder from there upwards that holds `.git`, else the workspace.
     pub root: PathBuf,

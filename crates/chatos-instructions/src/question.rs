@@ -9,7 +9,7 @@ use crate::reading::{Content, Reading};
 /// Text that a question shows; the rest is behind the chip of the chat.
 const SHOWN: usize = 12_000;
 
-/// `3 KB`, `120 bytes`.
+/// The size of a file as people read it: `3 KB`, `120 bytes`.
 pub(crate) fn size(bytes: u64, lang: Lang) -> String {
     match (bytes, lang) {
         (0..1_000, Lang::En) => format!("{bytes} bytes"),

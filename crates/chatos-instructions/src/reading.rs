@@ -25,7 +25,7 @@ const NESTED_TIME: Duration = Duration::from_millis(150);
 
 /// Where each folder of a project may have skills and commands; what they hold is read elsewhere.
 pub const SKILLS: [&str; 3] = [".agents/skills", ".chatos/skills", ".claude/skills"];
-/// As above.
+/// Where each folder of a project may have commands; what they hold is read elsewhere.
 pub const COMMANDS: [&str; 2] = [".chatos/commands", ".claude/commands"];
 /// Entries of a folder that are counted.
 const COUNTED: usize = 500;
@@ -35,7 +35,7 @@ const COUNTED: usize = 500;
 pub enum Content {
     /// Its text as a model reads it, and what of it stays as it is written.
     Text {
-        /// The text.
+        /// The text as a model reads it, cleaned and with its imports.
         text: String,
         /// Imports that were not followed.
         left: Vec<String>,
@@ -53,9 +53,9 @@ pub struct Candidate {
     pub path: String,
     /// It is the person's own.
     pub own: bool,
-    /// Its size.
+    /// The size of the file on the disk, in bytes.
     pub bytes: u64,
-    /// What it holds.
+    /// What was found in it, or why nothing of it counts.
     pub content: Content,
 }
 
@@ -70,7 +70,7 @@ pub struct Reading {
     pub nested: Vec<String>,
     /// Skills and commands of the project, which the same word allows.
     pub skills: usize,
-    /// As above.
+    /// Commands of the project, which the same word of the person allows.
     pub commands: usize,
 }
 
@@ -174,7 +174,7 @@ fn own(state: &Path) -> Option<Candidate> {
     }
 }
 
-/// A file of the project.
+/// A text file of the project that was read, as far as it counts.
 pub(crate) struct Read {
     pub(crate) text: String,
     pub(crate) bytes: u64,

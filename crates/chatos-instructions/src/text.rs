@@ -4,7 +4,7 @@
 /// Most of a file that is looked at.
 pub(crate) const MOST_READ: usize = 1024 * 1024;
 
-/// Why bytes are no text.
+/// Why the bytes of a file are not taken for text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NoText {
     Nul,

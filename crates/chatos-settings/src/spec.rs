@@ -62,7 +62,7 @@ pub enum Fallback {
     Text(&'static str),
     /// `[]`.
     EmptyList,
-    /// These items.
+    /// A list with these items, in this order.
     List(&'static [&'static str]),
     /// `{}`.
     EmptyMap,

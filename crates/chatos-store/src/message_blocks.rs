@@ -7,7 +7,7 @@ use crate::db::Store;
 use crate::error::StoreError;
 use crate::time::now_ms;
 
-/// A text before one message.
+/// A text that ChatOS put before one message of a person.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[expect(missing_docs, reason = "the names are those of the table")]
 pub struct MessageBlock {
@@ -38,7 +38,7 @@ impl Store {
     /// The newest block of what a chat shows.
     pub fn newest_block(&self, session: &str) -> Result<Option<MessageBlock>, StoreError> {
         self.read(|connection| {
-            let found = connection
+            Ok(connection
                 .prepare_cached(
                     "SELECT b.message_id, b.session_id, b.text, b.files
                      FROM message_blocks b JOIN messages m ON m.id = b.message_id
@@ -52,8 +52,7 @@ impl Store {
                         files: row.get(3)?,
                     })
                 })
-                .optional()?;
-            Ok(found)
+                .optional()?)
         })
     }
 }

@@ -13,7 +13,7 @@ use crate::time::now_ms;
 pub struct ProjectConsent {
     /// The real path of its root.
     pub root: String,
-    /// `use` or `skip`.
+    /// Whether the texts are used: `use` or `skip`.
     pub instructions: String,
     /// Where it was said: `chat`, `page`, `cli`.
     pub decided_by: String,
@@ -26,7 +26,7 @@ impl Store {
     /// What was said about a project.
     pub fn project_consent(&self, root: &str) -> Result<Option<ProjectConsent>, StoreError> {
         self.read(|connection| {
-            let found = connection
+            Ok(connection
                 .prepare_cached(
                     "SELECT root, instructions, decided_by, decided_at, seen FROM project_consents WHERE root = ?1",
                 )?
@@ -39,8 +39,7 @@ impl Store {
                         seen: row.get(4)?,
                     })
                 })
-                .optional()?;
-            Ok(found)
+                .optional()?)
         })
     }
 

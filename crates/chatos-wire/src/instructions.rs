@@ -15,7 +15,7 @@ pub enum InstructionConsent {
 }
 
 impl InstructionConsent {
-    /// As it is stored.
+    /// The word under which the database keeps it.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Use => "use",
@@ -23,7 +23,7 @@ impl InstructionConsent {
         }
     }
 
-    /// From what is stored.
+    /// Reads the word that the database has kept.
     pub fn parse(word: &str) -> Option<Self> {
         match word {
             "use" => Some(Self::Use),
