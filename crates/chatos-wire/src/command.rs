@@ -162,6 +162,7 @@ pub enum MentionKind {
 }
 
 impl MentionKind {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks this way")]
     fn is_file(&self) -> bool {
         *self == Self::File
     }
