@@ -23,7 +23,7 @@ pub(crate) const INSTRUCTIONS: &str = chatos_mcp::INSTRUCTIONS;
 
 /// What a server offers, as a person approves it.
 pub(crate) struct Offered {
-    /// Its tools.
+    /// The tools as they were listed now.
     pub(crate) list: Arc<ToolList>,
     /// What it says about itself.
     pub(crate) instructions: Said,
@@ -31,7 +31,7 @@ pub(crate) struct Offered {
 
 /// What a server says about itself.
 pub(crate) enum Said {
-    /// Nobody knows now.
+    /// It is not connected, so nobody knows.
     Unknown,
     Nothing,
     Words(String),

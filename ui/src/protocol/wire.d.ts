@@ -3878,8 +3878,8 @@ export interface components {
         /** @description A file, a folder or a resource. */
         MentionView: {
             /**
-             * @description What is typed behind `@`: a path relative to the workspace, of a folder with `/` at its end; of a resource
-             *     `<server>:<address>`.
+             * @description What is typed behind `@`: a path relative to the workspace, of a folder with `/` at its
+             *     end; of a resource `<server>:<address>`.
              */
             path: string;
             /** @description Absent for a file. */
