@@ -106,7 +106,7 @@ pub(crate) fn check(
         }
         // It says nothing any more.
         (None, Some(_)) if matches!(offered.instructions, Said::Nothing) => {
-            parts.store.forget_pin(identity, INSTRUCTIONS)?
+            parts.store.forget_pin(identity, INSTRUCTIONS)?;
         }
         (None, _) => {}
     }
