@@ -14,8 +14,8 @@ use crate::book::{NoText, PromptBook, language};
 /// One part of a system prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
-    /// Where it comes from, for the trace: `agent`, `prompt:<name>`, `skill:<name>`,
-    /// `server_instructions`, `capabilities`, `guard`.
+    /// Where it comes from, for the trace: `agent`, `prompt:<name>`,
+    /// `skill:<name>`, `server_instructions`, `capabilities`, `guard`.
     pub label: String,
     /// What the model reads.
     pub text: String,

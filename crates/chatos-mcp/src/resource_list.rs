@@ -25,9 +25,9 @@ pub struct Resource {
     pub name: String,
     /// What people call it.
     pub title: Option<String>,
-    /// What it is.
+    /// What it is, in the words of the server.
     pub description: String,
-    /// Such as `text/plain`.
+    /// Its type, such as `text/plain`.
     pub mime: Option<String>,
     /// In bytes, where the server says it.
     pub size: Option<u64>,

@@ -15,8 +15,8 @@ use crate::resource_list::{self, ResourceList};
 const NO_METHOD: i64 = -32601;
 
 impl Connection {
-    /// The resources and their templates, listed once and again after the server said they changed. A server without
-    /// any has none.
+    /// The resources and their templates, listed once and again after the server said they changed. A server that
+    /// does not offer resources has none.
     pub async fn resources(&self) -> Result<Arc<ResourceList>, Failure> {
         if !self.has("resources") {
             return Ok(Arc::default());

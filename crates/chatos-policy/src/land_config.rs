@@ -161,6 +161,7 @@ fn yes() -> bool {
 }
 
 /// What is the rule is not written down.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks this way")]
 fn is_yes(said: &bool) -> bool {
     *said
 }

@@ -85,6 +85,7 @@ fn flow() -> impl Strategy<Value = Flow> {
                     prompt_lang: PromptLang::Auto,
                     prompt: true,
                     sampling: false,
+                    instructions: true,
                     tools,
                 })
                 .collect(),
@@ -98,6 +99,7 @@ fn flow() -> impl Strategy<Value = Flow> {
                     prompt_lang: PromptLang::Auto,
                     prompt: true,
                     sampling: false,
+                    instructions: true,
                     tools,
                 })
                 .collect(),

@@ -53,6 +53,7 @@ fn entry(id: &str) -> ServerEntry {
         prompt_lang: PromptLang::Auto,
         prompt: true,
         sampling: false,
+        instructions: true,
         tools: ToolFilter::default(),
     }
 }
@@ -65,6 +66,7 @@ fn app_entry(plugin: &str, id: &str) -> AppEntry {
         prompt_lang: PromptLang::Auto,
         prompt: true,
         sampling: false,
+        instructions: true,
         tools: ToolFilter::default(),
     }
 }

@@ -262,8 +262,13 @@ impl Inner {
 
     /// A list with what its server says about itself now.
     pub(crate) fn as_offered(&self, key: &ServerKey, list: Arc<ToolList>) -> pins::Offered {
-        let said = self.pool.connected(key).map(|connection| connection.peer().instructions.clone());
-        let instructions = said.map(|text| text.filter(|text| !text.trim().is_empty()));
+        let instructions = match self.pool.connected(key) {
+            None => pins::Said::Unknown,
+            Some(connection) => match &connection.peer().instructions {
+                Some(text) if !text.trim().is_empty() => pins::Said::Words(text.clone()),
+                _ => pins::Said::Nothing,
+            },
+        };
         pins::Offered { list, instructions }
     }
 

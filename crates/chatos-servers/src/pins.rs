@@ -23,16 +23,24 @@ pub(crate) const INSTRUCTIONS: &str = chatos_mcp::INSTRUCTIONS;
 
 /// What a server offers, as a person approves it.
 pub(crate) struct Offered {
-    /// Its tools.
+    /// The tools as they were listed now.
     pub(crate) list: Arc<ToolList>,
-    /// What it says about itself, where it says something; absent when nobody knows now.
-    pub(crate) instructions: Option<Option<String>>,
+    /// What it says about itself.
+    pub(crate) instructions: Said,
+}
+
+/// What a server says about itself.
+pub(crate) enum Said {
+    /// It is not connected, so nobody knows.
+    Unknown,
+    Nothing,
+    Words(String),
 }
 
 impl Offered {
     /// Digest and text of what it says about itself.
     fn said(&self) -> Option<(String, Value)> {
-        let text = self.instructions.as_ref()?.as_deref()?;
+        let Said::Words(text) = &self.instructions else { return None };
         let digest = Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
         let kept: String = text.chars().take(KEPT_CHARS).collect();
         Some((digest, json!({ "instructions": kept })))
@@ -97,8 +105,8 @@ pub(crate) fn check(
             news.extend(new.map(|kept| (INSTRUCTIONS.to_owned(), state, digest, kept)));
         }
         // It says nothing any more.
-        (None, Some(_)) if offered.instructions.is_some() => {
-            parts.store.forget_pin(identity, INSTRUCTIONS)?
+        (None, Some(_)) if matches!(offered.instructions, Said::Nothing) => {
+            parts.store.forget_pin(identity, INSTRUCTIONS)?;
         }
         (None, _) => {}
     }

@@ -190,6 +190,7 @@ pub enum MentionKind {
 }
 
 impl MentionKind {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks this way")]
     fn is_file(&self) -> bool {
         *self == Self::File
     }
@@ -198,8 +199,8 @@ impl MentionKind {
 /// A file, a folder or a resource.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MentionView {
-    /// What is typed behind `@`: a path relative to the workspace, of a folder with `/` at its end; of a resource
-    /// `<server>:<address>`.
+    /// What is typed behind `@`: a path relative to the workspace, of a folder with `/` at its
+    /// end; of a resource `<server>:<address>`.
     pub path: String,
     /// Absent for a file.
     #[serde(default, skip_serializing_if = "MentionKind::is_file")]

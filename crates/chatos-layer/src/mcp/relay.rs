@@ -53,11 +53,11 @@ pub trait Relay: Send + Sync + 'static {
 /// A list beside that of the tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RelayedList {
-    /// Prompts.
+    /// Prompts for a person to choose.
     Prompts,
     /// Resources with an address of their own.
     Resources,
-    /// Templates of addresses.
+    /// Addresses of resources with places in them.
     Templates,
 }
 
