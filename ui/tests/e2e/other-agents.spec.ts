@@ -44,7 +44,13 @@ test('opencode is found, added, asked, and its edit approved with its diff', asy
   await page.getByText('done', { exact: true }).waitFor();
   await expect.poll(() => readFileSync(join(host.home, 'a.txt'), 'utf8')).toBe('one two\n');
   await page.getByText('Edited').first().waitFor();
+  expect(await page.locator('[data-demo]').count()).toBe(0);
   if (SHOTS) await page.screenshot({ path: join(SHOTS, 'acp-done.png') });
+  if (SHOTS) {
+    const narrow = await open({ host, at: '#/agents', language: 'zh', theme: 'dark', viewport: { width: 400, height: 900 } });
+    await narrow.locator('[data-other="opencode"]').waitFor();
+    await narrow.screenshot({ path: join(SHOTS, 'acp-narrow.png'), fullPage: true });
+  }
 });
 
 async function folder(): Promise<string> {
