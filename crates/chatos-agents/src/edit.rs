@@ -295,7 +295,7 @@ fn refuse_for_acp(agent: &AgentRecord) -> Result<(), Fault> {
     .code("not_for_acp")
     .hint(Text::fixed(
         "name, description, working folder and permissions profile can be changed",
-        "可以更改名称、说明、工作目录和权限配置",
+        "可以更改名称、说明、工作目录和授权配置",
     )))
 }
 
