@@ -81,8 +81,7 @@ impl Agents {
         self.save(agent, true)
     }
 
-    /// Makes an agent of a program of another maker (decision 0055). Only for a person's own wish: the program runs with
-    /// their rights.
+    /// Makes an agent of a program of another maker (decision 0055), at a person's own wish only: it has their rights.
     pub fn create_acp(&self, patch: Map<String, Value>, launch: AcpLaunch) -> Result<AgentRecord, Fault> {
         let mut issues = Issues::default();
         issues.needed("/program", &launch.program, 4_096);
