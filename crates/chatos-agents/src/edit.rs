@@ -81,8 +81,7 @@ impl Agents {
         self.save(agent, true)
     }
 
-    /// Makes an agent of a program of another maker (decision 0055). Only for a person's own wish: the program runs with
-    /// their rights.
+    /// Makes an agent of a program of another maker (decision 0055), at a person's own wish only: it has their rights.
     pub fn create_acp(&self, patch: Map<String, Value>, launch: AcpLaunch) -> Result<AgentRecord, Fault> {
         let mut issues = Issues::default();
         issues.needed("/program", &launch.program, 4_096);
@@ -295,7 +294,7 @@ fn refuse_for_acp(agent: &AgentRecord) -> Result<(), Fault> {
     .code("not_for_acp")
     .hint(Text::fixed(
         "name, description, working folder and permissions profile can be changed",
-        "可以更改名称、说明、工作目录和权限配置",
+        "可以更改名称、说明、工作目录和授权配置",
     )))
 }
 

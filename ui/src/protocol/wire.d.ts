@@ -6395,17 +6395,17 @@ export interface components {
         AcpFoundList: {
             items: components["schemas"]["AcpFound"][];
         };
-        /** @description One of them. */
+        /** @description One program of another maker, as it is on this machine. */
         AcpFound: {
             id: string;
             title: string;
             /** @description `ready`; `adapter_missing`: the program is there, what lets ChatOS talk to it is not; `missing`. */
             state: string;
-            /** @description Where it is. */
+            /** @description The file that was found. */
             path?: string | null;
             /** @description What would be started. */
             command: string;
-            /** @description What installs it. */
+            /** @description The command that installs it. */
             install: string;
             /** @description How a person signs in to it, in a terminal. */
             signIn: string;

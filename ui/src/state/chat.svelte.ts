@@ -196,6 +196,8 @@ export class Chat {
   modelOf(modelId: string | null | undefined, agentId: string | null | undefined): WireModelRef | null {
     const items = this.models.data?.items ?? [];
     const agent = this.agents.data?.items.find((known) => known.id === agentId);
+    // A program of another maker has its own.
+    if (agent?.acp) return null;
     const wanted = modelId ?? agent?.modelId ?? null;
     return items.find((model) => model.id === wanted) ?? this.defaultModel;
   }

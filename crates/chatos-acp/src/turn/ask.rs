@@ -89,7 +89,7 @@ impl Work<'_> {
                     DenyRule::LandConfig,
                     Text::new(
                         format!("the permissions profile of {} does not allow this", turn.agent),
-                        format!("{} 的权限配置不允许此操作", turn.agent),
+                        format!("{} 的授权配置不允许此操作", turn.agent),
                     ),
                 ));
                 return self.decided(decided).await;
