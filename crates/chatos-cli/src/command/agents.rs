@@ -27,7 +27,7 @@ pub(crate) fn run_agent(
 ) -> Result<ExitCode, Fault> {
     let current = environment.current_dir().to_owned();
     let named = global.project.as_ref().map(|project| current.join(project));
-    let project = named.clone().unwrap_or(current);
+    let project = named.clone().unwrap_or_else(|| current.clone());
     let project = std::fs::canonicalize(&project).unwrap_or(project);
     let api = Api::connect(global, environment)?;
     block_on(async {
