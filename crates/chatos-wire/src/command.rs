@@ -62,7 +62,7 @@ pub struct OwnCommands {
     pub problems: Vec<String>,
 }
 
-/// One of them.
+/// One command of the person, with the whole file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OwnCommand {
     pub name: String,

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum InstructionConsent {
-    /// They go with messages.
+    /// They go with the messages of every chat in this project.
     Use,
-    /// They do not.
+    /// They do not go with any message of this project.
     Skip,
 }
 
@@ -49,7 +49,7 @@ pub enum InstructionOrder {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum InstructionState {
-    /// All of it is sent.
+    /// All of its text goes with the message.
     Used,
     /// Another file stands for it: one that comes first in its folder, or one with the same text.
     Shadowed,
