@@ -79,7 +79,7 @@ fn fill(program: &Path, home: &Path) -> Result<()> {
 
 /// Questions and answers; every so often a question ten messages back is said differently, which leaves what followed.
 fn messages(chat: &str, branches: usize, now: i64) -> Vec<NewMessage> {
-    let every = if branches == 0 { usize::MAX } else { MESSAGES / branches };
+    let every = MESSAGES.checked_div(branches).unwrap_or(usize::MAX);
     let mut all: Vec<NewMessage> = Vec::with_capacity(MESSAGES);
     for number in 0..MESSAGES {
         let user = number % 2 == 0;

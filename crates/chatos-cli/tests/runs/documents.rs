@@ -47,7 +47,7 @@ fn widen(host: &RunningHost) {
 #[test]
 fn the_text_of_every_kind_reaches_the_model_and_stays_the_same() {
     let stand = Stand::new(|_| Script::say("read"));
-    let mut host = stand.sandbox.serve();
+    let host = stand.sandbox.serve();
     widen(&host);
     let chat = session(&host, &stand.agent);
     let names = [
