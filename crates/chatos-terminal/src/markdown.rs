@@ -209,7 +209,7 @@ impl Markdown {
         let (quotes, line) = unquoted(&self.held, usize::MAX);
         let line = line.to_owned();
         let is_row = quotes == 0 && line.trim_start().starts_with('|');
-        if !is_row && !(line.trim().is_empty() && !whole) {
+        if !is_row && (whole || !line.trim().is_empty()) {
             self.end_table();
         }
         if whole && self.whole_line(quotes, &line, is_row) {
