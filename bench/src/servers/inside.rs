@@ -58,6 +58,7 @@ async fn calls(place: &Place) -> Result<Times> {
             asked: None,
             client: None,
             batch: None,
+            together: None,
         };
         let began = Instant::now();
         let reply = layer.call(&server, request).await?;

@@ -14,7 +14,7 @@ use crate::read::{Members, Note, Read, Unread, read};
 
 /// The program's word for "read the document on your input"; the kind of document follows.
 pub const EXTRACT_COMMAND: &str = "__extract";
-/// Memory of the process.
+/// Most memory the reading process may use, in bytes.
 const MEMORY: u64 = 512 * 1024 * 1024;
 /// Seconds of computing; whoever started it waits no longer either.
 pub(crate) const SECONDS: u64 = 30;

@@ -7,7 +7,7 @@ use crate::error::StoreError;
 
 /// Most questions that are kept; older ones go.
 const MAX_QUESTION_FACTS: i64 = 5_000;
-/// They are kept so long.
+/// How long answers are remembered for proposals and comparisons, in milliseconds.
 const KEEP_MS: i64 = 180 * 86_400_000;
 
 /// The facts of a question, with its answer.

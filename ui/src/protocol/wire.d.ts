@@ -259,6 +259,24 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/prompts/{id}/together": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Open questions that are asked with this one */
+        get: operations["getPromptsIdTogether"];
+        put?: never;
+        /** Approve some of the questions asked together, and refuse the others */
+        post: operations["postPromptsIdTogether"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/prompts/{id}/wait": {
         parameters: {
             query?: never;
@@ -459,8 +477,42 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** What the rules would say about a command */
+        /** What the rules would say about a call */
         post: operations["postRulesDecide"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/rules/backtest": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** How a rule compares with past answers */
+        post: operations["postRulesBacktest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/rules/proposals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Rules that past answers suggest */
+        get: operations["getRulesProposals"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1008,7 +1060,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** What a server suggests for an argument of its prompt */
+        /** What a server suggests for an argument of its prompt, or a variable of its template */
         post: operations["postCommandsComplete"];
         delete?: never;
         options?: never;
@@ -1058,7 +1110,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Files of a chat's workspace that match what is typed behind `@` */
+        /** Files and resources that match what is typed behind `@` */
         get: operations["getMentions"];
         put?: never;
         post?: never;
@@ -1077,7 +1129,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Files of a chat's workspace as a message carries them; nothing is sent */
+        /** Files and resources as a message carries them; nothing is sent */
         post: operations["postMentionsRead"];
         delete?: never;
         options?: never;
@@ -1406,6 +1458,40 @@ export interface paths {
         put?: never;
         /** Cancel a running call */
         post: operations["postToolsCallsCallIdCancel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/passed-on": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Prompts, resources and instructions of an agent's servers */
+        get: operations["getPassedOn"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/passed-on/ask": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ask a granted server for a prompt, a resource or a completion */
+        post: operations["postPassedOnAsk"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3223,6 +3309,8 @@ export interface components {
             /** @description The permissions profile in force. */
             profile?: string | null;
             sandbox?: components["schemas"]["CardSandbox"] | null;
+            /** @description The questions it is asked together with. */
+            group?: components["schemas"]["CardGroup"] | null;
         };
         /** @description What would be done. */
         CardVerb: ("run_command" | "send_input" | "create_file" | "edit_file" | "delete_file" | "move_file" | "change_files" | "use_tool" | "add_tasks" | "ask_model" | "open_page" | "go_over_budget" | "uncertain" | "use_folder") | "answer";
@@ -3248,6 +3336,14 @@ export interface components {
             /** @description `full`, `fs` or `none`. */
             level: string;
             network: boolean;
+        };
+        /** @description Where a question stands among those of the same model answer. */
+        CardGroup: {
+            /** @description The same for all questions that are asked together. */
+            id: string;
+            /** @description From 0, in the order of the calls. */
+            at: number;
+            of: number;
         };
         /** @description The answer that counts. */
         PromptAnswered: {
@@ -3376,6 +3472,8 @@ export interface components {
             scope: string;
             /** @description How many days it holds; 30 when absent. */
             days?: number | null;
+            /** @description The person saw which of their earlier answers it differs from. */
+            alsoDifferent?: boolean;
         };
         /** @description What answering gives. */
         PromptRecorded: {
@@ -3390,6 +3488,39 @@ export interface components {
         SnoozeOrder: {
             /** @description A moment to come, written as ISO 8601, at most 30 days away; absent: it is back at once. */
             until?: string | null;
+        };
+        /** @description Questions that are asked together. */
+        PromptsTogether: {
+            /** @description In the order of the calls; those that are answered are not among them. */
+            items: components["schemas"]["PromptView"][];
+            /** @description The digest over all that is shown. */
+            shown: string;
+        };
+        /** @description One answer to questions that are asked together. */
+        AnswerTogether: {
+            /** @description As it was given with the questions. */
+            shown: string;
+            /** @description Those that are approved; the others are refused. */
+            accepted: string[];
+            /** @description A note to the agent. */
+            remark?: string | null;
+            /** @description `cli` for a terminal. */
+            by?: string | null;
+            /** @description The process that answers. */
+            pid?: number | null;
+        };
+        /** @description What became of each question. */
+        AnsweredTogether: {
+            /** @description The questions whose answer is recorded now. */
+            done: string[];
+            /** @description Not recorded, with why. */
+            skipped: components["schemas"]["SkippedQuestion"][];
+        };
+        /** @description A question whose answer was not recorded. */
+        SkippedQuestion: {
+            id: string;
+            code: string;
+            message: string;
         };
         /** @description What waiting gave. */
         PromptWait: {
@@ -3504,6 +3635,11 @@ export interface components {
              * @default false
              */
             imported?: boolean;
+            /**
+             * @description The person saw which of their earlier answers it differs from.
+             * @default false
+             */
+            alsoDifferent?: boolean;
         };
         /** @description A rule that was kept, or would be. */
         RuleKept: {
@@ -3516,13 +3652,31 @@ export interface components {
         /** @description Whether a rule rests. */
         PauseRule: {
             paused: boolean;
+            /**
+             * @description The person saw which of their earlier answers it differs from.
+             * @default false
+             */
+            alsoDifferent?: boolean;
         };
-        /** @description What to try the rules on. */
+        /** @description What to try the rules on: a command, or a tool with its arguments. */
         TryRules: {
             /** @description A command as an agent would run it, sandboxed and without network. */
-            command: string;
+            command?: string | null;
+            /** @description The server of the tool: its identity, or the name of a built-in one. */
+            server?: string | null;
+            /** @description The server's own name of the tool. */
+            tool?: string | null;
+            arguments?: {
+                [key: string]: unknown;
+            } | null;
             /** @description The real path of the project. */
             project: string;
+            /** @description The agent that would call. */
+            agent?: string | null;
+            /** @description The chat it would call in. */
+            chat?: string | null;
+            /** @description In chats (`main`) or as a subagent (`sub`). */
+            role?: string | null;
         };
         /** @description What the rules would say. */
         RulesTried: {
@@ -3530,8 +3684,14 @@ export interface components {
             decision: string;
             /** @description Why somebody would be asked. */
             why: string;
+            /** @description The rule that decides. */
+            by?: string | null;
             /** @description The commands as they were read. */
             words: string[][];
+            /** @description What stands between them. */
+            joins: string[];
+            /** @description Which file each program is; nothing where it is none that counts. */
+            programs: (string | null)[];
             /** @description Why it is not made of literal words. */
             notLiteral?: string | null;
             /** @description Each rule with the first thing that did not fit. */
@@ -3542,6 +3702,48 @@ export interface components {
             rule: string;
             name: string;
             failed?: string | null;
+            /** @description The same in words. */
+            why?: string | null;
+        };
+        /** @description A record to compare with past answers; nothing is kept. */
+        BacktestRule: {
+            rule: {
+                [key: string]: unknown;
+            };
+        };
+        /** @description How a rule compares with what the person said before. */
+        RuleBacktest: {
+            /** @description Past answers about the same tool. */
+            considered: number;
+            /** @description The rule would have said the same. */
+            same: number;
+            /** @description It would have said something else, or the person refused the same thing elsewhere. */
+            different: number;
+            /** @description The person would have been asked all the same. */
+            stillAsked: number;
+            /** @description Which questions those that differ are, newest first. */
+            differentIds: string[];
+            /** @description Those of them that were refused where the rule would hold: such a rule is not kept. */
+            refusedIds: string[];
+            /** @description All of it in one sentence. */
+            sentence: string;
+        };
+        /** @description Rules that past answers suggest. */
+        RuleProposals: {
+            proposals: components["schemas"]["RuleProposal"][];
+        };
+        /** @description A rule that past answers suggest; it is not kept. */
+        RuleProposal: {
+            rule: {
+                [key: string]: unknown;
+            };
+            /** @description How many approvals suggest it. */
+            count: number;
+            firstAt: string;
+            lastAt: string;
+            /** @description Some of the calls, newest first. */
+            examples: string[];
+            backtest: components["schemas"]["RuleBacktest"];
         };
         /** @description All channels, the oldest one first. */
         ChannelList: {
@@ -3935,6 +4137,8 @@ export interface components {
             url: string;
             /** @description What to know about the text of a document. */
             note?: components["schemas"]["AttachmentNote"] | null;
+            /** @description Where it comes from, when that is not the person's own machine: the MCP server that gave it. */
+            origin?: string;
         };
         /** @description What to know about the text of a document. */
         AttachmentNote: "scanned" | "pages" | "rows" | "cut" | "name_only";
@@ -4020,6 +4224,8 @@ export interface components {
              * @default false
              */
             nameOnly?: boolean;
+            /** @description Where it comes from, when that is not the person's own machine: the MCP server that gave it. */
+            origin?: string | null;
         };
         /** @description What to do when a run is under way. */
         SendMode: "queue" | "steer" | "replace";
@@ -4149,7 +4355,7 @@ export interface components {
              */
             agent?: string | null;
             /**
-             * @description The key of the prompt it belongs to.
+             * @description The key of the prompt it belongs to; of a template of resources `@<server>:<address with places>`.
              * @default
              */
             key?: string;
@@ -4183,7 +4389,7 @@ export interface components {
             /** @description Files that are no command, each with its reason. */
             problems: string[];
         };
-        /** @description One of them. */
+        /** @description One command of the person, with the whole file. */
         OwnCommand: {
             name: string;
             description: string;
@@ -4194,18 +4400,33 @@ export interface components {
         OwnCommandText: {
             text: string;
         };
-        /** @description Files of the workspace that match, the best first, at most 50. */
+        /** @description What matches: files of the workspace, the best first, at most 50; then resources of servers, at most 50. */
         MentionList: {
             items: components["schemas"]["MentionView"][];
             /** @description The workspace is too large to have been searched to its end. */
             partial: boolean;
+            /** @description Servers that have not told their resources yet; ask again for them. */
+            late?: string[];
         };
-        /** @description A file or folder of the workspace. */
+        /** @description A file, a folder or a resource. */
         MentionView: {
-            /** @description Relative to the workspace; a folder ends with `/`. */
+            /**
+             * @description What is typed behind `@`: a path relative to the workspace, of a folder with `/` at its
+             *     end; of a resource `<server>:<address>`.
+             */
             path: string;
+            /** @description Absent for a file. */
+            kind?: components["schemas"]["MentionKind"];
+            /** @description What people call a resource; absent where it has no other name. */
+            title?: string;
+            /** @description What a resource is, as its server says. */
+            description?: string;
+            /** @description The server of a resource. */
+            source?: string;
         };
-        /** @description Files to be read for a message. */
+        /** @description What stands behind an `@`. */
+        MentionKind: "file" | "resource" | "template";
+        /** @description Files and resources to be read for a message. */
         MentionOrder: {
             /**
              * @description The chat in which it is typed.
@@ -4218,12 +4439,12 @@ export interface components {
              */
             agent?: string | null;
             /**
-             * @description Relative to the workspace.
+             * @description Relative to the workspace; of a resource `<server>:<address>`.
              * @default []
              */
             paths?: string[];
         };
-        /** @description The files as a message carries them. */
+        /** @description The files and resources as a message carries them. */
         MentionedFiles: {
             files: components["schemas"]["Attachment"][];
             /** @description Paths at which there is nothing. */
@@ -4783,6 +5004,49 @@ export interface components {
         CancelResult: {
             /** @description false: no such call is running. */
             canceled: boolean;
+        };
+        /** @description What granted servers offer beside their tools. */
+        PassedOn: {
+            prompts: components["schemas"]["PassedEntry"][];
+            resources: components["schemas"]["PassedEntry"][];
+            templates: components["schemas"]["PassedEntry"][];
+            /** @description What the servers say about themselves, as far as a person approved it. */
+            instructions?: string | null;
+            /** @description Servers that have not told theirs yet. */
+            late: string[];
+        };
+        /** @description A prompt, a resource or a template under a name that no other has. */
+        PassedEntry: {
+            /** @description The name or address a client is given. */
+            name: string;
+            /** @description The identity of its server. */
+            server: string;
+            /** @description What that server calls it. */
+            own: string;
+            /** @description As the protocol has it. */
+            definition: unknown;
+        };
+        /** @description A request that is passed on to a server. */
+        PassOrder: {
+            /**
+             * @description The agent whose grants count.
+             * @default
+             */
+            agent?: string;
+            /**
+             * @description The identity or name of the server.
+             * @default
+             */
+            server?: string;
+            /**
+             * @description `prompts/get`, `resources/read` or `completion/complete`.
+             * @default
+             */
+            method?: string;
+            /** @default {} */
+            params?: {
+                [key: string]: unknown;
+            };
         };
         /** @description Whether tools, their servers or grants changed. */
         ToolNews: {
@@ -6531,6 +6795,8 @@ export interface components {
              * @default false
              */
             sampling?: boolean;
+            /** @description Whether what the server says about itself joins the system prompt. */
+            instructions?: boolean;
             /**
              * @description Which of its tools.
              * @default {}
@@ -6562,6 +6828,7 @@ export interface components {
             prompt?: boolean;
             /** @default false */
             sampling?: boolean;
+            instructions?: boolean;
             /** @default {} */
             tools?: components["schemas"]["ToolFilter"];
         };
@@ -6874,6 +7141,7 @@ export type CardReason = components['schemas']['CardReason'];
 export type CardProject = components['schemas']['CardProject'];
 export type CardSession = components['schemas']['CardSession'];
 export type CardSandbox = components['schemas']['CardSandbox'];
+export type CardGroup = components['schemas']['CardGroup'];
 export type PromptAnswered = components['schemas']['PromptAnswered'];
 export type PromptPositions = components['schemas']['PromptPositions'];
 export type PromptLine = components['schemas']['PromptLine'];
@@ -6889,6 +7157,10 @@ export type PromptAnswer = components['schemas']['PromptAnswer'];
 export type RuleOfPrompt = components['schemas']['RuleOfPrompt'];
 export type PromptRecorded = components['schemas']['PromptRecorded'];
 export type SnoozeOrder = components['schemas']['SnoozeOrder'];
+export type PromptsTogether = components['schemas']['PromptsTogether'];
+export type AnswerTogether = components['schemas']['AnswerTogether'];
+export type AnsweredTogether = components['schemas']['AnsweredTogether'];
+export type SkippedQuestion = components['schemas']['SkippedQuestion'];
 export type PromptWait = components['schemas']['PromptWait'];
 export type PromptAsker = components['schemas']['PromptAsker'];
 export type PromptTaken = components['schemas']['PromptTaken'];
@@ -6907,6 +7179,10 @@ export type PauseRule = components['schemas']['PauseRule'];
 export type TryRules = components['schemas']['TryRules'];
 export type RulesTried = components['schemas']['RulesTried'];
 export type RuleLooked = components['schemas']['RuleLooked'];
+export type BacktestRule = components['schemas']['BacktestRule'];
+export type RuleBacktest = components['schemas']['RuleBacktest'];
+export type RuleProposals = components['schemas']['RuleProposals'];
+export type RuleProposal = components['schemas']['RuleProposal'];
 export type ChannelList = components['schemas']['ChannelList'];
 export type ChannelView = components['schemas']['ChannelView'];
 export type ChannelType = components['schemas']['ChannelType'];
@@ -6973,6 +7249,7 @@ export type OwnCommand = components['schemas']['OwnCommand'];
 export type OwnCommandText = components['schemas']['OwnCommandText'];
 export type MentionList = components['schemas']['MentionList'];
 export type MentionView = components['schemas']['MentionView'];
+export type MentionKind = components['schemas']['MentionKind'];
 export type MentionOrder = components['schemas']['MentionOrder'];
 export type MentionedFiles = components['schemas']['MentionedFiles'];
 export type InstructionsView = components['schemas']['InstructionsView'];
@@ -7015,6 +7292,9 @@ export type CallTrail = components['schemas']['CallTrail'];
 export type NamedCallInput = components['schemas']['NamedCallInput'];
 export type CallStateView = components['schemas']['CallStateView'];
 export type CancelResult = components['schemas']['CancelResult'];
+export type PassedOn = components['schemas']['PassedOn'];
+export type PassedEntry = components['schemas']['PassedEntry'];
+export type PassOrder = components['schemas']['PassOrder'];
 export type ToolNews = components['schemas']['ToolNews'];
 export type ToolLogView = components['schemas']['ToolLogView'];
 export type ServerList = components['schemas']['ServerList'];
@@ -7826,6 +8106,78 @@ export interface operations {
             };
         };
     };
+    getPromptsIdTogether: {
+        parameters: {
+            query?: {
+                /** @description The id, where it cannot travel in the path. */
+                id?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Open questions that are asked with this one */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PromptsTogether"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postPromptsIdTogether: {
+        parameters: {
+            query?: {
+                /** @description The id, where it cannot travel in the path. */
+                id?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AnswerTogether"];
+            };
+        };
+        responses: {
+            /** @description Approve some of the questions asked together, and refuse the others */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnsweredTogether"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     getPromptsIdWait: {
         parameters: {
             query?: {
@@ -8357,13 +8709,75 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What the rules would say about a command */
+            /** @description What the rules would say about a call */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["RulesTried"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postRulesBacktest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BacktestRule"];
+            };
+        };
+        responses: {
+            /** @description How a rule compares with past answers */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleBacktest"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getRulesProposals: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Rules that past answers suggest */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleProposals"];
                 };
             };
             /** @description The error object */
@@ -9626,7 +10040,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What a server suggests for an argument of its prompt */
+            /** @description What a server suggests for an argument of its prompt, or a variable of its template */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9750,6 +10164,11 @@ export interface operations {
                 agent?: string;
                 /** @description What was typed behind `@`: letters of the path in their order. */
                 q?: string;
+                /**
+                 * @description How long servers may take to tell their resources, up to 2000; with 0 none is asked or started, and those that
+                 *     told theirs before are in the list.
+                 */
+                waitMs?: number;
             };
             header?: never;
             path?: never;
@@ -9757,7 +10176,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Files of a chat's workspace that match what is typed behind `@` */
+            /** @description Files and resources that match what is typed behind `@` */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9790,7 +10209,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Files of a chat's workspace as a message carries them; nothing is sent */
+            /** @description Files and resources as a message carries them; nothing is sent */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10598,6 +11017,73 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CancelResult"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getPassedOn: {
+        parameters: {
+            query?: {
+                /** @description The agent whose grants count. */
+                agent?: string;
+                /** @description How long servers may take to tell theirs. */
+                waitMs?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Prompts, resources and instructions of an agent's servers */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PassedOn"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postPassedOnAsk: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PassOrder"];
+            };
+        };
+        responses: {
+            /** @description Ask a granted server for a prompt, a resource or a completion */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
                 };
             };
             /** @description The error object */

@@ -155,7 +155,9 @@ impl Seeded {
         let paths = match plain {
             "settings/{key}" => vec![of("confirmFileChanges"), of("no.such.setting")],
             "prompts" => vec![plain.to_owned(), format!("{plain}?view=history")],
-            "prompts/{id}" | "prompts/{id}/wait" | "prompts/{id}/diff" => vec![of(prompt)],
+            "prompts/{id}" | "prompts/{id}/wait" | "prompts/{id}/diff" | "prompts/{id}/together" => {
+                vec![of(prompt)]
+            }
             "prompts/{id}/draft" => vec![format!("{}?client=one", of(prompt))],
             "prompts/find" => vec![format!("{plain}?prefix={}", &prompt[..8])],
             "runs/{id}" => vec![of(run), of("none")],
