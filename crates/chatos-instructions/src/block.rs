@@ -82,7 +82,7 @@ impl Block {
         let mut parts: Vec<String> = Vec::new();
         let mut used: Vec<Used> = Vec::new();
         for (at, text) in once {
-            let sent = text.floor_char_boundary(left.min(text.len()));
+            let sent = char_floor(text, left);
             left -= sent;
             let candidate = &reading.candidates[at];
             let cut = sent < text.len();
@@ -177,6 +177,11 @@ fn fence(text: &str) -> String {
 
 fn hex(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The last place at or before `at` where no character is torn.
+pub(crate) fn char_floor(text: &str, at: usize) -> usize {
+    (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -12,8 +12,8 @@ pub struct Project {
 }
 
 impl Project {
-    /// Looks upwards from a workspace, never above the home directory and never at `/`. Nothing for a folder that is
-    /// not there. Blocks.
+    /// Looks upwards from a workspace, never above the home directory and never at `/`. A folder that is not there has
+    /// no project. Blocks on the disk.
     pub fn around(workspace: &Path, home: Option<&Path>) -> Option<Self> {
         let workspace = workspace.canonicalize().ok().filter(|path| path.is_dir())?;
         let home = home.and_then(|home| home.canonicalize().ok());

@@ -3,7 +3,7 @@
 use chatos_tool::Lang;
 use serde_json::{Value, json};
 
-use crate::block::Block;
+use crate::block::{Block, char_floor};
 use crate::reading::{Content, Reading};
 
 /// Text that a question shows; the rest is behind the chip of the chat.
@@ -61,7 +61,7 @@ pub(crate) fn prompt(reading: &Reading, most: usize, whole: bool, lang: Lang) ->
     };
     if whole {
         let text = Block::of(reading, true, most).text(false);
-        let cut = text.floor_char_boundary(SHOWN.min(text.len()));
+        let cut = char_floor(&text, SHOWN);
         let fence = "`".repeat(text.split(|c| c != '`').map(str::len).max().unwrap_or_default().max(3) + 1);
         let more = if cut < text.len() { "\n…" } else { "" };
         message.push_str(&format!("\n\n{fence}text\n{}{more}\n{fence}", &text[..cut]));

@@ -1,6 +1,5 @@
 //! Rules from what a person did (inbox §4.5): back-tests equal a replay by hand, and what is proposed from the first half
 //! of a history allows nothing that was refused in its second half.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by failing")]
 
 use std::path::{Path, PathBuf};
 

@@ -37,8 +37,8 @@ pub struct CommandList {
 pub struct CommandView {
     /// What is typed behind `/`: the bare name, or the key where another command has that name.
     pub name: String,
-    /// The name that no other command has: the word of a built-in one, `cmd:user:<name>`, `cmd:project:<name>`,
-    /// `project:<skill>`, `user:<skill>`, `<server>:<prompt>`.
+    /// The name that no other command has: the word of a built-in one, `cmd:user:<name>`, `cmd:project:<name>`, or that
+    /// of a skill or prompt: `project:<skill>`, `user:<skill>`, `<server>:<prompt>`.
     pub key: String,
     pub kind: CommandKind,
     /// For people; empty when there is none.

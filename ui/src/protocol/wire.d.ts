@@ -4283,8 +4283,8 @@ export interface components {
             /** @description What is typed behind `/`: the bare name, or the key where another command has that name. */
             name: string;
             /**
-             * @description The name that no other command has: the word of a built-in one, `cmd:user:<name>`, `cmd:project:<name>`,
-             *     `project:<skill>`, `user:<skill>`, `<server>:<prompt>`.
+             * @description The name that no other command has: the word of a built-in one, `cmd:user:<name>`, `cmd:project:<name>`, or that
+             *     of a skill or prompt: `project:<skill>`, `user:<skill>`, `<server>:<prompt>`.
              */
             key: string;
             kind: components["schemas"]["CommandKind"];

@@ -42,7 +42,7 @@ fn stand_with(decide: fn(&Value) -> Script, says: &str) -> (Stand, String) {
         assert!(answer.status < 300, "{path}: {} {}", answer.status, answer.text());
         answer.json()
     };
-    let mut argv = vec![node().to_string(), script.to_str().unwrap().to_owned()];
+    let mut argv = vec![node(), script.to_str().unwrap().to_owned()];
     argv.extend(Some(says.to_owned()).filter(|says| !says.is_empty()));
     let server = post("mcp-servers", json!({ "name": "guide", "argv": argv }));
     let land = post(

@@ -56,10 +56,7 @@ pub(super) async fn ask(
         );
         let question = question.get(output.lang).to_owned();
         let typed = tokio::task::spawn_blocking(move || input::line(&question)).await;
-        let typed = match typed {
-            Ok(Ok(Some(typed))) => typed,
-            _ => return Ok(Some(Outcome::Left)),
-        };
+        let Ok(Ok(Some(typed))) = typed else { return Ok(Some(Outcome::Left)) };
         let accepted = match typed.trim() {
             "" | "q" => return Ok(Some(Outcome::Left)),
             "y" | "Y" => items.iter().map(|item| item["requestId"].clone()).collect(),
