@@ -394,7 +394,7 @@ mod tests {
         ] {
             assert_eq!(all.find(name).map(|(view, _)| view.key.as_str()), Some(key), "{name}");
         }
-        assert!(all.find("tools").is_none());
+        assert!(all.find("nothing").is_none());
     }
 
     #[test]

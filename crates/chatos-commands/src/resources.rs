@@ -221,12 +221,14 @@ mod tests {
         assert_eq!((files[0].name.as_str(), files[0].mime.as_str()), ("memo://1", "text/markdown"));
         assert_eq!(STANDARD.decode(files[0].data.as_ref().unwrap()).unwrap(), b"# One\n");
         assert_eq!((files[1].mime.as_str(), files[1].origin.as_deref()), ("image/png", Some("notes")));
-        let pdf = json!([{ "mimeType": "application/pdf", "blob": STANDARD.encode(b"%PDF-1.7\x00\xff") }]);
-        let fault = read(pdf).unwrap_err();
+        let blob = |mime: &str, bytes: &[u8]| json!([{ "mimeType": mime, "blob": STANDARD.encode(bytes) }]);
+        let pdf = read(blob("application/pdf", b"%PDF-1.7\x00\xff")).unwrap();
+        assert_eq!(pdf[0].mime, "application/pdf", "documents are read like those of a person");
+        let fault = read(blob("audio/wav", b"RIFF\x00\xff")).unwrap_err();
         assert_eq!(fault.code, "unsupported_resource");
-        assert!(fault.message.en.contains("application/pdf"), "{}", fault.message.en);
+        assert!(fault.message.en.contains("audio/wav"), "{}", fault.message.en);
         assert!(read(json!([])).is_err());
-        let large = json!([{ "text": "x".repeat(11 << 20) }]);
+        let large = json!([{ "text": "x".repeat(26 << 20) }]);
         assert_eq!(read(large).unwrap_err().code, "attachment_too_large");
     }
 }

@@ -23,7 +23,8 @@ pub enum SettingError {
 
 /// One stored value of a database that nobody here opens for good; what cannot be read is not stored.
 pub fn stored_setting(database: &Path, key: &str) -> Option<Value> {
-    if !database.is_file() {
+    // Beside an empty database SQLite takes the log for a leftover and removes it, also when it only reads.
+    if !std::fs::metadata(database).is_ok_and(|file| file.is_file() && file.len() > 0) {
         return None;
     }
     let connection = glance(database).ok()?;

@@ -1,6 +1,5 @@
 // English texts. This file gives the dictionary its type; zh.ts must match it.
 
-import { apps } from './en/apps';
 import { around } from './en/around';
 import { chat } from './en/chat';
 import { deeds } from './en/deeds';
@@ -235,7 +234,6 @@ export const en = {
       signOut: 'Sign out of this tab',
     },
   },
-  apps,
   around,
   deeds,
   prompts,

@@ -2,7 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { en as mainEn } from './en';
 import { admin as adminEn } from './en/admin';
 import { changes as changesEn } from './en/changes';
+import { apps as appsEn } from './en/apps';
 import { dialogs as dialogsEn } from './en/dialogs';
+import { reach as reachEn } from './en/reach';
 import { runs as runsEn } from './en/runs';
 import { sheet as sheetEn } from './en/sheet';
 import { tasks as tasksEn } from './en/tasks';
@@ -12,16 +14,18 @@ import { shippedPlugin, shippedProfile, shippedServer } from '../state/shipped';
 import { SHIPPED } from './shipped';
 import { zh as mainZh } from './zh';
 import { admin as adminZh } from './zh/admin';
+import { apps as appsZh } from './zh/apps';
 import { changes as changesZh } from './zh/changes';
 import { dialogs as dialogsZh } from './zh/dialogs';
+import { reach as reachZh } from './zh/reach';
 import { runs as runsZh } from './zh/runs';
 import { sheet as sheetZh } from './zh/sheet';
 import { tasks as tasksZh } from './zh/tasks';
 import { tools as toolsZh } from './zh/tools';
 
 // Some pages bring their texts with them; the rules are the same.
-const en = { ...mainEn, admin: adminEn, changes: changesEn, dialogs: dialogsEn, runs: runsEn, tasks: tasksEn, tools: toolsEn, sheet: sheetEn, shipped: SHIPPED.en };
-const zh = { ...mainZh, admin: adminZh, changes: changesZh, dialogs: dialogsZh, runs: runsZh, tasks: tasksZh, tools: toolsZh, sheet: sheetZh, shipped: SHIPPED.zh };
+const en = { ...mainEn, apps: appsEn, reach: reachEn, admin: adminEn, changes: changesEn, dialogs: dialogsEn, runs: runsEn, tasks: tasksEn, tools: toolsEn, sheet: sheetEn, shipped: SHIPPED.en };
+const zh = { ...mainZh, apps: appsZh, reach: reachZh, admin: adminZh, changes: changesZh, dialogs: dialogsZh, runs: runsZh, tasks: tasksZh, tools: toolsZh, sheet: sheetZh, shipped: SHIPPED.zh };
 
 type Leaf = [path: string, value: unknown];
 

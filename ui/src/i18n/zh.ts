@@ -1,7 +1,6 @@
 // 中文文字。类型取自 en.ts，缺一条就无法编译。
 
 import type { en } from './en';
-import { apps } from './zh/apps';
 import { around } from './zh/around';
 import { chat } from './zh/chat';
 import { deeds } from './zh/deeds';
@@ -228,7 +227,6 @@ export const zh: typeof en = {
       signOut: '退出此标签页的登录',
     },
   },
-  apps,
   around,
   deeds,
   prompts,

@@ -50,7 +50,7 @@ describe('/ and @', () => {
   test('one list by keyboard: commands of the chat, own ones, prompts with a form; files behind @', async ({ ownHost, open }) => {
     const host = await ownHost();
     const { id, asked } = await chatWithPrompts(host);
-    const page = await open({ host, at: `#/chat/${id}`, bypassCSP: true, expectConsole: /status of (404|501)/ });
+    const page = await open({ host, at: `#/chat/${id}`, bypassCSP: true, expectConsole: /status of (404|422)/ });
     const replies = page.locator('[data-row="assistant"]');
     await box(page).focus();
     await page.keyboard.type('/');

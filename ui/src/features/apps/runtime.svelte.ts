@@ -6,6 +6,7 @@ import type { AppFrame } from '../../host/frame';
 import { pageConfinement } from '../../host/confinement';
 import { type AppRef, keyOf, type Services, type Surface } from '../../host/services';
 import { type Actor, type AppFacts, Stage } from '../../host/stage';
+import { appWords } from '../../i18n/apps';
 import { i18n } from '../../i18n/index.svelte';
 import type { EventFrame, PluginApp } from '../../protocol';
 import { router } from '../../router';
@@ -177,7 +178,7 @@ class Runtime {
       return;
     }
     // Whoever saves a file of a plugin under development waits for exactly this.
-    if (plugin.source !== 'dev') toasts.info(i18n.t.apps.view.reloaded(plugin.name));
+    if (plugin.source !== 'dev') toasts.info(appWords.t.view.reloaded(plugin.name));
     await this.#reloadAll(open);
   }
 

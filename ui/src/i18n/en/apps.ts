@@ -130,9 +130,6 @@ export const apps = {
     kept: 'These folders were not installed by ChatOS, or have changed since. They were moved aside instead of deleted.',
   },
 
-  leaveTitle: (app: string) => `${app} wants to leave this page`,
-  leaveText: 'What you entered here isn’t saved.',
-  leave: 'Leave',
   confinement: {
     full: 'In this browser, its pages can’t reach the network. Data you give it can still leave through its own programs or a link you open.',
     partial: 'This browser can’t fully keep its pages off the network (WebRTC, DNS lookups). Only give it data you would publish.',

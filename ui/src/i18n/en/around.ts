@@ -11,6 +11,8 @@ export const around = {
     title: 'Leave without saving?',
     text: 'Your changes here haven’t been saved and will be lost.',
     action: 'Leave',
+    appTitle: (app: string) => `${app} wants to leave this page`,
+    appText: 'What you entered here isn’t saved.',
   },
   palette: {
     title: 'Go to or run',

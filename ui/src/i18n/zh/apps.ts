@@ -131,9 +131,6 @@ export const apps: typeof source = {
     kept: '这些文件夹不是由 ChatOS 安装的，或之后有改动。它们已移到一旁，没有删除。',
   },
 
-  leaveTitle: (app: string) => `${app} 想离开此页面`,
-  leaveText: '你在这里输入的内容尚未保存。',
-  leave: '离开',
   confinement: {
     full: '在此浏览器中，它的页面无法访问网络；但你交给它的数据仍可能经由它自己的程序或你打开的链接流出。',
     partial: '此浏览器无法完全阻止它的页面联网（WebRTC、DNS 查询）。请只交给它可以公开的数据。',

@@ -13,6 +13,8 @@ export const around: typeof source = {
     title: '不保存就离开吗？',
     text: '这里的更改尚未保存，离开后会丢失。',
     action: '离开',
+    appTitle: (app: string) => `${app} 想离开此页面`,
+    appText: '你在这里输入的内容尚未保存。',
   },
   palette: {
     title: '查找与操作',
