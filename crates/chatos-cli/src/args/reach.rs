@@ -38,7 +38,7 @@ pub(crate) struct ReachAdd {
     /// ntfy, webhook, slack or discord
     #[arg(value_name = "TYPE")]
     pub kind: ChannelType,
-    /// Address; of ntfy with the topic, as in https://ntfy.sh/my-topic
+    /// Address; of ntfy with the topic, as in `https://ntfy.sh/my-topic`
     pub url: String,
     /// Name you know it by
     #[arg(long)]
