@@ -121,10 +121,9 @@ impl Inbox {
     /// Withdraws a question because its asker was canceled or has ended (`aborted` or `asker_gone`). Later answers
     /// to it are refused.
     pub async fn withdraw(&self, request_id: String, owner: Owner, code: &'static str) {
-        let owner = json!(owner.as_str());
-        let done = self.blocking(move |questions| questions.withdraw(&request_id, &owner, code)).await;
+        let done = self.blocking(move |questions| questions.withdraw_as(&request_id, &owner, code)).await;
         if let Err(fault) = done {
-            tracing::debug!(%fault, "a question was closed already");
+            tracing::warn!(%fault, "a question could not be withdrawn");
         }
     }
 }

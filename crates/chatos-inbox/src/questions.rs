@@ -420,8 +420,13 @@ impl Questions {
 
     /// `POST /prompts/{id}/close`: the asker withdraws its question.
     pub fn withdraw(&self, id: &str, owner: &Value, code: &str) -> Result<Value, Fault> {
+        self.withdraw_as(id, &asker(owner, "")?.0, code)
+    }
+
+    /// As above, for an asker inside of the host: whom it asks for is known, not claimed.
+    pub(crate) fn withdraw_as(&self, id: &str, owner: &Owner, code: &str) -> Result<Value, Fault> {
         let id = parse(id)?;
-        self.owned(&id, owner)?;
+        self.asked_by(&id, owner)?;
         let _moment = self.moment()?;
         let scope = Scope::Request(&id);
         let closed = match code {
@@ -462,9 +467,12 @@ impl Questions {
 
     // The caller says as whom it comes; the record says whose the prompt is.
     fn owned(&self, id: &RequestId, owner: &Value) -> Result<(), Fault> {
-        let (claimed, _) = asker(owner, "")?;
+        self.asked_by(id, &asker(owner, "")?.0)
+    }
+
+    fn asked_by(&self, id: &RequestId, claimed: &Owner) -> Result<(), Fault> {
         let item = self.item(id)?;
-        if item.owner.as_ref() == Some(&claimed) {
+        if item.owner.as_ref() == Some(claimed) {
             return Ok(());
         }
         Err(Fault::new(

@@ -596,8 +596,8 @@ async fn drive(turn: super::other::Work, stage: HostStage) {
         }
         return;
     }
-    // Nobody waits for what a stopped run asked, nor for what another program asked in a turn that is over.
-    if aborted || stage.parts.agent.acp.is_some() {
+    // Nobody waits for what a stopped run asked.
+    if aborted {
         let gone = Arc::clone(&host);
         let done = tokio::task::spawn_blocking(move || ask::withdraw_all(&gone, &run_id)).await;
         if let Ok(Err(fault)) = done {
